@@ -17,7 +17,7 @@ from pyarrow import csv, parquet
 
 import summarkov as sm
 from benchmarks.timing import Row, best_of, seconds
-from summarkov.cli.options.reading import read_map
+from summarkov.cli.reading import read_map
 from summarkov.errors import SummarkovError
 from summarkov.store import read_document
 

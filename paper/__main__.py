@@ -15,7 +15,7 @@ from paper import reproduction, text_evidence
 from summarkov.cli.errors import Commands
 from summarkov.cli.files import check_result_file, going_on, save_result
 from summarkov.cli.options import Jobs, Json
-from summarkov.cli.printing import new_table, print_json, print_line, progress, results
+from summarkov.cli.printing import new_table, print_json, progress, results
 from summarkov.wording import visible
 
 app = typer.Typer(
@@ -68,7 +68,7 @@ def reproduce(
     if output_file is not None:
         save_result(output_file, report)
         if not json:
-            print_line(results(), f"Saved {output_file}")
+            results().print_line(f"Saved {output_file}")
 
 
 @app.command()

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.memory import FEW, MEMORY, SHAPES, measure
 
 import summarkov as sm
-from summarkov.cli.options.reading import Opening
+from summarkov.cli.reading import Opening
 from summarkov.errors import DataError, TooLargeError
 from summarkov.io.encoding import Vocabulary
 from summarkov.io.files import TextBudget

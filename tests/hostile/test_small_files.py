@@ -13,7 +13,7 @@ import pytest
 from fuzz import CORPUS
 
 import summarkov as sm
-from summarkov.cli.options.reading import read_map
+from summarkov.cli.reading import read_map
 from summarkov.errors import DataError, SettingError, StoreError, SummarkovError, nearest
 from summarkov.io.spmf_files import _name_item
 from summarkov.models.predictions import table_names

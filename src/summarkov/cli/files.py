@@ -5,14 +5,15 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from summarkov.arrow import csv, parquet
 from summarkov.cli.errors import report
 from summarkov.cli.printing import shown, working
+from summarkov.cli.printing.documents import is_a
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 
 if TYPE_CHECKING:
@@ -60,15 +61,15 @@ def load_model(path: Path, *special: str) -> Any:
     return model
 
 
-def is_a(model: Any, kind: str) -> bool:
-    """Whether what was loaded is of a class of models, which need not be imported before."""
-    from summarkov import models
+def check_output(path: Path | None, *inputs: Path | None, endings: str = "", safe_csv: bool = False) -> None:
+    """Refuse a path that cannot be written, or that is read here, before any long work and not after it.
 
-    return isinstance(model, getattr(models, kind))
-
-
-def check_output(path: Path | None, *inputs: Path | None) -> None:
-    """Refuse a path that cannot be written, or that is read here, before any long work and not after it."""
+    ``endings`` says how its name may end, such as ".json or .md"; ``safe_csv`` that it is a table of text.
+    """
+    if path is not None and endings and suffix_of(path) not in re.findall(r"\.\w+", endings):
+        raise SettingError(f"cannot tell the format of {shown(path)}; let its name end in {endings}")
+    if safe_csv:
+        refuse_unless_csv(path)
     if path is None:
         return
     if is_elsewhere(path):
@@ -126,16 +127,13 @@ def saving(path: Path) -> Iterator[None]:
         raise SettingError(f"cannot write {shown(path)}: {problem.strerror or problem}") from problem
 
 
-def write_table(table: Any, out: Path, safe_csv: bool = False) -> None:
-    """Write a table of Arrow as CSV or Parquet, all or nothing."""
-    from summarkov.io.temporary import replacing
-    from summarkov.io.write import for_spreadsheets
-
-    with replacing(out) as temporary, open(temporary, "wb") as file:
-        if suffix_of(out) == ".csv":
-            csv.write_csv(for_spreadsheets(table) if safe_csv else table, file)
-        else:
-            parquet.write_table(table, file)
+def save_model(fitted: Any, path: Path | None) -> str | None:
+    """Save what was learned, if a file is named, and return what that is called."""
+    if path is None:
+        return None
+    with saving(path):
+        fitted.save(path)
+    return shown(path)
 
 
 @contextmanager
@@ -161,19 +159,19 @@ class Result(Protocol):
 
 def check_result_file(path: Path | None, *inputs: Path) -> None:
     """Refuse, before the work, a file that the result cannot be saved as."""
-    if path is not None and suffix_of(path) not in (".json", ".md"):
-        raise SettingError(f"cannot tell the format of {shown(path)}; let its name end in .json or .md")
-    check_output(path, *inputs)
+    check_output(path, *inputs, endings=".json or .md")
+
+
+def json_text(document: Any) -> str:
+    """The text of a file of JSON."""
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
 def save_result(path: Path, result: Result) -> None:
     """Write JSON or Markdown, as the name tells."""
     from summarkov.io.temporary import write_atomically
 
-    if suffix_of(path) == ".md":
-        text = result.to_markdown()
-    else:
-        text = json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n"
+    text = result.to_markdown() if suffix_of(path) == ".md" else json_text(result.to_dict())
     with saving(path):
         write_atomically(path, text)
 
@@ -231,6 +229,12 @@ def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> 
             with open(temporary, "wb") as binary:
                 write_table(counted(), binary, table_format(path), safe_csv=safe_csv)
     return n_rows
+
+
+def columns_of(table: Any) -> Rows:
+    """The columns of a table of results."""
+    frame = table.to_frame("pyarrow")
+    return dict(zip(frame.column_names, frame.columns, strict=True))
 
 
 def plain_rows(part: Rows) -> Iterator[dict[str, Any]]:

@@ -7,19 +7,15 @@ from typing import Annotated
 import typer
 
 from summarkov import __version__
-from summarkov.cli.commands.confidence import confidence
-from summarkov.cli.commands.evaluate import compare, evaluate
-from summarkov.cli.commands.events import convert, describe
-from summarkov.cli.commands.groups import groups
-from summarkov.cli.commands.learn import learn
-from summarkov.cli.commands.outcome import outcome
-from summarkov.cli.commands.predict import predict
-from summarkov.cli.commands.sensitivity import sensitivity
+from summarkov.cli.commands.compare import compare, sensitivity
+from summarkov.cli.commands.confidence import confidence, groups
+from summarkov.cli.commands.events import convert, demo, describe, simulate
+from summarkov.cli.commands.learn import learn, outcome
+from summarkov.cli.commands.predict import evaluate, predict
 from summarkov.cli.commands.show import export, report, show
-from summarkov.cli.commands.simulate import demo, simulate
-from summarkov.cli.commands.text_labels import concepts, topics
-from summarkov.cli.commands.text_passages import explain, passages
+from summarkov.cli.commands.text import concepts, explain, passages, topics
 from summarkov.cli.errors import Commands
+from summarkov.cli.options import takes_options
 
 app = typer.Typer(
     name="summarkov",
@@ -29,28 +25,19 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command, _panel in (
-    (demo, "Start here"),
-    (describe, "From events to a model"),
-    (convert, "From events to a model"),
-    (learn, "From events to a model"),
-    (outcome, "From events to a model"),
-    (show, "Use a model"),
-    (report, "Use a model"),
-    (confidence, "Use a model"),
-    (predict, "Use a model"),
-    (evaluate, "Use a model"),
-    (simulate, "Use a model"),
-    (groups, "Evidence"),
-    (export, "Use a model"),
-    (compare, "Evidence"),
-    (sensitivity, "Evidence"),
-):
-    app.command(rich_help_panel=_panel)(_command)
+_PANELS = {
+    "Start here": (demo,),
+    "From events to a model": (describe, convert, learn, outcome),
+    "Use a model": (show, report, confidence, predict, evaluate, simulate, export),
+    "Evidence": (groups, compare, sensitivity),
+}
+for _panel, _commands in _PANELS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(takes_options(_command))
 
 text = typer.Typer()
 for _part in (topics, concepts, passages, explain):
-    text.command()(_part)
+    text.command()(takes_options(_part))
 app.add_typer(text, name="text", rich_help_panel="From events to a model")
 
 

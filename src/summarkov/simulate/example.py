@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from summarkov.events import EventSequences
 from summarkov.simulate.dynamics import Dynamics, Key, Rule
@@ -70,6 +71,35 @@ def _keys(influencers: tuple[str, ...]) -> list[Key]:
 
 def _occurred(influencers: tuple[str, ...], key: Key) -> set[str]:
     return {z for z, level in zip(influencers, key, strict=True) if level}
+
+
+def compare_with_truth(edges: Iterable[Any]) -> dict[str, int]:
+    """How many of the influences that were written down were found, and how many were made up.
+
+    The label that takes the rest of the probability depends a little on everything, and is left out.
+    """
+    true = {
+        (z, x): "amplifies" if factor > 1 else "inhibits"
+        for x, (_, factors) in SHOP.items()
+        for z, factor in factors.items()
+    }
+    learned = {(e.influencer, e.target): e.effect for e in edges if e.target != REST}
+    return {
+        "influences": len(true),
+        "found": len(true.keys() & learned.keys()),
+        "right_direction": sum(learned.get(pair) == effect for pair, effect in true.items()),
+        "made_up": len(learned.keys() - true.keys()),
+    }
+
+
+def truth_words(found: dict[str, int]) -> str:
+    """The comparison in one line."""
+    n, hit = found["influences"], found["found"]
+    right, wrong = found["right_direction"], found["made_up"]
+    return (
+        f"Truth: {'all' if hit == n else f'{hit} of'} {n} influences found, "
+        f"{'each' if right == hit else right} with the right direction; {wrong or 'none'} made up."
+    )
 
 
 def loan_process(n_cases: int = 1000, seed: int = 0) -> EventSequences:

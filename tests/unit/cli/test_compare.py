@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import summarkov as sm
-from summarkov.cli.commands import evaluate as command
+from summarkov.cli.commands import compare as command
 from summarkov.cli.main import app
 from summarkov.evaluation import DEFAULT, NAMES, Comparison, run
 from summarkov.simulate.example import web_shop

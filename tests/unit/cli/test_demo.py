@@ -8,9 +8,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import summarkov as sm
-from summarkov.cli.commands.simulate import truth_words
 from summarkov.cli.main import app
-from summarkov.simulate.example import REST, SHOP, web_shop
+from summarkov.simulate.example import REST, SHOP, truth_words, web_shop
 
 
 def invoke(*arguments: str) -> Result:
@@ -110,12 +109,12 @@ def test_for_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_how_it_can_be_called_again(
     monkeypatch: pytest.MonkeyPatch, argv: str, on_path: str | None, expected: str
 ) -> None:
-    from summarkov.cli.commands import simulate
+    from summarkov.cli.commands import events
 
     monkeypatch.setattr("sys.argv", [argv])
     monkeypatch.setattr("sys.executable", "/a/python")
     monkeypatch.setattr("shutil.which", lambda name: on_path if name == "summarkov" else None)
-    assert simulate._program() == expected
+    assert events._program() == expected
 
 
 def test_a_truth_that_is_missed_is_told() -> None:

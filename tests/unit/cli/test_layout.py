@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.commands.groups import print_groups
+from summarkov.cli.commands.confidence import print_groups
 from summarkov.cli.main import app
-from summarkov.cli.printing import shorten
+from summarkov.cli.printing import Page, shorten
 from summarkov.cli.printing.graph import print_graph
 from summarkov.simulate.example import loan_process
 from summarkov.wording import visible
@@ -255,6 +254,6 @@ def test_no_number_is_ever_cut(columns: int) -> None:
         lambda console: print_groups(console, groups, 0),
     ):
         said = io.StringIO()
-        show(Console(file=said, width=columns, markup=False, highlight=False))
+        show(Page(file=said, width=columns))
         assert not re.search(r"[\d.,%×]…|(Fact|Sur|Seq|inter|wit|Orde)\w?…", said.getvalue())
         assert max(map(cell_len, said.getvalue().splitlines())) <= columns

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.commands import confidence as ordering
+from summarkov.cli import commands as ordering
 from summarkov.cli.main import app
 from summarkov.explain import Influence, ranked
 from summarkov.explain.sentences import ORDER_WORDS, order_word, verdict

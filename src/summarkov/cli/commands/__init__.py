@@ -1,1 +1,85 @@
-"""One file per command, or per few that belong together: arguments, the call, and what is printed of it."""
+"""One file per command, or per few that belong together. Here: tests of the edges of a graph, for several."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from summarkov.cli.printing import errors, progress
+
+if TYPE_CHECKING:
+    from summarkov.engines import EventSource
+    from summarkov.events import EventSequences
+    from summarkov.models import InfluenceGraph
+
+#: How many times as long as learning the test may take; or how many seconds, if that is more.
+TIMES, SECONDS = 10, 20.0
+SHUFFLES = 99
+
+
+class _TooSlow(Exception):
+    """The test would take longer than it may."""
+
+
+def blocks_of(text: str) -> int | str:
+    """A number of positions, a time, or the name of a column."""
+    return int(text) if text.strip().isdecimal() else text
+
+
+def period_of(within: str | None) -> str | None:
+    """The column that ``--within`` names, which events are then read with; else None."""
+    from summarkov.settings import read_time
+
+    if within is None or read_time(within, "--within") is not None:
+        return None
+    return within
+
+
+def add_order_test(
+    graph: InfluenceGraph,
+    events: EventSequences | EventSource,
+    *,
+    within: str | None = None,
+    seed: int = 0,
+    learned_in: float | None = None,
+) -> None:
+    """Test the edges of a graph, unless that takes far longer than it took to learn them.
+
+    ``learned_in`` are the seconds of learning; without them it is done however long it takes.
+    """
+    began = time.monotonic()
+    allowed = None if learned_in is None else max(TIMES * learned_in, SECONDS)
+    with progress("Shuffling", SHUFFLES, "shuffles") as advance:
+
+        def told(done: int, total: int) -> None:
+            advance(done, total)
+            needed = (time.monotonic() - began) / max(done, 1) * total
+            if allowed is not None and done < total and needed > allowed:
+                raise _TooSlow(needed)
+
+        try:
+            graph.order_test(
+                events,
+                n=SHUFFLES,
+                within="auto" if within is None else blocks_of(within),
+                seed=seed,
+                progress=told,
+            )
+        except _TooSlow as slow:
+            minutes = f"{float(slow.args[0]) / 60:.0f} minutes"
+            errors().print_line(
+                f"No order test: it would take about {minutes}. --order-test does it all the same, "
+                "--no-order-test says nothing.",
+            )
+
+
+def has_edges(graph: InfluenceGraph) -> bool:
+    """Whether there is something to test."""
+    first = next(iter(graph.models_.values()))
+    return first.fitted.summary.by_label and any(graph.influencers_.values())
+
+
+def add_confidence(graph: InfluenceGraph, events: EventSequences | EventSource, **settings: Any) -> None:
+    """Ask for the confidence of a graph, with a bar."""
+    with progress("Resampling", len(graph.models_), "labels") as advance:
+        graph.confidence(events, progress=advance, **settings)

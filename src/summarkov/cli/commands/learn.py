@@ -1,110 +1,82 @@
-"""``summarkov learn``: from events to a model."""
+"""``summarkov learn`` and ``outcome``: from events to a model."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
-from summarkov.cli.commands.confidence import add_order_test, has_edges, period_of
-from summarkov.cli.files import check_output, saving
+from summarkov.cli.commands import add_confidence, add_order_test, has_edges, period_of
+from summarkov.cli.commands.events import print_notes, print_origin, print_starts
+from summarkov.cli.files import check_output, save_model
 from summarkov.cli.options import (
     SURE,
+    WHAT,
     EventsPath,
+    InfluencerSettings,
     Jobs,
     Json,
+    Labels,
     ModelOutput,
+    ModelSettings,
     Within,
     flag,
     option,
-    takes_options,
 )
-from summarkov.cli.options.model import DEFAULTS, WHAT, Labels, ModelSettings
-from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.printing import (
-    errors,
-    page_width,
-    print_json,
-    print_line,
-    print_saved,
-    progress,
-    results,
-    shorten,
-    shown,
-    working,
-)
+from summarkov.cli.printing import Page, errors, print_json, progress, results, shorten, working
+from summarkov.cli.printing.documents import document, is_a, outcome_document
+from summarkov.cli.printing.graph import Sure, known, print_open, print_outcome
+from summarkov.cli.printing.model import print_fitted
+from summarkov.cli.reading import Opening
 from summarkov.errors import DataError, SettingError
 from summarkov.wording import plural, visible
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
-    from summarkov.events.describe import Origin, Start
     from summarkov.models import JointSuMM, SummaryModel
-    from summarkov.models.stability import ByPosition
+
 
 #: The most influences of a graph to print; ``show`` prints all.
 _MOST_EDGES = 60
 #: From this number of targets on, say that they take long: the time grows with the square of their number.
 _MANY_TARGETS = 5_000
-Target = Annotated[
-    Labels,
-    option(
+
+
+def learn(
+    file: EventsPath,
+    target: Labels = option(
         "LABEL",
         "Learn what influences this label; repeat for several. Without it: every label.",
         "--target -t",
         panel=WHAT,
     ),
-]
-Joint = Annotated[
-    bool,
-    flag(
+    joint: bool = flag(
         "--joint", "Make the targets (or all labels) one variable, with one set of influencers.", panel=WHAT
     ),
-]
-OrderTest = Annotated[
-    bool | None,
-    flag(
+    settings: ModelSettings = ModelSettings(),
+    opening: Opening = Opening(),
+    jobs: Jobs = None,
+    order_test: bool | None = flag(
         "--order-test/--no-order-test",
         "Say of every edge whether it is about the order of events, or whether shuffled sequences show "
         "it too. Default: for a graph, unless that takes ten times as long as learning.",
         panel=SURE,
+        default=None,
         show_default=False,
     ),
-]
-Confidence = Annotated[
-    int | None,
-    option(
+    within: Within = None,
+    confidence: int | None = option(
         "N",
         "Learn N more graphs from resampled sequences, and say how many of them have each edge.",
         panel=SURE,
     ),
-]
-Blocks = Annotated[
-    int | None,
-    option(
+    blocks: int | None = option(
         "N",
         "Resample blocks of N events in a row, not sequences. Default for one single sequence.",
         panel=SURE,
     ),
-]
-
-
-@takes_options
-def learn(
-    file: EventsPath,
-    target: Target = None,
-    joint: Joint = False,
-    settings: ModelSettings = DEFAULTS,
-    opening: Opening = PLAIN_OPENING,
-    jobs: Jobs = None,
-    order_test: OrderTest = None,
-    within: Within = None,
-    confidence: Confidence = None,
-    blocks: Blocks = None,
     output: ModelOutput = None,
     json: Json = False,
 ) -> None:
@@ -120,18 +92,14 @@ def learn(
     from summarkov.models.stability import by_position
 
     template = settings.template()
-    if isinstance(template, JointSuMM):
-        for name, asked in (
-            ("--joint", joint),
-            ("--confidence", confidence),
-            ("--order-test", order_test),
-            ("--within", within),
-        ):
+    is_joint_model, is_single = isinstance(template, JointSuMM), joint or len(set(target or ())) == 1
+    of_graphs = {"--confidence": confidence, "--order-test": order_test, "--within": within}
+    if is_joint_model:
+        for name, asked in {"--joint": joint, **of_graphs}.items():
             if asked:
                 raise SettingError(f"{name} is not for --model joint; leave it out")
         order_test = False
-    is_single = joint or len(set(target or ())) == 1
-    for name, asked in (("--confidence", confidence), ("--order-test", order_test), ("--within", within)):
+    for name, asked in of_graphs.items():
         if asked and is_single:
             raise SettingError(f"{name} is about the edges of a graph; give no --target, or several")
     if within is not None and order_test is False:
@@ -147,21 +115,26 @@ def learn(
             learned_in = None if order_test else time.monotonic() - began
             add_order_test(fitted, events, within=within, learned_in=learned_in)
         if confidence is not None:
-            from summarkov.cli.commands.confidence import add_confidence
-
             add_confidence(fitted, events, n=confidence, blocks=blocks)
         tied_order, origin = events.tied_order, events.origin
         source = make_source(events)
         special = special_starts(source.labels, count_starts(source), source.label_counts)
-        story = None if isinstance(template, JointSuMM) else by_position(fitted, source)
-    if output is not None:
-        with saving(output):
-            fitted.save(output)
+        story = None if is_joint_model else by_position(fitted, source)
+    saved = save_model(fitted, output)
     if json:
-        told = as_read(origin, tied_order)
-        _print_document(fitted, output, told if story is None else {**told, "by_position": story.to_dict()})
-    else:
-        _print_fitted(fitted, output, tied_order, origin, special, story)
+        told = {} if story is None else {"by_position": story.to_dict()}
+        print_json({"saved": saved, **as_read(origin, tied_order), **told, **document(fitted)})
+        return
+    console = results()
+    print_fitted(console, fitted, edges=_MOST_EDGES)
+    console.print()
+    print_origin(console, origin)
+    print_notes(console, fitted.labels_, tied_order, origin)
+    print_starts(console, special)
+    if story is not None and story.differs:
+        console.print(visible(str(story)), width=console.page_width)
+    _print_hint(console, fitted)
+    _print_saved(console, saved)
 
 
 def fit(
@@ -186,66 +159,30 @@ def fit(
     n_targets = len(set(targets or events.labels))
     if n_targets > _MANY_TARGETS:
         told = f"Learning {n_targets:,} labels takes long."
-        print_line(errors(), f"{told} --target LABEL learns one, --min-count 20 pools rare ones.")
+        errors().print_line(f"{told} --target LABEL learns one, --min-count 20 pools rare ones.")
     with progress("Learning", n_targets, "labels") as advance:
         return graph.fit(events, progress=advance)
 
 
-def _print_fitted(
-    fitted: Any,
-    saved: Path | None,
-    tied_order: int,
-    origin: Origin | None,
-    starts: Sequence[Start],
-    story: ByPosition | None,
-) -> None:
-    from summarkov.cli.commands.events import print_notes, print_origin, print_starts
-    from summarkov.cli.printing.graph import print_graph
-    from summarkov.cli.printing.model import print_model
-    from summarkov.models import InfluenceGraph, JointSuMM
-
-    console = results()
-    if isinstance(fitted, JointSuMM):
-        from summarkov.cli.printing.model import print_joint
-
-        print_joint(console, fitted, most=_MOST_EDGES)
-    elif isinstance(fitted, InfluenceGraph):
-        print_graph(console, fitted, most=_MOST_EDGES)
-    else:
-        print_model(console, fitted)
-    console.print()
-    print_origin(console, origin)
-    print_notes(console, fitted.labels_, tied_order, origin)
-    print_starts(console, starts)
-    if story is not None and story.differs:
-        console.print(visible(str(story)), width=page_width(console))
-    first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
-    if getattr(first, "false_edges", 0) is None:
-        _print_hint(console, len(fitted.labels_), first.fitted.n_events)
-    print_saved(console, saved)
-
-
-def _print_hint(console: Console, n_labels: int, n_events: float) -> None:
+def _print_hint(console: Page, fitted: Any) -> None:
     """Say what helps where chance is not allowed for, and there are many labels for so few events."""
     from summarkov.events.describe import many_labels
 
-    if many_labels(n_labels, n_events):
+    first = next(iter(fitted.models_.values())) if is_a(fitted, "InfluenceGraph") else fitted
+    n_labels, n_events = len(fitted.labels_), first.fitted.n_events
+    if getattr(first, "false_edges", 0) is None and many_labels(n_labels, n_events):
         console.print(
             f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
             "influence. Leave out --false-edges none to allow for that."
         )
 
 
-def _print_document(fitted: Any, saved: Path | None, read: dict[str, Any]) -> None:
-    from summarkov.cli.printing.documents import graph_document, model_document
-    from summarkov.cli.printing.model import joint_json
-    from summarkov.models import InfluenceGraph, JointSuMM
-
-    if isinstance(fitted, JointSuMM):
-        document = joint_json(fitted)
+def _print_saved(console: Page, saved: str | None) -> None:
+    """Say where a model was saved, or how to save it."""
+    if saved is None:
+        console.print("Not saved: add -o model.json to keep the model.")
     else:
-        document = graph_document(fitted) if isinstance(fitted, InfluenceGraph) else model_document(fitted)
-    print_json({"saved": None if saved is None else shown(saved), **read, **document})
+        console.print_line(f"Saved the model as {saved}")
 
 
 def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:
@@ -262,4 +199,104 @@ def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) ->
         raise DataError(
             f"all events of {file} are '{shorten(present[0], 30)}', so nothing tells one from another; does "
             "--event name the column of the labels?"
+        )
+
+
+#: The models that choose influencers.
+_KINDS = ("bsumm", "osumm", "csumm", "tree")
+
+
+def outcome(
+    file: EventsPath,
+    column: str | None = option(
+        "COLUMN=VALUE", "The column that tells the outcome, and the value asked about."
+    ),
+    reaches: str | None = option("LABEL", "Instead: does this label ever occur?"),
+    ends_with: str | None = option("LABEL", "Instead: is this label the last?"),
+    after: int | None = option(
+        "N",
+        "Look at the first N positions only (events, or ticks with --ties together), of sequences that have "
+        "as many; --reaches needs it.",
+    ),
+    open_cases: Path | None = option(
+        "FILE", "Cases that have not ended: tell their probabilities.", "--open"
+    ),
+    settings: InfluencerSettings = InfluencerSettings(),
+    opening: Opening = Opening(),
+    order_test: bool = flag(
+        "--order-test",
+        "Say of every influence whether it is about the order of events, or whether shuffled sequences show "
+        "it too.",
+        SURE,
+    ),
+    confidence: int | None = option(
+        "N",
+        "Learn N more models from resampled sequences, and say how many of them have each influence.",
+        panel=SURE,
+    ),
+    output: ModelOutput = None,
+    json: Json = False,
+) -> None:
+    """Learn what makes a sequence end one way and not the other.
+
+    Which events, and which attributes, change the probability of an outcome:
+    --column result=declined, --reaches LABEL or --ends-with LABEL.
+    """
+    from summarkov.events.describe import as_read
+    from summarkov.models import OutcomeModel
+
+    name, _, value = (column or "").partition("=")
+    _refuse_no_question(column, value, reaches, ends_with)
+    if settings.model.lower() not in _KINDS:
+        raise SettingError(f"--model must be one of {', '.join(_KINDS)} here, not {settings.model!r}")
+    template = settings.template()
+    if settings.lookback is None and "lookback" in template.get_params(deep=False):
+        template = template.copy(lookback=None)  # what matters to the end may lie far back
+    asked: dict[str, Any] = {"reaches": reaches, "ends_with": ends_with, "after": after}
+    model = OutcomeModel(template, outcome=name or None, value=value or None, **asked)
+    check_output(output, file, open_cases, opening.map)
+    opening = opening.for_models(template)
+    ended = replace(opening, attribute=[*(opening.attribute or []), name]) if name else opening
+    with ended.open(file) as events, working("Learning"):
+        model.fit(events)
+        sure = Sure(
+            model.order_test(events) if order_test else None,
+            None if confidence is None else model.confidence(events, n=confidence),
+        )
+        tied_order, origin = events.tied_order, events.origin
+    told: Any = None
+    if open_cases is not None:
+        told = model.predictions(opening.read(open_cases, model.labels_), unknown="ignore")
+    saved = save_model(model, output)
+    if json:
+        cases = {}
+        if told is not None:
+            ids = (told.ids[sequence] for sequence in told.sequences)
+            cases = {"open": dict(zip(ids, known(told), strict=True))}
+        read = {"read": as_read(origin, tied_order)}
+        print_json({"saved": saved, **outcome_document(model, sure), **read, **cases})
+        return
+    console = results()
+    print_outcome(console, model, sure)
+    console.print()
+    print_origin(console, origin)
+    print_notes(console, (), tied_order, origin)
+    if told is not None:
+        console.print()
+        print_open(console, model, told)
+        console.print()
+    _print_saved(console, saved)
+
+
+def _refuse_no_question(column: str | None, value: str, reaches: str | None, ends_with: str | None) -> None:
+    """One question must be asked, and in full."""
+    if sum(each is not None for each in (column, reaches, ends_with)) != 1:
+        raise SettingError(
+            "say what the outcome is: one of --column COLUMN=VALUE, --reaches LABEL --after N or "
+            "--ends-with LABEL"
+        )
+    if column is not None and (column[:1] in ("", "=") or ("=" in column and not value)):
+        raise SettingError(
+            f"--column must be COLUMN=VALUE, not {column!r}; a column alone, without '=', asks about the "
+            "rarer of its two values"
         )

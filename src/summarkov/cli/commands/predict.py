@@ -1,73 +1,80 @@
-"""``summarkov predict``: probabilities for every event of a file, or after a history typed in."""
+"""``summarkov predict`` and ``evaluate``: probabilities of events, and how good they are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
+from rich.table import Column
+from rich.text import Text
 
 from summarkov.arrow import pa
-from summarkov.cli.files import check_output, is_a, known_labels, load_model, refuse_unless_csv, saving
-from summarkov.cli.options import Json, ModelFile, SafeCsv, Unknown, option, takes_options
-from summarkov.cli.options.reading import PLAIN_OPENING, Opening
+from summarkov.cli.files import (
+    check_output,
+    known_labels,
+    load_model,
+    plain_rows,
+    refuse_unless_csv,
+    saving,
+    table_format,
+    write_rows,
+)
+from summarkov.cli.options import EventsPath, Json, ModelFile, SafeCsv, Unknown, option
 from summarkov.cli.printing import (
+    Page,
     label,
     new_table,
-    page_width,
     print_json,
-    print_line,
+    print_result,
     progress,
     results,
     shorten,
     shown,
     widest,
 )
+from summarkov.cli.printing.documents import is_a
+from summarkov.cli.printing.graph import known, print_open
+from summarkov.cli.printing.history import print_after
+from summarkov.cli.reading import Opening
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
+    from summarkov.io.write import Rows
+    from summarkov.models import OutcomeModel
+    from summarkov.models.measures import Evaluation, Figures
+    from summarkov.models.predictor import Predictions
+
 
 #: Rows to show where they are not saved.
 _PREVIEW = 10
 
 
-@takes_options
 def predict(
     model: ModelFile,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Events, as for 'summarkov learn'; folders too.")
-    ] = None,
-    after: Annotated[
-        list[str] | None,
-        option(
-            "LABEL",
-            "Instead of a file: what comes next after this label; repeat for a longer history, oldest first.",
-            "--after -a",
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        option(
-            "LABEL",
-            "With --after or --why: this label alone, why, and what would be different.",
-            "--target -t",
-        ),
-    ] = None,
-    why: Annotated[
-        str | None,
-        option(
-            "CASE", "What comes next in this case of FILE, and why: with its times, ticks and attributes."
-        ),
-    ] = None,
-    output: Annotated[Path | None, option("FILE", "Save as .csv, .jsonl or .parquet.", "--output -o")] = None,
+    file: Path | None = typer.Argument(
+        None, metavar="FILE", help="Events, as for 'summarkov learn'; folders too."
+    ),
+    after: list[str] | None = option(
+        "LABEL",
+        "Instead of a file: what comes next after this label; repeat for a longer history, oldest first.",
+        "--after -a",
+    ),
+    target: str | None = option(
+        "LABEL", "With --after or --why: this label alone, why, and what would be different.", "--target -t"
+    ),
+    why: str | None = option(
+        "CASE", "What comes next in this case of FILE, and why: with its times, ticks and attributes."
+    ),
+    output: Path | None = option("FILE", "Save as .csv, .jsonl or .parquet.", "--output -o"),
     safe_csv: SafeCsv = False,
     unknown: Unknown = "error",
-    opening: Opening = PLAIN_OPENING,
+    opening: Opening = Opening(),
     json: Json = False,
 ) -> None:
     """Give every label its probability, before each event of a file or after a history.
@@ -78,10 +85,9 @@ def predict(
     one row per tick, and each label has a probability of its own. Of an outcome,
     one row per sequence: its probability from what has happened so far.
     """
-    from summarkov.cli.files import plain_rows, table_format, write_rows
-    from summarkov.cli.printing.history import Past, print_after
     from summarkov.events.rows import recoded
     from summarkov.events.vocabulary import check_unknown
+    from summarkov.models.predictor import column_names
 
     if (file is None) == (not after):
         raise SettingError("name a FILE of events, or a history with --after LABEL, and not both")
@@ -91,16 +97,16 @@ def predict(
         if output is not None:
             name = "--after" if file is None else "--why"
             raise SettingError(f"{name} prints its result; leave out --output")
-        known = load_model(model, "JointSuMM", "OutcomeModel")
-        past: Past = after or []
+        fitted = load_model(model, "JointSuMM", "OutcomeModel")
+        past: Any = after or []
         if file is not None and why is not None:
-            past = one_case(opening.as_learned(known.layout_).read(file, known.labels_), why)
-        elif known.layout_.attributes or known.layout_.time is not None:
+            past = one_case(opening.as_learned(fitted.layout_).read(file, fitted.labels_), why)
+        elif fitted.layout_.attributes or fitted.layout_.time is not None:
             raise SettingError(
                 "the model was learned with attributes or times, which --after cannot tell; give a FILE and "
                 "--why CASE instead"
             )
-        print_after(known, past, target, unknown, json)
+        print_after(fitted, past, target, unknown, json)
         return
     if target is not None:
         raise SettingError("--target goes with --after or --why; for a whole file leave it out")
@@ -109,8 +115,12 @@ def predict(
         check_output(output, model, file, opening.map)
     fitted = load_model(model, "Bag", "JointSuMM", "OutcomeModel")
     opening = opening.as_learned(fitted.layout_)
+    give = partial(_give, output=output, safe_csv=safe_csv, json=json)
     if is_a(fitted, "OutcomeModel"):
-        _predict_open(fitted, opening.read(file, fitted.labels_), unknown, output, safe_csv, json)
+        with known_labels():
+            told = fitted.predictions(opening.read(file, fitted.labels_), unknown=unknown)
+        rows = _open_cases(fitted, told)
+        give([rows], list(rows), lambda console: print_open(console, fitted, told))
         return
     is_streamed = opening.streams(file)
     if is_streamed and output is None:
@@ -119,15 +129,9 @@ def predict(
         events: Any = opened
         if not is_streamed:  # before anything is written
             recoded(events, fitted.labels_, check_unknown(unknown))
-        if output is not None:
-            with saving(output):
-                n_rows = write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)
-            _print_saved(_columns(fitted), n_rows, output, json)
-        elif json:
-            parts = predictions(fitted, events, unknown)
-            print_json({"rows": [row for part in parts for row in plain_rows(part)]})
-        else:
-            _print_preview(results(), fitted, events, unknown)
+        columns = ["sequence", "position", "event", *column_names(fitted.outcomes_)]
+        parts = predictions(fitted, events, unknown)
+        give(parts, columns, lambda console: _print_preview(console, fitted, events, unknown))
 
 
 def one_case(events: EventSequences, name: str) -> EventSequences:
@@ -139,44 +143,34 @@ def one_case(events: EventSequences, name: str) -> EventSequences:
     return events[events.ids.index(name)]
 
 
-def _predict_open(
-    fitted: Any,
-    events: EventSequences,
-    unknown: str,
+def _open_cases(fitted: OutcomeModel, told: Predictions) -> Rows:
+    """One row per sequence: the probability of the outcome, from what has happened in it so far."""
+    ids = [told.ids[sequence] for sequence in told.sequences.tolist()]
+    p = pa.array(known(told), pa.float64())
+    return {"sequence": ids, "position": told.positions, f"p({fitted.name_})": p}
+
+
+def _give(
+    parts: Iterable[Rows],
+    columns: list[str],
+    show: Callable[[Page], None],
+    *,
     output: Path | None,
     safe_csv: bool,
     json: bool,
 ) -> None:
-    """One row per sequence: the probability of the outcome, from what has happened in it so far."""
-    from summarkov.cli.files import plain_rows, write_rows
-    from summarkov.cli.printing.graph import known, print_open
-
-    with known_labels():
-        told = fitted.predictions(events, unknown=unknown)
-    ids = [told.ids[sequence] for sequence in told.sequences.tolist()]
-    p = pa.array(known(told), pa.float64())
-    rows = {"sequence": ids, "position": told.positions, f"p({fitted.name_})": p}
+    """Save rows, or print them as JSON, or show what people want to see of them."""
     if output is not None:
         with saving(output):
-            write_rows([rows], output, safe_csv=safe_csv)
-        _print_saved(list(rows), len(told), output, json)
+            n_rows = write_rows(parts, output, safe_csv=safe_csv)
+        if json:
+            print_json({"saved": shown(output), "rows": n_rows, "columns": columns})
+        else:
+            results().print_line(f"Saved {plural(n_rows, 'row')} as {shown(output)}")
     elif json:
-        print_json({"rows": list(plain_rows(rows))})
+        print_json({"rows": [row for part in parts for row in plain_rows(part)]})
     else:
-        print_open(results(), fitted, told)
-
-
-def _columns(fitted: Any) -> list[str]:
-    from summarkov.models.predictor import column_names
-
-    return ["sequence", "position", "event", *column_names(fitted.outcomes_)]
-
-
-def _print_saved(columns: list[str], n_rows: int, path: Path, json: bool) -> None:
-    if json:
-        print_json({"saved": shown(path), "rows": n_rows, "columns": columns})
-    else:
-        print_line(results(), f"Saved {plural(n_rows, 'row')} as {shown(path)}")
+        show(results())
 
 
 def _label_of(column: str) -> str:
@@ -196,7 +190,7 @@ def predictions(fitted: Any, events: EventSequences | EventSource, unknown: str)
             advance(done, events.n_events)
 
 
-def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:
+def _print_preview(console: Page, fitted: Any, events: EventSequences, unknown: str) -> None:
     """The first rows: what happened, how likely it was, and what was most likely."""
     from summarkov.cli.files import plain_rows
     from summarkov.events.rows import cut_between_sequences
@@ -205,7 +199,7 @@ def _print_preview(console: Console, fitted: Any, events: EventSequences, unknow
     few = next(cut_between_sequences(events, 1, cells=_PREVIEW))
     rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]
     names = column_names(fitted.outcomes_)
-    width = min((page_width(console) - 47) // 2, max(11, widest([row["event"] for row in rows])))
+    width = min((console.page_width - 47) // 2, max(11, widest([row["event"] for row in rows])))
     few_columns = len(names) <= 3
     told = (
         [f">{shorten(name, width)}" for name in names]
@@ -230,3 +224,61 @@ def _print_preview(console: Console, fitted: Any, events: EventSequences, unknow
         console.print("Probability: that of the event; none is shown of several together.")
     if not rows:
         console.print("There are no events.", style="dim")
+
+
+def evaluate(
+    model: ModelFile,
+    file: EventsPath,
+    unknown: Unknown = "error",
+    opening: Opening = Opening(),
+    json: Json = False,
+) -> None:
+    """Measure how well a model predicts events, best some that it was not learned from."""
+    fitted = load_model(model, "JointSuMM")
+    opening = opening.as_learned(fitted.layout_)
+    with (
+        opening.open(file, fitted.labels_) as events,
+        known_labels(),
+        progress("Evaluating", len(fitted.labels_), "labels") as advance,
+    ):
+        found = fitted.evaluate(events, unknown=unknown, progress=advance)
+    document = {
+        "sequences": found.n_sequences,
+        "events": found.n_events,
+        "ticks": found.n_ticks,
+        "targets": [{"target": list(x), **vars(each)} for x, each in found.targets.items()],
+        "next_event": None if found.next_event is None else vars(found.next_event),
+    }
+    print_result(json, document, _print_figures, found)
+
+
+def _print_figures(console: Page, found: Evaluation) -> None:
+    ticks = "" if found.n_ticks is None else f"{plural(found.n_ticks, 'tick')} of "
+    told = f"{plural(found.n_sequences, 'sequence')} with {ticks}{plural(found.n_events, 'event')}"
+    console.print(told, style="bold")
+    console.print()
+    names = [" + ".join(x) for x in found.targets]
+    width = min(max(12, console.page_width - 56), max(widest(names), 10))
+    target = Column("Target", no_wrap=True, min_width=width)
+    table = new_table(target, ">Log-likelihood", ">Log loss", ">Base rate", ">Gain", ">Brier")
+    for name, each in zip(names, found.targets.values(), strict=True):
+        table.add_row(label(name, width), *_cells(each))
+    if found.next_event is not None:
+        table.add_row("")
+        table.add_row(Text("next event", style="bold"), *_cells(found.next_event))
+    console.print(table)
+    console.print()
+    console.print(
+        f"Log loss per {found.unit}, in nats: smaller is better. Base rate: the log loss of never "
+        "looking at the past; gain: how much of it the model saves."
+    )
+
+
+def _cells(each: Figures) -> list[Any]:
+    return [
+        f"{each.log_likelihood:,.2f}",
+        f"{each.log_loss:.4f}",
+        f"{each.base_rate_log_loss:.4f}",
+        Text(f"{100 * each.gain:.1f}%", style="green" if each.gain > 0 else "red"),
+        f"{each.brier_score:.4f}",
+    ]

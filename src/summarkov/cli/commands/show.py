@@ -6,22 +6,15 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from summarkov.cli.files import (
-    TABLES,
-    check_output,
-    is_a,
-    load_model,
-    refuse_unless_csv,
-    saving,
-    suffix_of,
-    write_table,
-)
-from summarkov.cli.options import Jobs, Json, ModelFile, SafeCsv, flag, option, takes_options
-from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.printing import print_json, print_line, progress, results, shown, working
-from summarkov.errors import SettingError, UnknownLabelError
+from summarkov.cli.files import TABLES, check_output, columns_of, load_model, saving, suffix_of, write_rows
+from summarkov.cli.options import Jobs, Json, ModelFile, SafeCsv, flag, option
+from summarkov.cli.printing import print_json, progress, results, shown, working
+from summarkov.cli.printing.documents import choose, document, is_a
+from summarkov.cli.printing.model import print_fitted
+from summarkov.cli.reading import Reading, read_quoted
+from summarkov.errors import SettingError
 from summarkov.wording import escape, is_visible
 
 if TYPE_CHECKING:
@@ -32,11 +25,9 @@ if TYPE_CHECKING:
 
 def show(
     model: ModelFile,
-    target: Annotated[
-        str | None, option("LABEL", "Show the model of this label in full.", "--target -t")
-    ] = None,
-    rows: Annotated[int, option("N", "Show at most N states; 0 for all.", min=0)] = 40,
-    dot: Annotated[bool, flag("--dot", "Print the graph in Graphviz's DOT language instead.")] = False,
+    target: str | None = option("LABEL", "Show the model of this label in full.", "--target -t"),
+    rows: int = option("N", "Show at most N states; 0 for all.", min=0, default=40),
+    dot: bool = flag("--dot", "Print the graph in Graphviz's DOT language instead."),
     json: Json = False,
 ) -> None:
     """Look at a model: who influences whom, how strongly, on how many observations.
@@ -49,87 +40,30 @@ def show(
         raise SettingError("--dot and --json exclude each other; give one of them")
     plain = not (dot or target)
     fitted = load_model(model, "JointSuMM", *(("Bag", "OutcomeModel") if plain else ()))
-    if is_a(fitted, "OutcomeModel"):
-        from summarkov.cli.printing.graph import outcome_document, print_outcome
-
-        if json:
-            print_json(outcome_document(fitted))
-        else:
-            print_outcome(results(), fitted)
-        return
-    if is_a(fitted, "Bag"):
-        from summarkov.cli.printing.graph import print_bag
-
-        print_bag(results(), fitted, json)
-        return
-    if is_a(fitted, "JointSuMM"):
-        _show_joint(fitted, target, dot, json)
-        return
     if dot:
         print_dot(fitted, target)
-        return
-    one, label = choose(fitted, target)
-    if json:
-        from summarkov.cli.printing.documents import graph_document, model_document
-
-        print_json(graph_document(fitted) if one is None else model_document(one))
-    elif one is None:
-        from summarkov.cli.printing.graph import print_graph
-
-        print_graph(results(), fitted)
-    else:
-        from summarkov.cli.printing.model import print_model
-
-        print_model(results(), one, only=label, most=rows or None)
-
-
-def _show_joint(fitted: Any, target: str | None, dot: bool, json: bool) -> None:
-    from summarkov.cli.printing.model import joint_json, print_joint
-
-    if target is not None and target not in fitted.influencers_:
-        raise UnknownLabelError(target, fitted.influencers_)
-    if dot:
-        if target is not None:
-            raise SettingError("--dot draws all labels of a joint model; leave out --target")
-        _write_dot(fitted.to_dot())
     elif json:
-        print_json(joint_json(fitted, target))
+        print_json(document(fitted, target))
     else:
-        print_joint(results(), fitted, target=target)
-
-
-def choose(fitted: Any, target: str | None) -> tuple[Any, str | None]:
-    """The model to show (None: the whole graph), and the one label of its target to show."""
-    from summarkov.models import InfluenceGraph
-
-    if isinstance(fitted, InfluenceGraph):
-        if target is None:
-            return None, None
-        if target not in fitted.models_:
-            raise UnknownLabelError(target, fitted.models_)
-        return fitted.models_[target], None
-    if target is not None and target not in fitted.target_:
-        raise UnknownLabelError(target, fitted.target_)
-    return fitted, target
+        print_fitted(results(), fitted, target, rows=rows or None)
 
 
 def print_dot(fitted: Any, target: str | None) -> None:
     """Print DOT; what a terminal might obey is escaped, twice since a backslash escapes in DOT too."""
-    _write_dot(as_graph(fitted, target).to_dot())
-
-
-def _write_dot(text: str) -> None:
+    choose(fitted, target)
+    if target is not None and is_a(fitted, "JointSuMM"):
+        raise SettingError("--dot draws all labels of a joint model; leave out --target")
+    text = as_graph(fitted, target).to_dot()
     sys.stdout.write("".join(c if is_visible(c) or c == "\n" else "\\" + escape(c) for c in text))
 
 
-def as_graph(fitted: Any, target: str | None) -> InfluenceGraph:
-    """A graph, or the model of one label as a graph of its own."""
+def as_graph(fitted: Any, target: str | None) -> InfluenceGraph | JointSuMM:
+    """A graph or a joint model; the model of one label as a graph of its own."""
     from summarkov.models import InfluenceGraph
 
     one, _ = choose(fitted, target)
     if one is None:
-        assert isinstance(fitted, InfluenceGraph)
-        return fitted
+        return cast("InfluenceGraph | JointSuMM", fitted)
     if len(one.target_) > 1:
         raise SettingError("--dot draws a graph, or a model of one label; this one is of several at once")
     graph = InfluenceGraph(one.copy(target=None), targets=one.target_)
@@ -144,26 +78,19 @@ _TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "
 
 def export(
     model: ModelFile,
-    out: Annotated[
-        Path,
-        option(
-            "FILE",
-            "What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv "
-            "(Graphviz), .mmd (Mermaid), .graphml; .csv or .parquet for a table of the edges.",
-            "--out -o",
-        ),
-    ],
-    target: Annotated[
-        str | None,
-        option("LABEL", "The model of this label alone; a figure shows its states.", "--target -t"),
-    ] = None,
-    edges: Annotated[
-        int | None, option("N", "In a figure of a graph: at most the N surest edges.", min=1)
-    ] = None,
-    width: Annotated[float | None, option("INCHES", "How wide a figure of a graph is.", min=1)] = None,
-    font_size: Annotated[
-        float | None, option("POINTS", "Of the labels in a figure of a graph.", min=1)
-    ] = None,
+    out: Path = option(
+        "FILE",
+        "What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv "
+        "(Graphviz), .mmd (Mermaid), .graphml; .csv or .parquet for a table of the edges.",
+        "--out -o",
+        default=...,
+    ),
+    target: str | None = option(
+        "LABEL", "The model of this label alone; a figure shows its states.", "--target -t"
+    ),
+    edges: int | None = option("N", "In a figure of a graph: at most the N surest edges.", min=1),
+    width: float | None = option("INCHES", "How wide a figure of a graph is.", min=1),
+    font_size: float | None = option("POINTS", "Of the labels in a figure of a graph.", min=1),
     safe_csv: SafeCsv = False,
 ) -> None:
     """Write a model as a figure, a graph file or a table of its edges.
@@ -171,29 +98,28 @@ def export(
     A figure of a graph shows who influences whom, one of a single target the
     probability of the label in every state of the past (or a tree's questions).
     """
+    from summarkov.io.temporary import write_atomically
 
     kind = suffix_of(out)
-    if kind not in (*_FIGURES, *TABLES, *_TEXTS):
-        known = ", ".join([*_FIGURES, *_TEXTS, *TABLES])
-        raise SettingError(f"cannot tell the format of {shown(out)}; let its name end in one of {known}")
-    if safe_csv:
-        refuse_unless_csv(out)
+    known = ", ".join([*_FIGURES, *_TEXTS, *TABLES])
+    check_output(out, model, endings=f"one of {known}", safe_csv=safe_csv)
     asked = {"most": edges, "size": width, "font_size": font_size}
     options = {name: value for name, value in asked.items() if value is not None}
-    check_output(out, model)
     fitted = load_model(model, "JointSuMM")
     if is_a(fitted, "JointSuMM") and target is not None:
         raise SettingError("a joint model is drawn and written as a whole; leave out --target")
     with saving(out):
-        if is_a(fitted, "JointSuMM") and kind in _FIGURES:
-            _figure(None, None, fitted, out, options)
-        elif kind in _FIGURES:
+        if kind in _FIGURES:
             _figure(*choose(fitted, target), fitted, out, options)
         elif options:
             raise SettingError(_ONLY_GRAPHS)
         else:
-            _write(fitted if is_a(fitted, "JointSuMM") else as_graph(fitted, target), kind, out, safe_csv)
-    print_line(results(), f"Saved {shown(out)}")
+            graph = as_graph(fitted, target)
+            if kind in _TEXTS:
+                write_atomically(out, getattr(graph, _TEXTS[kind])())
+            else:
+                write_rows([columns_of(graph.edges_)], out, safe_csv=safe_csv)
+    results().print_line(f"Saved {shown(out)}")
 
 
 def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[str, Any]) -> None:
@@ -209,53 +135,31 @@ def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[s
     plot.save(axes, out)
 
 
-def _write(graph: InfluenceGraph | JointSuMM, kind: str, out: Path, safe_csv: bool) -> None:
-    from summarkov.io.temporary import write_atomically
-
-    if kind in _TEXTS:
-        write_atomically(out, getattr(graph, _TEXTS[kind])())
-        return
-    write_table(graph.edges_.to_frame("pyarrow"), out, safe_csv)
-
-
-@takes_options
 def report(
     model: ModelFile,
-    output: Annotated[Path, option("FILE", "Where to save the page.", "--output -o")] = Path("report.html"),
-    events: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "The events it was learned from, to show how long their sequences are and when a label "
-            "comes after its influencers.",
-        ),
-    ] = None,
-    passages: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "The events that 'summarkov text' made, to show the sentences behind every edge. "
-            "They become part of the page.",
-        ),
-    ] = None,
-    title: Annotated[str | None, option("TEXT", "What the events are, as the page's title.")] = None,
-    sequences: Annotated[
-        int | None,
-        option(
-            "N",
-            "Put N of the sequences of --events into the page, to look at one event after the other. "
-            "Whoever has the page can read them.",
-        ),
-    ] = None,
-    group: Annotated[
-        list[Path] | None,
-        option(
-            "FILE",
-            "Events of a group of sequences. Give it two times or more, to show groups side by side, "
-            "each against the first.",
-        ),
-    ] = None,
-    reading: Reading = PLAIN,
+    output: Path = option("FILE", "Where to save the page.", "--output -o", default=Path("report.html")),
+    events: Path | None = option(
+        "FILE",
+        "The events it was learned from, to show how long their sequences are and when a label "
+        "comes after its influencers.",
+    ),
+    passages: Path | None = option(
+        "FILE",
+        "The events that 'summarkov text' made, to show the sentences behind every edge. "
+        "They become part of the page.",
+    ),
+    title: str | None = option("TEXT", "What the events are, as the page's title."),
+    sequences: int | None = option(
+        "N",
+        "Put N of the sequences of --events into the page, to look at one event after the other. "
+        "Whoever has the page can read them.",
+    ),
+    group: list[Path] | None = option(
+        "FILE",
+        "Events of a group of sequences. Give it two times or more, to show groups side by side, "
+        "each against the first.",
+    ),
+    reading: Reading = Reading(),
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:
@@ -273,17 +177,9 @@ def report(
         if fitted.outcome is not None:
             reading = replace(reading, attribute=[*(reading.attribute or []), fitted.outcome])
     data = None if events is None else reading.read(events, fitted.labels_)
-    quoted = None
-    if passages is not None:
-        from summarkov.text import read_text_events
-
-        with working(f"Reading {passages}"):
-            quoted = read_text_events(passages)
-    groups = (
-        None
-        if not group
-        else _compared(fitted, {path: reading.read(path, fitted.labels_) for path in group}, jobs)
-    )
+    quoted = None if passages is None else read_quoted(passages)
+    read = {path: reading.read(path, fitted.labels_) for path in group or ()}
+    groups = _compared(fitted, read, jobs) if read else None
     with working(f"Writing {shown(output)}"), saving(output):
         more = {} if is_a(fitted, "OutcomeModel") else {"passages": quoted, "groups": groups}
         fitted.to_html(output, events=data, title=title, sequences=sequences, **more)
@@ -292,7 +188,7 @@ def report(
 
         print_json({"saved": shown(output), "bytes": size_of(output)})
     else:
-        print_line(results(), f"Saved the page as {shown(output)}; open it in a browser")
+        results().print_line(f"Saved the page as {shown(output)}; open it in a browser")
 
 
 def _compared(fitted: Any, groups: Mapping[Path, EventSequences], jobs: int | None) -> list[GroupComparison]:

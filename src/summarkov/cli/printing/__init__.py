@@ -34,14 +34,39 @@ from summarkov.wording import visible
 Advance = Callable[[int, int], None]
 
 
-def results() -> Console:
-    """The console for results. Labels are text: no markup, emoji codes or highlights are looked for."""
-    return Console(markup=False, emoji=False, highlight=False)
+class Page(Console):
+    """A console for results. Labels are text: no markup, emoji codes or highlights are looked for."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(markup=False, emoji=False, highlight=False, **how)
+
+    @property
+    def page_width(self) -> int:
+        """How wide to print: the terminal, but no wider than the eye can follow."""
+        return min(self.width, 120)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the terminal may have no block characters, nor other signs beyond ASCII."""
+        return self.options.ascii_only
+
+    def signs(self, text: str) -> str:
+        """Text with signs that the terminal has."""
+        return text.replace("→", "->").replace("×", "x") if self.is_plain else text
+
+    def print_line(self, line: str, style: str = "") -> None:
+        """Print a line that may be copied, such as a path or a command: never wrapped nor cut."""
+        self.print(visible(line), style=style, soft_wrap=True)
 
 
-def errors() -> Console:
-    """The console for everything that is not a result."""
-    return Console(stderr=True, markup=False, emoji=False, highlight=False)
+def results() -> Page:
+    """Where results go."""
+    return Page()
+
+
+def errors() -> Page:
+    """Where everything goes that is not a result."""
+    return Page(stderr=True)
 
 
 def shown(path: Path) -> str:
@@ -61,62 +86,46 @@ def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(finite(document), indent=1, allow_nan=False, default=str) + "\n")
 
 
-def print_line(console: Console, line: str, style: str = "") -> None:
-    """Print a line that may be copied, such as a path or a command: never wrapped nor cut."""
-    console.print(visible(line), style=style, soft_wrap=True)
-
-
-def print_saved(console: Console, path: Path | None) -> None:
-    """Say where a model was saved, or how to save it."""
-    if path is None:
-        console.print("Not saved: add -o model.json to keep the model.")
+def print_result(json: bool, document: Any, show: Callable[..., None], *told: Any) -> None:
+    """Print a result as JSON, or ``show`` it on the console for results with what else it takes."""
+    if json:
+        print_json(document)
     else:
-        print_line(console, f"Saved the model as {shown(path)}")
+        show(results(), *told)
 
 
 @contextmanager
 def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
     """Show a bar on stderr while something runs, if that is a terminal."""
-    if not _terminal():
-        yield lambda done, total: None
-        return
-    with _bar(BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn(unit, markup=False)) as shown:
-        task = shown.add_task(visible(what), total=total)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+    columns = BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn(unit, markup=False)
+    with _going_on(what, *columns, total=total) as update:
+        yield lambda done, total: update(completed=done, total=total)
 
 
 @contextmanager
 def stages() -> Iterator[Callable[[int, int, str], None]]:
     """Show a bar on stderr for work that has several stages, if that is a terminal."""
-    if not _terminal():
-        yield lambda done, total, what: None
-        return
-    with _bar(BarColumn(bar_width=24), TaskProgressColumn(markup=False)) as shown:
-        task = shown.add_task("Reading", total=None)
-        yield lambda done, total, what: shown.update(
-            task, description=what.capitalize(), completed=done, total=total
-        )
+    with _going_on("Reading", BarColumn(bar_width=24), TaskProgressColumn(markup=False)) as update:
+        yield lambda done, total, what: update(description=what.capitalize(), completed=done, total=total)
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on stderr that something is going on whose end cannot be told, if that is a terminal."""
-    if not _terminal():
+    with _going_on(what):
         yield
+
+
+@contextmanager
+def _going_on(what: str, *columns: ProgressColumn, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """Show what is going on, these columns, and for how long; gives what changes them."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda **now: None
         return
-    with _bar() as shown:
-        shown.add_task(visible(what), total=None)
-        yield
-
-
-def _bar(*columns: ProgressColumn) -> Progress:
-    """What is going on, these columns, and for how long."""
-    what = SpinnerColumn("line"), TextColumn("{task.description}", markup=False)
-    return Progress(*what, *columns, TimeElapsedColumn(), console=errors(), transient=True)
-
-
-def _terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
+    begin = SpinnerColumn("line"), TextColumn("{task.description}", markup=False)
+    with Progress(*begin, *columns, TimeElapsedColumn(), console=errors(), transient=True) as shown:
+        task = shown.add_task(visible(what), total=total)
+        yield lambda **now: shown.update(task, **now)
 
 
 def shorten(text: str, width: int) -> str:
@@ -129,6 +138,16 @@ def shorten(text: str, width: int) -> str:
         text = f'"{text}"'
     text = visible(text[: 4 * width + 4])
     return text if cell_len(text) <= width else set_cell_size(text, max(0, width - 1)).rstrip() + "…"
+
+
+def first_of(texts: Sequence[str], most: int, between: str = ", ", last: str = " and ") -> str:
+    """The first of some texts, and how many more there are.
+
+    >>> first_of(["A", "B", "C"], 2)
+    'A, B and 1 more'
+    """
+    more = f"{last}{len(texts) - most} more" if len(texts) > most else ""
+    return between.join(texts[:most]) + more
 
 
 def label(text: str, width: int, style: str = "") -> Text:
@@ -147,11 +166,6 @@ def new_table(*columns: str | Column, gap: int = 2) -> Table:
     return Table(*made, box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
 
 
-def page_width(console: Console) -> int:
-    """How wide to print: the terminal, but no wider than the eye can follow."""
-    return min(console.width, 120)
-
-
 def widest(texts: Sequence[str], most: int = 1000) -> int:
     """The number of cells that the widest of some labels takes, within bounds."""
     return max((min(cell_len(visible(text[:most])), most) for text in texts), default=0)
@@ -167,13 +181,3 @@ def bar(share: float, width: int, *, plain: bool = False) -> str:
     if plain:
         return "#" * round(eighths / 8)
     return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
-
-
-def is_plain(console: Console) -> bool:
-    """Whether the terminal may have no block characters, nor other signs beyond ASCII."""
-    return console.options.ascii_only
-
-
-def signs(console: Console, text: str) -> str:
-    """Text with signs that the terminal has."""
-    return text.replace("→", "->").replace("×", "x") if is_plain(console) else text

@@ -1,16 +1,18 @@
-"""Models and graphs as JSON for programs, and their settings in words."""
+"""Whatever was learned as JSON for programs, and its settings in words."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
+from summarkov.errors import UnknownLabelError
 from summarkov.wording import plural, visible
 
 if TYPE_CHECKING:
+    from summarkov.cli.printing.graph import Sure
     from summarkov.explain import Influence
-    from summarkov.models import InfluenceGraph, JointSuMM, SummaryModel
+    from summarkov.models import Bag, InfluenceGraph, JointSuMM, OutcomeModel, SummaryModel
     from summarkov.models.fitted import Fitted
 
 #: Settings that are told even where they have their default value, in this order.
@@ -33,56 +35,6 @@ _NAMES = {"lookback": "look-back"}
 _CHOICES = ("lookback", "lookbacks", "counts", "starts")
 
 
-def window_words(model: SummaryModel, influencer: str | None = None) -> str:
-    """Where a model looks for its influencers, or for one of them, to follow a label.
-
-    >>> from summarkov import BSuMM
-    >>> window_words(BSuMM(lookback=5)), window_words(BSuMM(lookback=None))
-    ('within the last 5 events', 'at any time before')
-    """
-    from summarkov.settings import Duration, span_of
-    from summarkov.summaries.window import place_words
-
-    settings = model.get_params(deep=False)
-    if "lookbacks" in settings:
-        return "where the tree asks for it"
-    if "lookback" not in settings:
-        return "before"
-    lookback, delay = settings["lookback"], settings.get("delay", 0)
-    things = "ticks" if model.is_fitted and model.layout_.together else "events"
-    if influencer is not None:
-        lookback = model.lookbacks_[influencer] if hasattr(model, "lookbacks_") else lookback
-    elif isinstance(lookback, Mapping | tuple) or lookback == "auto":
-        return "within its look-back"
-    lookback, delay = span_of(lookback, "lookback"), span_of(delay, "delay")
-    timed = isinstance(delay, Duration)
-    if timed or isinstance(lookback, Duration):
-        later = f"more than {place_words(delay, things[:-1])} before" if timed or delay else ""
-        last = "" if lookback is None else f"within the last {place_words(lookback, things[:-1])}"
-        return " and ".join(filter(None, (later, last)))
-    if lookback is None:
-        return f"more than {delay} {things} before" if delay else "at any time before"
-    if lookback == delay + 1:
-        return f"{lookback} {things} before" if delay else "just before"
-    return f"{delay + 1} to {lookback} {things} before" if delay else f"within the last {lookback} {things}"
-
-
-def state_words(model: SummaryModel) -> str:
-    """What the states of a model are about, to stand before them: where it looks, or attributes, or both."""
-    where = window_words(model)
-    where = where[:1].upper() + where[1:]
-    held = [z in model.layout_.attributes for z in model.influencers_]
-    if held and all(held):
-        return "Attributes"
-    return f"{where}, and attributes" if any(held) else where
-
-
-def place_of(model: SummaryModel, influencer: str) -> str:
-    """Where an influencer is looked for, to be put behind it; nothing where all have one look-back."""
-    where = model.fitted.summary.where(influencer)
-    return f" {where}" if where else ""
-
-
 def settings_words(model: SummaryModel | JointSuMM) -> str:
     """The kind of a model and the settings that made it.
 
@@ -91,7 +43,7 @@ def settings_words(model: SummaryModel | JointSuMM) -> str:
     'BSuMM: look-back 5, alpha 0.1, gamma 0.5, criterion bic, false edges 0.2, search sweep'
     """
     given = settings(model)
-    defaults = {f.name: f.default for f in dataclasses.fields(model)}
+    defaults = {f.name: f.default for f in fields(model)}
     rest = [name for name in given if name not in _ALWAYS and not _is_default(given[name], defaults[name])]
     idle = {"split"} if given.get("average") is False else set()
     shown = [name for name in (*_ALWAYS, *rest) if name in given and name not in idle]
@@ -158,7 +110,37 @@ def _words(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else visible(str(value)).lower()
 
 
-def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
+def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
+    """Whatever was learned; of a graph the model of one label, if that is named."""
+    if is_a(fitted, "OutcomeModel"):
+        return outcome_document(fitted)
+    if is_a(fitted, "Bag"):
+        return _bag_document(fitted)
+    one, only = choose(fitted, target)
+    if one is not None:
+        return _model_document(one)
+    return _joint_document(fitted, only) if is_a(fitted, "JointSuMM") else _graph_document(fitted)
+
+
+def choose(fitted: Any, target: str | None) -> tuple[Any, str | None]:
+    """The model to show (None: the whole graph, or a joint model), and the one label of it to show."""
+    several, joint = is_a(fitted, "InfluenceGraph"), is_a(fitted, "JointSuMM")
+    known = fitted.models_ if several else fitted.influencers_ if joint else fitted.target_
+    if target is not None and target not in known:
+        raise UnknownLabelError(target, known)
+    if several:
+        return (None if target is None else fitted.models_[target]), None
+    return (None if joint else fitted), target
+
+
+def is_a(model: Any, kind: str) -> bool:
+    """Whether what was loaded is of a class of models, which need not be imported before."""
+    from summarkov import models
+
+    return isinstance(model, getattr(models, kind))
+
+
+def _graph_document(graph: InfluenceGraph) -> dict[str, Any]:
     """A graph: its edges and, for every target, what was found."""
     from summarkov.models.saving import confidence_document, order_document
 
@@ -184,7 +166,7 @@ def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
     }
 
 
-def model_document(model: SummaryModel) -> dict[str, Any]:
+def _model_document(model: SummaryModel) -> dict[str, Any]:
     """One model, with the table of its states and the trace of its search.
 
     The outcome that stands for all other labels has the label null.
@@ -263,3 +245,65 @@ def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
         }
         for edge in edges
     ]
+
+
+def _joint_document(model: JointSuMM, target: str | None) -> dict[str, Any]:
+    """A joint model for programs: its edges and, for every target, influencers, gains and factors by lag."""
+    fitted = model.fitted
+    return {
+        "kind": "JointSuMM",
+        "settings": settings(model),
+        "data": {
+            "sequences": fitted.n_sequences,
+            "events": fitted.n_events,
+            "labels": dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True)),
+        },
+        "log_likelihood": fitted.log_likelihood,
+        "edges": edge_documents(edge for edge in model.edges_ if target in (None, edge.target)),
+        "targets": [
+            {
+                "target": x,
+                "influencers": list(found),
+                "gains": model.gains_[x],
+                "recency": {
+                    z: {str(lag): each for lag, each in by_lag.items()}
+                    for z, by_lag in model.recency_[x].items()
+                },
+            }
+            for x, found in model.influencers_.items()
+            if target in (None, x)
+        ],
+    }
+
+
+def outcome_document(model: OutcomeModel, sure: Sure | None = None) -> dict[str, Any]:
+    """What was learned about an outcome, and how sure it is if that was asked for."""
+    return {
+        "outcome": model.name_,
+        "sequences": model.model_.fitted.n_sequences + model.n_left_out_,
+        "left_out": model.n_left_out_,
+        "base_rate": model.base_rate_,
+        "settings": settings(model.model_),
+        "influencers": list(model.influencers_),
+        "influences": [dict(vars(edge)) for edge in model.influences_],
+        "states": [
+            {"state": row.words, "sequences": row.n, "with_outcome": row.counts[model.yes]}
+            for row in model.table_
+        ],
+        **{name: asdict(each) for name, each in (sure._asdict() if sure else {}).items() if each is not None},
+    }
+
+
+def _bag_document(bag: Bag) -> dict[str, Any]:
+    from summarkov.settings import seed_of
+
+    return {
+        "kind": "Bag",
+        "model": type(bag.models_[0]).__name__,
+        "target": list(bag.target_),
+        "n_models": len(bag.models_),
+        "seed": seed_of(bag.seed, bag.random_state),
+        "usage": bag.usage_,
+        "edges": edge_documents(bag.influences_) if hasattr(bag, "_influences") else [],
+        "influencers": [list(model.influencers_) for model in bag.models_],
+    }

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rich.console import Console
-
-from summarkov.cli.printing import bar, label, new_table, page_width, print_json, shorten, signs, widest
-from summarkov.cli.printing.documents import labels_words, positions_words, settings, settings_words
+from summarkov.cli.printing import Page, bar, first_of, label, new_table, shorten, widest
+from summarkov.cli.printing.documents import labels_words, positions_words, settings_words
 from summarkov.cli.printing.influences import (
     print_certificate,
     print_certificates,
     print_influences,
     print_reading,
     print_settings,
+    print_surest,
+    print_uninfluenced,
 )
 from summarkov.wording import factor, number, percent, plural
 
@@ -27,12 +26,11 @@ if TYPE_CHECKING:
     from summarkov.models.predictor import Predictions
 
 
-def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = None) -> None:
+def print_graph(console: Page, graph: InfluenceGraph, *, most: int | None = None) -> None:
     """Print a graph, the surest influences first; of very many only those, if ``most`` is given."""
     models = graph.models_
     first = next(iter(models.values()))
     edges = graph.edges_
-    shown = edges[:most]
     by_label = first.fitted.summary.by_label
     what = f"{plural(len(edges), 'influence')} among " if by_label else ""
     console.print(
@@ -45,11 +43,7 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
         console.print()
         print_contexts(console, graph)
         return
-    if shown:
-        console.print()
-        print_influences(console, shown, models)
-    if len(shown) < len(edges):
-        console.print(f"... and {len(edges) - len(shown)} less sure ones, which 'summarkov show' prints too")
+    shown = print_surest(console, edges, models, most)
     _print_uninfluenced(console, graph)
     print_reading(console, shown, models)
     _print_narrow(console, [edge for edge in shown if edge.is_narrow])
@@ -60,35 +54,34 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
     print_certificates(console, graph)
 
 
-def _print_narrow(console: Console, edges: Sequence[Influence]) -> None:
+def _print_narrow(console: Page, edges: Sequence[Influence]) -> None:
     """Name edges that may look stronger than they are, with ratios that allow for that."""
     from summarkov.explain.sentences import corrected
 
     if not edges:
         return
-    told = [f"'{shorten(e.influencer, 24)}' on '{shorten(e.target, 24)}' {corrected(e)}" for e in edges[:5]]
-    more = f"; and {len(edges) - 5} more" if len(edges) > 5 else ""
+    told = [f"'{shorten(e.influencer, 24)}' on '{shorten(e.target, 24)}' {corrected(e)}" for e in edges]
     console.print(
         "\nSelected narrowly, and of such edges those that look strong by chance are found most. "
-        f"Allowing for that: {signs(console, '; '.join(told))}{more}."
+        f"Allowing for that: {console.signs(first_of(told, 5, '; ', '; and '))}."
     )
 
 
-def print_contexts(console: Console, graph: InfluenceGraph) -> None:
+def print_contexts(console: Page, graph: InfluenceGraph) -> None:
     """Print, for models that look at the past as a whole, after what each label is most likely."""
-    width = min(max(12, (page_width(console) - 45) // 2), max(10, widest(list(graph.models_))))
+    width = min(max(12, (console.page_width - 45) // 2), max(10, widest(list(graph.models_))))
     table = new_table("Label", ">Usually", "Most likely after", ">Then", "Change", ">Seen")
     for x, model in graph.models_.items():
         best = max(model.table_, key=lambda row: row.intervals[0][0])  # at least so likely
         usual, then = model.base_rates_[0], best.probabilities[0]
-        change = signs(console, factor(then / usual)) if usual > 0 else ""
-        after = label(best.words, page_width(console) - width - 45)
+        change = console.signs(factor(then / usual)) if usual > 0 else ""
+        after = label(best.words, console.page_width - width - 45)
         table.add_row(label(x, width, "bold"), percent(usual), after, percent(then), change, number(best.n))
     console.print(table)
     console.print("\nEvery state of a label: summarkov show MODEL --target LABEL", style="dim")
 
 
-def _print_order(console: Console, edges: Sequence[Influence], found: OrderTest) -> None:
+def _print_order(console: Page, edges: Sequence[Influence], found: OrderTest) -> None:
     """Say what the words of the column mean that occur in it."""
     from summarkov.explain.sentences import ORDER_WORDS, order_word
 
@@ -116,7 +109,7 @@ def _where(within: int | str | None) -> str:
     return f"within {within}" if is_time else f"within the same '{shorten(within, 30)}'"
 
 
-def print_confidence(console: Console, sure: Confidence) -> None:
+def print_confidence(console: Page, sure: Confidence) -> None:
     """Say what the shares mean, and which edges most graphs have but this one."""
     console.print(
         f"\nSure: how many of {plural(sure.n, 'graph')} have the edge, each learned from "
@@ -127,44 +120,22 @@ def print_confidence(console: Console, sure: Confidence) -> None:
     if missing:
         names = [
             f"'{shorten(edge.influencer, 24)}' to '{shorten(edge.target, 24)}' ({edge.frequency:.0%})"
-            for edge in missing[:5]
+            for edge in missing
         ]
-        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-        console.print(f"Not in this graph, but in most of those: {', '.join(names)}{more}", style="dim")
+        console.print(f"Not in this graph, but in most of those: {first_of(names, 5)}", style="dim")
 
 
-def _print_uninfluenced(console: Console, graph: InfluenceGraph) -> None:
+def _print_uninfluenced(console: Page, graph: InfluenceGraph) -> None:
     """Name the labels that nothing influences, beside the attributes that are given to all."""
     given = tuple(f"{column}=" for column in graph.model.get_params(deep=False).get("given", ()))
     labels = [x for x, found in graph.influencers_.items() if all(z.startswith(given) for z in found)]
-    if not labels:
-        return
-    names = ", ".join(shorten(x, 30) for x in labels[:10])
-    more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
-    console.print(f"\nInfluenced by none{' but what is given' if given else ''}: {names}{more}", style="dim")
+    print_uninfluenced(console, labels, " but what is given" if given else "")
 
 
-def print_bag(console: Console, bag: Bag, json: bool) -> None:
-    """Print the usage of influencers, as text or JSON."""
-    from summarkov.cli.printing.documents import edge_documents
-    from summarkov.settings import seed_of
-
+def print_bag(console: Page, bag: Bag) -> None:
+    """Print the usage of influencers."""
+    width = console.page_width
     kind = type(bag.models_[0]).__name__
-    if json:
-        print_json(
-            {
-                "kind": "Bag",
-                "model": kind,
-                "target": list(bag.target_),
-                "n_models": len(bag.models_),
-                "seed": seed_of(bag.seed, bag.random_state),
-                "usage": bag.usage_,
-                "edges": edge_documents(bag.influences_) if hasattr(bag, "_influences") else [],
-                "influencers": [list(model.influencers_) for model in bag.models_],
-            }
-        )
-        return
-    width = page_width(console)
     console.print(label(f"{plural(len(bag.models_), kind)} of {', '.join(bag.target_)}", width, style="bold"))
     console.print("Each was learned from a resample of the sequences; they predict by their mean.\n")
     if not bag.usage_:
@@ -180,7 +151,7 @@ def print_bag(console: Console, bag: Bag, json: bool) -> None:
         _print_usage(console, bag.usage_, width)
 
 
-def _print_usage(console: Console, usage: Mapping[str, float], width: int) -> None:
+def _print_usage(console: Page, usage: Mapping[str, float], width: int) -> None:
     """How often each label is an influencer, where no more is known."""
     table = new_table("Influencer", ">In", "")
     names = min(width - 32, max(10, widest(list(usage))))
@@ -219,30 +190,12 @@ class Sure(NamedTuple):
 UNASKED = Sure()
 
 
-def outcome_document(model: OutcomeModel, sure: Sure = UNASKED) -> dict[str, Any]:
-    """What was learned, for programs."""
-    return {
-        "outcome": model.name_,
-        "sequences": model.model_.fitted.n_sequences + model.n_left_out_,
-        "left_out": model.n_left_out_,
-        "base_rate": model.base_rate_,
-        "settings": settings(model.model_),
-        "influencers": list(model.influencers_),
-        "influences": [dict(vars(edge)) for edge in model.influences_],
-        "states": [
-            {"state": row.words, "sequences": row.n, "with_outcome": row.counts[model.yes]}
-            for row in model.table_
-        ],
-        **{name: asdict(each) for name, each in sure._asdict().items() if each is not None},
-    }
-
-
 def known(told: Predictions) -> list[float | None]:
     """The probabilities of open cases; None of those that the model says nothing about."""
     return [None if math.isnan(p) else p for p in told.probabilities[:, 0].tolist()]
 
 
-def print_open(console: Console, model: OutcomeModel, told: Predictions) -> None:
+def print_open(console: Page, model: OutcomeModel, told: Predictions) -> None:
     """The probabilities of open cases, and why some have none."""
     console.print(str(told.summary()))
     beyond = known(told).count(None)
@@ -266,7 +219,7 @@ def left_out(model: OutcomeModel) -> str:
     return f"{plural(model.n_left_out_, 'sequence')} left out: {', or '.join(reasons)}"
 
 
-def print_outcome(console: Console, model: OutcomeModel, sure: Sure = UNASKED) -> None:
+def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> None:
     """How often it came about, what changes that, and how often it did in each state."""
     from summarkov.explain.sentences import change, limits, times
 
@@ -279,7 +232,7 @@ def print_outcome(console: Console, model: OutcomeModel, sure: Sure = UNASKED) -
     edges = model.influences_
     if edges:
         more = sure.columns(edges)
-        width = max(12, page_width(console) - 52 - sum(2 + widest([*each]) for each in more.values()))
+        width = max(12, console.page_width - 52 - sum(2 + widest([*each]) for each in more.values()))
         table = new_table("Influencer", "Effect", ">Without → with", ">Factor", ">95% interval", *more)
         for at, edge in enumerate(edges):
             told = (edge.effect, change(edge), times(edge) or "unclear", limits(edge))

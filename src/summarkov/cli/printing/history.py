@@ -1,29 +1,29 @@
-"""What comes next after a history that is typed in."""
+"""What comes next after a history, and why; the sentences behind it, where events were made of text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.padding import Padding
 from rich.table import Column
 from rich.text import Text
 
-from summarkov.cli.commands.show import choose
-from summarkov.cli.files import is_a
-from summarkov.cli.printing import label, new_table, page_width, print_json, results, shorten, widest
-from summarkov.cli.printing.documents import state_words, window_words
-from summarkov.cli.printing.model import HARDLY, state_text
+from summarkov.cli.printing import Page, label, new_table, print_json, results, shorten, widest
+from summarkov.cli.printing.documents import choose, is_a
+from summarkov.cli.printing.influences import state_words, window_words
+from summarkov.cli.printing.model import HARDLY, print_next, print_shares, state_text
 from summarkov.errors import UnknownLabelError
-from summarkov.events import EventSequences
-from summarkov.wording import factor, interval, number, percent, plural
+from summarkov.wording import factor, interval, number, percent, plural, visible
 
 if TYPE_CHECKING:
+    from summarkov.events import EventSequences
     from summarkov.explain import Explanation
-    from summarkov.models import OutcomeModel
+    from summarkov.models import InfluenceGraph, OutcomeModel
+    from summarkov.text import Before, Passages, Sentence
 
-#: Labels, oldest first; or the events of one sequence.
-Past = list[str] | EventSequences
+    #: Labels, oldest first; or the events of one sequence.
+    Past = list[str] | EventSequences
 
 #: The most counterfactuals to print, and the most labels that may come next.
 _MOST = 12
@@ -37,52 +37,44 @@ def print_after(fitted: Any, history: Past, target: str | None, unknown: Any, js
 
     ``history`` are labels, or the events of one sequence, with all that they have.
     """
-    from summarkov.models import InfluenceGraph
-
+    why, show = _explained(fitted, history, target, unknown, None if json else _MOST_NEXT)
+    if json:
+        print_json({**_after(history), "next": [plain(each) for each in why]})
+        return
     console = results()
+    _print_history(console, **_after(history))
+    show(console)
+
+
+def _explained(
+    fitted: Any, history: Past, target: str | None, unknown: Any, most: int | None
+) -> tuple[Sequence[Any], Callable[[Page], None]]:
+    """The explanations of what comes next, and what prints them."""
     if is_a(fitted, "JointSuMM"):
-        _print_joint(console, fitted, history, target, unknown, json)
-        return
+        if target is None:
+            every = fitted.explain_next(history, unknown=unknown)
+            return every, lambda console: print_next(console, every)
+        why = fitted.explain(history, target, unknown=unknown)
+        return [why], lambda console: print_shares(console, why)
     if is_a(fitted, "OutcomeModel"):
-        _print_outcome(console, fitted, history, target, unknown, json)
-        return
+        if target not in (None, fitted.name_):
+            raise UnknownLabelError(target, [fitted.name_])
+        why = fitted.explain(history, unknown=unknown)
+        return [why], lambda console: _print_outcome(console, fitted, why)
     one, only = choose(fitted, target)
-    fitted = fitted if one is None else one
-    if isinstance(fitted, InfluenceGraph):
-        most = None if json else _MOST_NEXT
-        rows = [plain(each) for each in fitted.explain_next(history, most=most, unknown=unknown)]
-        if not _printed_as_json(console, history, rows, json):
-            _print_next(console, fitted, rows)
-        return
-    chosen = fitted.target_ if only is None else (only,)
-    why = [fitted.explain(history, label=x, unknown=unknown) for x in chosen]
-    rows = [plain(each) for each in why]
-    if _printed_as_json(console, history, rows, json):
-        return
-    print_one(console, fitted, rows)
-    if len(why) == 1:
-        print_why(console, why[0])
+    if one is None:
+        every = fitted.explain_next(history, most=most, unknown=unknown)
+        return every, lambda console: _print_next(console, fitted, every)
+    chosen = one.target_ if only is None else (only,)
+    every = [one.explain(history, label=x, unknown=unknown) for x in chosen]
+    return every, lambda console: print_state(console, one, every, reasons=len(every) == 1)
 
 
-def _print_outcome(
-    console: Console,
-    model: OutcomeModel,
-    history: Past,
-    target: str | None,
-    unknown: Any,
-    json: bool,
-) -> None:
-    if target is not None and target != model.name_:
-        raise UnknownLabelError(target, [model.name_])
-    why = model.explain(history, unknown=unknown)
-    rows = [plain(why)]
-    if _printed_as_json(console, history, rows, json):
-        return
+def _print_outcome(console: Page, model: OutcomeModel, why: Explanation) -> None:
     if why.is_certain:
         console.print(f"{model.name_}: 100%, for this case has reached it already")
         return
-    print_one(console, model.model_, rows, "Outcome")
-    print_why(console, why)
+    print_state(console, model.model_, [why], "Outcome", reasons=True)
     console.print()
     console.print(
         "Worth, Seen: how many independent sequences would tell as much as all beginnings of sequences in "
@@ -90,26 +82,11 @@ def _print_outcome(
     )
 
 
-def _print_joint(
-    console: Console, model: Any, history: Past, target: str | None, unknown: Any, json: bool
-) -> None:
-    from summarkov.cli.printing.model import print_next, print_shares
-
-    if target is None:
-        why = model.explain_next(history, unknown=unknown)
-    else:
-        why = [model.explain(history, target, unknown=unknown)]
-    if _printed_as_json(console, history, [each.to_dict() for each in why], json):
-        return
-    if target is None:
-        print_next(console, model, why)
-    else:
-        print_shares(console, why[0])
-
-
 def plain(explanation: Any) -> dict[str, Any]:
-    """An explanation as JSON has it."""
-    values = explanation.to_dict()
+    """An explanation as JSON has it; that of a joint model has no interval."""
+    values: dict[str, Any] = explanation.to_dict()
+    if "interval" not in values:
+        return values
     values["counterfactuals"] = [_bounds(each) for each in values["counterfactuals"]]
     return {"label": values.pop("target"), **_bounds(values)}
 
@@ -129,45 +106,40 @@ def _after(history: Past) -> dict[str, Any]:
     return {"case": history.ids[0], "after": past, **held}
 
 
-def _printed_as_json(console: Console, history: Past, rows: list[dict[str, Any]], json: bool) -> bool:
-    """Print all as JSON, if that is asked for; else the history alone."""
-    if json:
-        print_json({**_after(history), "next": rows})
-        return True
-    told = _after(history)
-    past = told["after"]
-    each = [x if isinstance(x, str) else " + ".join(x) for x in past[-12:]]
+def _print_history(
+    console: Page, after: list[Any], case: str | None = None, attributes: Sequence[str] = ()
+) -> None:
+    each = [x if isinstance(x, str) else " + ".join(x) for x in after[-12:]]
     words = ", ".join(shorten(x, 30) for x in each)
-    case = f" in {shorten(told['case'], 30)}" if "case" in told else ""
-    console.print(f"After{case}: {'..., ' if len(past) > 12 else ''}{words}", style="bold")
-    if told.get("attributes"):
-        console.print(", ".join(shorten(x, 30) for x in told["attributes"]))
+    where = "" if case is None else f" in {shorten(case, 30)}"
+    console.print(f"After{where}: {'..., ' if len(after) > 12 else ''}{words}", style="bold")
+    if attributes:
+        console.print(", ".join(shorten(x, 30) for x in attributes))
     console.print()
-    return False
 
 
-def print_one(console: Console, model: Any, rows: list[dict[str, Any]], heading: str = "Next") -> None:
-    """The labels of one model: they share the state that the history is in."""
-    state, words, support = (rows[0][name] for name in ("state", "words", "support"))
-    seen = (
-        f"worth {plural(support, 'sequence')}"
-        if rows[0]["in_sequences"]
-        else f"seen {plural(support, 'time')}"
-    )
+def print_state(
+    console: Page, model: Any, why: Sequence[Explanation], heading: str = "Next", *, reasons: bool = False
+) -> None:
+    """The labels of one model, which share the state of the history; of a single one with ``reasons`` why."""
+    first = why[0]
+    support = first.support
+    seen = f"worth {plural(support, 'sequence')}" if first.in_sequences else f"seen {plural(support, 'time')}"
     seen = seen if support else "never seen, so this is the prior alone"
-    seen += ", hardly" if rows[0]["seen"] == "hardly" else ""
-    console.print(f"{state_words(model)}: {state_text(model, state, words, _STATE)} ({seen})")
+    seen += ", hardly" if first.seen == "hardly" else ""
+    console.print(f"{state_words(model)}: {state_text(model, first.state, first.words, _STATE)} ({seen})")
     console.print()
-    width = min(max(12, page_width(console) - 55), max(10, widest([row["label"] for row in rows])))
+    width = min(max(12, console.page_width - 55), max(10, widest([each.target for each in why])))
     table = new_table(heading, ">Probability", ">95% interval", ">Usually", "Change")
-    for row in rows:
-        p, usual = row["probability"], row["base_rate"]
-        bounds = interval(row["low"], row["high"]) if support else "never seen"
-        table.add_row(label(row["label"], width), percent(p), bounds, percent(usual), _change(p, usual))
+    for each in why:
+        told = percent(each.probability), interval(*each.interval) if support else "never seen"
+        table.add_row(label(each.target, width), *told, percent(each.base_rate), _change(each))
     console.print(table)
+    if reasons:
+        print_why(console, first)
 
 
-def print_why(console: Console, why: Explanation, *, places: bool = True) -> None:
+def print_why(console: Page, why: Explanation, *, places: bool = True) -> None:
     """Where the influencers stand in the history (unless that was told), and what would be different."""
     if places and any(each.lags for each in why.active):
         console.print()
@@ -179,7 +151,7 @@ def print_why(console: Console, why: Explanation, *, places: bool = True) -> Non
         return
     shown = sorted(why.counterfactuals, key=lambda c: (c.occurred, -abs(c.probability - why.probability)))
     shown = shown[:_MOST]
-    width = min(max(12, page_width(console) - 50), max(10, widest([c.label for c in shown]) + 14))
+    width = min(max(12, console.page_width - 50), max(10, widest([c.label for c in shown]) + 14))
     table = new_table("Had", ">Probability", ">95% interval", ">Seen")
     for each in shown:
         had = " occurred now" if each.occurred else " not occurred"
@@ -205,36 +177,35 @@ def _few(places: Sequence[object]) -> str:
     return ", ".join(str(each) for each in places[:8]) + (", ..." if len(places) > 8 else "")
 
 
-def _change(probability: float, usual: float) -> Text:
-    if usual <= 0:
+def _change(why: Explanation) -> Text:
+    if why.base_rate <= 0:
         return Text("")
-    ratio = probability / usual
+    ratio = why.probability / why.base_rate
     return Text(factor(ratio), style="green" if ratio > 1.2 else "red" if ratio < 1 / 1.2 else "")
 
 
-def _print_next(console: Console, graph: Any, rows: list[dict[str, Any]]) -> None:
-    room = page_width(console)
-    width = min(max(12, room // 4), max(10, widest([row["label"] for row in rows])))
+def _print_next(console: Page, graph: InfluenceGraph, why: Sequence[Explanation]) -> None:
+    room = console.page_width
+    width = min(max(12, room // 4), max(10, widest([each.target for each in why])))
     because = max(12, room - width - 44)
-    why = Column("Because of", width=because)
-    table = new_table("Next", ">Probability", ">Usually", "Change", ">Seen", why)
-    for row in rows:
-        model = graph.models_[row["label"]]
-        usual = row["base_rate"]
-        words = state_text(model, row["state"], row["words"], because) if model.influencers_ else "-"
+    reason = Column("Because of", width=because)
+    table = new_table("Next", ">Probability", ">Usually", "Change", ">Seen", reason)
+    for each in why:
+        model = graph.models_[each.target]
+        words = state_text(model, each.state, each.words, because) if model.influencers_ else "-"
         table.add_row(
-            label(row["label"], width),
-            percent(row["probability"]),
-            percent(usual),
-            _change(row["probability"], usual),
-            ("" if row["seen"] == "often" else "*") + number(row["support"]),
-            Text(words, style="" if row["state"] else "dim"),
+            label(each.target, width),
+            percent(each.probability),
+            percent(each.base_rate),
+            _change(each),
+            ("" if each.seen == "often" else "*") + number(each.support),
+            Text(words, style="" if each.state else "dim"),
         )
     console.print(table)
-    if len(rows) < len(graph.models_):
-        more = plural(len(graph.models_) - len(rows), "label")
+    if len(why) < len(graph.models_):
+        more = plural(len(graph.models_) - len(why), "label")
         console.print(f"... and {more} less likely than these; --json prints all", style="dim")
-    if any(row["seen"] != "often" for row in rows):
+    if any(each.seen != "often" for each in why):
         console.print(HARDLY, style="dim")
     console.print()
     words = window_words(next(iter(graph.models_.values())))
@@ -248,3 +219,45 @@ def _print_next(console: Console, graph: Any, rows: list[dict[str, Any]]) -> Non
         f"Because of: which of its influencers occurred {words}{held}, and how often that was seen. "
         f"Usually: {usually}."
     )
+
+
+def print_passages(console: Page, found: Passages) -> None:
+    """How many places there are; of some, the sentences of influencers, and of the target after them."""
+    some = "" if len(found) == found.total else f"; {plural(len(found), 'passage')} of them, evenly spread"
+    console.print(f"{plural(found.total, 'time')}{some}")
+    for each in found:
+        console.print()
+        for earlier in each.before:
+            print_earlier(console, earlier, named=len(each.before) > 1)
+        _print_sentence(console, each.target)
+
+
+def print_earlier(console: Page, earlier: Before, *, named: bool) -> None:
+    """The sentence of an influencer."""
+    _print_sentence(console, earlier.sentence, f"{f'{earlier.label}, ' if named else ''}{earlier.lag} back")
+
+
+def _print_sentence(console: Page, sentence: Sentence, note: str = "") -> None:
+    """A sentence, and above it where it stands."""
+    note = f" ({visible(note)})" if note else ""
+    place = Text(f"{visible(sentence.document)}, sentence {sentence.number}{note}", style="dim")
+    console.print(place, soft_wrap=True)
+    console.print(Padding(Text(visible(sentence.text)), (0, 0, 0, 2)), width=console.page_width)
+
+
+def passages_document(found: Passages) -> dict[str, Any]:
+    """Passages as JSON has them."""
+    shown = [
+        {
+            "sequence": each.sequence,
+            "before": before_document(each.before),
+            "target": dict(vars(each.target)),
+        }
+        for each in found
+    ]
+    return {"total": found.total, "passages": shown}
+
+
+def before_document(before: tuple[Before, ...]) -> list[dict[str, Any]]:
+    """The sentences of influencers as JSON has them."""
+    return [{"label": b.label, "lag": b.lag, "sentence": dict(vars(b.sentence))} for b in before]

@@ -1,15 +1,14 @@
-"""Influences in a table, what the surest of them means, and what an exact search proved of them."""
+"""Influences in a table, where they were looked for, what they mean, and what an exact search proved."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.text import Text
 
-from summarkov.cli.printing import new_table, page_width, shorten, signs, widest
-from summarkov.cli.printing.documents import place_of, settings_words, window_words
+from summarkov.cli.printing import Page, first_of, new_table, shorten, widest
+from summarkov.cli.printing.documents import settings_words
 from summarkov.wording import number, plural, visible
 
 if TYPE_CHECKING:
@@ -30,7 +29,57 @@ _FAINT = {
 }
 
 
-def print_settings(console: Console, model: SummaryModel) -> None:
+def window_words(model: SummaryModel, influencer: str | None = None) -> str:
+    """Where a model looks for its influencers, or for one of them, to follow a label.
+
+    >>> from summarkov import BSuMM
+    >>> window_words(BSuMM(lookback=5)), window_words(BSuMM(lookback=None))
+    ('within the last 5 events', 'at any time before')
+    """
+    from summarkov.settings import Duration, span_of
+    from summarkov.summaries.window import place_words
+
+    settings = model.get_params(deep=False)
+    if "lookbacks" in settings:
+        return "where the tree asks for it"
+    if "lookback" not in settings:
+        return "before"
+    lookback, delay = settings["lookback"], settings.get("delay", 0)
+    things = "ticks" if model.is_fitted and model.layout_.together else "events"
+    if influencer is not None:
+        lookback = model.lookbacks_[influencer] if hasattr(model, "lookbacks_") else lookback
+    elif isinstance(lookback, Mapping | tuple) or lookback == "auto":
+        return "within its look-back"
+    lookback, delay = span_of(lookback, "lookback"), span_of(delay, "delay")
+    timed = isinstance(delay, Duration)
+    if timed or isinstance(lookback, Duration):
+        later = f"more than {place_words(delay, things[:-1])} before" if timed or delay else ""
+        last = "" if lookback is None else f"within the last {place_words(lookback, things[:-1])}"
+        return " and ".join(filter(None, (later, last)))
+    if lookback is None:
+        return f"more than {delay} {things} before" if delay else "at any time before"
+    if lookback == delay + 1:
+        return f"{lookback} {things} before" if delay else "just before"
+    return f"{delay + 1} to {lookback} {things} before" if delay else f"within the last {lookback} {things}"
+
+
+def state_words(model: SummaryModel) -> str:
+    """What the states of a model are about, to stand before them: where it looks, or attributes, or both."""
+    where = window_words(model)
+    where = where[:1].upper() + where[1:]
+    held = [z in model.layout_.attributes for z in model.influencers_]
+    if held and all(held):
+        return "Attributes"
+    return f"{where}, and attributes" if any(held) else where
+
+
+def place_of(model: SummaryModel, influencer: str) -> str:
+    """Where an influencer is looked for, to be put behind it; nothing where all have one look-back."""
+    where = model.fitted.summary.where(influencer)
+    return f" {where}" if where else ""
+
+
+def print_settings(console: Page, model: SummaryModel) -> None:
     """Print what made a model."""
     from summarkov.summaries import OrdinalSummary
 
@@ -42,15 +91,13 @@ def print_settings(console: Console, model: SummaryModel) -> None:
         console.print(told, style="dim")
 
 
-def print_influences(
-    console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
-) -> None:
+def print_influences(console: Page, edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> None:
     """Print influences in their order, those of a label on itself and faint ones apart."""
     parts: dict[str, list[int]] = {"": [], "Labels on themselves": [], **{why: [] for why in _FAINT.values()}}
     for at, edge in enumerate(edges):
         parts[_FAINT[edge.faint] if edge.faint else "Labels on themselves" if edge.is_self else ""].append(at)
     columns = _columns(console, edges, models)
-    widths = _names_width(page_width(console) - _beside(columns) - _JOINTS, edges)
+    widths = _names_width(console.page_width - _beside(columns) - _JOINTS, edges)
     for title, some in parts.items():
         if some:
             if title:
@@ -63,8 +110,28 @@ def print_influences(
             console.print(f"~ {names}: {visible(how)}", style=_STYLES["mixed"])
 
 
+def print_surest(
+    console: Page, edges: Sequence[Influence], models: Mapping[str, SummaryModel], most: int | None
+) -> Sequence[Influence]:
+    """Print the first ``most`` influences below an empty line (None: all), and return them."""
+    shown = edges[:most]
+    if shown:
+        console.print()
+        print_influences(console, shown, models)
+    if len(shown) < len(edges):
+        console.print(f"... and {len(edges) - len(shown)} less sure ones, which 'summarkov show' prints too")
+    return shown
+
+
+def print_uninfluenced(console: Page, labels: Sequence[str], but: str = "") -> None:
+    """Name the labels that nothing influences."""
+    if labels:
+        names = first_of([shorten(x, 30) for x in labels], 10)
+        console.print(f"\nInfluenced by none{but}: {names}", style="dim")
+
+
 def _columns(
-    console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
+    console: Page, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> dict[str, list[str]]:
     """What stands beside the names, as much of it as fits."""
     from summarkov.explain.sentences import change, limits, order_word, times
@@ -90,9 +157,9 @@ def _columns(
     if any(e.frequency is not None for e in edges):
         columns["Sure"] = ["" if e.frequency is None else f"{e.frequency:.0%}" for e in edges]
     for name in ("Seqs", "Order", "Without → with", "95% interval", "Sure"):  # which go for want of room
-        if _beside(columns) + _NAMES + _JOINTS > page_width(console):
+        if _beside(columns) + _NAMES + _JOINTS > console.page_width:
             columns.pop(name, None)
-    return {signs(console, name): [signs(console, each) for each in cells] for name, cells in columns.items()}
+    return {console.signs(name): [console.signs(each) for each in cells] for name, cells in columns.items()}
 
 
 def _beside(columns: Mapping[str, Sequence[str]]) -> int:
@@ -113,7 +180,7 @@ def _names_width(room: int, edges: Sequence[Influence]) -> tuple[int, int]:
 
 
 def _print_part(
-    console: Console,
+    console: Page,
     edges: Sequence[Influence],
     which: Sequence[int],
     columns: Mapping[str, Sequence[str]],
@@ -121,8 +188,8 @@ def _print_part(
 ) -> None:
     """Print some of the edges; columns are as wide as those of all need, so that parts stand in line."""
     table = new_table()
-    heading = signs(console, "Influencer → target")
-    room = min(widest([heading]), page_width(console) - _beside(columns))  # short names leave it whole
+    heading = console.signs("Influencer → target")
+    room = min(widest([heading]), console.page_width - _beside(columns))  # short names leave it whole
     table.add_column(heading, no_wrap=True, width=max(sum(names_width) + _JOINTS, room))
     for name, cells in columns.items():
         left = name in ("95% interval", "Factor", "Order")
@@ -135,7 +202,7 @@ def _print_part(
         names = Text.assemble(
             (f"{_SIGNS[edge.effect]} ", style),
             shorten(edge.influencer, names_width[0]),
-            signs(console, " → "),
+            console.signs(" → "),
             shorten(edge.target, names_width[1]),
             no_wrap=True,
         )
@@ -143,7 +210,7 @@ def _print_part(
     console.print(table)
 
 
-def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> None:
+def print_reading(console: Page, edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> None:
     """Say in words what the surest of the influences means, and what none of them means."""
     from summarkov.explain.sentences import sentence
 
@@ -161,13 +228,13 @@ def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[
         far = "how far" if model.layout_.time is not None else f"how many {things}"
         back = f"Back: {far} back it is looked for. "
     console.print(
-        f"\nRead: {signs(console, read[0].lower() + read[1:])} {back}"
+        f"\nRead: {console.signs(read[0].lower() + read[1:])} {back}"
         "Seqs: sequences in which the target followed. The order is by the limit of the interval that "
         "is nearer to 1. Influence here is statistical: no proof of cause."
     )
 
 
-def print_certificate(console: Console, model: SummaryModel) -> None:
+def print_certificate(console: Page, model: SummaryModel) -> None:
     """Say whether there are better influencers, and what greedy search would have found."""
     found = model.trace_.certificate
     if found is None:
@@ -191,7 +258,7 @@ def print_certificate(console: Console, model: SummaryModel) -> None:
         console.print("Greedy search finds nothing worse.")
 
 
-def print_certificates(console: Console, graph: InfluenceGraph) -> None:
+def print_certificates(console: Page, graph: InfluenceGraph) -> None:
     """Say of how many labels the influencers are proved to be the best."""
     found = [c for model in graph.models_.values() if (c := model.trace_.certificate) is not None]
     if not found:

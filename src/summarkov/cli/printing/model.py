@@ -1,36 +1,33 @@
-"""One model, for people to read: its influencers and states, how they were found; a joint model."""
+"""Whatever was learned, for people to read; one model and a joint model in full."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
-from summarkov.cli.printing import is_plain, label, new_table, page_width, shorten, signs, widest
-from summarkov.cli.printing.documents import (
-    edge_documents,
-    place_of,
-    positions_words,
-    settings,
-    settings_words,
-    state_words,
-)
+from summarkov.cli.printing import Page, first_of, label, new_table, shorten, widest
+from summarkov.cli.printing.documents import choose, is_a, positions_words, settings_words
+from summarkov.cli.printing.graph import print_bag, print_graph, print_outcome
 from summarkov.cli.printing.influences import (
+    place_of,
     print_certificate,
     print_influences,
     print_reading,
     print_settings,
+    print_surest,
+    print_uninfluenced,
+    state_words,
 )
-from summarkov.summaries import TreeSummary
 from summarkov.wording import factor, interval, number, percent, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.explain import Pattern
     from summarkov.explain.explanation import SharedExplanation
     from summarkov.models import JointSuMM, SummaryModel
+    from summarkov.summaries import TreeSummary
 
 #: What the columns beside the state take: seen, counts, probability, interval, and the space between.
 _BESIDE = 9 + 8 + 11 + 16 + 4 * 1
@@ -40,8 +37,34 @@ HARDLY = "* hardly seen: fewer than 10 times, or less than the prior counts for"
 _DONE = {"add": "added", "remove": "removed", "change": "changed"}
 
 
+def print_fitted(
+    console: Page,
+    fitted: Any,
+    target: str | None = None,
+    *,
+    rows: int | None = 40,
+    edges: int | None = None,
+) -> None:
+    """Print whatever was learned; of a graph the model of one label, if that is named.
+
+    ``rows`` limits the states of one model, ``edges`` the influences of a graph or joint model; None: all.
+    """
+    if is_a(fitted, "OutcomeModel"):
+        print_outcome(console, fitted)
+    elif is_a(fitted, "Bag"):
+        print_bag(console, fitted)
+    else:
+        one, only = choose(fitted, target)
+        if one is not None:
+            print_model(console, one, only=only, most=rows)
+        elif is_a(fitted, "JointSuMM"):
+            print_joint(console, fitted, target=only, most=edges)
+        else:
+            print_graph(console, fitted, most=edges)
+
+
 def print_model(
-    console: Console, model: SummaryModel, *, only: str | None = None, most: int | None = 40
+    console: Page, model: SummaryModel, *, only: str | None = None, most: int | None = 40
 ) -> None:
     """Print a model. ``only`` names one label of a target of several; ``most`` limits the rows."""
     fitted = model.fitted
@@ -68,7 +91,7 @@ def print_model(
     print_certificate(console, model)
 
 
-def _print_patterns(console: Console, patterns: Sequence[Pattern]) -> None:
+def _print_patterns(console: Page, patterns: Sequence[Pattern]) -> None:
     """How the influencers work together, where that has a name."""
     for each in patterns:
         ends = ("with all", "with none") if each.kind == "together" else ("then", "otherwise")
@@ -79,20 +102,19 @@ def _print_patterns(console: Console, patterns: Sequence[Pattern]) -> None:
 
 
 def _print_heading(
-    console: Console, model: SummaryModel, chosen: Sequence[str], rates: dict[str, float]
+    console: Page, model: SummaryModel, chosen: Sequence[str], rates: dict[str, float]
 ) -> None:
-    names = " + ".join(shorten(x, _LABEL) for x in chosen[:6])
-    more = f" + {len(chosen) - 6} more" if len(chosen) > 6 else ""
+    names = first_of([shorten(x, _LABEL) for x in chosen], 6, " + ", " + ")
     share = percent(sum(rates[x] for x in chosen))
     console.print(
         Text.assemble(
-            (f"{names}{more}", "bold"),
+            (names, "bold"),
             f": {share} of {positions_words(model.fitted)} in {plural(model.fitted.n_sequences, 'sequence')}",
         )
     )
 
 
-def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], most: int | None) -> None:
+def _print_states(console: Page, model: SummaryModel, chosen: Sequence[str], most: int | None) -> None:
     """The table: one row per state, or for a target of several labels one row per state and label."""
     rows = list(model.table_)
     states = len(rows) if most is None else max(1, most // len(chosen))
@@ -101,7 +123,7 @@ def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], 
     joint = len(model.target_) > 1
     next_width = widest(chosen, 14) if joint else 0
     count_width = 8 if joint else max(8, min(12, widest(chosen)))
-    width = max(12, page_width(console) - _BESIDE - (next_width + 1 if joint else count_width - 8))
+    width = max(12, console.page_width - _BESIDE - (next_width + 1 if joint else count_width - 8))
     beside = ("Next", ">Count") if joint else (f">{shorten(chosen[0], count_width)}",)
     state = Column(_state_heading(model), width=width)
     table = new_table(state, ">Seen", *beside, ">Probability", ">95% interval", gap=1)
@@ -152,7 +174,7 @@ def _named(model: SummaryModel, influencer: str, width: int) -> str:
     return shorten(influencer, max(8, width - len(where))) + where
 
 
-def _print_trace(console: Console, model: SummaryModel) -> None:
+def _print_trace(console: Page, model: SummaryModel) -> None:
     """How the search went."""
     if not model.trace_:
         return
@@ -173,15 +195,14 @@ def _print_trace(console: Console, model: SummaryModel) -> None:
 _MOST_LABELS = 2
 
 
-def print_tree(console: Console, model: SummaryModel, chosen: Sequence[str], most: int | None) -> None:
+def print_tree(console: Page, model: SummaryModel, chosen: Sequence[str], most: int | None) -> None:
     """Draw a tree: the question at every node, and what follows at every leaf; ``most`` leaves at most.
 
     In an average over prunings, it is told how likely a node is split if the tree reaches it.
     """
-    tree = model.fitted.summary
-    assert isinstance(tree, TreeSummary)
-    width, splits = page_width(console), getattr(model.fitted, "splits", None)
-    fork, last, down = ("|- ", "`- ", "|  ") if is_plain(console) else ("├─ ", "└─ ", "│  ")
+    tree = cast("TreeSummary", model.fitted.summary)
+    width, splits = console.page_width, getattr(model.fitted, "splits", None)
+    fork, last, down = ("|- ", "`- ", "|  ") if console.is_plain else ("├─ ", "└─ ", "│  ")
     lines: list[Text] = []
     drawn = 0
     waiting = [(0, "", "")]  # a node, what stands before it, and what stands before those below it
@@ -222,7 +243,7 @@ _MOST_NEXT = 20
 
 
 def print_joint(
-    console: Console, model: JointSuMM, *, target: str | None = None, most: int | None = None
+    console: Page, model: JointSuMM, *, target: str | None = None, most: int | None = None
 ) -> None:
     """Print a joint model, the surest influences first; of one target, what each influencer does when."""
     fitted = model.fitted
@@ -233,16 +254,10 @@ def print_joint(
         style="bold",
     )
     console.print(settings_words(model), style="dim")
-    if edges:
-        console.print()
-        print_influences(console, edges[:most], {})
-    if most is not None and len(edges) > most:
-        console.print(f"... and {len(edges) - most} less sure ones, which 'summarkov show' prints too")
-    none = [x for x, found in model.influencers_.items() if not found and target in (None, x)]
-    if none:
-        names = ", ".join(shorten(x, 30) for x in none[:10])
-        more = f" and {len(none) - 10} more" if len(none) > 10 else ""
-        console.print(f"\nInfluenced by none: {names}{more}", style="dim")
+    print_surest(console, edges, {}, most)
+    print_uninfluenced(
+        console, [x for x, found in model.influencers_.items() if not found and target in (None, x)]
+    )
     if target is not None and model.influencers_[target]:
         _print_recency(console, model, target)
     alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
@@ -257,53 +272,24 @@ def _of(target: str | None, labels: Sequence[str]) -> str:
     return f"among {plural(len(labels), 'label')}" if target is None else f"on '{shorten(target, 30)}'"
 
 
-def _print_recency(console: Console, model: JointSuMM, target: str) -> None:
+def _print_recency(console: Page, model: JointSuMM, target: str) -> None:
     """The factor of each influencer by how long ago it occurred, and what the likelihood loses without it."""
     recency, gains = model.recency_[target], model.gains_[target]
     lags = next(iter(recency.values()))
     console.print("\nFactor by how many events ago it occurred, once", style="dim")
     table = new_table("Influencer", *(f">{lag}" for lag in lags), ">Gain")
-    width = max(12, page_width(console) - 8 * len(lags) - 10)
+    width = max(12, console.page_width - 8 * len(lags) - 10)
     for z, gain in gains.items():
-        cells = (signs(console, factor(each)) for each in recency[z].values())
+        cells = (console.signs(factor(each)) for each in recency[z].values())
         table.add_row(label(z, min(width, max(10, widest(list(gains))))), *cells, f"{gain:,.0f}")
     console.print(table)
     console.print("Gain: what the log-likelihood loses without it, in nats.", style="dim")
 
 
-def joint_json(model: JointSuMM, target: str | None = None) -> dict[str, Any]:
-    """A joint model for programs: its edges and, for every target, influencers, gains and factors by lag."""
-    fitted = model.fitted
-    return {
-        "kind": "JointSuMM",
-        "settings": settings(model),
-        "data": {
-            "sequences": fitted.n_sequences,
-            "events": fitted.n_events,
-            "labels": dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True)),
-        },
-        "log_likelihood": fitted.log_likelihood,
-        "edges": edge_documents(edge for edge in model.edges_ if target in (None, edge.target)),
-        "targets": [
-            {
-                "target": x,
-                "influencers": list(found),
-                "gains": model.gains_[x],
-                "recency": {
-                    z: {str(lag): each for lag, each in by_lag.items()}
-                    for z, by_lag in model.recency_[x].items()
-                },
-            }
-            for x, found in model.influencers_.items()
-            if target in (None, x)
-        ],
-    }
-
-
-def print_next(console: Console, model: JointSuMM, why: Sequence[SharedExplanation]) -> None:
+def print_next(console: Page, why: Sequence[SharedExplanation]) -> None:
     """Print what may come next, the most likely first, each with its strongest factors."""
     table = new_table("Next", ">Probability", ">Usually", "Because of")
-    width = min(max(12, page_width(console) // 3), max(10, widest([each.target for each in why])))
+    width = min(max(12, console.page_width // 3), max(10, widest([each.target for each in why])))
     for each in why[:_MOST_NEXT]:
         named = [(share.label, share.factor) for share in each.shares[:2]]
         named += [("habits", each.habits)] if abs(each.habits - 1) > 0.1 else []
@@ -312,7 +298,7 @@ def print_next(console: Console, model: JointSuMM, why: Sequence[SharedExplanati
         table.add_row(
             label(each.target, width),
             *cells,
-            label(signs(console, told), page_width(console) - width - 30) if told else "",
+            label(console.signs(told), console.page_width - width - 30) if told else "",
         )
     console.print(table)
     if len(why) > _MOST_NEXT:
@@ -322,10 +308,10 @@ def print_next(console: Console, model: JointSuMM, why: Sequence[SharedExplanati
     )
 
 
-def print_shares(console: Console, why: SharedExplanation) -> None:
+def print_shares(console: Page, why: SharedExplanation) -> None:
     """Print one probability as a product of factors."""
     sheet = why.summary()
-    console.print(signs(console, repr(sheet)))
+    console.print(console.signs(repr(sheet)))
     last = "" if why.contexts == 1 else " Last two labels: what followed them in all sequences."
     console.print(
         "\nThe base rate times all factors is the probability. Competition is the room that other labels "

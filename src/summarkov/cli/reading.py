@@ -6,25 +6,31 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from summarkov.cli.errors import reporting
-from summarkov.cli.options import flag, option
+from summarkov.cli.options import flag, setting, settings_in
 from summarkov.cli.printing import shown, stages, working
 from summarkov.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource, Layout
     from summarkov.events import EventSequences
+    from summarkov.text import TextEvents
 
 #: Events in memory, or a source of them: both are prepared by the same methods.
 Events = TypeVar("Events", "EventSequences", "EventSource")
 
 READING = "Reading the events"
 PREPARING = "Preparing the events"
-_reading, _preparing = (partial(option, panel=panel) for panel in (READING, PREPARING))
+_reading, _preparing = map(settings_in, (READING, PREPARING))
+
+#: Settings of reading that Python calls the same.
+_SAME = (
+    *("case", "event", "weight", "date_format", "missing", "separator", "ties", "times", "lifecycle"),
+    *("session_gap", "missing_attributes", "format"),
+)
 
 
 def read_cuts(given: Sequence[str]) -> dict[str, list[float] | None]:
@@ -67,95 +73,68 @@ def read_map(path: Path) -> dict[str, str]:
 class Reading:
     """How to read a file of events, and what to make of them. Every field is an option."""
 
-    case: Annotated[str | None, _reading("COLUMN", "Column that names the sequence.")] = None
-    event: Annotated[
-        list[str] | None,
-        _reading("COLUMN", "Column of the event's label; repeat it to join several to one label."),
-    ] = None
-    order_column: Annotated[
-        list[str] | None,
-        _reading(
-            "COLUMN",
-            "Column that orders the events of a sequence (time or number), else the order of the rows; "
-            "repeat it for columns to sort by where the first has equal values.",
-        ),
-    ] = None
-    in_order: Annotated[
-        bool, flag("--in-order", "The rows are in order, whatever their columns are called.", panel=READING)
-    ] = False
-    date_format: Annotated[
-        str | None,
-        _reading("FORMAT", "How dates are written, such as '%d/%m/%Y %H:%M', if not as ISO has it."),
-    ] = None
-    weight: Annotated[
-        str | None, _reading("COLUMN", "Column of how much each sequence counts; constant per sequence.")
-    ] = None
-    lifecycle: Annotated[
-        str | None, _reading("NAME", "Keep only events of this lifecycle, such as complete.")
-    ] = None
-    missing: Annotated[
-        str, _reading("error|skip|LABEL", "What to do with events without a label, or a label for them.")
-    ] = "error"
-    separator: Annotated[str, _reading("TEXT", "What stands between the labels of several columns.")] = "+"
-    ties: Annotated[
-        str | None,
-        _reading(
-            "KIND",
-            "What events with the same place are: 'in row order' after each other, 'together', or an error. "
-            "If not given they are taken in row order, with a note if they are many.",
-        ),
-    ] = None
-    times: Annotated[
-        bool, flag("--times", "Keep the times of events. A look-back in time keeps them, too.", panel=READING)
-    ] = False
-    attribute: Annotated[
-        list[str] | None,
-        _reading("COLUMN", "Column of an attribute, constant per sequence; repeat for more."),
-    ] = None
-    attributes: Annotated[
-        Path | None, _reading("FILE", "Table of attributes, one row per sequence (.csv, .tsv, .parquet).")
-    ] = None
-    cut: Annotated[
-        list[str] | None,
-        _reading("COLUMN=N,N", "Cut numbers here, as age=30,50; COLUMN=none leaves them as they are."),
-    ] = None
-    missing_attributes: Annotated[
-        str, _reading("value|error", "Whether a missing attribute is a value of its own.")
-    ] = "value"
-    format: Annotated[
-        str | None,
-        _reading(
-            "FORMAT", "csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell."
-        ),
-    ] = None
-    session_gap: Annotated[
-        str | None,
-        _preparing(
-            "TIME",
-            "Begin a new sequence after such a time without events: 30min, 2h, 1d, or a number in the unit "
-            "of the order column.",
-        ),
-    ] = None
-    map: Annotated[
-        Path | None, _preparing("FILE", 'Rename labels as this JSON file says: {"old": "new", ...}.')
-    ] = None
-    min_count: Annotated[
-        int | None,
-        _preparing(
-            "N",
-            'Make one label, "(rare)", of all that occur fewer than N times; with a model, of all that the '
-            "model does not know.",
-        ),
-    ] = None
-    collapse: Annotated[
-        bool, flag("--collapse", "Keep only the first of equal labels in a row.", panel=PREPARING)
-    ] = False
-    start: Annotated[
-        bool, flag("--start", 'Begin every sequence with one more event, "(start)".', panel=PREPARING)
-    ] = False
-    end: Annotated[
-        bool, flag("--end", 'End every sequence with one more event, "(end)".', panel=PREPARING)
-    ] = False
+    case: str | None = _reading("COLUMN", "Column that names the sequence.")
+    event: list[str] | None = _reading(
+        "COLUMN", "Column of the event's label; repeat it to join several to one label."
+    )
+    order_column: list[str] | None = _reading(
+        "COLUMN",
+        "Column that orders the events of a sequence (time or number), else the order of the rows; "
+        "repeat it for columns to sort by where the first has equal values.",
+    )
+    in_order: bool = setting(
+        flag("--in-order", "The rows are in order, whatever their columns are called.", panel=READING)
+    )
+    date_format: str | None = _reading(
+        "FORMAT", "How dates are written, such as '%d/%m/%Y %H:%M', if not as ISO has it."
+    )
+    weight: str | None = _reading("COLUMN", "Column of how much each sequence counts; constant per sequence.")
+    lifecycle: str | None = _reading("NAME", "Keep only events of this lifecycle, such as complete.")
+    missing: str = _reading(
+        "error|skip|LABEL", "What to do with events without a label, or a label for them.", default="error"
+    )
+    separator: str = _reading("TEXT", "What stands between the labels of several columns.", default="+")
+    ties: str | None = _reading(
+        "KIND",
+        "What events with the same place are: 'in row order' after each other, 'together', or an error. "
+        "If not given they are taken in row order, with a note if they are many.",
+    )
+    times: bool = setting(
+        flag("--times", "Keep the times of events. A look-back in time keeps them, too.", panel=READING)
+    )
+    attribute: list[str] | None = _reading(
+        "COLUMN", "Column of an attribute, constant per sequence; repeat for more."
+    )
+    attributes: Path | None = _reading(
+        "FILE", "Table of attributes, one row per sequence (.csv, .tsv, .parquet)."
+    )
+    cut: list[str] | None = _reading(
+        "COLUMN=N,N", "Cut numbers here, as age=30,50; COLUMN=none leaves them as they are."
+    )
+    missing_attributes: str = _reading(
+        "value|error", "Whether a missing attribute is a value of its own.", default="value"
+    )
+    format: str | None = _reading(
+        "FORMAT", "csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell."
+    )
+    session_gap: str | None = _preparing(
+        "TIME",
+        "Begin a new sequence after such a time without events: 30min, 2h, 1d, or a number in the unit "
+        "of the order column.",
+    )
+    map: Path | None = _preparing("FILE", 'Rename labels as this JSON file says: {"old": "new", ...}.')
+    min_count: int | None = _preparing(
+        "N",
+        'Make one label, "(rare)", of all that occur fewer than N times; with a model, of all that the '
+        "model does not know.",
+    )
+    collapse: bool = setting(
+        flag("--collapse", "Keep only the first of equal labels in a row.", panel=PREPARING)
+    )
+    start: bool = setting(
+        flag("--start", 'Begin every sequence with one more event, "(start)".', panel=PREPARING)
+    )
+    end: bool = setting(flag("--end", 'End every sequence with one more event, "(end)".', panel=PREPARING))
 
     @property
     def order(self) -> list[str] | bool | None:
@@ -167,24 +146,17 @@ class Reading:
     @property
     def columns(self) -> dict[str, Any]:
         """The settings of reading, as Python calls them."""
-        columns = {"case": self.case, "event": self.event, "order": self.order, "weight": self.weight}
-        values: dict[str, Any] = {
-            "date_format": self.date_format,
-            "missing": self.missing,
-            "separator": self.separator,
-        }
-        values |= {"ties": self.ties, "times": self.times}
-        sequences = {"lifecycle": self.lifecycle, "session_gap": self.session_gap}
+        order = self.order
         if self.attribute and self.attributes is not None:
             raise SettingError(
                 "--attribute and --attributes exclude each other; put all columns in one table"
             )
-        attributes = {
+        return {
+            **{name: getattr(self, name) for name in _SAME},
+            "order": order,
             "attributes": self.attribute or self.attributes,
             "cuts": read_cuts(self.cut) if self.cut else None,
-            "missing_attributes": self.missing_attributes,
         }
-        return {**columns, **values, **sequences, **attributes, "format": self.format}
 
     def for_models(self, *templates: object) -> Self:
         """The same, with the times of events where a model to be learned looks back in time."""
@@ -257,23 +229,17 @@ class Reading:
         return events.add_end() if self.end else events
 
 
-#: Nothing special.
-PLAIN = Reading()
-
-
 @dataclass(frozen=True)
 class Opening(Reading):
     """How to read events, and whether to stream them (``sm.open_events``). Every field is an option."""
 
-    engine: Annotated[
-        str,
-        _reading(
-            "auto|memory|stream",
-            "Take the events into memory, or stream them through a temporary folder on disk. auto "
-            "streams folders, patterns, and files that need more than --memory.",
-        ),
-    ] = "auto"
-    memory: Annotated[str, _reading("SIZE", "What streaming may use, such as 500M or 4G.")] = "1G"
+    engine: str = _reading(
+        "auto|memory|stream",
+        "Take the events into memory, or stream them through a temporary folder on disk. auto "
+        "streams folders, patterns, and files that need more than --memory.",
+        default="auto",
+    )
+    memory: str = _reading("SIZE", "What streaming may use, such as 500M or 4G.", default="1G")
 
     def streams(self, path: Path) -> bool:
         """Whether the events are streamed."""
@@ -326,5 +292,9 @@ class Opening(Reading):
             yield source
 
 
-#: Nothing special.
-PLAIN_OPENING = Opening()
+def read_quoted(file: Path) -> TextEvents:
+    """Read events with their sentences."""
+    from summarkov.text import read_text_events
+
+    with working(f"Reading {file}"):
+        return read_text_events(file)
