@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,48 +18,19 @@ import numpy.typing as npt
 from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events.draws import sequence_keys
+from summarkov.events.moments import Moments
 from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
 from summarkov.io.grouping import tied
-from summarkov.io.ordering import OrderColumn, is_ranked, sort_keys
+from summarkov.io.ordering import is_ranked
 from summarkov.io.rows import CaseValues
 from summarkov.io.spill import SpillWriter
-from summarkov.io.ticks import Ties, Times, times_of
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.io.ticks import Order, Ties
+from summarkov.typing import CodeArray, IntArray
 
 #: How messages call files, where a row may be of any.
 FILES = "the files"
 #: What a row takes while a bucket is sorted, beside its file twice over.
 ROW_BYTES = 100
-
-
-@dataclass(frozen=True)
-class Order:
-    """The columns to sort by, the first of them first, and what is to be known of rows beside their order.
-
-    ``together`` says that those of one place happened together, ``times`` that times are to be kept.
-    """
-
-    columns: Sequence[OrderColumn]
-    together: bool
-    times: bool
-
-    def keys(self, table: pa.Table) -> tuple[list[npt.NDArray[Any]], Times | None]:
-        """What to sort the rows of a table by, and their times."""
-        found = [one.values(table.column(f"order{at}")) for at, one in enumerate(self.columns)]
-        keys = [sort_keys(each, one.name, FILES) for each, one in zip(found, self.columns, strict=True)]
-        return keys, self.times_of(keys[0], found[0].type) if keys else None
-
-    def times_of(self, keys: npt.NDArray[Any], kind: pa.DataType) -> Times | None:
-        """The times of rows that are sorted by these keys first, if they are to be kept."""
-        return times_of(keys, kind, (self.columns[0].name, FILES)) if self.times else None
-
-    def kind(self, table: pa.Table) -> pa.DataType:
-        """The type of the first of them, which rows of any table have."""
-        return self.columns[0].values(table.column("order0")).type
-
-    def together_of(self, tied: BoolArray | None) -> BoolArray | None:
-        """Which events happened together with the one before, from which have its place."""
-        return tied if self.together else None
 
 
 @dataclass(frozen=True)
@@ -136,14 +107,9 @@ def periods_of(table: pa.Table) -> IntArray | None:
     return numpy_of(table.column("period")) if "period" in table.column_names else None
 
 
-class _Events(NamedTuple):
-    """Some events of a case: codes, whether each was with the one before, times, number of ties, periods."""
-
-    codes: CodeArray
-    together: BoolArray | None = None
-    times: Times | None = None
-    n_tied: int = 0
-    periods: IntArray | None = None
+def order_of(table: pa.Table) -> list[pa.ChunkedArray]:
+    """The columns to sort by."""
+    return [table.column(name) for name in table.column_names if name.startswith("order")]
 
 
 def sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order, values: CaseValues) -> None:
@@ -161,18 +127,10 @@ def sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order,
     for text, (first, of_case) in firsts.items():
         tables = (some.table.filter(_rows_of(some.case, text)) for some in again(bucket))
         names, once = [text], of_case[None]
-        for codes, together, times, n_tied, periods in _in_order(tables, bucket.path, memory, order):
+        for codes, moments, n_tied in _in_order(tables, bucket.path, memory, order):
             writer.add_ties(Ties(n_tied, text), first)
-            writer.add(
-                codes,
-                np.empty(0, np.int64),
-                sequence_keys(names),
-                names,
-                values=once,
-                together=together,
-                times=times,
-                periods=periods,
-            )
+            no_end = np.empty(0, np.int64)
+            writer.add(codes, no_end, sequence_keys(names), names, values=once, moments=moments)
             names, once = [], once[:0]
         nothing = np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.uint64)
         writer.add(*nothing, firsts=np.array([first]))
@@ -187,24 +145,27 @@ def _rows_of(case: Encoded, text: str) -> pa.Array:
     return pa.array(case.codes == code)
 
 
-def _in_order(tables: Iterator[pa.Table], path: Path, memory: int, order: Order) -> Iterator[_Events]:
-    """The events of one case, in order."""
+def _in_order(
+    tables: Iterator[pa.Table], path: Path, memory: int, order: Order
+) -> Iterator[tuple[CodeArray, Moments | None, int]]:
+    """The events of one case, in order: some codes, their moments, and how many are tied."""
     if not order.columns:
         for table in tables:
-            yield _Events(numpy_of(table.column("code")), periods=periods_of(table))
+            moments = order.moments([], [], None, periods_of(table), FILES)
+            yield numpy_of(table.column("code")), moments, 0
         return
     most = max(1, memory // (2 * ROW_BYTES))
     runs: list[tuple[Path, list[npt.DTypeLike], list[npt.DTypeLike]]] = []
     try:
         for table in _together(tables, most):
-            for at, one in enumerate(order.columns):
-                if is_ranked(table.column(f"order{at}").type):
+            columns = order_of(table)
+            for one, column in zip(order.columns, columns, strict=True):
+                if is_ranked(column.type):
                     raise DataError(
                         f"order column {one.name!r} holds decimals of many digits, and a case is too long to "
                         "be sorted by them; write the column as whole numbers, or raise memory="
                     )
-            keys, _ = order.keys(table)
-            kind = order.kind(table)
+            keys, kinds = order.read(columns, FILES)
             rows = np.lexsort(keys[::-1])
             run = path.with_name(f"{path.name}-{len(runs)}")
             held = [numpy_of(table.column("code"))]
@@ -220,11 +181,10 @@ def _in_order(tables: Iterator[pa.Table], path: Path, memory: int, order: Order)
             keys = [np.array(each) for each in zip(*last, *(key for key, _ in some), strict=True)]
             same = tied(keys, np.zeros(1, np.int64))[len(last) :]
             codes, *periods = zip(*(event for _, event in some), strict=True)
-            times = order.times_of(keys[0][len(last) :], kind)
-            last = [some[-1][0]]
             of_events = np.array(periods[0], np.int64) if periods else None
-            n_tied = int(np.count_nonzero(same))
-            yield _Events(np.array(codes, np.int32), order.together_of(same), times, n_tied, of_events)
+            moments = order.moments([each[len(last) :] for each in keys], kinds, same, of_events, FILES)
+            last = [some[-1][0]]
+            yield np.array(codes, np.int32), moments, int(np.count_nonzero(same))
     finally:
         for run, *_ in runs:
             run.unlink(missing_ok=True)

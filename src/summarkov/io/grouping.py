@@ -32,6 +32,10 @@ class Grouping:
         """How many events have the place of the one before."""
         return 0 if self.tied is None else int(np.count_nonzero(self.tied))
 
+    def placed(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The values of rows in the order of events."""
+        return values if self.rows is None else values[self.rows]
+
 
 #: What rows are sorted by: the first array, and where that has equal values the next, and so on.
 Keys = Sequence[npt.NDArray[Any]]

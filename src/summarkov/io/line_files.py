@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NoReturn
 
@@ -16,12 +16,12 @@ from summarkov.events import EventSequences
 from summarkov.events.describe import attribute_values, time_column
 from summarkov.events.origin import Origin
 from summarkov.events.vocabulary import label_text
-from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Collected
 from summarkov.io.files import TextBudget, text_lines
 from summarkov.io.ordering import OrderColumn
-from summarkov.io.rows import CaseValues, LeftOut, is_weight, weights_of
+from summarkov.io.rows import CaseValues, LeftOut, is_weight
+from summarkov.io.tables import origin_of, per_sequence
 from summarkov.io.ticks import as_column, times_of_texts
 from summarkov.io.wanted import Wanted
 
@@ -81,26 +81,19 @@ def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
         column.look(texts, path)
         of_events = times_of_texts(column, texts, collected.offsets, collected.names(), path)
     found = collected.finish(wanted.labels, of_events).with_origin(jsonl_origin(wanted, left_out))
-    asked = wanted.columns
-    of_lines = np.array(values, np.int32).reshape(len(values), len(asked.per_case))
-    named = {name: columns.column(name, of_lines) for name in asked.attributes}
-    found = found.with_attributes(attributes_of(named, wanted, path, found.ids))
-    if asked.weight is None:
+    if not wanted.columns.per_case:
         return found
-    return found.with_weights(weights_of(columns.column(asked.weight, of_lines)))
+    of_lines = per_sequence(columns.columns(values), wanted, path, found.ids)
+    return found.with_attributes(of_lines["attributes"]).with_weights(of_lines["weights"])
 
 
 def jsonl_origin(wanted: Wanted, left_out: LeftOut) -> Origin | None:
     """How lines were read, where that is not as always."""
-    columns = wanted.columns
-    if not columns.names() and not left_out.unlabelled:
+    asked = wanted.columns
+    if not asked.names() and not left_out.unlabelled:
         return None
-    return Origin(
-        columns.case or ID,
-        columns.event or (EVENTS,),
-        weight=columns.weight,
-        attributes=columns.attributes,
-        unlabelled=left_out.unlabelled,
+    return origin_of(
+        replace(asked, case=asked.case or ID, event=asked.event or (EVENTS,), order=()), left_out
     )
 
 

@@ -15,15 +15,15 @@ import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.events.draws import sequence_keys, stable_hashes
-from summarkov.events.moments import TimeUnit
+from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
 from summarkov.io.buckets import (
     FILES,
     Bucket,
     CaseBlock,
-    Order,
     Stream,
     again,
     cases_of,
+    order_of,
     periods_of,
     sort_outside,
     values_of,
@@ -32,8 +32,8 @@ from summarkov.io.encoding import Encoded, numpy_of
 from summarkov.io.grouping import group
 from summarkov.io.rows import CaseValues
 from summarkov.io.spill import AT_ONCE, CODE_BYTES, TIME_BYTES, SpillWriter, split_codes
-from summarkov.io.ticks import Ties, Times
-from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+from summarkov.io.ticks import Order, Ties
+from summarkov.typing import CodeArray, HashArray, IntArray
 
 #: Buckets are cut into 2^6 smaller ones by the next bits of the hash, of which there are 64.
 _BITS = 6
@@ -127,26 +127,20 @@ def _sort(bucket: Bucket, writer: SpillWriter, order: Order, values: CaseValues)
     """Group a bucket in memory."""
     table = pa.concat_tables(bucket.read())
     case = cases_of(table)
-    keys, times = order.keys(table)
+    keys, kinds = order.read(order_of(table), FILES)
     grouping = group(case.codes, keys)
-    codes, rows, of_rows = (
-        numpy_of(table.column("code")),
-        numpy_of(table.column("row")),
-        values_of(table, values),
-    )
-    periods = periods_of(table)
-    if grouping.rows is not None:
-        codes, rows, of_rows = codes[grouping.rows], rows[grouping.rows], of_rows[grouping.rows]
-        times = None if times is None else times._replace(values=times.values[grouping.rows])
-        periods = None if periods is None else periods[grouping.rows]
+    placed, periods = grouping.placed, periods_of(table)
+    codes, rows = (placed(numpy_of(table.column(name))) for name in ("code", "row"))
+    of_rows = placed(values_of(table, values))
+    periods = None if periods is None else placed(periods)
+    moments = order.moments([placed(each) for each in keys], kinds, grouping.tied, periods, FILES)
     starts = grouping.offsets[:-1]
     firsts = np.minimum.reduceat(rows, starts)
     names = [case.texts[code] for code in grouping.cases.tolist()]
     sequence = np.repeat(np.arange(len(names)), np.diff(grouping.offsets))
     values.refuse_change(of_rows, starts, lambda row: names[sequence[row]], FILES)
-    together = order.together_of(grouping.tied)
     ends, begun = grouping.offsets[1:], sequence_keys(names)
-    writer.add(codes, ends, begun, names, firsts, of_rows[starts], together, times, periods)
+    writer.add(codes, ends, begun, names, firsts, of_rows[starts], moments)
     if grouping.tied_order:
         of_ties = sequence[grouping.tied]
         first = of_ties[firsts[of_ties].argmin()]
@@ -196,15 +190,14 @@ class _Events:
             width = CODE_BYTES if name == "codes" else TIME_BYTES
             self._held[name].append(_read(file, start, n, width))
 
-    def take(self) -> tuple[CodeArray, BoolArray, Times | None, IntArray | None]:
-        """All that are held: codes, whether each happened together with the one before, times and periods."""
+    def take(self) -> tuple[CodeArray, Moments]:
+        """All that are held."""
         bytes_of = {name: b"".join(some) for name, some in self._held.items()}
         for some in self._held.values():
             some.clear()
         codes, starts = split_codes(np.frombuffer(bytes_of.pop("codes"), np.int32))
         more = {name: np.frombuffer(some, np.int64) for name, some in bytes_of.items()}
-        times = None if self._unit is None else Times(more["times"], self._unit)
-        return codes, ~starts, times, more.get("periods")
+        return codes, Moments(starts, more.get("times"), self._unit or NANOSECONDS, more.get("periods"))
 
 
 @dataclass(frozen=True)
@@ -251,19 +244,11 @@ def _copy(some: _Waiting, events: _Events, folder: Path, memory: int, writer: Sp
 
     def flush() -> None:
         nonlocal n, at
-        codes, together, times, periods = events.take()
+        codes, moments = events.take()
         values = some.values[at : at + len(keys)]
         at += len(keys)
-        writer.add(
-            codes,
-            np.array(ends, np.int64),
-            np.array(keys, np.uint64),
-            begun,
-            values=values,
-            together=together,
-            times=times,
-            periods=periods,
-        )
+        of_keys = np.array(keys, np.uint64)
+        writer.add(codes, np.array(ends, np.int64), of_keys, begun, values=values, moments=moments)
         for each in (ends, begun, keys):
             each.clear()
         n = 0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.errors import DataError
@@ -90,10 +91,15 @@ class CaseValues:
         """A value as text; None if it is missing."""
         return self._known[column].found[code] if code >= 0 else None
 
-    def column(self, name: str, codes: CodeArray) -> Encoded:
-        """A column of one value per sequence; ``codes`` have one row per sequence."""
-        at = self.names.index(name)
-        return Encoded(codes[:, at], self._known[at].found)
+    def columns(self, codes: npt.ArrayLike) -> dict[str, Encoded]:
+        """The columns by name, with one value per sequence; ``codes`` have one row per sequence."""
+        if not self.names:
+            return {}
+        each = np.asarray(codes, np.int32).reshape(-1, len(self.names)).T
+        return {
+            name: Encoded(values, known.found)
+            for name, values, known in zip(self.names, each, self._known, strict=True)
+        }
 
 
 def refuse_no_weight(column: Encoded, name: str, source: str, first_row: int | None = 0) -> None:

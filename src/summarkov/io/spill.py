@@ -17,7 +17,7 @@ from summarkov.errors import DataError, StoreError
 from summarkov.events.block import Block
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
 from summarkov.io.sequence_names import SequenceNames
-from summarkov.io.ticks import Ties, Times
+from summarkov.io.ticks import Ties
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 #: Ends of sequences, or of their names, to read at a time.
@@ -182,19 +182,17 @@ class SpillWriter:
         names: Sequence[str] = (),
         firsts: IntArray | None = None,
         values: CodeArray | None = None,
-        together: BoolArray | None = None,
-        times: Times | None = None,
-        periods: IntArray | None = None,
+        moments: Moments | None = None,
     ) -> None:
         """Go on writing: ``ends`` are the places in ``codes`` where sequences end (0: before the first).
 
         ``keys`` are those of the names of the sequences that begin here, ``names`` these names, which may be
         left out if they are not kept, ``firsts`` the numbers of their first rows, and ``values`` codes for
-        the values of their columns that do not change, one row per sequence. ``together`` tells of each event
-        whether it happened together with the one before.
+        the values of their columns that do not change, one row per sequence. ``moments`` are those of the
+        events, the first of which may have happened together with the last one that was written before.
         """
         if len(codes):
-            self._write_times(times, periods)
+            self._write_times(moments)
         if self._values is not None and values is not None:
             _write(self._values, values.astype(np.int32, copy=False))
         _write(self._keys, keys)
@@ -204,9 +202,9 @@ class SpillWriter:
             places = ends + self.n_events
             self._n_held += int(np.count_nonzero(np.diff(places, prepend=self._last_end)))
             self._last_end = int(places[-1])
-        if together is not None and together.any():
-            self.n_together += int(np.count_nonzero(together))
-            _write(self._codes, np.where(together, codes | _TOGETHER, codes).astype(np.int32))
+        if moments is not None and not moments.starts.all():
+            self.n_together += int(np.count_nonzero(~moments.starts))
+            _write(self._codes, np.where(moments.starts, codes, codes | _TOGETHER).astype(np.int32))
         else:
             _write(self._codes, codes.astype(np.int32, copy=False))
         _write(self._ends, ends + self.n_events)
@@ -227,14 +225,11 @@ class SpillWriter:
 
         An empty tick has the code ``n_labels``.
         """
-        moments = block.moments or Moments(np.ones(len(block.codes), bool))
         self.add(
             np.where(block.codes < 0, n_labels, block.codes),
             block.offsets[1 : len(block.offsets) - block.goes_on],
             np.empty(0, np.uint64) if keys is None else keys,
-            together=~moments.starts,
-            times=None if moments.times is None else Times(moments.times, moments.unit),
-            periods=moments.periods,
+            moments=block.moments,
         )
 
     def add_ties(self, ties: Ties, row: int = 0) -> None:
@@ -276,15 +271,16 @@ class SpillWriter:
         codes = np.append(np.arange(len(labels), dtype=np.int32), np.int32(-1))
         return self.finish(labels, codes, is_sorted=True)
 
-    def _write_times(self, times: Times | None, periods: IntArray | None) -> None:
+    def _write_times(self, moments: Moments | None) -> None:
         """Go on writing times and periods, which all events have, or none."""
+        times, periods = (None, None) if moments is None else (moments.times, moments.periods)
         if not self.n_events:
-            self._times, self.time_unit = (None, None) if times is None else (self._open("times"), times.unit)
+            self._times = None if times is None else self._open("times")
+            self.time_unit = None if moments is None or times is None else moments.unit
             self._periods = None if periods is None else self._open("periods")
-        if self._times is not None and times is not None:
-            _write(self._times, times.values)
-        if self._periods is not None and periods is not None:
-            _write(self._periods, periods)
+        for file, values in ((self._times, times), (self._periods, periods)):
+            if file is not None and values is not None:
+                _write(file, values)
 
     @property
     def has_periods(self) -> bool:

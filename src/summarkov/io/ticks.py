@@ -12,11 +12,11 @@ from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, TiesWarning, warn_caller
 from summarkov.events.moments import FARTHEST, NANOSECONDS, Moments, TimeUnit
 from summarkov.events.origin import Origin
-from summarkov.io.grouping import Keys, tied
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.io.grouping import Keys
+from summarkov.io.ordering import OrderColumn, sort_keys
+from summarkov.typing import BoolArray, IntArray
 
 if TYPE_CHECKING:
-    from summarkov.io.ordering import OrderColumn
     from summarkov.io.wanted import Wanted
 
 #: What may become of events with the same place.
@@ -61,32 +61,45 @@ def warn_of_ties(n: int, n_events: int, origin: Origin | None, wanted: Wanted, s
     )
 
 
-def with_moments(
-    codes: CodeArray,
-    offsets: IntArray,
-    keys: Keys,
-    kind: pa.DataType | None,
-    ties: Ties,
-    wanted: Wanted,
-    where: tuple[str, str],
-    periods: IntArray | None = None,
-) -> tuple[CodeArray, IntArray, Moments | None, Ties]:
-    """The codes and offsets of sorted events, their moments as asked for, and the ties that are left.
+class Order:
+    """The columns that rows are sorted by, the first of them first, and what these are to tell beside it.
 
-    ``keys`` are what events were sorted by, ``kind`` is the type of the first of these columns, and ``where``
-    the name of that and of the source.
+    ``thing`` is what errors call a row.
     """
-    if not keys or kind is None:
-        refuse_no_order(wanted, where[1])
-        return (*Moments.made(codes, offsets, np.ones(len(codes), bool), periods=periods), ties)
-    refuse_ties(ties, wanted, *where)
-    together = wanted.ties == "together"
-    starts = np.ones(len(codes), bool)
-    if together:
-        starts = ~tied(keys, offsets[:-1][np.diff(offsets) > 0])
-    times, unit = times_of(keys[0], kind, where) if wanted.times else (None, NANOSECONDS)
-    codes, offsets, moments = Moments.made(codes, offsets, starts, times, unit, periods)
-    return codes, offsets, moments, Ties() if together else ties
+
+    def __init__(self, names: Sequence[str], wanted: Wanted, thing: str = "row") -> None:
+        self.columns = [OrderColumn(name, wanted.date_format, thing) for name in names]
+        self.together = bool(names) and wanted.ties == "together"  # whether rows of one place were so
+        self.keeps_times = bool(names) and wanted.times
+
+    def look(self, columns: Sequence[pa.ChunkedArray], source: str, first_row: int = 0) -> None:
+        """Look at the columns of some rows, which begin at ``first_row``; see :class:`OrderColumn`."""
+        for one, column in zip(self.columns, columns, strict=True):
+            one.look(column, source, first_row)
+
+    def read(self, columns: Sequence[pa.ChunkedArray], source: str) -> tuple[Keys, list[pa.DataType]]:
+        """What to sort some rows by, and of which types that was; all rows must have been looked at."""
+        values = [one.values(column) for one, column in zip(self.columns, columns, strict=True)]
+        keys = [sort_keys(each, one.name, source) for one, each in zip(self.columns, values, strict=True)]
+        return keys, [each.type for each in values]
+
+    def moments(
+        self,
+        keys: Keys,
+        kinds: Sequence[pa.DataType],
+        tied: BoolArray | None,
+        periods: IntArray | None,
+        source: str,
+    ) -> Moments | None:
+        """When sorted events happened, as far as it is asked; ``tied`` have the place of the one before."""
+        together = tied if self.together else None
+        if together is None and not self.keeps_times and periods is None:
+            return None
+        times, unit = None, NANOSECONDS
+        if self.keeps_times:
+            times, unit = times_of(keys[0], kinds[0], (self.columns[0].name, source))
+        n = len(keys[0]) if periods is None else len(periods)
+        return Moments(np.ones(n, bool) if together is None else ~together, times, unit, periods)
 
 
 def refuse_no_order(wanted: Wanted, source: str) -> None:
@@ -124,8 +137,6 @@ def times_of_texts(
 
     All texts of the column must have been looked at before.
     """
-    from summarkov.io.ordering import sort_keys
-
     values = column.values(texts)
     keys = sort_keys(values, column.name, source)
     falls = np.append(False, keys[1:] < keys[:-1])[: len(keys)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summarkov.events.draws import sequence_keys
+from summarkov.events.moments import Moments
 from summarkov.io.addresses import size_of
 from summarkov.io.encoding import encode
 from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
@@ -46,9 +47,8 @@ def add_lists(task: Task, found: Found, writer: SpillWriter) -> None:
             names = [case.texts[code] for code in case.codes.tolist()]
         per_case = [*read_per_case(block.table, chosen, *where), *task.from_table(names)]
         values = found.values.recode(per_case)
-        together = None if starts is None else ~starts
-        keys = sequence_keys(names)
-        writer.add(codes, offsets[1:], keys, names, values=values, together=together)
+        moments = None if starts is None else Moments(starts)
+        writer.add(codes, offsets[1:], sequence_keys(names), names, values=values, moments=moments)
         n += len(column)
         task.tell(block.done, files.n_bytes, "reading")
 
@@ -66,19 +66,18 @@ def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
 
     def write(path: str) -> None:
         some = np.array(values, np.int32).reshape(len(values), len(task.per_case))
-        tied_events = np.zeros(len(codes), bool)
-        tied_events[together] = True
-        of_events = None
+        starts = np.ones(len(codes), bool)
+        starts[together] = False
+        moments = Moments(starts)
         if order is not None:
-            of_events = times_of_texts(order, as_column(times), [0, *ends], names, path)
+            moments = Moments(starts, *times_of_texts(order, as_column(times), [0, *ends], names, path))
         writer.add(
             np.array(codes, np.int32),
             np.array(ends, np.int64),
             sequence_keys(names),
             names,
             values=some,
-            together=tied_events,
-            times=of_events,
+            moments=moments,
         )
         for each in (codes, ends, names, values, together, times):
             each.clear()

@@ -6,27 +6,20 @@ They are streamed by expat; document types, and so all entities, are refused as 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from xml.parsers import expat
 
-import numpy as np
-import numpy.typing as npt
-
-from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.draws import period_numbers
-from summarkov.events.origin import Origin
-from summarkov.io.case_attributes import attributes_of
 from summarkov.io.encoding import Collected
 from summarkov.io.files import TextBudget, open_file, unpacked
-from summarkov.io.grouping import count_falls, cut_sessions, sort_within, sorted_within, tied
-from summarkov.io.ordering import as_ordered, sort_keys
-from summarkov.io.rows import CaseValues, LeftOut, changes, is_weight, refuse_separator, weights_of
-from summarkov.io.ticks import Ties, with_moments
+from summarkov.io.grouping import Keys, count_falls, sort_within, sorted_within, tied
+from summarkov.io.rows import CaseValues, LeftOut, changes, is_weight, refuse_separator
+from summarkov.io.tables import InOrder
+from summarkov.io.ticks import Order, as_column
 from summarkov.io.wanted import Wanted
-from summarkov.typing import CodeArray
 
 _BLOCK = 1 << 16
 #: How far elements may stand in each other, and how many keys of attributes that are not asked for are noted.
@@ -75,17 +68,17 @@ def read_xes(path: str, wanted: Wanted) -> EventSequences:
     return _finished(log, order or ())
 
 
-def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
-    """Sort the events of every trace, and cut it into sessions, if asked to; count ties of time."""
-    wanted = log.wanted
+def _finished(log: _Log, named: tuple[str, ...]) -> EventSequences:
+    """Sort the events of every trace, if asked to; count ties of time, and what runs backwards."""
+    wanted, asked = log.wanted, log.wanted.columns
     events = log.collected.finish(wanted.labels)
-    codes, offsets, ids = events.codes, events.offsets, events.ids
-    starts = offsets[:-1][np.diff(offsets) > 0]
-    columns = [_column(log, name, places) for name, places in zip(order, log.places, strict=False)]
-    keys = [sort_keys(column, name, log.path) for column, name in zip(columns, order, strict=True)]
-    periods = None if wanted.columns.period is None else period_numbers(log.periods)
-    backwards, of = 0, np.arange(len(ids))
-    if not order and log.places and None not in log.places[0]:
+    codes, starts = events.codes, events.offsets[:-1][events.lengths > 0]
+    order, columns = Order(named, wanted, "event"), [as_column(places) for places in log.places[: len(named)]]
+    order.look(columns, log.path)
+    keys, kinds = order.read(columns, log.path)
+    periods = None if asked.period is None else period_numbers(log.periods)
+    backwards = 0
+    if not named and log.places and None not in log.places[0]:
         keys = _times(log)
         backwards = count_falls(keys, starts) if keys else 0
     elif keys and len(codes) and not sorted_within(keys, starts):
@@ -93,53 +86,19 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
         codes, keys = codes[moved], [each[moved] for each in keys]
         periods = None if periods is None else periods[moved]
     same = tied(keys, starts) if keys and len(codes) else None
-    if wanted.gap is not None:
-        limit = wanted.gap.in_keys(columns[0].type, order[0], log.path)
-        offsets, names, of = cut_sessions(keys[0], offsets, ids, limit)
-        ids = tuple(names)
-    kind, ties = columns[0].type if columns else None, Ties.of(same, offsets, ids)
-    codes, offsets, moments, ties = with_moments(
-        codes, offsets, keys if order else [], kind, ties, wanted, ((*order, TIME)[0], log.path), periods
-    )
-    asked, left_out = wanted.columns, log.left_out
-    of_traces = log.of_traces()[of]
-    weights = None if asked.weight is None else weights_of(log.values.column(asked.weight, of_traces))
-    named = {name: log.values.column(name, of_traces) for name in asked.attributes}
-    origin = Origin(
-        asked.case or NAME,
-        log.event,
-        order,
-        asked.weight,
-        LIFECYCLE if asked.with_lifecycle else None,
-        asked.attributes,
-        asked.period,
-        left_out.unlabelled,
-        left_out.lifecycle,
-        backwards,
-        ties.case,
-    )
-    return EventSequences(
-        codes,
-        offsets,
-        events.labels,
-        ids,
-        attributes=attributes_of(named, wanted, log.path, ids),
-        moments=moments,
-        weights=weights,
-        tied_order=ties.n,
-        origin=origin,
-    )
+    of_cases = log.values.columns(log.traces)
+    found = InOrder(codes, events.offsets, events.labels, events.ids, keys, kinds, same, periods, of_cases)
+    lifecycle = LIFECYCLE if asked.with_lifecycle else None
+    chosen = replace(asked, case=asked.case or NAME, event=log.event, order=named, lifecycle=lifecycle)
+    return found.finish(order, chosen, wanted, log.left_out, log.path, backwards)
 
 
-def _column(log: _Log, name: str, places: list[str | None]) -> pa.ChunkedArray:
-    column = pa.chunked_array([pa.array(places, pa.string())])
-    return as_ordered(column, name, log.path, date_format=log.wanted.date_format, thing="event")
-
-
-def _times(log: _Log) -> list[npt.NDArray[Any]]:
+def _times(log: _Log) -> Keys:
     """The times of events, to count ties by; nothing if they cannot be read, since nobody asked for them."""
+    order, columns = Order((TIME,), log.wanted, "event"), [as_column(log.places[0])]
     try:
-        return [sort_keys(_column(log, TIME, log.places[0]), TIME, log.path)]
+        order.look(columns, log.path)
+        return order.read(columns, log.path)[0]
     except DataError:
         return []
 
@@ -282,10 +241,6 @@ class _Log:
                 "number from 0 on: correct it"
             )
         self.traces.append(self.values.codes(values))
-
-    def of_traces(self) -> CodeArray:
-        """The values of every trace as codes, one row each."""
-        return np.array(self.traces, np.int32).reshape(len(self.traces), len(self.values.names))
 
     def value(self, key: str, role: str) -> str:
         """An attribute of the event at hand."""
