@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.arrow import pa, pc
 from summarkov.errors import DataError
+from summarkov.events.draws import sequence_keys
+from summarkov.events.moments import Moments
 from summarkov.io.encoding import Encoded, count, encode, encode_some, missing_rows, numpy_of, refuse_missing
-from summarkov.io.rows import LeftOut, filled
+from summarkov.io.files import LISTED_BYTES, refuse_beyond
+from summarkov.io.rows import LeftOut, filled, read_per_case
 from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, IntArray
+
+if TYPE_CHECKING:
+    from summarkov.io.scan import Found, Task
+    from summarkov.io.spill import SpillWriter
 
 
 class Lists(NamedTuple):
@@ -63,6 +70,33 @@ def read_lists(
     labels, bounds = _flat(events)
     event = _labels(labels, bounds[offsets], name, wanted, source, first_row)
     return _ticks(event, bounds, _absent(events), offsets, wanted, left_out)
+
+
+def add_lists(task: Task, found: Found, writer: SpillWriter) -> None:
+    """Write the lists of all files to disk: a row is a whole sequence."""
+    files, chosen, n = task.files, task.files.chosen, 0
+    name = chosen.event[0]
+    for block in files.blocks(task.n_rows):
+        column, where = block.table.column(name), (block.path, block.first_row)
+        n_events = len(flat_values(column))
+        refuse_beyond(task.memory, LISTED_BYTES * n_events, f"lists of {block.path} that are very long")
+        found.budget.share = block.done / files.n_bytes
+        event, offsets, starts = read_lists(
+            column, name, files.wanted, block.path, found.left_out, block.first_row
+        )
+        codes = found.labels.recode(event)
+        if (codes < 0).any():  # the codes of empty ticks
+            codes[codes < 0] = found.labels[None]
+        names = [str(number) for number in range(n, n + len(column))]
+        if chosen.case is not None:
+            case = encode(block.table.column(chosen.case), chosen.case, *where)
+            names = [case.texts[code] for code in case.codes.tolist()]
+        per_case = [*read_per_case(block.table, chosen, *where), *task.from_table(names)]
+        values = found.values.recode(per_case)
+        moments = None if starts is None else Moments(starts)
+        writer.add(codes, offsets[1:], sequence_keys(names), names, values=values, moments=moments)
+        n += len(column)
+        task.tell(block.done, files.n_bytes, "reading")
 
 
 def _ticks(

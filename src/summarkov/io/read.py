@@ -194,7 +194,7 @@ def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
 
 def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
     """Call the reader of a file's format; what it needs is imported only now."""
-    from summarkov.io import csv_files, line_files, parquet_files, spmf_files, xes_files
+    from summarkov.io import csv_files, jsonl_files, line_files, parquet_files, xes_files
 
     kind = format_of(path, format)
     if kind in ("csv", "tsv"):
@@ -208,9 +208,9 @@ def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
     if wanted.ties in ("together", "error") and kind not in ("spmf", "jsonl"):
         raise SettingError(f"ties are about the places of events in a column, and {path} has none")
     if kind == "jsonl":
-        return line_files.read_jsonl(path, wanted)
+        return jsonl_files.read_jsonl(path, wanted)
     if kind == "spmf":
-        return spmf_files.read_spmf(path, wanted)
+        return line_files.read_spmf(path, wanted)
     return line_files.read_text(path, wanted, told=format is not None)
 
 

@@ -69,8 +69,7 @@ class CaseValues:
     def codes(self, values: Sequence[str | None]) -> list[int]:
         """The codes of the values of one case."""
         return [
-            -1 if value is None else known.code(value)
-            for known, value in zip(self._known, values, strict=True)
+            -1 if value is None else known[value] for known, value in zip(self._known, values, strict=True)
         ]
 
     def refuse_change(

@@ -18,18 +18,18 @@ from summarkov.io.buckets import CaseBlock
 from summarkov.io.case_attributes import AttributeNames, attribute_names
 from summarkov.io.case_tables import CaseTable
 from summarkov.io.encoding import Encoded, Vocabulary
-from summarkov.io.files import TextBudget
+from summarkov.io.files import ROW_BYTES, TextBudget
 from summarkov.io.grouping import repeats, run_starts, sorted_within, tied
-from summarkov.io.line_files import jsonl_origin
+from summarkov.io.jsonl_files import add_lines, jsonl_origin
+from summarkov.io.list_columns import add_lists
 from summarkov.io.ordering import is_ranked
 from summarkov.io.regroup import regroup
 from summarkov.io.rows import CaseValues, LeftOut, Rows, read_rows, weights_of
 from summarkov.io.spill import Spill, SpillWriter
-from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
+from summarkov.io.table_files import Files, TableBlock
 from summarkov.io.tables import origin_of
 from summarkov.io.temporary import Scratch
 from summarkov.io.ticks import Order, Ties, refuse_no_order, refuse_ties
-from summarkov.io.whole_sequences import add_lines, add_lists
 from summarkov.typing import CodeArray, FloatArray, IntArray
 
 #: ``progress(done, total, what)``: how far reading ("reading") or grouping ("grouping") has come; or True.

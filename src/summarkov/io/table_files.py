@@ -12,7 +12,7 @@ from summarkov.errors import DataError
 from summarkov.io.addresses import arrow_file, size_of
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
 from summarkov.io.csv_files import BLOCK, BLOCKS, DATE, SEPARATORS, header_of, reason
-from summarkov.io.files import LEAST, as_text, endings_of, open_file, open_text
+from summarkov.io.files import LEAST, ROW_BYTES, as_text, endings_of, open_file, open_text
 from summarkov.io.finding import folder_columns
 from summarkov.io.list_columns import is_list
 from summarkov.io.ordering import is_text
@@ -20,9 +20,6 @@ from summarkov.io.parquet_files import PAGE, check_rows, parquet_schema, plan, r
 from summarkov.io.quotes import QuoteScan, Watched, has_quotes, refuse_open_quotes
 from summarkov.io.tables import columns_of, list_columns
 from summarkov.io.wanted import Wanted
-
-#: What a row takes while it is read, unless it is larger.
-ROW_BYTES = 1 << 9
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from summarkov.events.block import cut_between_sequences
 from summarkov.events.describe import event_table
 from summarkov.io.addresses import name_of
 from summarkov.io.files import FORMATS, format_of
-from summarkov.io.line_files import write_json_lines
+from summarkov.io.jsonl_files import write_json_lines
+from summarkov.io.line_files import write_spmf
 from summarkov.io.read import read_events
-from summarkov.io.spmf_files import write_spmf
 from summarkov.io.temporary import replacing
 from summarkov.io.xes_writing import write_xes
 

@@ -13,9 +13,9 @@ from xml.parsers import expat
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.draws import period_numbers
-from summarkov.io.encoding import Collected
 from summarkov.io.files import TextBudget, open_file, unpacked
 from summarkov.io.grouping import Keys, count_falls, sort_within, sorted_within, tied
+from summarkov.io.line_files import Collected
 from summarkov.io.rows import CaseValues, LeftOut, changes, is_weight, refuse_separator
 from summarkov.io.tables import InOrder
 from summarkov.io.ticks import Order, as_column
@@ -86,7 +86,7 @@ def _finished(log: _Log, named: tuple[str, ...]) -> EventSequences:
         codes, keys = codes[moved], [each[moved] for each in keys]
         periods = None if periods is None else periods[moved]
     same = tied(keys, starts) if keys and len(codes) else None
-    of_cases = log.values.columns(log.traces)
+    of_cases = log.collected.columns()
     found = InOrder(codes, events.offsets, events.labels, events.ids, keys, kinds, same, periods, of_cases)
     lifecycle = LIFECYCLE if asked.with_lifecycle else None
     chosen = replace(asked, case=asked.case or NAME, event=log.event, order=named, lifecycle=lifecycle)
@@ -111,7 +111,6 @@ class _Log:
     wanted: Wanted
     event: tuple[str, ...]
     order: tuple[str, ...] | None
-    collected: Collected = field(default_factory=Collected)
     left_out: LeftOut = field(default_factory=LeftOut)
     seen: bool = False
 
@@ -119,8 +118,7 @@ class _Log:
         asked = self.wanted.columns
         self.case = asked.case
         self.places: list[list[str | None]] = [[] for _ in ((TIME,) if self.order is None else self.order)]
-        self.values = CaseValues(asked.per_case, TextBudget(sys.maxsize))
-        self.traces: list[list[int]] = []  # the values of every trace
+        self.collected = Collected(values=CaseValues(asked.per_case, TextBudget(sys.maxsize)))
         self.periods: list[str] = []  # those of all events, if they are asked for
         self.needed = {NAME, TIME, LIFECYCLE, *asked.names(), *self.event, *(self.order or ())}
         self.open: list[str] = []  # the elements that are open
@@ -187,9 +185,10 @@ class _Log:
             if label is None:
                 return
             self.labels.append(label)
-            if self.wanted.columns.period is not None:
-                self.periods.append(self.value(self.wanted.columns.period, "period"))
-            self.of_events.append(tuple(map(self.attributes.get, self.values.names)))
+            asked = self.wanted.columns
+            if asked.period is not None:
+                self.periods.append(self.value(asked.period, "period"))
+            self.of_events.append(tuple(map(self.attributes.get, asked.per_case)))
             if self.order is None:
                 self.places[0].append(self.attributes.get(TIME))
             else:
@@ -198,8 +197,8 @@ class _Log:
         elif depth == 1 and name == "trace":
             if self.case is not None and self.case not in self.trace:
                 raise DataError(self.missing(self.case, "trace", "case", self.trace))
-            self.collected.add(self.labels, self.trace.get(self.case or NAME))
-            self.note_values()
+            case = self.trace.get(self.case or NAME)
+            self.collected.add(self.labels, case, values=self.trace_values())
 
     def label(self) -> str | None:
         """The label of the event at hand; None if it is left out."""
@@ -223,14 +222,14 @@ class _Log:
             refuse_separator(text, wanted.separator, f"{self.where()}: {key!r}")
         return wanted.separator.join(texts)
 
-    def note_values(self) -> None:
-        """Keep what is asked for of the trace at hand; what it does not have, its events may have."""
+    def trace_values(self) -> list[str | None]:
+        """What is asked for of the trace at hand; what it does not have, its events may have."""
         asked = self.wanted.columns
         values = [self.trace.get(key) for key in asked.per_case]
         for at, key in enumerate(asked.per_case):
             found = list(dict.fromkeys(of_event[at] for of_event in self.of_events))
             if key not in self.trace and len(found) > 1:
-                name = self.trace.get(self.case or NAME, str(len(self.traces)))
+                name = self.trace.get(self.case or NAME, self.collected.next_name())
                 raise changes(key, name, self.path, *found[:2])
             values[at] = self.trace.get(key, next(iter(found), None))
         if asked.weight is not None and not is_weight(values[0]):
@@ -240,7 +239,7 @@ class _Log:
                 f"{self.where()}: {asked.weight!r} of the trace holds {values[0][:40]!r}; a weight is a "
                 "number from 0 on: correct it"
             )
-        self.traces.append(self.values.codes(values))
+        return values
 
     def value(self, key: str, role: str) -> str:
         """An attribute of the event at hand."""

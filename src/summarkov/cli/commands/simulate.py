@@ -47,7 +47,7 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Draw new sequences of events."""
-    from summarkov.io.line_files import json_lines
+    from summarkov.io.jsonl_files import json_lines
     from summarkov.io.write import writable_format, write_events
 
     if safe_csv:
