@@ -13,8 +13,7 @@ from summarkov.events import EventSequences
 from summarkov.events.origin import Origin
 from summarkov.events.vocabulary import is_missing, iterate
 from summarkov.io.addresses import local_name
-from summarkov.io.case_attributes import Cuts
-from summarkov.io.case_tables import attributes_from
+from summarkov.io.case_attributes import Cuts, attributes_from
 from summarkov.io.columns import TABLE
 from summarkov.io.files import Format, format_of
 from summarkov.io.ticks import TieKind, warn_of_ties

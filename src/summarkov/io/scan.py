@@ -15,8 +15,7 @@ from summarkov.events.draws import any_twice, sequence_keys
 from summarkov.events.moments import Moments
 from summarkov.events.origin import Origin
 from summarkov.io.buckets import CaseBlock
-from summarkov.io.case_attributes import AttributeNames, attribute_names
-from summarkov.io.case_tables import CaseTable
+from summarkov.io.case_attributes import AttributeNames, CaseTable, attribute_names
 from summarkov.io.encoding import Encoded, Vocabulary
 from summarkov.io.files import ROW_BYTES, TextBudget
 from summarkov.io.grouping import repeats, run_starts, sorted_within, tied

@@ -21,7 +21,7 @@ from summarkov.io.jsonl_files import write_json_lines
 from summarkov.io.line_files import write_spmf
 from summarkov.io.read import read_events
 from summarkov.io.temporary import replacing
-from summarkov.io.xes_writing import write_xes
+from summarkov.io.xes_files import write_xes
 
 _PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 #: How texts begin that spreadsheets take for formulas.

@@ -1,17 +1,23 @@
-"""Logs of the process-mining standard XES.
+"""Logs of the process-mining standard XES, read and written.
 
-They are streamed by expat; document types, and so all entities, are refused as they begin.
+They are read by expat, piece by piece; document types, and so all entities, are refused as they begin.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
 
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
+from summarkov.events.describe import attribute_values, time_column
 from summarkov.events.draws import period_numbers
 from summarkov.io.files import TextBudget, open_file, unpacked
 from summarkov.io.grouping import Keys, count_falls, sort_within, sorted_within, tied
@@ -28,6 +34,17 @@ _DEEPEST, _MOST_KEYS = 100, 100
 _MOST_SHOWN = 8
 #: The name of a trace, and of an event; when that was; and what became of the activity.
 NAME, TIME, LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
+#: The key of a trace's weight.
+WEIGHT = "weight"
+_BEGIN = """<?xml version="1.0" encoding="UTF-8"?>
+<log xes.version="1.0" xmlns="http://www.xes-standard.org/">
+  <extension name="Concept" prefix="concept" uri="http://www.xes-standard.org/concept.xesext"/>
+  <extension name="Time" prefix="time" uri="http://www.xes-standard.org/time.xesext"/>
+  <classifier name="Activity" keys="concept:name"/>
+"""
+
+#: What XML cannot hold, not even escaped: control characters, and halves of characters.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_xes(path: str, wanted: Wanted) -> EventSequences:
@@ -254,3 +271,70 @@ class _Log:
             f"{self.where()}: the {what} that ends here has no {key!r}, only {keys}; "
             f"mend it, or name another key with {role}={nearest(key, there)}"
         )
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def write_xes(events: EventSequences, file: Any) -> None:
+    """Write one trace per sequence, with its attributes and its weight.
+
+    ``concept:name`` names traces and events, ``time:timestamp`` is the time of an event.
+    """
+    times = _dates(events)
+    occurring = np.flatnonzero(events.label_counts).tolist()
+    names = {code: _key("string", NAME, events.labels[code]) for code in occurring}
+    of_traces: dict[str, list[Any]] = {**attribute_values(events.attributes, (NAME, WEIGHT))}
+    if events.weights is not None:
+        of_traces[WEIGHT] = events.weights.tolist()
+    file.write(_BEGIN.encode())
+    for at, (start, stop) in enumerate(pairwise(events.offsets.tolist())):
+        values = {key: found[at] for key, found in of_traces.items() if found[at] is not None}
+        keys = [_key("string" if key != WEIGHT else "float", key, value) for key, value in values.items()]
+        each = [names[code] for code in events.codes[start:stop].tolist()]
+        if times is not None:
+            each = [name + time for name, time in zip(each, times[start:stop], strict=True)]
+        lines = [_key("string", NAME, events.ids[at]), *keys, *(f"<event>{one}</event>" for one in each)]
+        file.write(("  <trace>\n    " + "\n    ".join(lines) + "\n  </trace>\n").encode())
+    file.write(b"</log>\n")
+
+
+def _dates(events: EventSequences) -> list[str] | None:
+    """The time of every event as XES has it, None where there are none; refuse ticks that no times tell."""
+    moments = events.moments
+    if moments is None:
+        return None
+    if moments.times is None:
+        if moments.has_ticks:
+            raise DataError(
+                "some events happened together, which XES without times cannot hold; write .jsonl or .spmf"
+            )
+        return None
+    if not moments.unit.is_clock:
+        raise DataError(
+            "the times of events are numbers, and XES has dates and times of day only; write .jsonl, "
+            ".parquet or .csv, or read the events without times"
+        )
+    if moments.has_empty:
+        raise DataError("a tick is empty, which XES cannot hold; write .jsonl")
+    first = np.zeros(len(moments.starts), bool)
+    first[events.offsets[:-1][events.lengths > 0]] = True
+    if moments.has_ticks and (np.diff(moments.times, prepend=0)[moments.starts & ~first] == 0).any():
+        raise DataError(
+            "some ticks of one sequence have the same time, so that XES would make them one; write .jsonl"
+        )
+    times = np.asarray(time_column(moments).values)
+    seconds = times.astype("datetime64[s]") if np.datetime_data(times.dtype)[0] == "D" else times
+    return [f'<date key="{TIME}" value="{time}"/>' for time in np.datetime_as_string(seconds).tolist()]
+
+
+def _key(kind: str, key: str, value: object) -> str:
+    """An attribute of a trace or an event."""
+    for text in (key, str(value)):
+        found = _NO_XML.search(text)
+        if found:
+            raise DataError(
+                f"{text[:80]!r} holds the character {found[0]!r}, which XES, being XML, cannot hold; write "
+                ".jsonl, or rename it: events.map_labels({...})"
+            )
+    return f"<{kind} key={quoteattr(key)} value={quoteattr(str(value))}/>"
