@@ -21,8 +21,7 @@ from summarkov.io.columns import Columns
 from summarkov.io.files import LEAST, ROW_BYTES, TextBudget, text_lines
 from summarkov.io.line_files import NOTHING, Collected
 from summarkov.io.ordering import OrderColumn
-from summarkov.io.rows import CaseValues, LeftOut, is_weight, text_of
-from summarkov.io.tables import origin_of, per_sequence
+from summarkov.io.rows import CaseValues, LeftOut, is_weight, origin_of, per_sequence, text_of
 from summarkov.io.ticks import as_column
 from summarkov.io.wanted import Wanted
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ import numpy.typing as npt
 from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events.draws import period_numbers
+from summarkov.events.origin import Origin
+from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Encoded, Vocabulary, encode, encode_some, which_occur
 from summarkov.io.files import TextBudget
@@ -209,6 +212,35 @@ def read_per_case(table: pa.Table, chosen: Columns, source: str, first_row: int 
     return found
 
 
+def per_sequence(
+    columns: Mapping[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str]
+) -> dict[str, Any]:
+    """The weights and the attributes of sequences, from columns with one value per sequence."""
+    asked = wanted.columns
+    named = {name: columns[name] for name in asked.attributes}
+    return {
+        "attributes": attributes_of(named, wanted, source, ids),
+        "weights": None if asked.weight is None else weights_of(columns[asked.weight]),
+    }
+
+
+def origin_of(chosen: Columns, left_out: LeftOut, tied_case: str | None = None, backwards: int = 0) -> Origin:
+    """How events were read."""
+    return Origin(
+        chosen.case,
+        chosen.event,
+        chosen.order or (),
+        chosen.weight,
+        chosen.lifecycle,
+        chosen.attributes,
+        chosen.period,
+        left_out.unlabelled,
+        left_out.lifecycle,
+        backwards,
+        tied_case,
+    )
+
+
 def _of_lifecycle(lifecycle: Encoded, wanted: Wanted, left_out: LeftOut) -> BoolArray:
     """Which rows have the lifecycle that is wanted, in capitals or not."""
     assert wanted.lifecycle is not None
@@ -222,20 +254,21 @@ def _of_lifecycle(lifecycle: Encoded, wanted: Wanted, left_out: LeftOut) -> Bool
 
 def _labels(table: pa.Table, names: Sequence[str], wanted: Wanted, source: str, first_row: int) -> Encoded:
     """The labels of rows; -1 where a row has none and is to be left out."""
-    parts = []
-    for name in names:
-        column = table.column(name)
-        if wanted.missing == "error":
-            parts.append(encode(column, name, source, first_row))
-            continue
-        found = encode_some(column, name, source, first_row)
-        parts.append(found if wanted.missing == "skip" else filled(found, wanted.missing))
+    parts = [labels_of(table.column(name), name, wanted, source, first_row) for name in names]
     for part, name in zip(parts[:-1], names, strict=False):
         occurs = which_occur(part.codes, len(part.texts)).tolist()
         for text, here in zip(part.texts, occurs, strict=True):
             if here:
                 refuse_separator(text, wanted.separator, f"column {name!r} of {source}")
     return reduce(lambda first, second: _joined(first, second, wanted.separator), parts)
+
+
+def labels_of(column: pa.ChunkedArray, name: str, wanted: Wanted, source: str, first_row: int) -> Encoded:
+    """The labels of a column; those that are missing are an error, have the code -1, or another label."""
+    if wanted.missing == "error":
+        return encode(column, name, source, first_row)
+    found = encode_some(column, name, source, first_row)
+    return found if wanted.missing == "skip" else filled(found, wanted.missing)
 
 
 def filled(column: Encoded, label: str) -> Encoded:

@@ -23,10 +23,9 @@ from summarkov.io.jsonl_files import add_lines, jsonl_origin
 from summarkov.io.list_columns import add_lists
 from summarkov.io.ordering import is_ranked
 from summarkov.io.regroup import regroup
-from summarkov.io.rows import CaseValues, LeftOut, Rows, read_rows, weights_of
+from summarkov.io.rows import CaseValues, LeftOut, Rows, origin_of, read_rows, weights_of
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import Files, TableBlock
-from summarkov.io.tables import origin_of
 from summarkov.io.temporary import Scratch
 from summarkov.io.ticks import Order, Ties, refuse_no_order, refuse_ties
 from summarkov.typing import CodeArray, FloatArray, IntArray

@@ -10,14 +10,11 @@ from typing import Any
 from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
-from summarkov.events.origin import Origin
-from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
-from summarkov.io.encoding import Encoded, encode, settle
+from summarkov.io.encoding import Encoded, settle
 from summarkov.io.grouping import Keys, cut_sessions, group
-from summarkov.io.list_columns import is_list, read_lists
-from summarkov.io.rows import LeftOut, one_per_case, read_per_case, read_rows, weights_of
+from summarkov.io.list_columns import is_list, sequences_of_lists
+from summarkov.io.rows import LeftOut, one_per_case, origin_of, per_sequence, read_rows
 from summarkov.io.ticks import Order, Ties, refuse_no_order, refuse_ties
 from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, CodeArray, IntArray
@@ -99,7 +96,7 @@ def sequences_of(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) 
     """Turn the chosen columns of a table into sequences: one row per event, or one row per sequence."""
     wanted = wanted.for_columns(chosen)
     if is_list(table.column(chosen.event[0]).type):
-        return _from_lists(table, chosen, wanted, source)
+        return sequences_of_lists(table, chosen, wanted, source)
     return _from_rows(table, chosen, wanted, source)
 
 
@@ -179,62 +176,6 @@ class InOrder:
             origin=origin_of(chosen, left_out, ties.case, backwards),
             **per_sequence(of_cases, wanted, source, ids),
         )
-
-
-def per_sequence(
-    columns: Mapping[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str]
-) -> dict[str, Any]:
-    """The weights and the attributes of sequences, from columns with one value per sequence."""
-    asked = wanted.columns
-    named = {name: columns[name] for name in asked.attributes}
-    return {
-        "attributes": attributes_of(named, wanted, source, ids),
-        "weights": None if asked.weight is None else weights_of(columns[asked.weight]),
-    }
-
-
-def origin_of(chosen: Columns, left_out: LeftOut, tied_case: str | None = None, backwards: int = 0) -> Origin:
-    """How events were read."""
-    return Origin(
-        chosen.case,
-        chosen.event,
-        chosen.order or (),
-        chosen.weight,
-        chosen.lifecycle,
-        chosen.attributes,
-        chosen.period,
-        left_out.unlabelled,
-        left_out.lifecycle,
-        backwards,
-        tied_case,
-    )
-
-
-def _from_lists(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
-    """A row is a sequence; its events are a list, which may be empty."""
-    if wanted.gap is not None:
-        refuse_no_order(wanted, source)
-    name, left_out = chosen.event[0], LeftOut()
-    event, offsets, starts = read_lists(table.column(name), name, wanted, source, left_out)
-    codes, vocabulary = settle(event.codes, event.texts, wanted.labels)
-    moments = None
-    if starts is not None:
-        codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
-    ids = None
-    if chosen.case is not None:
-        case = encode(table.column(chosen.case), chosen.case, source)
-        ids = [case.texts[code] for code in case.codes.tolist()]
-    of_cases = dict(zip(chosen.per_case, read_per_case(table, chosen, source), strict=True))
-    named = ids or [str(at) for at in range(len(offsets) - 1)]
-    return EventSequences(
-        codes,
-        offsets,
-        vocabulary,
-        ids,
-        moments=moments,
-        origin=origin_of(chosen, left_out),
-        **per_sequence(of_cases, wanted, source, named),
-    )
 
 
 def _without_other_columns(source: Any, asked: Columns) -> tuple[Any, list[str], list[str]]:
