@@ -20,8 +20,7 @@ from summarkov.errors import DataError
 from summarkov.events.draws import sequence_keys
 from summarkov.events.moments import Moments
 from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
-from summarkov.io.grouping import tied
-from summarkov.io.ordering import is_ranked
+from summarkov.io.ordering import is_ranked, tied
 from summarkov.io.rows import CaseValues
 from summarkov.io.spill import SpillWriter
 from summarkov.io.ticks import Order, Ties

@@ -29,7 +29,7 @@ from summarkov.io.buckets import (
     values_of,
 )
 from summarkov.io.encoding import Encoded, numpy_of
-from summarkov.io.grouping import group
+from summarkov.io.ordering import group
 from summarkov.io.rows import CaseValues
 from summarkov.io.spill import AT_ONCE, CODE_BYTES, TIME_BYTES, SpillWriter, split_codes
 from summarkov.io.ticks import Order, Ties

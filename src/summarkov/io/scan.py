@@ -18,10 +18,9 @@ from summarkov.io.buckets import CaseBlock
 from summarkov.io.case_attributes import AttributeNames, CaseTable, attribute_names
 from summarkov.io.encoding import Encoded, Vocabulary
 from summarkov.io.files import ROW_BYTES, TextBudget
-from summarkov.io.grouping import repeats, run_starts, sorted_within, tied
 from summarkov.io.jsonl_files import add_lines, jsonl_origin
 from summarkov.io.list_columns import add_lists
-from summarkov.io.ordering import is_ranked
+from summarkov.io.ordering import is_ranked, repeats, run_starts, sorted_within, tied
 from summarkov.io.regroup import regroup
 from summarkov.io.rows import CaseValues, LeftOut, Rows, origin_of, read_rows, weights_of
 from summarkov.io.spill import Spill, SpillWriter

@@ -24,10 +24,10 @@ from summarkov.io.csv_files import (
     reason,
     refuse_open_quotes,
 )
+from summarkov.io.date_formats import is_text
 from summarkov.io.files import LEAST, ROW_BYTES, as_text, endings_of, open_file, open_text
 from summarkov.io.finding import folder_columns
 from summarkov.io.list_columns import is_list
-from summarkov.io.ordering import is_text
 from summarkov.io.parquet_files import PAGE, check_rows, parquet_schema, plan, reading_parquet
 from summarkov.io.tables import columns_of, list_columns
 from summarkov.io.wanted import Wanted

@@ -12,10 +12,10 @@ from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import Encoded, settle
-from summarkov.io.grouping import Keys, cut_sessions, group
 from summarkov.io.list_columns import is_list, sequences_of_lists
+from summarkov.io.ordering import Keys, group
 from summarkov.io.rows import LeftOut, one_per_case, origin_of, per_sequence, read_rows
-from summarkov.io.ticks import Order, Ties, refuse_no_order, refuse_ties
+from summarkov.io.ticks import Order, Ties, cut_sessions, refuse_no_order, refuse_ties
 from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, CodeArray, IntArray
 

@@ -20,8 +20,8 @@ from summarkov.events import EventSequences
 from summarkov.events.describe import attribute_values, time_column
 from summarkov.events.draws import period_numbers
 from summarkov.io.files import TextBudget, open_file, unpacked
-from summarkov.io.grouping import Keys, count_falls, sort_within, sorted_within, tied
 from summarkov.io.line_files import Collected
+from summarkov.io.ordering import Keys, count_falls, sort_within, sorted_within, tied
 from summarkov.io.rows import CaseValues, LeftOut, changes, is_weight, refuse_separator
 from summarkov.io.tables import InOrder
 from summarkov.io.ticks import Order, as_column
