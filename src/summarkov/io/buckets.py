@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -154,7 +154,8 @@ def _in_order(
             yield numpy_of(table.column("code")), moments, 0
         return
     most = max(1, memory // (2 * ROW_BYTES))
-    runs: list[tuple[Path, list[npt.DTypeLike], list[npt.DTypeLike]]] = []
+    runs: list[tuple[Path, npt.DTypeLike]] = []
+    n_keys = len(order.columns)
     try:
         for table in _together(tables, most):
             columns = order_of(table)
@@ -165,27 +166,23 @@ def _in_order(
                         "be sorted by them; write the column as whole numbers, or raise memory="
                     )
             keys, kinds = order.read(columns, FILES)
-            rows = np.lexsort(keys[::-1])
-            run = path.with_name(f"{path.name}-{len(runs)}")
-            held = [numpy_of(table.column("code"))]
-            held += [each for each in (periods_of(table),) if each is not None]
-            runs.append((run, [each.dtype for each in keys], [each.dtype for each in held]))
-            with open(run, "wb") as file:
-                for each in (*keys, *held):
-                    file.write(each[rows].data)
+            held = [each for each in (numpy_of(table.column("code")), periods_of(table)) if each is not None]
+            rows = np.rec.fromarrays([*keys, *held])[np.lexsort(keys[::-1])]
+            runs.append((path.with_name(f"{path.name}-{len(runs)}"), rows.dtype))
+            rows.tofile(runs[-1][0])
         few = max(1, min(1 << 14, most // (len(runs) + 1)))
-        merged = heapq.merge(*(_pairs(*run, few) for run in runs), key=itemgetter(0))
-        last: list[Any] = []
+        merged = heapq.merge(*(_rows_in(*run, few) for run in runs), key=itemgetter(slice(n_keys)))
+        last: list[tuple[Any, ...]] = []
         while some := list(islice(merged, few)):
-            keys = [np.array(each) for each in zip(*last, *(key for key, _ in some), strict=True)]
-            same = tied(keys, np.zeros(1, np.int64))[len(last) :]
-            codes, *periods = zip(*(event for _, event in some), strict=True)
-            of_events = np.array(periods[0], np.int64) if periods else None
-            moments = order.moments([each[len(last) :] for each in keys], kinds, same, of_events, FILES)
-            last = [some[-1][0]]
-            yield np.array(codes, np.int32), moments, int(np.count_nonzero(same))
+            arrays = [np.array(each) for each in zip(*last, *some, strict=True)]
+            same = tied(arrays[:n_keys], np.zeros(1, np.int64))[len(last) :]
+            new = [each[len(last) :] for each in arrays]
+            periods = new[-1] if len(held) > 1 else None
+            moments = order.moments(new[:n_keys], kinds, same, periods, FILES)
+            last = some[-1:]
+            yield new[n_keys].astype(np.int32), moments, int(np.count_nonzero(same))
     finally:
-        for run, *_ in runs:
+        for run, _ in runs:
             run.unlink(missing_ok=True)
 
 
@@ -201,18 +198,8 @@ def _together(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
         yield pa.concat_tables(held)
 
 
-def _pairs(
-    path: Path, of_keys: Sequence[npt.DTypeLike], of_events: Sequence[npt.DTypeLike], few: int
-) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
-    """Keys of a sorted run, and codes and periods, of these types; some are read at a time."""
-    dtypes, n_keys = (*of_keys, *of_events), len(of_keys)
-    widths = [np.dtype(dtype).itemsize for dtype in dtypes]
-    n = path.stat().st_size // sum(widths)
-    begins = [n * sum(widths[:at]) for at in range(len(widths))]
-    for start in range(0, n, few):
-        columns = [
-            np.fromfile(path, dtype, min(few, n - start), offset=begin + start * width).tolist()
-            for dtype, begin, width in zip(dtypes, begins, widths, strict=True)
-        ]
-        keys, held = zip(*columns[:n_keys], strict=True), zip(*columns[n_keys:], strict=True)
-        yield from zip(keys, held, strict=True)
+def _rows_in(path: Path, dtype: npt.DTypeLike, few: int) -> Iterator[tuple[Any, ...]]:
+    """The rows of a sorted run: keys, a code, and a period if there are any; some are read at a time."""
+    with open(path, "rb") as file:
+        while len(some := np.fromfile(file, dtype, few)):
+            yield from some.tolist()

@@ -21,7 +21,7 @@ from summarkov.io.columns import Columns
 from summarkov.io.files import LEAST, ROW_BYTES, TextBudget, text_lines
 from summarkov.io.line_files import NOTHING, Collected
 from summarkov.io.ordering import OrderColumn
-from summarkov.io.rows import CaseValues, LeftOut, is_weight, origin_of, per_sequence, text_of
+from summarkov.io.rows import CaseValues, LeftOut, is_weight, labelled, origin_of, per_sequence, text_of
 from summarkov.io.ticks import as_column
 from summarkov.io.wanted import Wanted
 
@@ -202,9 +202,7 @@ def _flat(
 def _labels(events: list[object], wanted: Wanted, left_out: LeftOut) -> list[str | None]:
     """Some labels; those that are missing are an error, left out, or named, as asked."""
     if wanted.missing != "error" and None in events:
-        left_out.unlabelled += events.count(None) if wanted.missing == "skip" else 0
-        given = (event if event is not None else wanted.missing for event in events)
-        events = [event for event in events if event is not None] if wanted.missing == "skip" else list(given)
+        events = labelled(events, wanted, left_out)
     return [event if type(event) is str else label_text(event) for event in events]
 
 

@@ -42,7 +42,9 @@ def sort_keys(column: pa.ChunkedArray, name: str, source: str) -> npt.NDArray[An
     >>> sort_keys(pa.chunked_array([["10", "9"]]), "step", "the table").tolist()
     [10, 9]
     """
-    column = as_ordered(column, name, source)
+    given = OrderColumn(name)
+    given.look(column, source)
+    column = given.values(column)
     if not len(column):
         return np.zeros(0, dtype=np.int64)
     kind = column.type
@@ -74,24 +76,6 @@ def _unscaled(column: pa.ChunkedArray) -> IntArray:
     words = [np.frombuffer(chunk.buffers()[1], "<i8")[::2] for chunk in column.chunks]
     each = zip(words, column.chunks, strict=True)
     return np.concatenate([some[chunk.offset : chunk.offset + len(chunk)] for some, chunk in each])
-
-
-def as_ordered(
-    column: pa.ChunkedArray,
-    name: str,
-    source: str,
-    first_row: int = 0,
-    date_format: DateFormat | None = None,
-    thing: str = "row",
-) -> pa.ChunkedArray:
-    """Return the column, of a type that has an order: text as the first kind that all of it fits.
-
-    ``first_row`` is the row at which the column begins, where it is a part of a longer one; ``thing`` is what
-    errors call a row.
-    """
-    order = OrderColumn(name, date_format, thing)
-    order.look(column, source, first_row)
-    return order.values(column)
 
 
 class OrderColumn:

@@ -14,6 +14,7 @@ from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events.draws import period_numbers
 from summarkov.events.origin import Origin
+from summarkov.events.vocabulary import is_missing
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Encoded, Vocabulary, encode, encode_some, which_occur
@@ -269,6 +270,15 @@ def labels_of(column: pa.ChunkedArray, name: str, wanted: Wanted, source: str, f
         return encode(column, name, source, first_row)
     found = encode_some(column, name, source, first_row)
     return found if wanted.missing == "skip" else filled(found, wanted.missing)
+
+
+def labelled(given: Sequence[object], wanted: Wanted, left_out: LeftOut) -> list[Any]:
+    """Labels in a list: those that are missing are left out and counted, or have another label, as asked."""
+    if wanted.missing != "skip":
+        return [wanted.missing if is_missing(label) else label for label in given]
+    kept = [label for label in given if not is_missing(label)]
+    left_out.unlabelled += len(given) - len(kept)
+    return kept
 
 
 def filled(column: Encoded, label: str) -> Encoded:

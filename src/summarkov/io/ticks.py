@@ -73,7 +73,7 @@ class Order:
 
     def __init__(self, names: Sequence[str], wanted: Wanted, thing: str = "row") -> None:
         self.columns = [OrderColumn(name, wanted.date_format, thing) for name in names]
-        self.together = bool(names) and wanted.ties == "together"  # whether rows of one place were so
+        self.together = bool(names) and wanted.ties == "together"  # rows of one place happened at once
         self.keeps_times = bool(names) and wanted.times
 
     def look(self, columns: Sequence[pa.ChunkedArray], source: str, first_row: int = 0) -> None:
