@@ -93,8 +93,8 @@ class Collected:
         return self._ids or [str(number) for number in range(first, first + len(self._offsets) - 1)]
 
     def columns(self) -> dict[str, Encoded]:
-        """What does not change, with one value per sequence."""
-        return self.values.columns(self._of_sequences)
+        """What does not change, by name, with one value per sequence."""
+        return dict(zip(self.values.names, self.values.columns(self._of_sequences), strict=True))
 
     def finish(
         self,

@@ -94,15 +94,12 @@ class CaseValues:
         """A value as text; None if it is missing."""
         return self._known[column].found[code] if code >= 0 else None
 
-    def columns(self, codes: npt.ArrayLike) -> dict[str, Encoded]:
-        """The columns by name, with one value per sequence; ``codes`` have one row per sequence."""
+    def columns(self, codes: npt.ArrayLike) -> list[Encoded]:
+        """The columns with one value per sequence; ``codes`` have one row per sequence."""
         if not self.names:
-            return {}
+            return []
         each = np.asarray(codes, np.int32).reshape(-1, len(self.names)).T
-        return {
-            name: Encoded(values, known.found)
-            for name, values, known in zip(self.names, each, self._known, strict=True)
-        }
+        return [Encoded(values, known.found) for values, known in zip(each, self._known, strict=True)]
 
 
 def refuse_no_weight(column: Encoded, name: str, source: str, first_row: int | None = 0) -> None:

@@ -116,9 +116,9 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
         writer.close()
     asked, values = files.wanted.columns, content.values()
     of_cases = found.values.columns(values)
-    weights = None if asked.weight is None else weights_of(of_cases[asked.weight])
+    weights = None if asked.weight is None else weights_of(of_cases[0])
     columns = asked.attributes if task.cases is None else (*task.cases.columns,)
-    named = {name: of_cases[name] for name in columns}
+    named = dict(zip(columns, of_cases[len(of_cases) - len(columns) :], strict=True))
     source = files.paths[0] if task.cases is None else task.cases.source
     attributes = attribute_names(named, files.wanted, source) if named else None
     if files.format == "jsonl":
