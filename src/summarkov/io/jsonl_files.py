@@ -62,51 +62,50 @@ def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
 
 def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
     """Write the sequences of all files to disk. What kind of times they have is decided by all lines."""
-    files, done, held = task.files, 0, 0
+    files, done = task.files, 0
     order = _looked_at(task) if files.wanted.times else None
     collected = Collected(found.labels, found.values)
     for path in files.paths:
         done += size_of(path)
         found.budget.share = done / files.n_bytes
-        for line in jsonl_sequences(path, files.wanted, found.left_out, _longest(task)):
-            name = collected.next_name() if line.name is None else line.name
-            more = (text_of(each, int(each.codes[0])) for each in task.from_table([name]))
-            collected.add(line.labels, name, line.together, line.times, [*line.values, *more])
-            held += _n_rows(line)
-            if held >= task.n_rows:
-                collected.write(writer, order, path)
-                held = 0
-        collected.write(writer, order, path)
+        for lines in _blocks(task, path, found.left_out):
+            for line in lines:
+                name = collected.next_name() if line.name is None else line.name
+                more = (text_of(each, int(each.codes[0])) for each in task.from_table([name]))
+                collected.add(line.labels, name, line.together, line.times, [*line.values, *more])
+            collected.write(writer, order, path)
         task.tell(done, files.n_bytes, "reading")
 
 
 def _looked_at(task: Task) -> OrderColumn:
     """The times of all lines, looked at."""
-    wanted = task.files.wanted
-    order = _times_column(wanted)
+    order = _times_column(task.files.wanted)
     for path in task.files.paths:
-        times: list[str | None] = []
-        row = held = 0
-        for line in jsonl_sequences(path, wanted, LeftOut(), _longest(task)):
-            times.extend(line.times)
-            held += _n_rows(line)
-            if held >= task.n_rows:
-                order.look(as_column(times), path, row)
-                row, held = row + len(times), 0
-                times.clear()
-        order.look(as_column(times), path, row)
+        row = 0
+        for lines in _blocks(task, path, LeftOut()):
+            times = [time for line in lines for time in line.times]
+            order.look(as_column(times), path, row)
+            row += len(times)
     return order
+
+
+def _blocks(task: Task, path: str, left_out: LeftOut) -> Iterator[list[Line]]:
+    """The lines of a file, as many at a time as memory allows."""
+    lines, held = list[Line](), 0
+    longest = max(task.memory, LEAST) // (2 * _PARSED_BYTES)
+    for line in jsonl_sequences(path, task.files.wanted, left_out, longest):
+        lines.append(line)
+        held += _n_rows(line)
+        if held >= task.n_rows:
+            yield lines
+            lines, held = [], 0
+    yield lines
 
 
 def _n_rows(line: Line) -> int:
     """How many rows of a table take as much memory as a line: names and times may be long texts."""
     long = len(line.name or "") + sum(len(time or "") for time in line.times)
     return 2 + len(line.labels) + long // ROW_BYTES
-
-
-def _longest(task: Task) -> int:
-    """How many bytes a line may have."""
-    return max(task.memory, LEAST) // (2 * _PARSED_BYTES)
 
 
 def jsonl_origin(wanted: Wanted, left_out: LeftOut) -> Origin | None:
