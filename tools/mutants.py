@@ -93,7 +93,7 @@ TESTS: dict[str, list[str]] = {
         "tests/unit/engines/test_count_store.py",
     ],
     "io/date_formats.py": ["tests/hostile/test_date_formats.py", "tests/unit/io/test_csv.py"],
-    "io/whole_sequences.py": [
+    "io/jsonl_files.py": [
         "tests/unit/io/test_nested.py",
         "tests/unit/io/test_formats.py",
         "tests/unit/io/test_files.py",

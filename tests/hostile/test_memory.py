@@ -101,11 +101,11 @@ def test_labels_that_are_declared_are_not_refused():
     labels = [f"label {number}" for number in range(300_000)]
     budget = TextBudget(MEMORY)
     vocabulary = Vocabulary(labels, budget)
-    assert vocabulary.code(labels[-1]) == 299_999
+    assert vocabulary[labels[-1]] == 299_999
     found = Vocabulary(None, budget)
     budget.share = 0.5
     with pytest.raises(TooLargeError, match=r"more than 1\d\d,\d{3} different labels need about"):
-        list(map(found.code, labels))
+        list(map(found.__getitem__, labels))
 
 
 def test_values_of_columns_share_one_budget_with_labels(tmp_path):

@@ -21,7 +21,7 @@ from summarkov.events.rows import Block, with_keys
 from summarkov.io import read_events
 from summarkov.io.addresses import name_of, plain_name, size_of
 from summarkov.io.buckets import FILES
-from summarkov.io.case_tables import CaseTable
+from summarkov.io.case_attributes import CaseTable
 from summarkov.io.files import ENDINGS, STREAMED, Format, format_of, open_file
 from summarkov.io.finding import are_several, find_files, stream_format
 from summarkov.io.scan import Content, Progress, Task, spill

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,48 +18,18 @@ import numpy.typing as npt
 from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events.draws import sequence_keys
+from summarkov.events.moments import Moments
 from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
-from summarkov.io.grouping import tied
-from summarkov.io.ordering import OrderColumn, is_ranked, sort_keys
+from summarkov.io.ordering import is_ranked, tied
 from summarkov.io.rows import CaseValues
 from summarkov.io.spill import SpillWriter
-from summarkov.io.ticks import Ties, Times, times_of
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.io.ticks import Order, Ties
+from summarkov.typing import CodeArray, IntArray
 
 #: How messages call files, where a row may be of any.
 FILES = "the files"
 #: What a row takes while a bucket is sorted, beside its file twice over.
 ROW_BYTES = 100
-
-
-@dataclass(frozen=True)
-class Order:
-    """The columns to sort by, the first of them first, and what is to be known of rows beside their order.
-
-    ``together`` says that those of one place happened together, ``times`` that times are to be kept.
-    """
-
-    columns: Sequence[OrderColumn]
-    together: bool
-    times: bool
-
-    def keys(self, table: pa.Table) -> tuple[list[npt.NDArray[Any]], Times | None]:
-        """What to sort the rows of a table by, and their times."""
-        found = [one.values(table.column(f"order{at}")) for at, one in enumerate(self.columns)]
-        keys = [sort_keys(each, one.name, FILES) for each, one in zip(found, self.columns, strict=True)]
-        return keys, self.times_of(keys[0], found[0].type) if keys else None
-
-    def times_of(self, keys: npt.NDArray[Any], kind: pa.DataType) -> Times | None:
-        """The times of rows that are sorted by these keys first, if they are to be kept."""
-        return times_of(keys, kind, (self.columns[0].name, FILES)) if self.times else None
-
-    def kind(self, table: pa.Table) -> pa.DataType:
-        """The type of the first of them, which rows of any table have."""
-        return self.columns[0].values(table.column("order0")).type
-
-    def together_of(self, tied: BoolArray | None) -> BoolArray | None:
-        """Which events happened together with the one before, from which have its place."""
-        return tied if self.together else None
 
 
 @dataclass(frozen=True)
@@ -136,14 +106,9 @@ def periods_of(table: pa.Table) -> IntArray | None:
     return numpy_of(table.column("period")) if "period" in table.column_names else None
 
 
-class _Events(NamedTuple):
-    """Some events of a case: codes, whether each was with the one before, times, number of ties, periods."""
-
-    codes: CodeArray
-    together: BoolArray | None = None
-    times: Times | None = None
-    n_tied: int = 0
-    periods: IntArray | None = None
+def order_of(table: pa.Table) -> list[pa.ChunkedArray]:
+    """The columns to sort by."""
+    return [table.column(name) for name in table.column_names if name.startswith("order")]
 
 
 def sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order, values: CaseValues) -> None:
@@ -161,18 +126,10 @@ def sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order,
     for text, (first, of_case) in firsts.items():
         tables = (some.table.filter(_rows_of(some.case, text)) for some in again(bucket))
         names, once = [text], of_case[None]
-        for codes, together, times, n_tied, periods in _in_order(tables, bucket.path, memory, order):
+        for codes, moments, n_tied in _in_order(tables, bucket.path, memory, order):
             writer.add_ties(Ties(n_tied, text), first)
-            writer.add(
-                codes,
-                np.empty(0, np.int64),
-                sequence_keys(names),
-                names,
-                values=once,
-                together=together,
-                times=times,
-                periods=periods,
-            )
+            no_end = np.empty(0, np.int64)
+            writer.add(codes, no_end, sequence_keys(names), names, values=once, moments=moments)
             names, once = [], once[:0]
         nothing = np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.uint64)
         writer.add(*nothing, firsts=np.array([first]))
@@ -187,46 +144,45 @@ def _rows_of(case: Encoded, text: str) -> pa.Array:
     return pa.array(case.codes == code)
 
 
-def _in_order(tables: Iterator[pa.Table], path: Path, memory: int, order: Order) -> Iterator[_Events]:
-    """The events of one case, in order."""
+def _in_order(
+    tables: Iterator[pa.Table], path: Path, memory: int, order: Order
+) -> Iterator[tuple[CodeArray, Moments | None, int]]:
+    """The events of one case, in order: some codes, their moments, and how many are tied."""
     if not order.columns:
         for table in tables:
-            yield _Events(numpy_of(table.column("code")), periods=periods_of(table))
+            moments = order.moments([], [], None, periods_of(table), FILES)
+            yield numpy_of(table.column("code")), moments, 0
         return
     most = max(1, memory // (2 * ROW_BYTES))
-    runs: list[tuple[Path, list[npt.DTypeLike], list[npt.DTypeLike]]] = []
+    runs: list[tuple[Path, npt.DTypeLike]] = []
+    n_keys = len(order.columns)
     try:
         for table in _together(tables, most):
-            for at, one in enumerate(order.columns):
-                if is_ranked(table.column(f"order{at}").type):
+            columns = order_of(table)
+            for one, column in zip(order.columns, columns, strict=True):
+                if is_ranked(column.type):
                     raise DataError(
                         f"order column {one.name!r} holds decimals of many digits, and a case is too long to "
                         "be sorted by them; write the column as whole numbers, or raise memory="
                     )
-            keys, _ = order.keys(table)
-            kind = order.kind(table)
-            rows = np.lexsort(keys[::-1])
-            run = path.with_name(f"{path.name}-{len(runs)}")
-            held = [numpy_of(table.column("code"))]
-            held += [each for each in (periods_of(table),) if each is not None]
-            runs.append((run, [each.dtype for each in keys], [each.dtype for each in held]))
-            with open(run, "wb") as file:
-                for each in (*keys, *held):
-                    file.write(each[rows].data)
+            keys, kinds = order.read(columns, FILES)
+            held = [each for each in (numpy_of(table.column("code")), periods_of(table)) if each is not None]
+            rows = np.rec.fromarrays([*keys, *held])[np.lexsort(keys[::-1])]
+            runs.append((path.with_name(f"{path.name}-{len(runs)}"), rows.dtype))
+            rows.tofile(runs[-1][0])
         few = max(1, min(1 << 14, most // (len(runs) + 1)))
-        merged = heapq.merge(*(_pairs(*run, few) for run in runs), key=itemgetter(0))
-        last: list[Any] = []
+        merged = heapq.merge(*(_rows_in(*run, few) for run in runs), key=itemgetter(slice(n_keys)))
+        last: list[tuple[Any, ...]] = []
         while some := list(islice(merged, few)):
-            keys = [np.array(each) for each in zip(*last, *(key for key, _ in some), strict=True)]
-            same = tied(keys, np.zeros(1, np.int64))[len(last) :]
-            codes, *periods = zip(*(event for _, event in some), strict=True)
-            times = order.times_of(keys[0][len(last) :], kind)
-            last = [some[-1][0]]
-            of_events = np.array(periods[0], np.int64) if periods else None
-            n_tied = int(np.count_nonzero(same))
-            yield _Events(np.array(codes, np.int32), order.together_of(same), times, n_tied, of_events)
+            arrays = [np.array(each) for each in zip(*last, *some, strict=True)]
+            same = tied(arrays[:n_keys], np.zeros(1, np.int64))[len(last) :]
+            new = [each[len(last) :] for each in arrays]
+            periods = new[-1] if len(held) > 1 else None
+            moments = order.moments(new[:n_keys], kinds, same, periods, FILES)
+            last = some[-1:]
+            yield new[n_keys].astype(np.int32), moments, int(np.count_nonzero(same))
     finally:
-        for run, *_ in runs:
+        for run, _ in runs:
             run.unlink(missing_ok=True)
 
 
@@ -242,18 +198,8 @@ def _together(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
         yield pa.concat_tables(held)
 
 
-def _pairs(
-    path: Path, of_keys: Sequence[npt.DTypeLike], of_events: Sequence[npt.DTypeLike], few: int
-) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
-    """Keys of a sorted run, and codes and periods, of these types; some are read at a time."""
-    dtypes, n_keys = (*of_keys, *of_events), len(of_keys)
-    widths = [np.dtype(dtype).itemsize for dtype in dtypes]
-    n = path.stat().st_size // sum(widths)
-    begins = [n * sum(widths[:at]) for at in range(len(widths))]
-    for start in range(0, n, few):
-        columns = [
-            np.fromfile(path, dtype, min(few, n - start), offset=begin + start * width).tolist()
-            for dtype, begin, width in zip(dtypes, begins, widths, strict=True)
-        ]
-        keys, held = zip(*columns[:n_keys], strict=True), zip(*columns[n_keys:], strict=True)
-        yield from zip(keys, held, strict=True)
+def _rows_in(path: Path, dtype: npt.DTypeLike, few: int) -> Iterator[tuple[Any, ...]]:
+    """The rows of a sorted run: keys, a code, and a period if there are any; some are read at a time."""
+    with open(path, "rb") as file:
+        while len(some := np.fromfile(file, dtype, few)):
+            yield from some.tolist()

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from io import BufferedReader, FileIO
+from io import BufferedReader, FileIO, RawIOBase, TextIOWrapper
 from itertools import chain
+from typing import Any
+
+import numpy as np
 
 from summarkov.arrow import csv as arrow_csv
 from summarkov.arrow import pa
@@ -17,7 +21,6 @@ from summarkov.events import EventSequences
 from summarkov.io.addresses import arrow_file
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
 from summarkov.io.files import decode, open_text
-from summarkov.io.quotes import has_quotes, long_cells
 from summarkov.io.tables import sequences_of
 from summarkov.io.wanted import Wanted
 
@@ -25,6 +28,10 @@ from summarkov.io.wanted import Wanted
 SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
 #: What is parsed at a time; no row may be longer. Arrow reads several ahead, so that many fit into memory.
 BLOCK, BLOCKS = 1 << 22, 128
+#: What is looked at at a time in search of quotes: Arrow takes all that follows an open one as one cell.
+_PIECE, _QUOTE = 1 << 18, ord('"')
+#: Held while the limit of cells is another one.
+_LIMIT = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -59,22 +66,26 @@ def read_whole(path: str, format: str) -> pa.Table:
     """All columns of a small table with a header line, as text; an empty cell is a missing value."""
     with open_text(path) as file:
         first = decode(_whole(file.readline(BLOCK + 1), path), path, 1)
-    with long_cells():
-        cells = {one: next(csv.reader([first], delimiter=one)) for one in SEPARATORS[format]}
+    cells = _cells(first, SEPARATORS[format])
     delimiter = max(cells, key=lambda one: len(cells[one]))
-    convert = arrow_csv.ConvertOptions(
-        column_types=dict.fromkeys(cells[delimiter], pa.string()),
-        null_values=[""],
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-    )
+    convert = conversion(dict.fromkeys(cells[delimiter], pa.string()), all_columns=True)
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     try:
         with open_text(path) as file:
             return arrow_csv.read_csv(file, parse_options=parse, convert_options=convert)
     except pa.ArrowException as error:
-        header = Header(cells[delimiter], Columns(), delimiter, 0)
-        raise DataError(reason(path, header, str(error))) from error
+        raise DataError(reason(path, Header([], Columns(), delimiter, 0), str(error))) from error
+
+
+def conversion(types: Mapping[str, pa.DataType], *, all_columns: bool = False) -> arrow_csv.ConvertOptions:
+    """Read columns of these types; an empty cell is a missing value, and a quoted one an empty text."""
+    return arrow_csv.ConvertOptions(
+        include_columns=None if all_columns else list(types),
+        column_types=types,
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
 
 
 def header_of(
@@ -119,8 +130,8 @@ DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d{1,2}([./])\d{1,2}\1(\d{4}|\d{2})(?![./\
 def _dated(file: BufferedReader, names: Sequence[str], delimiter: str) -> list[str]:
     """Return the columns that begin with a date in the first row of data, as far as it is at hand."""
     row = file.peek(1).lstrip(b"\r\n").partition(b"\n")[0].decode("utf-8", "replace")
-    with long_cells(), suppress(csv.Error, StopIteration):
-        cells = next(csv.reader([row], delimiter=delimiter))
+    with suppress(csv.Error, StopIteration):
+        cells = _cells(row, [delimiter])[delimiter]
         return [name for name, cell in zip(names, cells, strict=False) if DATE.match(cell)]
     return []
 
@@ -155,8 +166,7 @@ def _separator(
     line: str, path: str, asked: Columns, separators: Sequence[str], folders: Sequence[str]
 ) -> str:
     """The first character that makes cells with the needed columns among them, else the most cells."""
-    with long_cells():
-        cells = {separator: next(csv.reader([line], delimiter=separator)) for separator in separators}
+    cells = _cells(line, separators)
     for separator, names in cells.items():
         with suppress(DataError):
             choose_columns([*names, *(name for name in folders if name not in names)], asked, path)
@@ -164,19 +174,19 @@ def _separator(
     return max(separators, key=lambda separator: len(cells[separator]))
 
 
+def _cells(line: str, separators: Sequence[str]) -> dict[str, list[str]]:
+    """The cells of a line, by what may separate them."""
+    with long_cells():
+        return {separator: next(csv.reader([line], delimiter=separator)) for separator in separators}
+
+
 def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Table:
     """Parse the chosen columns, all but the order straight into dictionaries."""
     chosen, text = header.chosen, pa.dictionary(pa.int32(), pa.string())
     types = dict.fromkeys(chosen.names(), text)
     types |= dict.fromkeys(chosen.order or (), pa.string())  # to be read as text in any order column is
-    convert = arrow_csv.ConvertOptions(
-        include_columns=chosen.names(),
-        column_types=types,
-        null_values=[""],
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-        check_utf8=False,  # checked below, once a value instead of once a row
-    )
+    convert = conversion(types)
+    convert.check_utf8 = False  # checked below, once a value instead of once a row
     parse = {"delimiter": header.delimiter, "newlines_in_values": quotes}
 
     def read(*, threads: bool) -> pa.Table:
@@ -230,3 +240,111 @@ def reason(path: str, header: Header, message: str, block: int = BLOCK) -> str:
             "save the file as UTF-8"
         )
     return f"{path} cannot be read as a table: {' '.join(message.split())}"
+
+
+class QuoteScan:
+    """Whether all quotes of a file open or close cells, or are written twice inside of one.
+
+    Bytes are fed as they come. Every other quote opens; it must stand after a separator, a line break or a
+    quote that it is the twin of, and one that closes before such.
+
+    >>> scan = QuoteScan(",")
+    >>> scan.feed(b'x,"a ""b""\\nc"\\n')
+    >>> scan.seen, scan.finish()
+    (True, True)
+    """
+
+    def __init__(self, delimiter: str) -> None:
+        self.seen = False
+        self._good = True
+        self._edge = np.zeros(256, dtype=bool)
+        self._edge[[ord(delimiter), 10, 13, _QUOTE]] = True
+        self._rest = b"\n"  # the last byte, which the next one is needed to judge, and the one before it
+        self._n = 0
+
+    def feed(self, block: bytes | bytearray | memoryview) -> None:
+        """Look at some more bytes."""
+        for start in range(0, len(block), _PIECE):
+            self._feed(block[start : start + _PIECE])
+
+    def _feed(self, block: bytes | bytearray | memoryview) -> None:
+        content = self._rest + bytes(block)
+        self._rest = content[-2:]
+        if b'"' not in content:  # the usual case, and far faster
+            return
+        data = np.frombuffer(content, dtype=np.uint8)
+        at = np.flatnonzero(data[1:-1] == _QUOTE)  # each one less than its place: that of the byte before
+        if not len(at):
+            return
+        self.seen = True
+        opens = self._n % 2  # the first of these that does
+        self._n += len(at)
+        before, after = data.take(at[opens::2]), data[2:].take(at[1 - opens :: 2])
+        self._good = self._good and bool(self._edge.take(before).all() and self._edge.take(after).all())
+
+    def finish(self) -> bool:
+        """Whether all is as it should be, at the end of the file."""
+        self.feed(b"\n")
+        return self._good and self._n % 2 == 0
+
+
+def has_quotes(path: str, delimiter: str) -> bool:
+    """Look for quotes, at the speed of the disk, and refuse those that do not match.
+
+    Without them no cell can hold a line break, and Arrow may cut the file at any of them, which is faster.
+    """
+    scan, block = QuoteScan(delimiter), bytearray(_PIECE)
+    with open_text(path) as file:
+        while size := file.readinto(block):
+            scan.feed(memoryview(block)[:size])
+    if not scan.finish():
+        refuse_open_quotes(path, delimiter)
+    return scan.seen
+
+
+class Watched(RawIOBase):
+    """A file that is scanned as it is read."""
+
+    def __init__(self, file: BufferedReader, scan: QuoteScan) -> None:
+        self._file, self._scan = file, scan
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        n = self._file.readinto(into)
+        self._scan.feed(into[:n])
+        return n
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Let Python's own reader of CSV read cells of any length, as Arrow does up to the length of a block.
+
+    The limit is one for the whole process, so it is put back.
+    """
+    with _LIMIT:
+        before = csv.field_size_limit(2**31 - 1)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+
+def refuse_open_quotes(path: str, delimiter: str) -> None:
+    """Read a file with care, slowly, as text or not; say where a quote is left open, or what follows one."""
+    with open_text(path) as file, TextIOWrapper(file, "utf-8-sig", "replace", "\n") as lines:
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        before = 0
+        try:
+            with long_cells():
+                for _ in reader:
+                    before = reader.line_num
+        except csv.Error as error:
+            where = f"{path}, line {before + 1}"
+            if "expected after" in str(error):
+                raise DataError(
+                    f"{where}: something stands between the end of a quoted cell and {delimiter!r}; write "
+                    "quotes inside of a cell twice, or close the quote before"
+                ) from None
+            raise DataError(f"{where}: a quote opens here and is never closed; close it") from None

@@ -1,16 +1,19 @@
-"""Dates and times as people write them, read by a format such as ``%d/%m/%Y %H:%M``."""
+"""Numbers, dates and times as people write them, also by a format such as ``%d/%m/%Y %H:%M``."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, time
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.arrow import pa, pc
-from summarkov.errors import SettingError
+from summarkov.errors import DataError, SettingError
+from summarkov.io.encoding import missing_rows
 from summarkov.typing import BoolArray, IntArray
 
 _MONTHS = (
@@ -165,3 +168,123 @@ def _offset(zone: str) -> int:
         return 0
     seconds = 3600 * int(zone[1:3]) + 60 * int(zone[-2:])
     return -seconds if zone[0] == "-" else seconds
+
+
+# ---------------------------------------------------------------------- whatever text may stand for
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+@dataclass(frozen=True)
+class TextKind:
+    """One way to read the text of an order column. No text fits kinds of two families."""
+
+    family: str  # "number", "date", "date with zone", "time of day" or "stated"
+    type: pa.DataType
+    format: DateFormat | None = None
+
+    def read(self, text: pa.ChunkedArray) -> pa.ChunkedArray | None:
+        """All of some text as values, or None if it does not fit; "nan" is no number."""
+        if self.format is not None:
+            return self.format.read(text)
+        if self.family == "time of day":
+            text = pc.binary_join_element_wise("1970-01-01", text, " ")
+        values = _cast(text, self.type)
+        if values is None and self.family.startswith("date"):
+            values = _cast(_as_iso(text), self.type)
+        if values is not None and pa.types.is_floating(self.type) and len(missing_rows(values)):
+            return None
+        return values
+
+
+def text_kinds(date_format: DateFormat | None = None) -> list[TextKind]:
+    """What text in an order column can be: numbers, or as stated. The first kind that all fits is taken."""
+    if date_format is not None:
+        numbers = [kind for kind in text_kinds() if kind.family == "number"]
+        return [TextKind("stated", date_format.type, date_format), *numbers]
+    return [
+        TextKind("number", pa.int64()),
+        TextKind("number", pa.float64()),
+        TextKind("date", pa.timestamp("us")),
+        TextKind("date", pa.timestamp("ns")),
+        TextKind("date with zone", pa.timestamp("us", "UTC")),
+        TextKind("date with zone", pa.timestamp("ns", "UTC")),
+        TextKind("time of day", pa.timestamp("us")),
+        TextKind("time of day", pa.timestamp("ns")),
+    ]
+
+
+def fitting(kinds: Sequence[TextKind], text: pa.ChunkedArray) -> list[TextKind]:
+    """Those of some kinds that all of some text fits."""
+    first = next((at for at, kind in enumerate(kinds) if kind.read(text) is not None), len(kinds))
+    rest = [kind for kind in kinds[first + 1 :] if kind.family == kinds[first].family]
+    return [*kinds[first : first + 1], *(kind for kind in rest if kind.read(text) is not None)]
+
+
+def order_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The text of an order column, without blanks around it."""
+    return pc.utf8_trim_whitespace(column.cast(pa.string()))
+
+
+def misfit(kinds: Sequence[TextKind], text: pa.ChunkedArray) -> int:
+    """The first row with which no kind fits all rows so far any more; there is one."""
+    fit, unfit = 0, len(text)  # how many rows fit, and how many do not
+    while unfit - fit > 1:
+        half = (fit + unfit) // 2
+        fit, unfit = (half, unfit) if fitting(kinds, text[:half]) else (fit, half)
+    return fit
+
+
+def family_of(value: str) -> str:
+    return next((kind.family for kind in fitting(text_kinds(), pa.chunked_array([[value]]))), "other")
+
+
+def unreadable_row(text: pa.ChunkedArray, date_format: DateFormat | None = None) -> int | None:
+    """The first row that is neither a number nor a date nor a time, or not as stated, if there is one."""
+    if date_format is not None:
+        return date_format.first_unfit(text)
+    return next((row for row, value in enumerate(_as_iso(text).to_pylist()) if not _readable(value)), None)
+
+
+def unordered(name: str, source: str, where: str, date_format: DateFormat | None = None) -> DataError:
+    """The error for text that cannot be put in order."""
+    if date_format is not None:
+        return DataError(
+            f"order column {name!r} of {source} cannot be read: {where}, which is not written as "
+            f"date_format={date_format.text!r} says; mend it, or give the format that all of it has"
+        )
+    return DataError(
+        f"order column {name!r} of {source} cannot be put in order: {where}; write all "
+        "of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are written, as in "
+        "date_format='%d/%m/%Y %H:%M' (or use order=False if the rows are in order)"
+    )
+
+
+def shown(value: str) -> str:
+    return repr(value[:40])
+
+
+def _cast(text: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
+    try:
+        return text.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _as_iso(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write dates as ISO does where they can mean only one: 2024/01/31, as Disco and ProM, and 31.01.2024."""
+    text = pc.replace_substring_regex(text, r"^(\d{4})/(\d{2})/(\d{2})\b", r"\1-\2-\3")
+    return pc.replace_substring_regex(text, r"^(\d{2})\.(\d{2})\.(\d{4})\b", r"\3-\2-\1")
+
+
+def _readable(value: str) -> bool:
+    for read in (float, datetime.fromisoformat, time.fromisoformat):
+        try:
+            found = read(value)
+        except ValueError:
+            continue
+        return found == found  # which nan is not
+    return False

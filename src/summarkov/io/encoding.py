@@ -1,10 +1,8 @@
-"""From columns and lists of labels to codes and a sorted vocabulary."""
+"""From columns of labels to codes and a sorted vocabulary."""
 
 from __future__ import annotations
 
-from array import array
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +11,9 @@ import numpy.typing as npt
 
 from summarkov.arrow import pa, pc
 from summarkov.errors import DataError, UnknownLabelError
-from summarkov.events import EventSequences
-from summarkov.events.moments import Moments, TimeUnit
 from summarkov.events.vocabulary import refuse_unknown_labels, translation
 from summarkov.io.files import TextBudget
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray
 
 
 @dataclass(frozen=True)
@@ -215,67 +211,15 @@ def which_occur(codes: npt.NDArray[np.integer], size: int) -> BoolArray:
     return occurs
 
 
-class Collected:
-    """What a reader that goes line by line has read so far.
+class Vocabulary(dict[str | None, int]):
+    """A code for every label: those declared, or in the order in which they come, within a budget.
 
-    >>> collected = Collected()
-    >>> collected.add(["b", "a"], "x")
-    >>> collected.finish(None).to_lists()
-    [['b', 'a']]
+    None is an empty tick. A label that was not declared is an error.
+
+    >>> vocabulary = Vocabulary(None)
+    >>> [vocabulary[label] for label in "bab"]
+    [0, 1, 0]
     """
-
-    def __init__(self) -> None:
-        self.index: defaultdict[str, int] = defaultdict()
-        self.index.default_factory = self.index.__len__  # the next free code
-        self.codes = array("i")
-        self.offsets = array("q", [0])
-        self.ids: list[str] | None = None  # once a sequence has a name
-        self.together = array("q")  # the events that happened together with the one before
-
-    def add(
-        self, labels: Sequence[str | None], name: str | None = None, together: Iterable[int] = ()
-    ) -> None:
-        """Add a sequence; one without a name has its number. None is an empty tick.
-
-        ``together`` are the places in it of events that happened together with the one before.
-        """
-        self.together.extend(len(self.codes) + place for place in together)
-        number = len(self.offsets) - 1
-        if name is not None and self.ids is None:
-            self.ids = [str(before) for before in range(number)]
-        if self.ids is not None:
-            self.ids.append(str(number) if name is None else name)
-        if None in labels:
-            self.codes.extend(-1 if label is None else self.index[label] for label in labels)
-        else:
-            self.codes.extend(map(self.index.__getitem__, labels))  # type: ignore[arg-type]  # no None
-        self.offsets.append(len(self.codes))
-
-    def names(self) -> list[str]:
-        """The names of all sequences."""
-        return self.ids or [str(number) for number in range(len(self.offsets) - 1)]
-
-    def finish(
-        self,
-        labels: Sequence[str] | None,
-        times: tuple[IntArray, TimeUnit] | None = None,
-        *,
-        tied_order: int = 0,
-    ) -> EventSequences:
-        """All sequences, with the vocabulary declared or that of the labels that occur; and their times."""
-        codes, vocabulary = settle(np.asarray(self.codes), list(self.index), labels)
-        offsets: IntArray = np.asarray(self.offsets)
-        moments = None
-        is_ticks = bool(self.together) or bool(len(codes) and codes.min() < 0)
-        if is_ticks or times is not None:
-            starts = np.ones(len(codes), bool)
-            starts[np.asarray(self.together, np.int64)] = False
-            codes, offsets, moments = Moments.made(codes, offsets, starts, *(times or ()), has_ticks=is_ticks)
-        return EventSequences(codes, offsets, vocabulary, self.ids, moments=moments, tied_order=tied_order)
-
-
-class Vocabulary:
-    """A code for every label: those declared, or in the order in which they come, within a budget."""
 
     def __init__(
         self,
@@ -283,34 +227,30 @@ class Vocabulary:
         budget: TextBudget | None = None,
         what: str = "different labels",
     ) -> None:
-        self._declared = declared
-        self._codes: dict[str | None, int] = {label: code for code, label in enumerate(declared or ())}
-        self._budget, self._what = budget or TextBudget(), what
+        super().__init__((label, code) for code, label in enumerate(declared or ()))
+        self._declared, self._budget, self._what = declared, budget or TextBudget(), what
 
-    def code(self, label: str | None) -> int:
-        """The code of a label, or of an empty tick (None); one that was not declared is an error."""
-        found = self._codes.get(label)
-        if found is not None:
-            return found
+    def __missing__(self, label: str | None) -> int:
+        """The code of one more label."""
         if self._declared is not None and label is not None:
             raise UnknownLabelError(label, self._declared)
-        self._budget.take(label, f"more than {len(self._codes):,} {self._what}")
-        self._codes[label] = len(self._codes)
-        return len(self._codes) - 1
+        self._budget.take(label, f"more than {len(self):,} {self._what}")
+        self[label] = len(self)
+        return len(self) - 1
 
     def recode(self, column: Encoded) -> CodeArray:
         """The codes of the labels of a column."""
         occurs = which_occur(column.codes, len(column.texts)).tolist()
-        each = [self.code(text) if here else -1 for text, here in zip(column.texts, occurs, strict=True)]
+        each = [self[text] if here else -1 for text, here in zip(column.texts, occurs, strict=True)]
         return np.asarray(np.array([*each, -1], np.int32)[column.codes])  # a missing value stays one
 
     @property
     def found(self) -> list[str]:
         """The labels in the order of their codes."""
-        return [label for label in self._codes if label is not None]
+        return [label for label in self if label is not None]
 
     def settled(self) -> tuple[list[str], CodeArray]:
         """The labels in sorted order, and the final code for every one given out; -1 for an empty tick."""
         labels = sorted(self.found)
         place: dict[str | None, int] = {label: at for at, label in enumerate(labels)}
-        return labels, np.array([place.get(label, -1) for label in self._codes], np.int32)
+        return labels, np.array([place.get(label, -1) for label in self], np.int32)

@@ -226,8 +226,8 @@ def endings_of(*formats: str) -> tuple[str, ...]:
 
 #: From here on ``memory=`` is kept: Arrow and Python themselves need some room to work in.
 LEAST = 1 << 26
-#: What an event of a list takes while it is read.
-LISTED_BYTES = 36
+#: What a row takes while it is read, unless it is larger; and an event of a list.
+ROW_BYTES, LISTED_BYTES = 1 << 9, 36
 
 
 def refuse_beyond(memory: int, needed: int, what: str) -> None:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from summarkov.errors import DataError, SettingError
-from summarkov.io.addresses import files_at, is_address, local_name, plain_name
+from summarkov.io.addresses import Path, files_at, is_address, local_name, plain_name
 from summarkov.io.files import FORMATS, STREAMED, endings_of, format_of, open_file
 
-Path = str | os.PathLike[str]
 #: The value of rows that have none, in the name of a folder.
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 #: Tables whose folders also hold files that are no longer theirs: what is in such a folder, how the table is
@@ -28,7 +27,7 @@ _TABLES = {
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFiles:
     """Files by name, in order; and further names of the same files, by links, which are left out."""
 
     paths: list[str]
@@ -48,7 +47,7 @@ def are_several(path: Path) -> bool:
     return os.path.isdir(name) or (not os.path.exists(name) and glob.has_magic(name))
 
 
-def find_files(path: Path | Sequence[Path], format: str) -> Found:
+def find_files(path: Path | Sequence[Path], format: str) -> FoundFiles:
     """The files that are meant: one file, those of a folder and its subfolders or of a pattern, or several.
 
     In folders, files are known by the ends of their names, and names that begin with ``_`` or ``.`` are left
@@ -66,7 +65,7 @@ def find_files(path: Path | Sequence[Path], format: str) -> Found:
         names = [each for each in shown if plain_name(each).lower().endswith(endings)]
         if listed is not None and not names:
             raise DataError(f"there are no {format} files at {name}; check the address")
-        return Found(names or [name], [])
+        return FoundFiles(names or [name], [])
     named = " or ".join(FORMATS["csv"] + FORMATS["tsv"] if format == "csv" else FORMATS[format])
     if os.path.isdir(name):
         found, again = _files_in(name)
@@ -80,7 +79,7 @@ def find_files(path: Path | Sequence[Path], format: str) -> Found:
             raise DataError(f"no file fits the pattern {name}; check the path")
         return _each_once(found)
     open_file(name).close()  # says what is wrong with it
-    return Found([name], [])
+    return FoundFiles([name], [])
 
 
 def folder_columns(path: str) -> dict[str, str | None]:
@@ -177,7 +176,7 @@ def _files_in(folder: str) -> tuple[list[str], list[str]]:
     return [path for path in files if os.path.isfile(path)], again
 
 
-def _each_once(paths: Sequence[str], again: Iterable[str] = (), *, ordered: bool = True) -> Found:
+def _each_once(paths: Sequence[str], again: Iterable[str] = (), *, ordered: bool = True) -> FoundFiles:
     """Files by their own names where they have one here, else by the first link; sorted, if ``ordered``."""
     first: dict[tuple[int | str, int], str] = {}
     repeated = list(again)
@@ -185,7 +184,7 @@ def _each_once(paths: Sequence[str], again: Iterable[str] = (), *, ordered: bool
         if first.setdefault(_identity(path), path) != path:
             repeated.append(path)
     kept = set(first.values())
-    return Found(
+    return FoundFiles(
         sorted(kept) if ordered else [path for path in dict.fromkeys(paths) if path in kept], sorted(repeated)
     )
 

@@ -1,33 +1,152 @@
-"""Files with one sequence per line: plain text, and JSON lines."""
+"""Files with one sequence per line: plain text, and SPMF text; and what is collected of lines."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NoReturn
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.attributes import attribute_values
 from summarkov.events.describe import Origin
-from summarkov.events.moments import time_column
-from summarkov.events.vocabulary import label_text
-from summarkov.io.case_attributes import attributes_of
-from summarkov.io.columns import Columns
-from summarkov.io.encoding import Collected
+from summarkov.events.draws import sequence_keys
+from summarkov.events.moments import Moments
+from summarkov.io.encoding import Encoded, Vocabulary, settle
 from summarkov.io.files import TextBudget, text_lines
 from summarkov.io.ordering import OrderColumn
-from summarkov.io.rows import CaseValues, LeftOut, is_weight, weights_of
-from summarkov.io.ticks import as_column, times_of_texts
+from summarkov.io.rows import CaseValues
+from summarkov.io.ticks import Ties, as_column, refuse_ties, times_of_texts
 from summarkov.io.wanted import Wanted
 
-#: The keys of an object in JSON lines: its name, its labels, their times, and what it weighs.
-ID, EVENTS, TIMES, WEIGHT = "id", "events", "times", "weight"
+if TYPE_CHECKING:
+    from summarkov.io.spill import SpillWriter
+
+#: A file without sequences is not empty, as one is that was cut short.
+NOTHING = b"\n"
+#: Labels that SPMF can have for numbers of its own.
+_OWN_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
+#: The name of the next sequence; to SPMF, which has no such names, a comment.
+NAMED = "# sequence "
+_ITEM = re.compile(r"@ITEM=(-?[0-9]+)=(.*)", re.DOTALL)
+_NUMBER = re.compile(r"[0-9]+")
+
+
+class Collected:
+    """Sequences as they are read one by one: they stay in memory, or are written to disk now and then.
+
+    >>> collected = Collected()
+    >>> collected.add(["b", "a"], "x")
+    >>> collected.finish(None).to_lists()
+    [['b', 'a']]
+    """
+
+    def __init__(self, labels: Vocabulary | None = None, values: CaseValues | None = None) -> None:
+        budget = TextBudget(sys.maxsize)
+        self.labels = Vocabulary(None, budget) if labels is None else labels
+        self.values = CaseValues((), budget) if values is None else values
+        self._n_written = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self.codes = array("i")
+        self._offsets = array("q", [0])
+        self._ids: list[str] | None = None  # once a sequence has a name
+        self._of_sequences: list[list[int]] = []  # codes of what does not change
+        self._together = array("q")  # the events that happened together with the one before
+        self._times: list[str | None] = []  # as they are written
+
+    def add(
+        self,
+        labels: Iterable[str | None],
+        name: str | None = None,
+        together: Iterable[int] = (),
+        times: Iterable[str | None] = (),
+        values: Sequence[str | None] = (),
+    ) -> None:
+        """Add a sequence; one without a name has its number. None is an empty tick.
+
+        ``together`` are the places in it of events that happened together with the one before.
+        """
+        self._together.extend(len(self.codes) + place for place in together)
+        self._times.extend(times)
+        if values:
+            self._of_sequences.append(self.values.codes(values))
+        if name is not None and self._ids is None:
+            self._ids = self.names()
+        if self._ids is not None:
+            self._ids.append(self.next_name() if name is None else name)
+        self.codes.extend(map(self.labels.__getitem__, labels))
+        self._offsets.append(len(self.codes))
+
+    def next_name(self) -> str:
+        """The name of the next sequence, if it has no other."""
+        return str(self._n_written + len(self._offsets) - 1)
+
+    def names(self) -> list[str]:
+        """The names of the sequences."""
+        first = self._n_written
+        return self._ids or [str(number) for number in range(first, first + len(self._offsets) - 1)]
+
+    def columns(self) -> dict[str, Encoded]:
+        """What does not change, by name, with one value per sequence."""
+        return dict(zip(self.values.names, self.values.columns(self._of_sequences), strict=True))
+
+    def finish(
+        self,
+        labels: Sequence[str] | None,
+        order: OrderColumn | None = None,
+        source: str = "",
+        *,
+        tied_order: int = 0,
+    ) -> EventSequences:
+        """All sequences, with the vocabulary declared or that of the labels that occur.
+
+        ``order`` is the column of times, if these are asked for.
+        """
+        if order is not None:
+            order.look(as_column(self._times), source)
+        moments = self._moments(order, source)
+        found = np.asarray(self.codes)
+        empty = self.labels.get(None)
+        if empty is not None:
+            found = np.where(found == empty, -1, found - (found > empty))
+        codes, vocabulary = settle(found, self.labels.found, labels)
+        codes, offsets, made = Moments.made(
+            codes,
+            np.asarray(self._offsets),
+            moments.starts,
+            moments.times,
+            moments.unit,
+            has_ticks=empty is not None,
+        )
+        return EventSequences(codes, offsets, vocabulary, self._ids, moments=made, tied_order=tied_order)
+
+    def write(self, writer: SpillWriter, order: OrderColumn | None, source: str) -> None:
+        """Write what was added since the last time, and let go of it; ``order`` has looked at all times."""
+        names = self.names()
+        writer.add(
+            np.array(self.codes, np.int32),
+            np.array(self._offsets[1:], np.int64),
+            sequence_keys(names),
+            names,
+            values=np.array(self._of_sequences, np.int32).reshape(len(names), len(self.values.names)),
+            moments=self._moments(order, source),
+        )
+        self._n_written += len(names)
+        self._clear()
+
+    def _moments(self, order: OrderColumn | None, source: str) -> Moments:
+        starts = np.ones(len(self.codes), bool)
+        starts[np.array(self._together, np.int64)] = False
+        if order is None:
+            return Moments(starts)
+        texts = as_column(self._times)
+        return Moments(starts, *times_of_texts(order, texts, self._offsets, self.names(), source))
 
 
 def read_text(path: str, wanted: Wanted, *, told: bool = True) -> EventSequences:
@@ -44,7 +163,7 @@ def read_text(path: str, wanted: Wanted, *, told: bool = True) -> EventSequences
                 f"{path} looks like SPMF text, where -1 and -2 end itemsets and sequences; say which "
                 "it is with format=: 'spmf', or 'text' if they are labels"
             )
-        collected.add(list(words))
+        collected.add(words)
     return collected.finish(wanted.labels)
 
 
@@ -56,215 +175,105 @@ def refuse_columns(path: str, wanted: Wanted, what: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Line:
-    """A sequence: its labels, its name, if it has one, and the values of the keys that are asked for."""
+def read_spmf(path: str, wanted: Wanted) -> EventSequences:
+    """Read one sequence per line: ``1 -1 2 3 -1 -2``, with names for the numbers if there are any.
 
-    labels: list[str | None]  # None is an empty tick
-    together: list[int]  # the places of labels that happened together with the one before
-    name: str | None
-    values: tuple[str | None, ...]
-    times: list[str | None]  # one per label, if times are asked for
-
-
-def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
-    """Read a list, or an object with ``id`` and ``events``, from every line that is not blank."""
-    collected, left_out = Collected(), LeftOut()
-    columns = CaseValues(wanted.columns.per_case, TextBudget(sys.maxsize))
-    values, times = [], list[str | None]()
-    for line in jsonl_sequences(path, wanted, left_out):
-        collected.add(line.labels, line.name, line.together)
-        values.append(columns.codes(line.values))
-        times += line.times
-    of_events = None
-    if wanted.times:
-        column, texts = OrderColumn(times_key(wanted), wanted.date_format, "time"), as_column(times)
-        column.look(texts, path)
-        of_events = times_of_texts(column, texts, collected.offsets, collected.names(), path)
-    found = collected.finish(wanted.labels, of_events).with_origin(jsonl_origin(wanted, left_out))
-    asked = wanted.columns
-    of_lines = np.array(values, np.int32).reshape(len(values), len(asked.per_case))
-    named = {name: columns.column(name, of_lines) for name in asked.attributes}
-    found = found.with_attributes(attributes_of(named, wanted, path, found.ids))
-    if asked.weight is None:
-        return found
-    return found.with_weights(weights_of(columns.column(asked.weight, of_lines)))
-
-
-def jsonl_origin(wanted: Wanted, left_out: LeftOut) -> Origin | None:
-    """How lines were read, where that is not as always."""
-    columns = wanted.columns
-    if not columns.names() and not left_out.unlabelled:
-        return None
-    return Origin(
-        columns.case or ID,
-        columns.event or (EVENTS,),
-        weight=columns.weight,
-        attributes=columns.attributes,
-        unlabelled=left_out.unlabelled,
-    )
-
-
-def jsonl_sequences(
-    path: str, wanted: Wanted, left_out: LeftOut, longest: int | None = None
-) -> Iterator[Line]:
-    """Yield the sequences of a file. Lines of more than ``longest`` bytes are refused."""
-    asked = wanted.columns
-    one_each = asked.with_lifecycle or asked.period is not None or len(asked.event) > 1
-    if (asked.order and not wanted.times) or one_each:
-        raise SettingError(
-            f"in {path} a line is a whole sequence, in the order of its list; leave out lifecycle=, period= "
-            "and further keys of events, and name a key of times with order= only with times=True"
-        )
-    key = times_key(wanted) if wanted.times else None
-    for number, line in text_lines(path, longest=longest):
-        if not line.strip():
-            continue
-        try:
-            content = _DECODER.decode(line)
-            events, name = _parts(
-                content, (*asked.event, EVENTS)[0], asked.case or ID, asked.case is not None
-            )
-            of_events = _times(content, key, len(events))
-            labels, together, times = _flat(events, of_events, wanted, left_out)
-            _refuse_together(together, wanted)
-            values = _values(content, asked)
-        except json.JSONDecodeError as error:
-            reason = f"not JSON ({error.msg}, character {error.pos + 1}); expected a list of labels"
-            raise DataError(f"{path}, line {number}: {reason}") from None
-        except RecursionError:
-            raise DataError(f"{path}, line {number}: too deeply nested; expected a list of labels") from None
-        except DataError as error:
-            raise DataError(f"{path}, line {number}: {error}") from None
-        yield Line(labels, together, name, values, times)
-
-
-def _refuse_together(together: list[int], wanted: Wanted) -> None:
-    """Refuse a tick where all events are to stand one after the other."""
-    if together and wanted.ties in ("in row order", "error"):
-        raise DataError(
-            "a list among the labels holds several that happened together, in no order; write them one after "
-            f"the other, or leave out ties={wanted.ties!r}"
-        )
-
-
-def times_key(wanted: Wanted) -> str:
-    """The key of the times of events."""
-    return (wanted.columns.order or (TIMES,))[0]
-
-
-def _times(content: object, key: str | None, n: int) -> list[str | None]:
-    """The times of a line, one per event or tick; nothing if no key has any."""
-    if key is None:
-        return [None] * n
-    found = content.get(key) if isinstance(content, dict) else None
-    if not isinstance(found, list) or len(found) != n or not all(isinstance(time, str) for time in found):
-        raise DataError(
-            f"expected {key!r}, a list of {n} times, one per event; leave out times=True otherwise"
-        )
-    return list(found)
-
-
-def _flat(
-    events: list[object], times: list[str | None], wanted: Wanted, left_out: LeftOut
-) -> tuple[list[str | None], list[int], list[str | None]]:
-    """The labels of a line, the places of those that happened together with the one before, and their times.
-
-    A list among the labels is a tick, and None an empty one. A tick all of whose labels are left out goes.
+    A line is a sequence of itemsets; ``-1`` ends an itemset and ``-2`` the sequence. The items of one itemset
+    happened at once, and are a tick; with ``ties="in row order"`` they become events in the order in which
+    they stand, and are counted as ties, as rows with the same time are. Labels are the names of items, or
+    their numbers where they have none.
     """
-    if not wanted.times and not any(isinstance(event, list) for event in events):
-        return _labels(events, wanted, left_out), [], []
-    flat, together, when = list[str | None](), list[int](), list[str | None]()
-    for event, time in zip(events, times, strict=True):
-        given = event if isinstance(event, list) else [event]
-        tick = _labels(given, wanted, left_out)
-        if tick or not given:
-            together.extend(range(len(flat) + 1, len(flat) + len(tick)))
-            flat.extend(tick or [None])
-            when.extend([time] * max(1, len(tick)))
-    return flat, together, when
+    refuse_columns(path, wanted, "SPMF text")
+    collected, names, numbers = Collected(), dict[str, str](), dict[str, str]()
+    name, tied = None, list[str]()  # the sequence of each event that is not the first of a set
+    for number, line in text_lines(path):
+        where = f"{path}, line {number}"
+        if line.startswith("@ITEM"):
+            _name_item(line, names, numbers, where)
+        elif line.startswith(NAMED):
+            name = _name(line)
+        elif line.strip() and line[0] not in "#%@":
+            items, together = _items(line.split(), where)
+            at_once = wanted.ties in (None, "together")
+            tied += [] if at_once else [collected.next_name() if name is None else name] * len(together)
+            collected.add([names.get(item, item) for item in items], name, together if at_once else ())
+            name = None
+    found = collected.finish(wanted.labels, tied_order=len(tied))
+    ties = Ties(len(tied), tied[0] if tied else None)
+    refuse_ties(ties, wanted, "itemset", path)
+    return found.with_origin(Origin(tied_case=ties.case)) if tied else found
 
 
-def _labels(events: list[object], wanted: Wanted, left_out: LeftOut) -> list[str | None]:
-    """Some labels; those that are missing are an error, left out, or named, as asked."""
-    if wanted.missing != "error" and None in events:
-        left_out.unlabelled += events.count(None) if wanted.missing == "skip" else 0
-        given = (event if event is not None else wanted.missing for event in events)
-        events = [event for event in events if event is not None] if wanted.missing == "skip" else list(given)
-    return [event if type(event) is str else label_text(event) for event in events]
+def _items(tokens: list[str], where: str) -> tuple[list[str], list[int]]:
+    """The items of a line, and the places of those that are not the first of their itemset."""
+    if tokens[-1] != "-2":
+        raise DataError(
+            f"{where}: a sequence must end in -2, and this ends in {tokens[-1][:40]!r}; write -1 after every "
+            "itemset and -2 after the sequence (transactions have neither, and no order to learn from)"
+        )
+    items, together, open_ = list[str](), list[int](), False
+    for token in tokens[:-1]:
+        if token == "-1":
+            open_ = False
+        elif _NUMBER.fullmatch(token):
+            if open_:
+                together.append(len(items))
+            items.append(token.lstrip("0") or "0")
+            open_ = True
+        else:
+            raise DataError(
+                f"{where}: items are whole numbers from 0 on, and this has {token[:40]!r}; mend it"
+            )
+    return items, together
 
 
-def _values(content: object, asked: Columns) -> tuple[str | None, ...]:
-    """The values of keys of a line; None where there is none."""
-    if not asked.per_case:
-        return ()
-    found = content if isinstance(content, dict) else {}
-    values = [found.get(key) for key in asked.per_case]
-    for key, value in zip(asked.per_case, values, strict=True):
-        if isinstance(value, dict | list):
-            raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(value)]}")
-    texts = tuple(None if value is None else label_text(value) for value in values)
-    if asked.weight is not None and not is_weight(texts[0]):
-        told = "nothing" if texts[0] is None else repr(texts[0][:40])
-        raise DataError(f"{asked.weight!r} holds {told}; a weight is a number from 0 on: correct it")
-    return texts
+def _name_item(line: str, names: dict[str, str], items: dict[str, str], where: str) -> None:
+    """Note the name of an item; ``items`` are the items by name."""
+    found = _ITEM.fullmatch(line)
+    if found is None:
+        raise DataError(f"{where}: a name of an item is written @ITEM=1=name, not {line[:40]!r}; mend it")
+    item, name = found.groups()
+    if item.startswith("-"):
+        return  # SPMF may name its -1, too
+    item = item.lstrip("0") or "0"
+    if names.get(item, name) != name:
+        raise DataError(f"{where}: item {item[:40]} has the names {names[item]!r} and {name!r}; keep one")
+    twin = items.setdefault(name, item)
+    if twin != item:
+        raise DataError(
+            f"{where}: items {twin[:40]} and {item[:40]} are both named {name!r}; give them two names"
+        )
+    names[item] = name
 
 
-def _parts(content: object, events_key: str, id_key: str, id_asked: bool) -> tuple[list[object], str | None]:
-    """Return the events of a line and its id, if it has one."""
-    name = None
-    if isinstance(content, dict):
-        for key, needed in ((events_key, True), (id_key, id_asked)):
-            if needed and key not in content:
-                keys = ", ".join(repr(key) for key in list(content)[:20]) or "none"
-                raise DataError(f"the object has no {key!r}; its keys are {keys}")
-        if id_key in content:
-            name = _id(content[id_key], id_key)
-        content = content[events_key]
-    if not isinstance(content, list):
-        raise DataError(f"expected a list of labels, found {_KINDS.get(type(content), 'a single label')}")
-    return content, name
+def _name(line: str) -> str | None:
+    """The name of a sequence as it was written here; any other comment says nothing."""
+    try:
+        name = json.loads(line.removeprefix(NAMED))
+    except (ValueError, RecursionError):
+        return None
+    return name if isinstance(name, str) else None
 
 
-def _id(value: object, key: str) -> str:
-    if isinstance(value, str):
-        return value
-    raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(value)]}")
-
-
-#: What JSON calls what Python has read; numbers stay text (see below), so they need no name.
-_KINDS = {dict: "an object", list: "a list", bool: "a truth value", type(None): "null"}
-
-
-def _no_number(text: str) -> NoReturn:
-    raise DataError(f"{text} is not a label; drop it or give it a name")
-
-
-#: Numbers are labels, and labels are text: 1.50 stays "1.50", and a huge number costs nothing.
-_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_number)
-#: A file without sequences is not empty, as one is that was cut short.
-NOTHING = b"\n"
-
-
-def write_json_lines(events: EventSequences, file: Any) -> None:
-    """Write a list of labels and a name a line. Everything can be held: JSON escapes what is no text."""
+def write_spmf(events: EventSequences, file: Any) -> None:
+    """Write an itemset for every tick; names of items, and of sequences, where they need them."""
     if not len(events):
         file.write(NOTHING)
-    for line in json_lines(events):
-        file.write(f"{line}\n".encode())
-
-
-def json_lines(events: EventSequences) -> Iterator[str]:
-    """One line per sequence, with the times of its ticks, its attributes and its weight, if it has any."""
-    of_sequences: dict[str, list[Any]] = {**attribute_values(events.attributes, (ID, EVENTS, TIMES, WEIGHT))}
-    if events.weights is not None:
-        of_sequences[WEIGHT] = events.weights.tolist()
-    if events.moments is not None and events.moments.times is not None:
-        starts, values = events.moments.starts, time_column(events.moments).values
-        times = np.asarray(values)[starts]
-        times = np.datetime_as_string(times) if times.dtype.kind == "M" else times
-        bounds = np.append(0, np.cumsum(starts))[events.offsets].tolist()
-        of_sequences[TIMES] = [times[start:stop].tolist() for start, stop in pairwise(bounds)]
-    for at, (name, labels) in enumerate(zip(events.ids, events, strict=True)):
-        more = {key: values[at] for key, values in of_sequences.items() if values[at] is not None}
-        yield json.dumps({ID: name, EVENTS: labels, **more})
+    labels = [label for label, n in zip(events.labels, events.label_counts.tolist(), strict=True) if n]
+    items = {label: label for label in labels}
+    if not all(map(_OWN_NUMBER.fullmatch, labels)):
+        items = {label: str(item) for item, label in enumerate(labels, start=1)}
+        file.write(b"@CONVERTED_FROM_TEXT\n")
+        for label, item in items.items():
+            if "\n" in label or "\r" in label:
+                raise DataError(
+                    f"the label {label[:80]!r} has a line break, which SPMF text cannot hold; write .jsonl, "
+                    "or rename it: events.map_labels({...})"
+                )
+            file.write(f"@ITEM={item}={label}\n".encode())
+    for number, (name, sequence) in enumerate(zip(events.ids, events, strict=True)):
+        if name != str(number):
+            file.write(f"{NAMED}{json.dumps(name)}\n".encode())
+        ticks = ([tick] if isinstance(tick, str) else tick for tick in sequence)
+        written = (f"{' '.join(items[label] for label in tick)} -1 " for tick in ticks)
+        file.write(("".join(written) + "-2\n").encode())

@@ -1,10 +1,9 @@
-"""From an Arrow order column to keys that NumPy can sort."""
+"""From order columns to keys that NumPy can sort, and from rows to events case by case and in order."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,20 @@ import numpy.typing as npt
 
 from summarkov.arrow import pa, pc
 from summarkov.errors import DataError
-from summarkov.io.date_formats import DateFormat
-from summarkov.io.encoding import missing_rows, numpy_of, refuse_missing, without_codes
-from summarkov.typing import IntArray
+from summarkov.io.date_formats import (
+    DateFormat,
+    family_of,
+    fitting,
+    is_text,
+    misfit,
+    order_text,
+    shown,
+    text_kinds,
+    unordered,
+    unreadable_row,
+)
+from summarkov.io.encoding import numpy_of, refuse_missing, without_codes
+from summarkov.typing import BoolArray, IntArray
 
 #: Digits that 64 bits hold.
 _DIGITS = 18
@@ -32,7 +42,9 @@ def sort_keys(column: pa.ChunkedArray, name: str, source: str) -> npt.NDArray[An
     >>> sort_keys(pa.chunked_array([["10", "9"]]), "step", "the table").tolist()
     [10, 9]
     """
-    column = as_ordered(column, name, source)
+    given = OrderColumn(name)
+    given.look(column, source)
+    column = given.values(column)
     if not len(column):
         return np.zeros(0, dtype=np.int64)
     kind = column.type
@@ -66,24 +78,6 @@ def _unscaled(column: pa.ChunkedArray) -> IntArray:
     return np.concatenate([some[chunk.offset : chunk.offset + len(chunk)] for some, chunk in each])
 
 
-def as_ordered(
-    column: pa.ChunkedArray,
-    name: str,
-    source: str,
-    first_row: int = 0,
-    date_format: DateFormat | None = None,
-    thing: str = "row",
-) -> pa.ChunkedArray:
-    """Return the column, of a type that has an order: text as the first kind that all of it fits.
-
-    ``first_row`` is the row at which the column begins, where it is a part of a longer one; ``thing`` is what
-    errors call a row.
-    """
-    order = OrderColumn(name, date_format, thing)
-    order.look(column, source, first_row)
-    return order.values(column)
-
-
 class OrderColumn:
     """An order column that comes in parts: looked at part by part, then read as one type.
 
@@ -112,17 +106,17 @@ class OrderColumn:
         row = unreadable_row(text, self.date_format)
         if row is not None:
             raise self._unordered(column, row, source, first_row)
-        raise self._mixed(text, _misfit(before, text), source, first_row)
+        raise self._mixed(text, misfit(before, text), source, first_row)
 
     def _mixed(self, text: pa.ChunkedArray, row: int, source: str, first_row: int) -> DataError:
         """The error for texts each of which could be read, but not all in the same way."""
         assert self._first is not None
         where, first, value = self._first
         other = text[row].as_py()
-        told = f"{self.thing} {first + 1} of the data holds {_shown(value)}"
+        told = f"{self.thing} {first + 1} of the data holds {shown(value)}"
         told += f" and {self.thing} {first_row + row + 1}"
-        told += f" {_shown(other)}" if source == where else f" of {source} {_shown(other)}"
-        if {_family(value), _family(other)} == {"date", "date with zone"}:
+        told += f" {shown(other)}" if source == where else f" of {source} {shown(other)}"
+        if {family_of(value), family_of(other)} == {"date", "date with zone"}:
             return DataError(
                 f"order column {self.name!r} of {where} cannot be put in order: {told}, one with a time zone "
                 "and one without, so which came first is not known; write all with a zone, or all without"
@@ -143,7 +137,7 @@ class OrderColumn:
             row += len(chunk)
 
     def _unordered(self, column: pa.ChunkedArray, row: int, source: str, first_row: int) -> DataError:
-        where = f"{self.thing} {first_row + row + 1} of the data holds {_shown(column[row].as_py())}"
+        where = f"{self.thing} {first_row + row + 1} of the data holds {shown(column[row].as_py())}"
         return unordered(self.name, source, where, self.date_format)
 
     def values(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -154,118 +148,118 @@ class OrderColumn:
         return self._kinds[0].read(order_text(column))
 
 
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds text."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+# ---------------------------------------------------------------------- rows, case by case and in order
 
 
 @dataclass(frozen=True)
-class TextKind:
-    """One way to read the text of an order column. No text fits kinds of two families."""
+class Grouping:
+    """Where the rows go: row ``rows[i]`` is event ``i`` (``rows=None``: they are in place already)."""
 
-    family: str  # "number", "date", "date with zone", "time of day" or "stated"
-    type: pa.DataType
-    format: DateFormat | None = None
+    rows: IntArray | None
+    offsets: IntArray
+    cases: npt.NDArray[np.integer]  # the case code of every sequence
+    tied: BoolArray | None = None  # whether each event has the place of the one before, if it has a place
 
-    def read(self, text: pa.ChunkedArray) -> pa.ChunkedArray | None:
-        """All of some text as values, or None if it does not fit; "nan" is no number."""
-        if self.format is not None:
-            return self.format.read(text)
-        if self.family == "time of day":
-            text = pc.binary_join_element_wise("1970-01-01", text, " ")
-        values = _cast(text, self.type)
-        if values is None and self.family.startswith("date"):
-            values = _cast(_as_iso(text), self.type)
-        if values is not None and pa.types.is_floating(self.type) and len(missing_rows(values)):
-            return None
-        return values
+    @property
+    def tied_order(self) -> int:
+        """How many events have the place of the one before."""
+        return 0 if self.tied is None else int(np.count_nonzero(self.tied))
+
+    def placed(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The values of rows in the order of events."""
+        return values if self.rows is None else values[self.rows]
 
 
-def text_kinds(date_format: DateFormat | None = None) -> list[TextKind]:
-    """What text in an order column can be: numbers, or as stated. The first kind that all fits is taken."""
-    if date_format is not None:
-        numbers = [kind for kind in text_kinds() if kind.family == "number"]
-        return [TextKind("stated", date_format.type, date_format), *numbers]
-    return [
-        TextKind("number", pa.int64()),
-        TextKind("number", pa.float64()),
-        TextKind("date", pa.timestamp("us")),
-        TextKind("date", pa.timestamp("ns")),
-        TextKind("date with zone", pa.timestamp("us", "UTC")),
-        TextKind("date with zone", pa.timestamp("ns", "UTC")),
-        TextKind("time of day", pa.timestamp("us")),
-        TextKind("time of day", pa.timestamp("ns")),
-    ]
+#: What rows are sorted by: the first array, and where that has equal values the next, and so on.
+Keys = Sequence[npt.NDArray[Any]]
 
 
-def fitting(kinds: Sequence[TextKind], text: pa.ChunkedArray) -> list[TextKind]:
-    """Those of some kinds that all of some text fits."""
-    first = next((at for at, kind in enumerate(kinds) if kind.read(text) is not None), len(kinds))
-    rest = [kind for kind in kinds[first + 1 :] if kind.family == kinds[first].family]
-    return [*kinds[first : first + 1], *(kind for kind in rest if kind.read(text) is not None)]
+def group(case: npt.NDArray[np.integer], order: Keys = ()) -> Grouping:
+    """Put the rows of each case together, cases by first appearance, rows by ``order`` or as they come.
+
+    Rows that are grouped (and sorted) already are recognised and stay where they are; nothing is
+    sorted then. All sorting is stable.
+
+    >>> grouping = group(np.array([7, 3, 7]))
+    >>> grouping.rows.tolist(), grouping.offsets.tolist(), grouping.cases.tolist()
+    ([0, 2, 1], [0, 2, 3], [7, 3])
+    """
+    rows = None
+    starts = run_starts(case)
+    if repeats(case[starts]):
+        rows = stable_order(first_appearance(case[starts])[case])
+        case = case[rows]
+        starts = run_starts(case)
+    ties = None
+    if order:
+        keys = order if rows is None else [each[rows] for each in order]
+        if not sorted_within(keys, starts):
+            moved = sort_within(keys, starts)
+            rows = moved if rows is None else rows[moved]
+            keys = [each[moved] for each in keys]
+        ties = tied(keys, starts)
+    return Grouping(rows, np.append(starts, len(case)), case[starts], ties)
 
 
-def order_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The text of an order column, without blanks around it."""
-    return pc.utf8_trim_whitespace(column.cast(pa.string()))
+def run_starts(case: npt.NDArray[np.integer]) -> IntArray:
+    """Return the rows at which another case begins."""
+    if not len(case):
+        return np.zeros(0, dtype=np.int64)
+    changes = np.flatnonzero(case[1:] != case[:-1]) + 1
+    return np.concatenate([np.zeros(1, dtype=np.int64), changes])
 
 
-def _misfit(kinds: Sequence[TextKind], text: pa.ChunkedArray) -> int:
-    """The first row with which no kind fits all rows so far any more; there is one."""
-    fit, unfit = 0, len(text)  # how many rows fit, and how many do not
-    while unfit - fit > 1:
-        half = (fit + unfit) // 2
-        fit, unfit = (half, unfit) if fitting(kinds, text[:half]) else (fit, half)
-    return fit
+def repeats(run_cases: npt.NDArray[np.integer]) -> bool:
+    """Whether some case comes in more than one run."""
+    return len(run_cases) > 0 and bool(np.bincount(run_cases).max() > 1)
 
 
-def _family(value: str) -> str:
-    return next((kind.family for kind in fitting(text_kinds(), pa.chunked_array([[value]]))), "other")
+def first_appearance(run_cases: npt.NDArray[np.integer]) -> IntArray:
+    """Return, for every case code, its place in the order of first appearance."""
+    first = np.full(run_cases.max() + 1, len(run_cases))
+    np.minimum.at(first, run_cases, np.arange(len(run_cases)))
+    place = np.empty_like(first)
+    place[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return place
 
 
-def unreadable_row(text: pa.ChunkedArray, date_format: DateFormat | None = None) -> int | None:
-    """The first row that is neither a number nor a date nor a time, or not as stated, if there is one."""
-    if date_format is not None:
-        return date_format.first_unfit(text)
-    return next((row for row, value in enumerate(_as_iso(text).to_pylist()) if not _readable(value)), None)
+def stable_order(keys: npt.NDArray[np.integer]) -> IntArray:
+    """Return ``argsort(keys, kind="stable")`` of keys 0, 1, ..., several times as fast.
+
+    Key and row number are packed into one integer: no two are equal, so the fastest sort will do.
+    Both fit in 63 bits, since keys are 32-bit codes and rows are far fewer than 2^32.
+    """
+    bits = max(len(keys) - 1, 1).bit_length()
+    packed = (keys.astype(np.int64) << bits) | np.arange(len(keys))
+    packed.sort()
+    return packed & ((1 << bits) - 1)
 
 
-def unordered(name: str, source: str, where: str, date_format: DateFormat | None = None) -> DataError:
-    """The error for text that cannot be put in order."""
-    if date_format is not None:
-        return DataError(
-            f"order column {name!r} of {source} cannot be read: {where}, which is not written as "
-            f"date_format={date_format.text!r} says; mend it, or give the format that all of it has"
-        )
-    return DataError(
-        f"order column {name!r} of {source} cannot be put in order: {where}; write all "
-        "of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are written, as in "
-        "date_format='%d/%m/%Y %H:%M' (or use order=False if the rows are in order)"
-    )
+def sorted_within(keys: Keys, starts: IntArray) -> bool:
+    """Whether every sequence is in order already."""
+    return count_falls(keys, starts) == 0
 
 
-def _shown(value: str) -> str:
-    return repr(value[:40])
+def count_falls(keys: Keys, starts: IntArray) -> int:
+    """Count the events that come before the event that stands before them, in the same sequence."""
+    falls = keys[-1][1:] < keys[-1][:-1]
+    for each in keys[-2::-1]:
+        falls = (each[1:] < each[:-1]) | ((each[1:] == each[:-1]) & falls)
+    falls[starts[1:] - 1] = False  # from one case to the next they may fall
+    return int(np.count_nonzero(falls))
 
 
-def _cast(text: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
-    try:
-        return text.cast(kind)
-    except pa.ArrowInvalid:
-        return None
+def sort_within(keys: Keys, starts: IntArray) -> IntArray:
+    """Sort every sequence by its keys; equal keys keep their order."""
+    lengths = np.diff(np.append(starts, len(keys[0])))
+    sequence = np.repeat(np.arange(len(starts)), lengths)
+    by_key = np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0], kind="stable")
+    return by_key[stable_order(sequence[by_key])]
 
 
-def _as_iso(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Write dates as ISO does where they can mean only one: 2024/01/31, as Disco and ProM, and 31.01.2024."""
-    text = pc.replace_substring_regex(text, r"^(\d{4})/(\d{2})/(\d{2})\b", r"\1-\2-\3")
-    return pc.replace_substring_regex(text, r"^(\d{2})\.(\d{2})\.(\d{4})\b", r"\3-\2-\1")
-
-
-def _readable(value: str) -> bool:
-    for read in (float, datetime.fromisoformat, time.fromisoformat):
-        try:
-            found = read(value)
-        except ValueError:
-            continue
-        return found == found  # which nan is not
-    return False
+def tied(keys: Keys, starts: IntArray) -> BoolArray:
+    """Whether the keys of each event equal those of the event before, in the same sequence."""
+    found = np.zeros(len(keys[0]), bool)
+    np.logical_and.reduce([each[1:] == each[:-1] for each in keys], out=found[1:])
+    found[starts] = False
+    return found

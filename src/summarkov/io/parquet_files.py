@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BufferedReader
 from typing import Any
 
 from summarkov.arrow import pa, parquet, pc
@@ -29,17 +28,14 @@ PAGE = 1 << 20
 
 def read_parquet(path: str, wanted: Wanted) -> EventSequences:
     """Read the needed columns of a Parquet file."""
-    with open_file(path) as file:
-        schema = parquet_schema(file, path)
-        chosen = columns_of(schema, wanted.columns, path)
-        table = parquet_columns(file, path, chosen.names())
+    chosen = columns_of(parquet_schema(path), wanted.columns, path)
+    table = parquet_columns(path, chosen.names())
     return sequences_of(table.select(chosen.names()), chosen, wanted, path)
 
 
-def parquet_columns(file: BufferedReader, path: str, names: list[str]) -> pa.Table:
+def parquet_columns(path: str, names: list[str]) -> pa.Table:
     """Some columns of a file, texts straight into dictionaries."""
-    with reading_parquet(path):
-        file.seek(0)
+    with open_file(path) as file, reading_parquet(path):
         texts = text_leaves(parquet.read_metadata(file), names)
         file.seek(0)
         content = parquet.ParquetFile(file, read_dictionary=texts)
@@ -49,9 +45,9 @@ def parquet_columns(file: BufferedReader, path: str, names: list[str]) -> pa.Tab
     return table
 
 
-def parquet_schema(file: BufferedReader, path: str) -> pa.Schema:
+def parquet_schema(path: str) -> pa.Schema:
     """The columns of a file."""
-    with reading_parquet(path):
+    with open_file(path) as file, reading_parquet(path):
         schema = parquet.read_schema(file)
         _ = schema.names  # which may not be text
         return schema

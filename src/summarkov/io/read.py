@@ -11,12 +11,12 @@ from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin
-from summarkov.events.vocabulary import is_missing, iterate
+from summarkov.events.vocabulary import iterate
 from summarkov.io.addresses import local_name
-from summarkov.io.case_attributes import Cuts
-from summarkov.io.case_tables import attributes_from
+from summarkov.io.case_attributes import Cuts, attributes_from
 from summarkov.io.columns import TABLE
 from summarkov.io.files import Format, format_of
+from summarkov.io.rows import LeftOut, labelled
 from summarkov.io.ticks import TieKind, warn_of_ties
 from summarkov.io.wanted import SEPARATOR, Wanted
 
@@ -194,7 +194,7 @@ def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
 
 def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
     """Call the reader of a file's format; what it needs is imported only now."""
-    from summarkov.io import csv_files, line_files, parquet_files, spmf_files, xes_files
+    from summarkov.io import csv_files, jsonl_files, line_files, parquet_files, xes_files
 
     kind = format_of(path, format)
     if kind in ("csv", "tsv"):
@@ -208,9 +208,9 @@ def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
     if wanted.ties in ("together", "error") and kind not in ("spmf", "jsonl"):
         raise SettingError(f"ties are about the places of events in a column, and {path} has none")
     if kind == "jsonl":
-        return line_files.read_jsonl(path, wanted)
+        return jsonl_files.read_jsonl(path, wanted)
     if kind == "spmf":
-        return spmf_files.read_spmf(path, wanted)
+        return line_files.read_spmf(path, wanted)
     return line_files.read_text(path, wanted, told=format is not None)
 
 
@@ -277,20 +277,16 @@ def _labelled(
     """Lists of labels without those that are missing, or with another label for them, as asked."""
     if wanted.missing == "error":
         return (iterate(sequence) for sequence in sequences), None
-    found, unlabelled = [], 0
+    found, left_out = [], LeftOut()
     for sequence in sequences:
         kept: list[object] = []
         for event in iterate(sequence):
             given = list(event) if isinstance(event, list | tuple | Set) else [event]
-            if wanted.missing == "skip":
-                labels = [label for label in given if not is_missing(label)]
-                unlabelled += len(given) - len(labels)
-            else:
-                labels = [wanted.missing if is_missing(label) else label for label in given]
+            labels = labelled(given, wanted, left_out)
             if labels or not given:  # a tick all of whose labels are left out goes
                 kept.append(labels if isinstance(event, list | tuple | Set) else labels[0])
         found.append(kept)
-    return found, Origin(unlabelled=unlabelled) if unlabelled else None
+    return found, Origin(unlabelled=left_out.unlabelled) if left_out.unlabelled else None
 
 
 def _kind(source: object) -> str:

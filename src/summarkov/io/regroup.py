@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import repeat
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.events.draws import sequence_keys, stable_hashes
-from summarkov.events.moments import TimeUnit
+from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
 from summarkov.io.buckets import (
     FILES,
     Bucket,
     CaseBlock,
-    Order,
     Stream,
     again,
     cases_of,
+    order_of,
     periods_of,
     sort_outside,
     values_of,
 )
 from summarkov.io.encoding import Encoded, numpy_of
-from summarkov.io.grouping import group
+from summarkov.io.ordering import group
 from summarkov.io.rows import CaseValues
 from summarkov.io.spill import AT_ONCE, CODE_BYTES, TIME_BYTES, SpillWriter, split_codes
-from summarkov.io.ticks import Ties, Times
-from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+from summarkov.io.ticks import Order, Ties
+from summarkov.typing import CodeArray, HashArray, IntArray
 
 #: Buckets are cut into 2^6 smaller ones by the next bits of the hash, of which there are 64.
 _BITS = 6
@@ -127,26 +126,20 @@ def _sort(bucket: Bucket, writer: SpillWriter, order: Order, values: CaseValues)
     """Group a bucket in memory."""
     table = pa.concat_tables(bucket.read())
     case = cases_of(table)
-    keys, times = order.keys(table)
+    keys, kinds = order.read(order_of(table), FILES)
     grouping = group(case.codes, keys)
-    codes, rows, of_rows = (
-        numpy_of(table.column("code")),
-        numpy_of(table.column("row")),
-        values_of(table, values),
-    )
-    periods = periods_of(table)
-    if grouping.rows is not None:
-        codes, rows, of_rows = codes[grouping.rows], rows[grouping.rows], of_rows[grouping.rows]
-        times = None if times is None else times._replace(values=times.values[grouping.rows])
-        periods = None if periods is None else periods[grouping.rows]
+    placed, periods = grouping.placed, periods_of(table)
+    codes, rows = (placed(numpy_of(table.column(name))) for name in ("code", "row"))
+    of_rows = placed(values_of(table, values))
+    periods = None if periods is None else placed(periods)
+    moments = order.moments([placed(each) for each in keys], kinds, grouping.tied, periods, FILES)
     starts = grouping.offsets[:-1]
     firsts = np.minimum.reduceat(rows, starts)
     names = [case.texts[code] for code in grouping.cases.tolist()]
     sequence = np.repeat(np.arange(len(names)), np.diff(grouping.offsets))
     values.refuse_change(of_rows, starts, lambda row: names[sequence[row]], FILES)
-    together = order.together_of(grouping.tied)
     ends, begun = grouping.offsets[1:], sequence_keys(names)
-    writer.add(codes, ends, begun, names, firsts, of_rows[starts], together, times, periods)
+    writer.add(codes, ends, begun, names, firsts, of_rows[starts], moments)
     if grouping.tied_order:
         of_ties = sequence[grouping.tied]
         first = of_ties[firsts[of_ties].argmin()]
@@ -163,82 +156,72 @@ def copy_in_order(written: SpillWriter, n_rows: int, memory: int, writer: SpillW
     The sequences of some rows are looked up at a time, so that only these are held in memory.
     """
     step = max(1, memory // _SEQUENCE_BYTES)
-    with _Events(written.folder, written.time_unit, written.has_periods) as events:
+    names = ["codes", *["times"] * (written.time_unit is not None), *["periods"] * written.has_periods]
+    with ExitStack() as opened:
+        files = {name: opened.enter_context(open(written.folder / name, "rb")) for name in names}
+        events = _Events(files, written.time_unit)
         for low in range(0, n_rows, step):
-            some = _Waiting.between(
-                written.folder, low, low + step, names=writer.keeps_names, n_values=writer.n_values
-            )
+            some = _Waiting.between(written, low, low + step)
             _copy(some, events, written.folder, memory, writer)
 
 
 class _Events:
-    """Events in files, to be read from any place on: codes, and times and periods where they have some."""
+    """Events in files, by name, to be read from any place on: codes, and times and periods if there are any.
 
-    def __init__(self, folder: Path, unit: TimeUnit | None, has_periods: bool) -> None:
-        self._unit = unit
-        self._names = ["codes", *["times"] * (unit is not None), *["periods"] * has_periods]
-        self._folder, self._opened = folder, ExitStack()
-        self._held: dict[str, list[bytes]] = {name: [] for name in self._names}
+    ``unit`` is what times are measured in.
+    """
 
-    def __enter__(self) -> _Events:
-        self._files = {name: self._open(name) for name in self._names}
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._opened.close()
-
-    def _open(self, name: str) -> IO[bytes]:
-        return self._opened.enter_context(open(self._folder / name, "rb"))
+    def __init__(self, files: Mapping[str, IO[bytes]], unit: TimeUnit | None) -> None:
+        self._files, self._unit = files, unit or NANOSECONDS
+        self._held: dict[str, list[bytes]] = {name: [] for name in files}
 
     def read(self, start: int, n: int) -> None:
         """Hold some more events."""
         for name, file in self._files.items():
             width = CODE_BYTES if name == "codes" else TIME_BYTES
-            self._held[name].append(_read(file, start, n, width))
+            file.seek(start * width)
+            self._held[name].append(file.read(n * width))
 
-    def take(self) -> tuple[CodeArray, BoolArray, Times | None, IntArray | None]:
-        """All that are held: codes, whether each happened together with the one before, times and periods."""
+    def take(self) -> tuple[CodeArray, Moments]:
+        """All that are held."""
         bytes_of = {name: b"".join(some) for name, some in self._held.items()}
         for some in self._held.values():
             some.clear()
         codes, starts = split_codes(np.frombuffer(bytes_of.pop("codes"), np.int32))
         more = {name: np.frombuffer(some, np.int64) for name, some in bytes_of.items()}
-        times = None if self._unit is None else Times(more["times"], self._unit)
-        return codes, ~starts, times, more.get("periods")
+        return codes, Moments(starts, more.get("times"), self._unit, more.get("periods"))
 
 
 @dataclass(frozen=True)
 class _Waiting:
     """Where some sequences, and their names, begin and end, in the order in which they are to be copied."""
 
-    starts: IntArray
-    stops: IntArray
     keys: HashArray
     values: CodeArray
+    starts: IntArray
+    stops: IntArray
     name_starts: IntArray
     name_stops: IntArray
 
     @classmethod
-    def between(cls, folder: Path, low: int, high: int, *, names: bool, n_values: int) -> _Waiting:
+    def between(cls, written: SpillWriter, low: int, high: int) -> _Waiting:
         """Those whose first rows are from ``low`` on and below ``high``."""
-        files = ["ends", "name_ends"] if names else ["ends"]
-        rows, found, keyed, valued = [], [], [], []
-        for firsts, keys, values, *spans in zip(
-            *(_numbers(folder / file) for file in ("firsts", "keys")),
-            _values(folder, n_values),
-            *(_spans(folder / file) for file in files),
-            strict=n_values > 0,
-        ):
+        folder, width, parts = written.folder, written.n_values, []
+        for start in range(0, written.n_sequences, AT_ONCE):
+            n = min(AT_ONCE, written.n_sequences - start)
+            firsts = _numbers(folder / "firsts", start, n)
             here = (firsts >= low) & (firsts < high)
-            rows.append(firsts[here])
-            keyed.append(keys[here])
-            valued.append(values[here] if n_values else np.empty((int(here.sum()), 0), np.int32))
-            found.append(np.concatenate([span[:, here] for span in spans]))
-        order = np.argsort(np.concatenate(rows), kind="stable")
-        every = np.concatenate(found, axis=1)[:, order]
-        of_names = every[2:] if names else np.zeros((2, len(order)), np.int64)
-        keys = np.concatenate(keyed)[order].view(np.uint64)
-        return cls(every[0], every[1], keys, np.concatenate(valued)[order], *of_names)
+            values = np.empty((n, 0), np.int32)
+            if width:
+                values = _numbers(folder / "values", start * width, n * width, np.int32).reshape(n, width)
+            spans = [_spans(folder / "ends", start, n), np.zeros((2, n), np.int64)]
+            if written.keeps_names:
+                spans[1] = _spans(folder / "name_ends", start, n)
+            keys = _numbers(folder / "keys", start, n, np.uint64)
+            parts.append([each[here] for each in (firsts, keys, values, *spans[0], *spans[1])])
+        firsts, *found = (np.concatenate(each) for each in zip(*parts, strict=True))
+        order = np.argsort(firsts, kind="stable")
+        return cls(*(each[order] for each in found))
 
 
 def _copy(some: _Waiting, events: _Events, folder: Path, memory: int, writer: SpillWriter) -> None:
@@ -251,19 +234,11 @@ def _copy(some: _Waiting, events: _Events, folder: Path, memory: int, writer: Sp
 
     def flush() -> None:
         nonlocal n, at
-        codes, together, times, periods = events.take()
+        codes, moments = events.take()
         values = some.values[at : at + len(keys)]
         at += len(keys)
-        writer.add(
-            codes,
-            np.array(ends, np.int64),
-            np.array(keys, np.uint64),
-            begun,
-            values=values,
-            together=together,
-            times=times,
-            periods=periods,
-        )
+        of_keys = np.array(keys, np.uint64)
+        writer.add(codes, np.array(ends, np.int64), of_keys, begun, values=values, moments=moments)
         for each in (ends, begun, keys):
             each.clear()
         n = 0
@@ -283,11 +258,6 @@ def _copy(some: _Waiting, events: _Events, folder: Path, memory: int, writer: Sp
     flush()
 
 
-def _read(file: IO[bytes], start: int, n: int, width: int) -> bytes:
-    file.seek(start * width)
-    return file.read(n * width)
-
-
 def _names(folder: Path, some: _Waiting) -> Iterator[str]:
     with open(folder / "names", "rb") as file:
         for start, stop in zip(some.name_starts.tolist(), some.name_stops.tolist(), strict=True):
@@ -295,24 +265,12 @@ def _names(folder: Path, some: _Waiting) -> Iterator[str]:
             yield file.read(stop - start).decode()
 
 
-def _numbers(path: Path) -> Iterator[IntArray]:
-    with open(path, "rb") as file:
-        while len(some := np.fromfile(file, np.int64, AT_ONCE)):
-            yield some
+def _numbers(path: Path, start: int, n: int, dtype: npt.DTypeLike = np.int64) -> npt.NDArray[Any]:
+    """Some of the numbers in a file."""
+    return np.fromfile(path, dtype, n, offset=start * np.dtype(dtype).itemsize)
 
 
-def _values(folder: Path, n_values: int) -> Iterator[CodeArray]:
-    """The values of sequences, as many at a time as there are numbers; nothing, again and again, if none."""
-    if not n_values:
-        yield from repeat(np.empty((0, 0), np.int32))
-    with open(folder / "values", "rb") as file:
-        while len(some := np.fromfile(file, np.int32, AT_ONCE * n_values)):
-            yield some.reshape(-1, n_values)
-
-
-def _spans(path: Path) -> Iterator[IntArray]:
+def _spans(path: Path, start: int, n: int) -> IntArray:
     """Where each of some stretches begins and ends, from the ends of all."""
-    last = 0
-    for ends in _numbers(path):
-        yield np.stack([np.concatenate([[last], ends[:-1]]), ends])
-        last = int(ends[-1])
+    ends = _numbers(path, start - 1, n + 1) if start else np.append(0, _numbers(path, 0, n))
+    return np.stack([ends[:-1], ends[1:]])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.errors import DataError
+from summarkov.events.describe import Origin
 from summarkov.events.draws import period_numbers
+from summarkov.events.vocabulary import is_missing
+from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Encoded, Vocabulary, encode, encode_some, which_occur
 from summarkov.io.files import TextBudget
@@ -68,8 +73,7 @@ class CaseValues:
     def codes(self, values: Sequence[str | None]) -> list[int]:
         """The codes of the values of one case."""
         return [
-            -1 if value is None else known.code(value)
-            for known, value in zip(self._known, values, strict=True)
+            -1 if value is None else known[value] for known, value in zip(self._known, values, strict=True)
         ]
 
     def refuse_change(
@@ -90,10 +94,12 @@ class CaseValues:
         """A value as text; None if it is missing."""
         return self._known[column].found[code] if code >= 0 else None
 
-    def column(self, name: str, codes: CodeArray) -> Encoded:
-        """A column of one value per sequence; ``codes`` have one row per sequence."""
-        at = self.names.index(name)
-        return Encoded(codes[:, at], self._known[at].found)
+    def columns(self, codes: npt.ArrayLike) -> list[Encoded]:
+        """The columns with one value per sequence; ``codes`` have one row per sequence."""
+        if not self.names:
+            return []
+        each = np.asarray(codes, np.int32).reshape(-1, len(self.names)).T
+        return [Encoded(values, known.found) for values, known in zip(each, self._known, strict=True)]
 
 
 def refuse_no_weight(column: Encoded, name: str, source: str, first_row: int | None = 0) -> None:
@@ -204,6 +210,35 @@ def read_per_case(table: pa.Table, chosen: Columns, source: str, first_row: int 
     return found
 
 
+def per_sequence(
+    columns: Mapping[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str]
+) -> dict[str, Any]:
+    """The weights and the attributes of sequences, from columns with one value per sequence."""
+    asked = wanted.columns
+    named = {name: columns[name] for name in asked.attributes}
+    return {
+        "attributes": attributes_of(named, wanted, source, ids),
+        "weights": None if asked.weight is None else weights_of(columns[asked.weight]),
+    }
+
+
+def origin_of(chosen: Columns, left_out: LeftOut, tied_case: str | None = None, backwards: int = 0) -> Origin:
+    """How events were read."""
+    return Origin(
+        chosen.case,
+        chosen.event,
+        chosen.order or (),
+        chosen.weight,
+        chosen.lifecycle,
+        chosen.attributes,
+        chosen.period,
+        left_out.unlabelled,
+        left_out.lifecycle,
+        backwards,
+        tied_case,
+    )
+
+
 def _of_lifecycle(lifecycle: Encoded, wanted: Wanted, left_out: LeftOut) -> BoolArray:
     """Which rows have the lifecycle that is wanted, in capitals or not."""
     assert wanted.lifecycle is not None
@@ -217,20 +252,30 @@ def _of_lifecycle(lifecycle: Encoded, wanted: Wanted, left_out: LeftOut) -> Bool
 
 def _labels(table: pa.Table, names: Sequence[str], wanted: Wanted, source: str, first_row: int) -> Encoded:
     """The labels of rows; -1 where a row has none and is to be left out."""
-    parts = []
-    for name in names:
-        column = table.column(name)
-        if wanted.missing == "error":
-            parts.append(encode(column, name, source, first_row))
-            continue
-        found = encode_some(column, name, source, first_row)
-        parts.append(found if wanted.missing == "skip" else filled(found, wanted.missing))
+    parts = [labels_of(table.column(name), name, wanted, source, first_row) for name in names]
     for part, name in zip(parts[:-1], names, strict=False):
         occurs = which_occur(part.codes, len(part.texts)).tolist()
         for text, here in zip(part.texts, occurs, strict=True):
             if here:
                 refuse_separator(text, wanted.separator, f"column {name!r} of {source}")
     return reduce(lambda first, second: _joined(first, second, wanted.separator), parts)
+
+
+def labels_of(column: pa.ChunkedArray, name: str, wanted: Wanted, source: str, first_row: int) -> Encoded:
+    """The labels of a column; those that are missing are an error, have the code -1, or another label."""
+    if wanted.missing == "error":
+        return encode(column, name, source, first_row)
+    found = encode_some(column, name, source, first_row)
+    return found if wanted.missing == "skip" else filled(found, wanted.missing)
+
+
+def labelled(given: Sequence[object], wanted: Wanted, left_out: LeftOut) -> list[Any]:
+    """Labels in a list: those that are missing are left out and counted, or have another label, as asked."""
+    if wanted.missing != "skip":
+        return [wanted.missing if is_missing(label) else label for label in given]
+    kept = [label for label in given if not is_missing(label)]
+    left_out.unlabelled += len(given) - len(kept)
+    return kept
 
 
 def filled(column: Encoded, label: str) -> Encoded:

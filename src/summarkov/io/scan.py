@@ -13,23 +13,21 @@ import numpy.typing as npt
 from summarkov.arrow import pa
 from summarkov.events.describe import Origin
 from summarkov.events.draws import any_twice, sequence_keys
-from summarkov.io.buckets import CaseBlock, Order
-from summarkov.io.case_attributes import AttributeNames, attribute_names
-from summarkov.io.case_tables import CaseTable
+from summarkov.events.moments import Moments
+from summarkov.io.buckets import CaseBlock
+from summarkov.io.case_attributes import AttributeNames, CaseTable, attribute_names
 from summarkov.io.encoding import Encoded, Vocabulary
-from summarkov.io.files import TextBudget
-from summarkov.io.grouping import repeats, run_starts, sorted_within, tied
-from summarkov.io.line_files import jsonl_origin
-from summarkov.io.ordering import OrderColumn, as_ordered, is_ranked, sort_keys
+from summarkov.io.files import ROW_BYTES, TextBudget
+from summarkov.io.jsonl_files import add_lines, jsonl_origin
+from summarkov.io.list_columns import add_lists
+from summarkov.io.ordering import is_ranked, repeats, run_starts, sorted_within, tied
 from summarkov.io.regroup import regroup
-from summarkov.io.rows import CaseValues, LeftOut, Rows, read_rows, weights_of
+from summarkov.io.rows import CaseValues, LeftOut, Rows, origin_of, read_rows, weights_of
 from summarkov.io.spill import Spill, SpillWriter
-from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
-from summarkov.io.tables import origin_of
+from summarkov.io.table_files import Files, TableBlock
 from summarkov.io.temporary import Scratch
-from summarkov.io.ticks import Ties, Times, refuse_no_order, refuse_ties, times_of
-from summarkov.io.whole_sequences import add_lines, add_lists
-from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
+from summarkov.io.ticks import Order, Ties, refuse_no_order, refuse_ties
+from summarkov.typing import CodeArray, FloatArray, IntArray
 
 #: ``progress(done, total, what)``: how far reading ("reading") or grouping ("grouping") has come; or True.
 Progress = Callable[[int, int, str], None] | bool | None
@@ -62,11 +60,10 @@ class Task:
         """What the second table tells of cases, if there is one."""
         return [] if self.cases is None else [*self.cases.values(cases).values()]
 
-    @property
-    def together(self) -> bool:
-        """Whether rows of one place happened together."""
-        files = self.files
-        return files.format != "jsonl" and files.wanted.for_columns(files.chosen).ties == "together"
+    def order(self) -> Order:
+        """The order columns, not looked at yet."""
+        chosen = self.files.chosen
+        return Order(chosen.order or (), self.files.wanted.for_columns(chosen))
 
 
 @dataclass(frozen=True)
@@ -113,14 +110,15 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
         found.left_out.refuse_all(files.wanted, writer.n_events, files.paths[0])
         if writer.ties.n:
             refuse_ties(writer.ties, files.wanted, (files.chosen.order or ("",))[0], files.paths[0])
-        writer.ties = Ties() if task.together else writer.ties
+            writer.ties = Ties() if task.order().together else writer.ties
         content = writer.finish(*found.labels.settled())
     finally:
         writer.close()
     asked, values = files.wanted.columns, content.values()
-    weights = None if asked.weight is None else weights_of(found.values.column(asked.weight, values))
+    of_cases = found.values.columns(values)
+    weights = None if asked.weight is None else weights_of(of_cases[0])
     columns = asked.attributes if task.cases is None else (*task.cases.columns,)
-    named = {name: found.values.column(name, values) for name in columns}
+    named = dict(zip(columns, of_cases[len(of_cases) - len(columns) :], strict=True))
     source = files.paths[0] if task.cases is None else task.cases.source
     attributes = attribute_names(named, files.wanted, source) if named else None
     if files.format == "jsonl":
@@ -185,13 +183,13 @@ class _Grouped:
             raise NotGroupedError
         begun = case.codes[starts].tolist()
         continues = bool(begun) and case.texts[begun[0]] == self.case
-        together, times = self.check_order(block, rows, starts, continues)
+        moments = self.check_order(block, rows, starts, continues)
         self.check_values(block, rows, values, starts, continues)
         names = [case.texts[code] for code in begun[continues:]]
         ends = starts[1:] if continues or self.case is None else starts
         keys = sequence_keys(names)
         of_cases = values[starts[continues:]] if len(values) else None
-        self.writer.add(codes, ends, keys, names, None, of_cases, together, times, rows.periods)
+        self.writer.add(codes, ends, keys, names, None, of_cases, moments)
         if begun:
             self.case = case.texts[begun[-1]]
         return keys
@@ -211,27 +209,21 @@ class _Grouped:
         )
         self.values = values[-1:]
 
-    def check_order(
-        self, block: TableBlock, rows: Rows, starts: IntArray, continues: bool
-    ) -> tuple[BoolArray | None, Times | None]:
-        """Which events happened together with the one before, and the times of all, if they are asked for.
+    def check_order(self, block: TableBlock, rows: Rows, starts: IntArray, continues: bool) -> Moments | None:
+        """When events happened, as far as it is asked.
 
         Ties are counted. Rows that are out of order, or keys that cannot be compared, must be grouped.
         """
-        chosen, wanted = self.task.files.chosen, self.task.files.wanted
-        kinds, keys = [], []
-        for name in chosen.order or ():
-            where = name, block.path, block.first_row
-            column = as_ordered(block.table.column(name), *where, wanted.date_format)
-            kinds.append(column.type)
-            found = sort_keys(column, name, block.path)
-            keys.append(found if rows.kept is None else found[rows.kept])
+        order = self.task.order()
+        columns = [block.table.column(one.name) for one in order.columns]
+        order.look(columns, block.path, block.first_row)
+        keys, kinds = order.read(columns, block.path)
+        keys = keys if rows.kept is None else [each[rows.kept] for each in keys]
         if not keys or not len(keys[0]):
-            return None, None
+            return order.moments(keys, kinds, None, rows.periods, block.path)
         if (self.kinds and self.kinds != kinds) or any(map(is_ranked, kinds)):
             raise NotGroupedError
-        first = (chosen.order or ("",))[0]
-        times = times_of(keys[0], kinds[0], (first, block.path)) if wanted.times else None
+        of_rows = keys
         if continues:  # with the last row of the block before
             keys = [np.concatenate(pair) for pair in zip(self.keys, keys, strict=True)]
             starts = starts + 1
@@ -243,7 +235,7 @@ class _Grouped:
             case = rows.case.texts[rows.case.codes[same.argmax()]]
             self.writer.add_ties(Ties(int(np.count_nonzero(same)), case))
         self.kinds, self.keys = kinds, [each[-1:] for each in keys]
-        return same if self.task.together else None, times
+        return order.moments(of_rows, kinds, same, rows.periods, block.path)
 
 
 def rows_of(block: TableBlock, task: Task, found: Found) -> tuple[Rows, CodeArray, CodeArray]:
@@ -259,8 +251,7 @@ def rows_of(block: TableBlock, task: Task, found: Found) -> tuple[Rows, CodeArra
 def _regrouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> None:
     """Group rows that are in any order."""
     files = task.files
-    named = [OrderColumn(name, files.wanted.date_format) for name in files.chosen.order or ()]
-    order = Order(named, task.together, files.wanted.times)
+    order = task.order()
 
     def rows() -> Any:
         n = 0
@@ -268,9 +259,9 @@ def _regrouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> N
             some, codes, values = rows_of(block, task, found)
             columns: dict[str, Any] = {"code": pa.array(codes), "row": pa.array(np.arange(n, n + len(codes)))}
             n += len(codes)
-            for at, each in enumerate(order.columns):
-                column = block.table.column(each.name)
-                each.look(column, block.path, block.first_row)
+            places = [block.table.column(one.name) for one in order.columns]
+            order.look(places, block.path, block.first_row)
+            for at, column in enumerate(places):
                 columns[f"order{at}"] = column if some.kept is None else column.filter(pa.array(some.kept))
             if some.periods is not None:
                 columns["period"] = pa.array(some.periods)

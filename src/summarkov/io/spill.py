@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -13,11 +13,11 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa
 from summarkov.errors import DataError, StoreError
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
 from summarkov.events.rows import Block
-from summarkov.io.sequence_names import SequenceNames
-from summarkov.io.ticks import Ties, Times
+from summarkov.io.ticks import Ties
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 #: Ends of sequences, or of their names, to read at a time.
@@ -56,6 +56,13 @@ class Spill:
     time_unit: TimeUnit | None = None
     has_periods: bool = False
 
+    @property
+    def files(self) -> list[str]:
+        """The names of the files that blocks are read from."""
+        more = {"times": self.time_unit is not None, "periods": self.has_periods}
+        more |= dict.fromkeys(("names", "name_ends"), self.has_names)
+        return ["codes", "ends", *(name for name, here in more.items() if here)]
+
     def keys(self) -> HashArray:
         """A number for the name of every sequence; on disk."""
         if not self.n_sequences:
@@ -79,19 +86,15 @@ class Spill:
 
         Ticks are not cut: blocks may be larger by those. ``weights`` has one weight per sequence.
         """
-        with (
-            open(self.folder / "codes", "rb") as codes_file,
-            open(self.folder / "ends", "rb") as ends_file,
-            nullcontext() if self.time_unit is None else open(self.folder / "times", "rb") as times_file,
-            open(self.folder / "periods", "rb") if self.has_periods else nullcontext() as periods_file,
-            SequenceNames(self.folder) if self.has_names else nullcontext() as names,
-        ):
+        with ExitStack() as opened:
+            files = {name: opened.enter_context(open(self.folder / name, "rb")) for name in self.files}
+            names = _Names(files["names"], files["name_ends"]) if self.has_names else None
             ends, start, ended = np.empty(0, np.int64), 0, 0
             while start < self.n_events or start == 0:
-                codes, moments = self._events(codes_file, times_file, periods_file, n_events)
+                codes, moments = self._events(files, n_events)
                 stop = start + len(codes)
                 while not len(ends) or ends[-1] <= stop:
-                    more = np.fromfile(ends_file, np.int64, AT_ONCE)
+                    more = np.fromfile(files["ends"], np.int64, AT_ONCE)
                     if not len(more):
                         break
                     ends = np.concatenate([ends, more])
@@ -110,23 +113,17 @@ class Spill:
                 if not len(codes):
                     break
 
-    def _events(
-        self,
-        codes_file: IO[bytes],
-        times_file: IO[bytes] | None,
-        periods_file: IO[bytes] | None,
-        n_events: int,
-    ) -> tuple[CodeArray, Moments | None]:
+    def _events(self, files: Mapping[str, IO[bytes]], n_events: int) -> tuple[CodeArray, Moments | None]:
         """The next events, and when they happened."""
-        found = np.fromfile(codes_file, np.int32, n_events)
-        if not self.has_ticks and times_file is None and periods_file is None:
+        found = np.fromfile(files["codes"], np.int32, n_events)
+        if not self.has_ticks and not files.keys() & {"times", "periods"}:
             return self._translated(found), None
         starts = np.ones(len(found), bool)
         if self.has_ticks:
-            found, starts = split_codes(_to_the_next_tick(found, codes_file))
+            found, starts = split_codes(_to_the_next_tick(found, files["codes"]))
         times, periods = (
-            None if file is None else np.fromfile(file, np.int64, len(found))
-            for file in (times_file, periods_file)
+            np.fromfile(files[name], np.int64, len(found)) if name in files else None
+            for name in ("times", "periods")
         )
         return self._translated(found), Moments(starts, times, self.time_unit or NANOSECONDS, periods)
 
@@ -137,6 +134,27 @@ class Spill:
             raise StoreError(
                 f"{self.folder / 'codes'} is damaged: it holds a code of no label; make it anew from the data"
             ) from None
+
+
+class _Names:
+    """The names of sequences, read as these come."""
+
+    def __init__(self, texts: IO[bytes], ends: IO[bytes]) -> None:
+        self._texts, self._ends = texts, ends
+        self._left: Any = pa.array([], pa.string())
+        self._read = 0  # bytes of names
+
+    def take(self, ended: int, goes_on: bool) -> pa.Array:
+        """The next names: ``ended`` that are used up, and one more that the next block may go on with."""
+        wanted = max(0, ended + goes_on - len(self._left))
+        ends = np.concatenate([[self._read], np.fromfile(self._ends, np.int64, wanted)])
+        texts = self._texts.read(int(ends[-1]) - self._read)
+        buffers = [None, pa.py_buffer(ends - self._read), pa.py_buffer(texts)]
+        more = pa.Array.from_buffers(pa.large_string(), wanted, buffers).cast(pa.string())
+        self._read = int(ends[-1])
+        names = pa.concat_arrays([self._left, more])
+        self._left = names[ended:]
+        return names[: ended + goes_on]
 
 
 def split_codes(found: CodeArray) -> tuple[CodeArray, BoolArray]:
@@ -168,6 +186,7 @@ class SpillWriter:
         self._times: IO[bytes] | None = None
         self._periods: IO[bytes] | None = None
         self.time_unit: TimeUnit | None = None
+        self.has_periods = False
         self.n_together = 0  # events that happened together with the one before
         self.n_events = self.n_sequences = 0
         self.ties, self._tied_row = Ties(), 0
@@ -182,19 +201,17 @@ class SpillWriter:
         names: Sequence[str] = (),
         firsts: IntArray | None = None,
         values: CodeArray | None = None,
-        together: BoolArray | None = None,
-        times: Times | None = None,
-        periods: IntArray | None = None,
+        moments: Moments | None = None,
     ) -> None:
         """Go on writing: ``ends`` are the places in ``codes`` where sequences end (0: before the first).
 
         ``keys`` are those of the names of the sequences that begin here, ``names`` these names, which may be
         left out if they are not kept, ``firsts`` the numbers of their first rows, and ``values`` codes for
-        the values of their columns that do not change, one row per sequence. ``together`` tells of each event
-        whether it happened together with the one before.
+        the values of their columns that do not change, one row per sequence. ``moments`` are those of the
+        events, the first of which may have happened together with the last one that was written before.
         """
         if len(codes):
-            self._write_times(times, periods)
+            self._write_times(moments)
         if self._values is not None and values is not None:
             _write(self._values, values.astype(np.int32, copy=False))
         _write(self._keys, keys)
@@ -204,9 +221,9 @@ class SpillWriter:
             places = ends + self.n_events
             self._n_held += int(np.count_nonzero(np.diff(places, prepend=self._last_end)))
             self._last_end = int(places[-1])
-        if together is not None and together.any():
-            self.n_together += int(np.count_nonzero(together))
-            _write(self._codes, np.where(together, codes | _TOGETHER, codes).astype(np.int32))
+        if moments is not None and not moments.starts.all():
+            self.n_together += int(np.count_nonzero(~moments.starts))
+            _write(self._codes, np.where(moments.starts, codes, codes | _TOGETHER).astype(np.int32))
         else:
             _write(self._codes, codes.astype(np.int32, copy=False))
         _write(self._ends, ends + self.n_events)
@@ -227,14 +244,11 @@ class SpillWriter:
 
         An empty tick has the code ``n_labels``.
         """
-        moments = block.moments or Moments(np.ones(len(block.codes), bool))
         self.add(
             np.where(block.codes < 0, n_labels, block.codes),
             block.offsets[1 : len(block.offsets) - block.goes_on],
             np.empty(0, np.uint64) if keys is None else keys,
-            together=~moments.starts,
-            times=None if moments.times is None else Times(moments.times, moments.unit),
-            periods=moments.periods,
+            moments=block.moments,
         )
 
     def add_ties(self, ties: Ties, row: int = 0) -> None:
@@ -276,20 +290,17 @@ class SpillWriter:
         codes = np.append(np.arange(len(labels), dtype=np.int32), np.int32(-1))
         return self.finish(labels, codes, is_sorted=True)
 
-    def _write_times(self, times: Times | None, periods: IntArray | None) -> None:
+    def _write_times(self, moments: Moments | None) -> None:
         """Go on writing times and periods, which all events have, or none."""
+        times, periods = (None, None) if moments is None else (moments.times, moments.periods)
         if not self.n_events:
-            self._times, self.time_unit = (None, None) if times is None else (self._open("times"), times.unit)
-            self._periods = None if periods is None else self._open("periods")
-        if self._times is not None and times is not None:
-            _write(self._times, times.values)
-        if self._periods is not None and periods is not None:
-            _write(self._periods, periods)
-
-    @property
-    def has_periods(self) -> bool:
-        """Whether events have periods."""
-        return self._periods is not None
+            self._times = None if times is None else self._open("times")
+            self.time_unit = None if moments is None or times is None else moments.unit
+            self.has_periods = periods is not None
+            self._periods = self._open("periods") if self.has_periods else None
+        for file, values in ((self._times, times), (self._periods, periods)):
+            if file is not None and values is not None:
+                _write(file, values)
 
     def close(self) -> None:
         """Close the files, also if they are not complete."""
@@ -313,8 +324,7 @@ def _with_sorted_ticks(spill: Spill) -> Spill:
         done = writer.finish_copy(spill.labels)
     finally:
         writer.close()
-    more = ["times"] * (spill.time_unit is not None) + ["periods"] * spill.has_periods
-    for name in ("codes", "ends", *more):
+    for name in done.files:
         os.replace(folder / name, spill.folder / name)
     shutil.rmtree(folder)
     return replace(

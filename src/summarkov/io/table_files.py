@@ -11,18 +11,26 @@ from summarkov.arrow import pa, parquet
 from summarkov.errors import DataError
 from summarkov.io.addresses import arrow_file, size_of
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
-from summarkov.io.csv_files import BLOCK, BLOCKS, DATE, SEPARATORS, header_of, reason
-from summarkov.io.files import LEAST, as_text, endings_of, open_file, open_text
+from summarkov.io.csv_files import (
+    BLOCK,
+    BLOCKS,
+    DATE,
+    SEPARATORS,
+    QuoteScan,
+    Watched,
+    conversion,
+    has_quotes,
+    header_of,
+    reason,
+    refuse_open_quotes,
+)
+from summarkov.io.date_formats import is_text
+from summarkov.io.files import LEAST, ROW_BYTES, as_text, endings_of, open_file, open_text
 from summarkov.io.finding import folder_columns
 from summarkov.io.list_columns import is_list
-from summarkov.io.ordering import is_text
 from summarkov.io.parquet_files import PAGE, check_rows, parquet_schema, plan, reading_parquet
-from summarkov.io.quotes import QuoteScan, Watched, has_quotes, refuse_open_quotes
 from summarkov.io.tables import columns_of, list_columns
 from summarkov.io.wanted import Wanted
-
-#: What a row takes while it is read, unless it is larger.
-ROW_BYTES = 1 << 9
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,7 @@ class Files:
         """The columns of the first file, whose types those of all others must fit."""
         path, folders = self.paths[0], self._folders(self.paths[0])
         if self.format == "parquet":
-            schema = _parquet_schema(path)
+            schema = parquet_schema(path)
         else:
             schema = _csv_schema(path, self.wanted.columns, folders)
         return pa.schema([*schema, *((name, pa.string()) for name in folders if name not in schema.names)])
@@ -100,7 +108,7 @@ class Files:
             before += size
 
     def _parquet(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
-        schema = _parquet_schema(path)
+        schema = parquet_schema(path)
         there = [*schema.names, *(name for name in self._folders(path) if name not in schema.names)]
         choose_columns(there, self.chosen, path, list_columns=list_columns(schema))
         names = [name for name in self.chosen.names() if name in schema.names]
@@ -135,13 +143,7 @@ class Files:
         delimiter = header.delimiter
         scan = QuoteScan(delimiter)
         names = [name for name in self.chosen.names() if name in header.names]
-        convert = arrow_csv.ConvertOptions(
-            include_columns=names,
-            column_types=dict.fromkeys(names, pa.string()),
-            null_values=[""],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        )
+        convert = conversion(dict.fromkeys(names, pa.string()))
         parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
         block = min(BLOCK, max(self.memory, LEAST) // BLOCKS)
         options = arrow_csv.ReadOptions(use_threads=False, block_size=block, skip_rows=header.skipped)
@@ -182,11 +184,6 @@ class Files:
                     ) from error
             columns[name] = column
         return pa.table(columns)
-
-
-def _parquet_schema(path: str) -> pa.Schema:
-    with open_file(path) as file:
-        return parquet_schema(file, path)
 
 
 def _csv_schema(path: str, asked: Columns, folders: Iterable[str]) -> pa.Schema:

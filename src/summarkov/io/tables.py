@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.describe import Origin
-from summarkov.events.moments import Moments
-from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
-from summarkov.io.encoding import Encoded, encode, settle
-from summarkov.io.grouping import cut_sessions, group
-from summarkov.io.list_columns import is_list, read_lists
-from summarkov.io.ordering import as_ordered, sort_keys
-from summarkov.io.rows import LeftOut, one_per_case, read_per_case, read_rows, weights_of
-from summarkov.io.ticks import Ties, refuse_no_order, with_moments
+from summarkov.io.encoding import Encoded, settle
+from summarkov.io.list_columns import is_list, sequences_of_lists
+from summarkov.io.ordering import Keys, group
+from summarkov.io.rows import LeftOut, one_per_case, origin_of, per_sequence, read_rows
+from summarkov.io.ticks import Order, Ties, cut_sessions, refuse_no_order, refuse_ties
 from summarkov.io.wanted import Wanted
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 
 def is_table(source: object) -> bool:
@@ -97,112 +95,87 @@ def columns_of(
 def sequences_of(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
     """Turn the chosen columns of a table into sequences: one row per event, or one row per sequence."""
     wanted = wanted.for_columns(chosen)
-    if wanted.gap is not None and not chosen.order:
-        refuse_no_order(wanted, source)
     if is_list(table.column(chosen.event[0]).type):
-        return _from_lists(table, chosen, wanted, source)
+        return sequences_of_lists(table, chosen, wanted, source)
     return _from_rows(table, chosen, wanted, source)
 
 
 def _from_rows(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
     """A row is an event; rows of one case make a sequence, or several with a session gap between them."""
+    if not chosen.order:
+        refuse_no_order(wanted, source)
     left_out = LeftOut()
     rows = read_rows(table, chosen, wanted, source, left_out)
     left_out.refuse_all(wanted, len(rows.event.codes), source)
-    order, limit, kind = [], None, None
-    for at, name in enumerate(chosen.order or ()):
-        column = as_ordered(table.column(name), name, source, date_format=wanted.date_format)
-        keys = sort_keys(column, name, source)
-        order.append(keys if rows.kept is None else keys[rows.kept])
-        if at == 0:
-            kind = column.type
-            limit = None if wanted.gap is None else wanted.gap.in_keys(kind, name, source)
-    grouping = group(rows.case.codes, order)
-
-    def placed(values: Any) -> Any:
-        return values if grouping.rows is None else values[grouping.rows]
-
+    order = Order(chosen.order or (), wanted)
+    columns = [table.column(name) for name in chosen.order or ()]
+    order.look(columns, source)
+    keys, kinds = order.read(columns, source)
+    keys = keys if rows.kept is None else [each[rows.kept] for each in keys]
+    grouping = group(rows.case.codes, keys)
+    placed = grouping.placed
     codes, vocabulary = settle(placed(rows.event.codes), rows.event.texts, wanted.labels)
     ids = [rows.case.texts[code] for code in grouping.cases.tolist()]
-    offsets = grouping.offsets
-    columns = [
-        one_per_case(Encoded(placed(each.codes), each.texts), offsets, name, ids, source)
+    of_cases = {
+        name: one_per_case(Encoded(placed(each.codes), each.texts), grouping.offsets, name, ids, source)
         for each, name in zip(rows.per_case, chosen.per_case, strict=True)
-    ]
-    if limit is not None:
-        offsets, ids, of = cut_sessions(placed(order[0]), offsets, ids, limit)
-        columns = [Encoded(each.codes[of], each.texts) for each in columns]
-    where = (chosen.order or ("",))[0], source
-    ties = Ties.of(grouping.tied, offsets, ids)
-    codes, offsets, moments, ties = with_moments(
-        codes,
-        offsets,
-        [placed(each) for each in order],
-        kind,
-        ties,
-        wanted,
-        where,
-        None if rows.periods is None else placed(rows.periods),
-    )
-    return EventSequences(
-        codes,
-        offsets,
-        vocabulary,
-        ids,
-        attributes=attributes_of(_named(columns, chosen), wanted, source, ids),
-        weights=None if chosen.weight is None else weights_of(columns[0]),
-        moments=moments,
-        tied_order=ties.n,
-        origin=origin_of(chosen, left_out, ties.case),
-    )
+    }
+    periods = None if rows.periods is None else placed(rows.periods)
+    keys = [placed(each) for each in keys]
+    found = InOrder(codes, grouping.offsets, vocabulary, ids, keys, kinds, grouping.tied, periods, of_cases)
+    return found.finish(order, chosen, wanted, left_out, source)
 
 
-def origin_of(chosen: Columns, left_out: LeftOut, tied_case: str | None = None) -> Origin:
-    """How events were read."""
-    return Origin(
-        chosen.case,
-        chosen.event,
-        chosen.order or (),
-        chosen.weight,
-        chosen.lifecycle,
-        chosen.attributes,
-        chosen.period,
-        left_out.unlabelled,
-        left_out.lifecycle,
-        tied_case=tied_case,
-    )
+@dataclass(frozen=True)
+class InOrder:
+    """Events case by case and in order, and what they were sorted by.
 
+    ``tied`` tells which have the place of the one before. ``of_cases`` are the columns that do not change
+    during a case, with one value per sequence.
+    """
 
-def _from_lists(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
-    """A row is a sequence; its events are a list, which may be empty."""
-    name, left_out = chosen.event[0], LeftOut()
-    event, offsets, starts = read_lists(table.column(name), name, wanted, source, left_out)
-    codes, vocabulary = settle(event.codes, event.texts, wanted.labels)
-    moments = None
-    if starts is not None:
-        codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
-    ids = None
-    if chosen.case is not None:
-        case = encode(table.column(chosen.case), chosen.case, source)
-        ids = [case.texts[code] for code in case.codes.tolist()]
-    columns = read_per_case(table, chosen, source)
-    return EventSequences(
-        codes,
-        offsets,
-        vocabulary,
-        ids,
-        attributes=attributes_of(
-            _named(columns, chosen), wanted, source, ids or [str(at) for at in range(len(offsets) - 1)]
-        ),
-        weights=None if chosen.weight is None else weights_of(columns[0]),
-        moments=moments,
-        origin=origin_of(chosen, left_out),
-    )
+    codes: CodeArray
+    offsets: IntArray
+    labels: Sequence[str]
+    ids: Sequence[str]
+    keys: Keys
+    kinds: Sequence[pa.DataType]
+    tied: BoolArray | None
+    periods: IntArray | None
+    of_cases: Mapping[str, Encoded]
 
-
-def _named(columns: Sequence[Encoded], chosen: Columns) -> dict[str, Encoded]:
-    """The columns of attributes, by name."""
-    return dict(zip(chosen.attributes, columns[len(columns) - len(chosen.attributes) :], strict=True))
+    def finish(
+        self,
+        order: Order,
+        chosen: Columns,
+        wanted: Wanted,
+        left_out: LeftOut,
+        source: str,
+        backwards: int = 0,
+    ) -> EventSequences:
+        """Cut into sessions if asked to, with ties and moments, and with weights and attributes."""
+        codes, offsets, ids, of_cases = self.codes, self.offsets, self.ids, self.of_cases
+        if wanted.gap is not None:
+            limit = wanted.gap.in_keys(self.kinds[0], order.columns[0].name, source)
+            offsets, ids, of = cut_sessions(self.keys[0], offsets, ids, limit)
+            of_cases = {name: Encoded(each.codes[of], each.texts) for name, each in of_cases.items()}
+        ties = Ties.of(self.tied, offsets, ids)
+        if order.columns:
+            refuse_ties(ties, wanted, order.columns[0].name, source)
+        moments = order.moments(self.keys, self.kinds, self.tied, self.periods, source)
+        if moments is not None:
+            codes, offsets, moments = moments.of_rows(codes, offsets)
+        ties = Ties() if order.together else ties
+        return EventSequences(
+            codes,
+            offsets,
+            self.labels,
+            ids,
+            moments=moments,
+            tied_order=ties.n,
+            origin=origin_of(chosen, left_out, ties.case, backwards),
+            **per_sequence(of_cases, wanted, source, ids),
+        )
 
 
 def _without_other_columns(source: Any, asked: Columns) -> tuple[Any, list[str], list[str]]:

@@ -1,8 +1,12 @@
-"""From sort keys to moments: which events happened together, and when."""
+"""From sort keys to moments: which events happened together, and when; and where sessions begin."""
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -12,11 +16,11 @@ from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, TiesWarning, warn_caller
 from summarkov.events.describe import Origin
 from summarkov.events.moments import FARTHEST, NANOSECONDS, Moments, TimeUnit
-from summarkov.io.grouping import Keys, tied
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.io.ordering import Keys, OrderColumn, sort_keys
+from summarkov.settings import is_number, read_time
+from summarkov.typing import BoolArray, IntArray
 
 if TYPE_CHECKING:
-    from summarkov.io.ordering import OrderColumn
     from summarkov.io.wanted import Wanted
 
 #: What may become of events with the same place.
@@ -61,32 +65,45 @@ def warn_of_ties(n: int, n_events: int, origin: Origin | None, wanted: Wanted, s
     )
 
 
-def with_moments(
-    codes: CodeArray,
-    offsets: IntArray,
-    keys: Keys,
-    kind: pa.DataType | None,
-    ties: Ties,
-    wanted: Wanted,
-    where: tuple[str, str],
-    periods: IntArray | None = None,
-) -> tuple[CodeArray, IntArray, Moments | None, Ties]:
-    """The codes and offsets of sorted events, their moments as asked for, and the ties that are left.
+class Order:
+    """The columns that rows are sorted by, the first of them first, and what these are to tell beside it.
 
-    ``keys`` are what events were sorted by, ``kind`` is the type of the first of these columns, and ``where``
-    the name of that and of the source.
+    ``thing`` is what errors call a row.
     """
-    if not keys or kind is None:
-        refuse_no_order(wanted, where[1])
-        return (*Moments.made(codes, offsets, np.ones(len(codes), bool), periods=periods), ties)
-    refuse_ties(ties, wanted, *where)
-    together = wanted.ties == "together"
-    starts = np.ones(len(codes), bool)
-    if together:
-        starts = ~tied(keys, offsets[:-1][np.diff(offsets) > 0])
-    times, unit = times_of(keys[0], kind, where) if wanted.times else (None, NANOSECONDS)
-    codes, offsets, moments = Moments.made(codes, offsets, starts, times, unit, periods)
-    return codes, offsets, moments, Ties() if together else ties
+
+    def __init__(self, names: Sequence[str], wanted: Wanted, thing: str = "row") -> None:
+        self.columns = [OrderColumn(name, wanted.date_format, thing) for name in names]
+        self.together = bool(names) and wanted.ties == "together"  # rows of one place happened at once
+        self.keeps_times = bool(names) and wanted.times
+
+    def look(self, columns: Sequence[pa.ChunkedArray], source: str, first_row: int = 0) -> None:
+        """Look at the columns of some rows, which begin at ``first_row``; see :class:`OrderColumn`."""
+        for one, column in zip(self.columns, columns, strict=True):
+            one.look(column, source, first_row)
+
+    def read(self, columns: Sequence[pa.ChunkedArray], source: str) -> tuple[Keys, list[pa.DataType]]:
+        """What to sort some rows by, and of which types that was; all rows must have been looked at."""
+        values = [one.values(column) for one, column in zip(self.columns, columns, strict=True)]
+        keys = [sort_keys(each, one.name, source) for one, each in zip(self.columns, values, strict=True)]
+        return keys, [each.type for each in values]
+
+    def moments(
+        self,
+        keys: Keys,
+        kinds: Sequence[pa.DataType],
+        tied: BoolArray | None,
+        periods: IntArray | None,
+        source: str,
+    ) -> Moments | None:
+        """When sorted events happened, as far as it is asked; ``tied`` have the place of the one before."""
+        together = tied if self.together else None
+        if together is None and not self.keeps_times and periods is None:
+            return None
+        times, unit = None, NANOSECONDS
+        if self.keeps_times:
+            times, unit = times_of(keys[0], kinds[0], (self.columns[0].name, source))
+        n = len(keys[0]) if periods is None else len(periods)
+        return Moments(np.ones(n, bool) if together is None else ~together, times, unit, periods)
 
 
 def refuse_no_order(wanted: Wanted, source: str) -> None:
@@ -124,8 +141,6 @@ def times_of_texts(
 
     All texts of the column must have been looked at before.
     """
-    from summarkov.io.ordering import sort_keys
-
     values = column.values(texts)
     keys = sort_keys(values, column.name, source)
     falls = np.append(False, keys[1:] < keys[:-1])[: len(keys)]
@@ -158,8 +173,12 @@ def times_of(first: npt.NDArray[Any], kind: pa.DataType, where: tuple[str, str])
             f"order column {where[0]!r} of {where[1]} holds {kind}, which cannot be kept as times; turn it "
             "into floats or whole numbers first"
         )
-    size = _DAY if pa.types.is_date32(kind) else _NANOSECONDS[getattr(kind, "unit", "ms")]
-    return Times(first.astype(np.int64), TimeUnit(size, True))
+    return Times(first.astype(np.int64), TimeUnit(_nanoseconds(kind), True))
+
+
+def _nanoseconds(kind: pa.DataType) -> int:
+    """What 1 is, in the keys of a column of dates or times of this type."""
+    return _DAY if pa.types.is_date32(kind) else _NANOSECONDS[getattr(kind, "unit", "ms")]
 
 
 def _refuse_far(keys: npt.NDArray[Any], farthest: int, where: tuple[str, str]) -> None:
@@ -169,3 +188,111 @@ def _refuse_far(keys: npt.NDArray[Any], farthest: int, where: tuple[str, str]) -
             f"order column {where[0]!r} of {where[1]} holds numbers that are too large to be times; "
             "subtract the first, or write whole numbers"
         )
+
+
+# ---------------------------------------------------------------------- sessions
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A length of time, or if ``timed`` is not set a number, in whatever unit the order column has."""
+
+    length: Fraction
+    timed: bool
+
+    @staticmethod
+    def of(given: object) -> Gap:
+        """Read "30min", "90 days", a number, or a timedelta of Python, NumPy or pandas.
+
+        >>> Gap.of("1.5h"), Gap.of("2 days")
+        (Gap(length=Fraction(5400, 1), timed=True), Gap(length=Fraction(172800, 1), timed=True))
+        """
+        found = read_time(given, "session_gap")
+        if found is not None:
+            return Gap(*found)
+        plain = given.item() if isinstance(given, np.generic) else given
+        if is_number(plain) and 0 <= plain <= sys.float_info.max:
+            return Gap(Fraction(plain), timed=False)
+        raise SettingError(
+            "session_gap must be a time such as '30min' or '90 days' (ms, s, min, h, d, w), a number from 0 "
+            "on in the unit of the order column (seconds, if that holds dates or times), or a timedelta, not "
+            f"{given!r}"
+        )
+
+    def in_keys(self, kind: pa.DataType, name: str, source: str) -> Fraction:
+        """Its length in the numbers that a column of this type is sorted by. (Text must be empty.)"""
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            if self.timed:
+                raise SettingError(
+                    f"order column {name!r} of {source} holds numbers, not times; "
+                    "give session_gap as a number in their unit"
+                )
+            return self.length
+        if pa.types.is_decimal(kind):
+            raise DataError(
+                f"order column {name!r} of {source} holds {kind}, which session_gap cannot measure; "
+                "turn it into floats or whole numbers first"
+            )
+        return self.length * 10**9 / _nanoseconds(kind)
+
+
+def cut_sessions(
+    keys: npt.NDArray[Any], offsets: IntArray, ids: Sequence[str], gap: Fraction, first: int = 1
+) -> tuple[IntArray, list[str], IntArray]:
+    """Begin a new sequence wherever more than ``gap`` lies between an event and the one before it.
+
+    ``keys`` are sorted in every sequence. Sequence ``a`` becomes ``a/1``, ``a/2``, ..., the first one from
+    number ``first`` on. Returns the offsets and names of the new sequences, and the number of the sequence
+    that each was a part of.
+
+    >>> offsets, ids, of = cut_sessions(np.array([1, 2, 9, 4]), np.array([0, 3, 4]), ["a", "b"], Fraction(5))
+    >>> offsets.tolist(), ids, of.tolist()
+    ([0, 2, 3, 4], ['a/1', 'a/2', 'b/1'], [0, 0, 1])
+    """
+    far = _far(keys, gap)
+    far[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(keys))] - 1] = False
+    cuts = np.flatnonzero(far) + 1
+    starts = np.concatenate([offsets[:-1], cuts])
+    owner = np.concatenate([np.arange(len(offsets) - 1), np.searchsorted(offsets, cuts, side="right") - 1])
+    order = np.argsort(starts, kind="stable")
+    owner = owner[order]
+    number = np.arange(len(owner)) - np.searchsorted(owner, owner) + np.where(owner == 0, first, 1)
+    names = [f"{ids[own]}/{n}" for own, n in zip(owner.tolist(), number.tolist(), strict=True)]
+    return np.append(starts[order], len(keys)), names, owner
+
+
+class Sessions:
+    """Cuts sequences that are read some events at a time, see :func:`cut_sessions`."""
+
+    def __init__(self, gap: Fraction) -> None:
+        self._gap, self._number = gap, 0  # that of the last session
+        self._name: str | None = None
+        self._key: npt.NDArray[Any] = np.empty(0)  # of the last event, which was of that name
+
+    def cut(
+        self, keys: npt.NDArray[Any], starts: IntArray, ids: Sequence[str]
+    ) -> tuple[IntArray, list[str], IntArray]:
+        """Where sessions begin or go on, their names, and the number of the run that each is a part of.
+
+        >>> sessions = Sessions(Fraction(5))
+        >>> sessions.cut(np.array([1, 2, 9]), np.array([0]), ["a"])[1]
+        ['a/1', 'a/2']
+        >>> sessions.cut(np.array([10, 20, 4]), np.array([0, 2]), ["a", "b"])[1]
+        ['a/2', 'a/3', 'b/1']
+        """
+        first = 1
+        if ids[0] == self._name:
+            first = self._number + int(_far(np.concatenate([self._key, keys[:1]]), self._gap)[0])
+        offsets, names, of = cut_sessions(keys, np.append(starts, len(keys)), ids, self._gap, first)
+        self._name, self._key, self._number = ids[-1], keys[-1:], int(names[-1].rpartition("/")[2])
+        return offsets[:-1], names, of
+
+
+def _far(keys: npt.NDArray[Any], gap: Fraction) -> BoolArray:
+    """Whether each key but the first is further than the gap from the one before. (Falls do not matter.)"""
+    if keys.dtype.kind == "f":
+        with np.errstate(invalid="ignore", over="ignore"):  # from inf to inf is no gap
+            return np.asarray(np.diff(keys) > float(gap))
+    # exact also where the difference does not fit: modulo 2^64, and no rise is longer
+    wide = keys.astype(np.uint64) if keys.dtype.kind == "u" else keys.astype(np.int64).view(np.uint64)
+    return np.asarray((np.diff(wide) > min(math.floor(gap), 2**64 - 1)) & (keys[1:] > keys[:-1]))

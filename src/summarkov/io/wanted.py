@@ -12,8 +12,7 @@ from summarkov.events.vocabulary import vocabulary_of
 from summarkov.io.case_attributes import Cuts, check_cuts
 from summarkov.io.columns import Columns
 from summarkov.io.date_formats import DateFormat
-from summarkov.io.grouping import Gap
-from summarkov.io.ticks import TIES, TieKind
+from summarkov.io.ticks import TIES, Gap, TieKind
 
 #: What stands between the labels of several columns that are joined to one, unless told otherwise.
 SEPARATOR = "+"

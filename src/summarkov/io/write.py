@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -16,15 +16,18 @@ from summarkov.events import EventSequences
 from summarkov.events.rows import cut_between_sequences, event_table
 from summarkov.io.addresses import name_of
 from summarkov.io.files import FORMATS, format_of
-from summarkov.io.line_files import write_json_lines
+from summarkov.io.jsonl_files import write_json_lines
+from summarkov.io.line_files import write_spmf
 from summarkov.io.read import read_events
-from summarkov.io.spmf_files import write_spmf
 from summarkov.io.temporary import replacing
-from summarkov.io.xes_writing import write_xes
+from summarkov.io.xes_files import write_xes
 
 _PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 #: How texts begin that spreadsheets take for formulas.
 _FORMULA = r"^[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
+#: The formats that hold any events, and how those are written that are no tables.
+_WRITTEN = ("csv", "tsv", "parquet", "jsonl", "spmf", "xes")
+_WRITERS = {"jsonl": write_json_lines, "spmf": write_spmf, "xes": write_xes}
 #: Some rows of a table, by column: texts, whole numbers or probabilities.
 Rows = Mapping[str, Any]
 
@@ -73,7 +76,6 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
     format = writable_format(name)
     if safe_csv and format not in ("csv", "tsv"):
         raise SettingError(f"safe_csv is for files that are written as .csv or .tsv, and {name} is not")
-    how = {"safe_csv": True} if safe_csv else {}
     events = read_events(events)
     events.refuse_unknown()
     if format == "spmf" and (
@@ -85,7 +87,10 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
         )
     try:
         with replacing(path) as temporary, _open(temporary, name) as file:
-            _WRITERS[format](events, file, **how)
+            if format in _WRITERS:
+                _WRITERS[format](events, file)
+            else:
+                write_table(event_rows(events), file, format, safe_csv=safe_csv)
     except UnicodeEncodeError as problem:
         half = problem.object[problem.start : problem.end]
         raise DataError(
@@ -102,12 +107,12 @@ def writable_format(path: str) -> str:
     >>> writable_format("log.csv.gz")
     'csv'
     """
-    known = ", ".join(FORMATS[format][0] for format in _WRITERS)
+    known = ", ".join(FORMATS[format][0] for format in _WRITTEN)
     try:
         format = format_of(path, None)
     except DataError:
         raise SettingError(f"cannot tell the format of {path}; let its name end in one of {known}") from None
-    if format not in _WRITERS:
+    if format not in _WRITTEN:
         raise SettingError(
             f"events are not written as plain text, which cannot hold them all; use one of {known}"
         )
@@ -126,21 +131,6 @@ def _open(temporary: os.PathLike[str], name: str) -> Any:
 
 
 # ---------------------------------------------------------------------- tables
-
-
-def write_csv(events: EventSequences, file: Any, *, safe_csv: bool = False) -> None:
-    """Write comma-separated values."""
-    write_table(event_rows(events), file, "csv", safe_csv=safe_csv)
-
-
-def write_tsv(events: EventSequences, file: Any, *, safe_csv: bool = False) -> None:
-    """Write tab-separated values."""
-    write_table(event_rows(events), file, "tsv", safe_csv=safe_csv)
-
-
-def write_parquet(events: EventSequences, file: Any) -> None:
-    """Write Parquet."""
-    write_table(event_rows(events), file, "parquet")
 
 
 def event_rows(events: EventSequences) -> Iterator[Rows]:
@@ -199,14 +189,3 @@ def for_spreadsheets(table: pa.Table) -> pa.Table:
 def _typed(part: Rows) -> dict[str, Any]:
     """Lists are texts, whatever they hold, even nothing."""
     return {name: pa.array(v, pa.string()) if isinstance(v, list) else v for name, v in part.items()}
-
-
-#: How each format is written, to an open file of bytes.
-_WRITERS: dict[str, Callable[[EventSequences, Any], None]] = {
-    "csv": write_csv,
-    "tsv": write_tsv,
-    "parquet": write_parquet,
-    "jsonl": write_json_lines,
-    "spmf": write_spmf,
-    "xes": write_xes,
-}

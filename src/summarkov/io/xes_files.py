@@ -1,32 +1,32 @@
-"""Logs of the process-mining standard XES.
+"""Logs of the process-mining standard XES, read and written.
 
-They are streamed by expat; document types, and so all entities, are refused as they begin.
+They are read by expat, piece by piece; document types, and so all entities, are refused as they begin.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
-from summarkov.events.describe import Origin
+from summarkov.events.attributes import attribute_values
 from summarkov.events.draws import period_numbers
-from summarkov.io.case_attributes import attributes_of
-from summarkov.io.encoding import Collected
+from summarkov.events.moments import time_column
 from summarkov.io.files import TextBudget, open_file, unpacked
-from summarkov.io.grouping import count_falls, cut_sessions, sort_within, sorted_within, tied
-from summarkov.io.ordering import as_ordered, sort_keys
-from summarkov.io.rows import CaseValues, LeftOut, changes, is_weight, refuse_separator, weights_of
-from summarkov.io.ticks import Ties, with_moments
+from summarkov.io.line_files import Collected
+from summarkov.io.ordering import Keys, count_falls, sort_within, sorted_within, tied
+from summarkov.io.rows import CaseValues, LeftOut, changes, is_weight, refuse_separator
+from summarkov.io.tables import InOrder
+from summarkov.io.ticks import Order, as_column
 from summarkov.io.wanted import Wanted
-from summarkov.typing import CodeArray
 
 _BLOCK = 1 << 16
 #: How far elements may stand in each other, and how many keys of attributes that are not asked for are noted.
@@ -35,6 +35,17 @@ _DEEPEST, _MOST_KEYS = 100, 100
 _MOST_SHOWN = 8
 #: The name of a trace, and of an event; when that was; and what became of the activity.
 NAME, TIME, LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
+#: The key of a trace's weight.
+WEIGHT = "weight"
+_BEGIN = """<?xml version="1.0" encoding="UTF-8"?>
+<log xes.version="1.0" xmlns="http://www.xes-standard.org/">
+  <extension name="Concept" prefix="concept" uri="http://www.xes-standard.org/concept.xesext"/>
+  <extension name="Time" prefix="time" uri="http://www.xes-standard.org/time.xesext"/>
+  <classifier name="Activity" keys="concept:name"/>
+"""
+
+#: What XML cannot hold, not even escaped: control characters, and halves of characters.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_xes(path: str, wanted: Wanted) -> EventSequences:
@@ -75,17 +86,17 @@ def read_xes(path: str, wanted: Wanted) -> EventSequences:
     return _finished(log, order or ())
 
 
-def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
-    """Sort the events of every trace, and cut it into sessions, if asked to; count ties of time."""
-    wanted = log.wanted
+def _finished(log: _Log, named: tuple[str, ...]) -> EventSequences:
+    """Sort the events of every trace, if asked to; count ties of time, and what runs backwards."""
+    wanted, asked = log.wanted, log.wanted.columns
     events = log.collected.finish(wanted.labels)
-    codes, offsets, ids = events.codes, events.offsets, events.ids
-    starts = offsets[:-1][np.diff(offsets) > 0]
-    columns = [_column(log, name, places) for name, places in zip(order, log.places, strict=False)]
-    keys = [sort_keys(column, name, log.path) for column, name in zip(columns, order, strict=True)]
-    periods = None if wanted.columns.period is None else period_numbers(log.periods)
-    backwards, of = 0, np.arange(len(ids))
-    if not order and log.places and None not in log.places[0]:
+    codes, starts = events.codes, events.offsets[:-1][events.lengths > 0]
+    order, columns = Order(named, wanted, "event"), [as_column(places) for places in log.places[: len(named)]]
+    order.look(columns, log.path)
+    keys, kinds = order.read(columns, log.path)
+    periods = None if asked.period is None else period_numbers(log.periods)
+    backwards = 0
+    if not named and log.places and None not in log.places[0]:
         keys = _times(log)
         backwards = count_falls(keys, starts) if keys else 0
     elif keys and len(codes) and not sorted_within(keys, starts):
@@ -93,53 +104,19 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
         codes, keys = codes[moved], [each[moved] for each in keys]
         periods = None if periods is None else periods[moved]
     same = tied(keys, starts) if keys and len(codes) else None
-    if wanted.gap is not None:
-        limit = wanted.gap.in_keys(columns[0].type, order[0], log.path)
-        offsets, names, of = cut_sessions(keys[0], offsets, ids, limit)
-        ids = tuple(names)
-    kind, ties = columns[0].type if columns else None, Ties.of(same, offsets, ids)
-    codes, offsets, moments, ties = with_moments(
-        codes, offsets, keys if order else [], kind, ties, wanted, ((*order, TIME)[0], log.path), periods
-    )
-    asked, left_out = wanted.columns, log.left_out
-    of_traces = log.of_traces()[of]
-    weights = None if asked.weight is None else weights_of(log.values.column(asked.weight, of_traces))
-    named = {name: log.values.column(name, of_traces) for name in asked.attributes}
-    origin = Origin(
-        asked.case or NAME,
-        log.event,
-        order,
-        asked.weight,
-        LIFECYCLE if asked.with_lifecycle else None,
-        asked.attributes,
-        asked.period,
-        left_out.unlabelled,
-        left_out.lifecycle,
-        backwards,
-        ties.case,
-    )
-    return EventSequences(
-        codes,
-        offsets,
-        events.labels,
-        ids,
-        attributes=attributes_of(named, wanted, log.path, ids),
-        moments=moments,
-        weights=weights,
-        tied_order=ties.n,
-        origin=origin,
-    )
+    of_cases = log.collected.columns()
+    found = InOrder(codes, events.offsets, events.labels, events.ids, keys, kinds, same, periods, of_cases)
+    lifecycle = LIFECYCLE if asked.with_lifecycle else None
+    chosen = replace(asked, case=asked.case or NAME, event=log.event, order=named, lifecycle=lifecycle)
+    return found.finish(order, chosen, wanted, log.left_out, log.path, backwards)
 
 
-def _column(log: _Log, name: str, places: list[str | None]) -> pa.ChunkedArray:
-    column = pa.chunked_array([pa.array(places, pa.string())])
-    return as_ordered(column, name, log.path, date_format=log.wanted.date_format, thing="event")
-
-
-def _times(log: _Log) -> list[npt.NDArray[Any]]:
+def _times(log: _Log) -> Keys:
     """The times of events, to count ties by; nothing if they cannot be read, since nobody asked for them."""
+    order, columns = Order((TIME,), log.wanted, "event"), [as_column(log.places[0])]
     try:
-        return [sort_keys(_column(log, TIME, log.places[0]), TIME, log.path)]
+        order.look(columns, log.path)
+        return order.read(columns, log.path)[0]
     except DataError:
         return []
 
@@ -152,7 +129,6 @@ class _Log:
     wanted: Wanted
     event: tuple[str, ...]
     order: tuple[str, ...] | None
-    collected: Collected = field(default_factory=Collected)
     left_out: LeftOut = field(default_factory=LeftOut)
     seen: bool = False
 
@@ -160,8 +136,7 @@ class _Log:
         asked = self.wanted.columns
         self.case = asked.case
         self.places: list[list[str | None]] = [[] for _ in ((TIME,) if self.order is None else self.order)]
-        self.values = CaseValues(asked.per_case, TextBudget(sys.maxsize))
-        self.traces: list[list[int]] = []  # the values of every trace
+        self.collected = Collected(values=CaseValues(asked.per_case, TextBudget(sys.maxsize)))
         self.periods: list[str] = []  # those of all events, if they are asked for
         self.needed = {NAME, TIME, LIFECYCLE, *asked.names(), *self.event, *(self.order or ())}
         self.open: list[str] = []  # the elements that are open
@@ -228,9 +203,10 @@ class _Log:
             if label is None:
                 return
             self.labels.append(label)
-            if self.wanted.columns.period is not None:
-                self.periods.append(self.value(self.wanted.columns.period, "period"))
-            self.of_events.append(tuple(map(self.attributes.get, self.values.names)))
+            asked = self.wanted.columns
+            if asked.period is not None:
+                self.periods.append(self.value(asked.period, "period"))
+            self.of_events.append(tuple(map(self.attributes.get, asked.per_case)))
             if self.order is None:
                 self.places[0].append(self.attributes.get(TIME))
             else:
@@ -239,8 +215,8 @@ class _Log:
         elif depth == 1 and name == "trace":
             if self.case is not None and self.case not in self.trace:
                 raise DataError(self.missing(self.case, "trace", "case", self.trace))
-            self.collected.add(self.labels, self.trace.get(self.case or NAME))
-            self.note_values()
+            case = self.trace.get(self.case or NAME)
+            self.collected.add(self.labels, case, values=self.trace_values())
 
     def label(self) -> str | None:
         """The label of the event at hand; None if it is left out."""
@@ -264,14 +240,14 @@ class _Log:
             refuse_separator(text, wanted.separator, f"{self.where()}: {key!r}")
         return wanted.separator.join(texts)
 
-    def note_values(self) -> None:
-        """Keep what is asked for of the trace at hand; what it does not have, its events may have."""
+    def trace_values(self) -> list[str | None]:
+        """What is asked for of the trace at hand; what it does not have, its events may have."""
         asked = self.wanted.columns
         values = [self.trace.get(key) for key in asked.per_case]
         for at, key in enumerate(asked.per_case):
             found = list(dict.fromkeys(of_event[at] for of_event in self.of_events))
             if key not in self.trace and len(found) > 1:
-                name = self.trace.get(self.case or NAME, str(len(self.traces)))
+                name = self.trace.get(self.case or NAME, self.collected.next_name())
                 raise changes(key, name, self.path, *found[:2])
             values[at] = self.trace.get(key, next(iter(found), None))
         if asked.weight is not None and not is_weight(values[0]):
@@ -281,11 +257,7 @@ class _Log:
                 f"{self.where()}: {asked.weight!r} of the trace holds {values[0][:40]!r}; a weight is a "
                 "number from 0 on: correct it"
             )
-        self.traces.append(self.values.codes(values))
-
-    def of_traces(self) -> CodeArray:
-        """The values of every trace as codes, one row each."""
-        return np.array(self.traces, np.int32).reshape(len(self.traces), len(self.values.names))
+        return values
 
     def value(self, key: str, role: str) -> str:
         """An attribute of the event at hand."""
@@ -300,3 +272,70 @@ class _Log:
             f"{self.where()}: the {what} that ends here has no {key!r}, only {keys}; "
             f"mend it, or name another key with {role}={nearest(key, there)}"
         )
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def write_xes(events: EventSequences, file: Any) -> None:
+    """Write one trace per sequence, with its attributes and its weight.
+
+    ``concept:name`` names traces and events, ``time:timestamp`` is the time of an event.
+    """
+    times = _dates(events)
+    occurring = np.flatnonzero(events.label_counts).tolist()
+    names = {code: _key("string", NAME, events.labels[code]) for code in occurring}
+    of_traces: dict[str, list[Any]] = {**attribute_values(events.attributes, (NAME, WEIGHT))}
+    if events.weights is not None:
+        of_traces[WEIGHT] = events.weights.tolist()
+    file.write(_BEGIN.encode())
+    for at, (start, stop) in enumerate(pairwise(events.offsets.tolist())):
+        values = {key: found[at] for key, found in of_traces.items() if found[at] is not None}
+        keys = [_key("string" if key != WEIGHT else "float", key, value) for key, value in values.items()]
+        each = [names[code] for code in events.codes[start:stop].tolist()]
+        if times is not None:
+            each = [name + time for name, time in zip(each, times[start:stop], strict=True)]
+        lines = [_key("string", NAME, events.ids[at]), *keys, *(f"<event>{one}</event>" for one in each)]
+        file.write(("  <trace>\n    " + "\n    ".join(lines) + "\n  </trace>\n").encode())
+    file.write(b"</log>\n")
+
+
+def _dates(events: EventSequences) -> list[str] | None:
+    """The time of every event as XES has it, None where there are none; refuse ticks that no times tell."""
+    moments = events.moments
+    if moments is None:
+        return None
+    if moments.times is None:
+        if moments.has_ticks:
+            raise DataError(
+                "some events happened together, which XES without times cannot hold; write .jsonl or .spmf"
+            )
+        return None
+    if not moments.unit.is_clock:
+        raise DataError(
+            "the times of events are numbers, and XES has dates and times of day only; write .jsonl, "
+            ".parquet or .csv, or read the events without times"
+        )
+    if moments.has_empty:
+        raise DataError("a tick is empty, which XES cannot hold; write .jsonl")
+    first = np.zeros(len(moments.starts), bool)
+    first[events.offsets[:-1][events.lengths > 0]] = True
+    if moments.has_ticks and (np.diff(moments.times, prepend=0)[moments.starts & ~first] == 0).any():
+        raise DataError(
+            "some ticks of one sequence have the same time, so that XES would make them one; write .jsonl"
+        )
+    times = np.asarray(time_column(moments).values)
+    seconds = times.astype("datetime64[s]") if np.datetime_data(times.dtype)[0] == "D" else times
+    return [f'<date key="{TIME}" value="{time}"/>' for time in np.datetime_as_string(seconds).tolist()]
+
+
+def _key(kind: str, key: str, value: object) -> str:
+    """An attribute of a trace or an event."""
+    for text in (key, str(value)):
+        found = _NO_XML.search(text)
+        if found:
+            raise DataError(
+                f"{text[:80]!r} holds the character {found[0]!r}, which XES, being XML, cannot hold; write "
+                ".jsonl, or rename it: events.map_labels({...})"
+            )
+    return f"<{kind} key={quoteattr(key)} value={quoteattr(str(value))}/>"

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from summarkov.errors import DataError
 from summarkov.io import read_events
-from summarkov.io.grouping import group, stable_order
-from summarkov.io.ordering import sort_keys
+from summarkov.io.ordering import group, sort_keys, stable_order
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")

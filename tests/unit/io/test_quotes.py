@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from summarkov.engines import scan_events
 from summarkov.errors import DataError
 from summarkov.io import read_events
-from summarkov.io.quotes import QuoteScan
+from summarkov.io.csv_files import QuoteScan
 
 TEXTS = st.text(st.sampled_from('"a,\n'), max_size=12)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oracle_preparation as oracle
 from summarkov.errors import DataError, SettingError
 from summarkov.io import read_events
-from summarkov.io.grouping import Gap
+from summarkov.io.ticks import Gap
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")

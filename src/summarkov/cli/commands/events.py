@@ -178,7 +178,7 @@ def simulate(
 ) -> None:
     """Draw new sequences of events."""
     from summarkov.io import write_events
-    from summarkov.io.line_files import json_lines
+    from summarkov.io.jsonl_files import json_lines
 
     _check_events_file(output, safe_csv, source)
     events = draw(read_source(source), sequences, length, seed)

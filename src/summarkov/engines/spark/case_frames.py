@@ -8,7 +8,7 @@ from typing import Any
 from summarkov.arrow import pa
 from summarkov.engines.spark.session import check_frame
 from summarkov.errors import DataError, SettingError
-from summarkov.io.case_tables import CASES, CaseTable, case_of, two_rows
+from summarkov.io.case_attributes import CASES, CaseTable, case_of, two_rows
 from summarkov.io.encoding import Encoded, count, encode
 
 #: Types of columns that name a case and are written as text by Spark as in memory.

@@ -17,10 +17,10 @@ from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events.describe import Origin
 from summarkov.io.case_attributes import AttributeNames, attribute_names, cuts_of
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
+from summarkov.io.date_formats import text_kinds, unordered
 from summarkov.io.encoding import Encoded, encode, encode_some, missing, missing_rows
-from summarkov.io.ordering import sort_keys, text_kinds, unordered
-from summarkov.io.rows import LeftOut
-from summarkov.io.tables import origin_of
+from summarkov.io.ordering import sort_keys
+from summarkov.io.rows import LeftOut, origin_of
 from summarkov.io.ticks import refuse_no_order
 from summarkov.io.wanted import Wanted
 from summarkov.typing import IntArray

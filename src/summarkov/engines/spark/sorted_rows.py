@@ -16,12 +16,11 @@ from summarkov.errors import UnknownLabelError
 from summarkov.events.draws import period_numbers
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.io.columns import Columns
-from summarkov.io.date_formats import DateFormat
+from summarkov.io.date_formats import DateFormat, fitting, order_text, text_kinds, unreadable_row
 from summarkov.io.encoding import Vocabulary, encode, encode_some, numpy_of, refuse_missing
-from summarkov.io.grouping import Sessions, run_starts
-from summarkov.io.ordering import fitting, order_text, sort_keys, text_kinds, unreadable_row
+from summarkov.io.ordering import run_starts, sort_keys
 from summarkov.io.rows import LeftOut, changes, one_per_case, read_rows, refuse_no_weight, text_of, weights_of
-from summarkov.io.ticks import Ties, times_of
+from summarkov.io.ticks import Sessions, Ties, times_of
 from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 

@@ -14,8 +14,7 @@ from summarkov.engines.messages import pack_error, unpack_error
 from summarkov.engines.spark.session import unstable
 from summarkov.errors import SummarkovError, TooLargeError, UnknownLabelError
 from summarkov.io.encoding import Vocabulary, encode, numpy_of, refuse_missing
-from summarkov.io.grouping import group, run_starts
-from summarkov.io.ordering import sort_keys
+from summarkov.io.ordering import group, run_starts, sort_keys
 from summarkov.typing import IntArray
 
 #: What a row takes while it is packed or sorted, about.
