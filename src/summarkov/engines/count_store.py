@@ -6,38 +6,24 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-import numpy as np
-
 from summarkov.engines.counts import Counts
-from summarkov.engines.disk import MEMORY
+from summarkov.engines.disk import MEMORY, StreamSource
 from summarkov.engines.memory import make_source
+from summarkov.engines.parts import KnownPart, SeveralParts, among_others, refuse_more, refuse_other_times
 from summarkov.engines.source import EventSource
-from summarkov.engines.stored_parts import (
-    keep_answer,
-    kept_answer,
-    question_name,
-    read_blocks,
-    read_part,
-    refuse_more,
-    refuse_other_times,
-    write_part,
-)
+from summarkov.engines.stored_parts import keep_answer, kept_answer, question_name, read_part, write_part
 from summarkov.engines.surveys import FollowedWork
-from summarkov.engines.views import Translate
 from summarkov.engines.work import Answer, CountWork, Part, Work, threads
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events import EventSequences
-from summarkov.events.block import Block, with_keys
-from summarkov.events.draws import distinct_keys
 from summarkov.events.prepare import RARE
-from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, translation, vocabulary_of
+from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, vocabulary_of
 from summarkov.store import Node, check_seal, read_document, write_sealed
-from summarkov.typing import HashArray
+from summarkov.typing import BoolArray, HashArray
 
 #: What a store calls itself, and the version of its files.
 _FORMAT, _VERSION = "summarkov-count-store", 1
@@ -47,7 +33,7 @@ _FOLDER = re.compile("part-[0-9a-f]{12}")
 NewLabels = Literal["add", "refuse", "pool"]
 
 
-class CountStore(EventSource):
+class CountStore(SeveralParts):
     """Events in named parts, such as days, and all that was counted in them: an :class:`EventSource`.
 
     A model or a graph that is fitted to a store is that of all parts together, to the last bit. What was
@@ -106,30 +92,14 @@ class CountStore(EventSource):
         """Read what the store says of itself."""
         try:
             self._says = _read(read_document(self.folder / "store.json"))
-            self._parts = [read_part(self.folder / part["folder"]) for part in self._says["parts"]]
+            content = [read_part(self.folder / part["folder"]) for part in self._says["parts"]]
         except (OSError, StoreError) as problem:
             raise StoreError(f"{self.folder} is damaged ({problem}); make the store anew") from problem
         fixed, policy = self._says["labels"] or (), self._says["new_labels"]
-        found = {label for part in self._parts for label in part.labels} if policy == "add" else set()
-        self.labels = tuple(sorted({*fixed, *found, *([RARE] if policy == "pool" else [])}))
-        self.n_sequences = sum(part.n_sequences for part in self._parts)
-        self.tied_order = sum(part.ties.n for part in self._parts)
-        self.has_ticks = any(part.has_ticks for part in self._parts)
-        self.n_ticks = sum(part.n_ticks for part in self._parts)
-        self.time_unit = self._parts[0].time_unit if self._parts else None
-        self._views = [self._view(part.labels) for part in self._parts]
-        counts = [
-            view.label_counts(part.label_counts) for view, part in zip(self._views, self._parts, strict=True)
-        ]
-        self.label_counts = np.sum([np.zeros(len(self.labels), np.int64), *counts], axis=0)
-        for known in ("_keys", "n_positions"):  # of fewer or other parts
-            vars(self).pop(known, None)
-
-    def _view(self, labels: Sequence[str]) -> Translate:
-        """The labels of a part as those of the store."""
-        known = set(self.labels)
-        becomes = [label if label in known else RARE for label in labels]
-        return Translate(self.labels, translation(becomes, self.labels))
+        self._sources = [StreamSource(each, memory=self.memory, n_jobs=self.n_jobs) for each in content]
+        found = {label for part in self._sources for label in part.labels} if policy == "add" else set()
+        parts = [KnownPart.of(source) for source in self._sources]
+        self._hold(parts, {*fixed, *found, *([RARE] if policy == "pool" else [])})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -285,34 +255,15 @@ class CountStore(EventSource):
 
     def _part(self, number: int) -> Part:
         """One part, under the vocabulary of all."""
-        content, folder = self._parts[number], self.folder / self._says["parts"][number]["folder"]
-        keys = vars(self).get("_keys")
+        keys = vars(self)["_keys"][number] if "_keys" in vars(self) else None
+        part = self._sources[number].part()
+        return among_others(part, number, self._views[number], keys, self._weights[number])
 
-        def read(most: int) -> Iterator[Block]:
-            return with_keys(read_blocks(content, most), None if keys is None else keys[number])
+    def _own_keys(self, number: int) -> HashArray:
+        return self._sources[number].content.keys()
 
-        part = Part(read, content.labels, self.memory, self.n_jobs, number, room=folder)
-        return part if content.labels == self.labels else self._views[number](part)
-
-    def sequence_keys(self) -> Sequence[HashArray]:
-        """For each part, numbers for the names of its sequences."""
-        return self._keys
-
-    @cached_property
-    def _keys(self) -> list[HashArray]:
-        every = [np.asarray(part.keys()) for part in self._parts]
-        keys = distinct_keys(np.concatenate([np.empty(0, np.uint64), *every]))
-        return np.split(keys, np.cumsum([len(each) for each in every])[:-1])
-
-    def filled_keys(self) -> HashArray:
-        """The keys of all sequences that are not empty."""
-        held = [keys[part.lengths() > 0] for keys, part in zip(self._keys, self._parts, strict=True)]
-        return np.concatenate([np.empty(0, np.uint64), *held])
-
-    @property
-    def n_filled(self) -> int:
-        """How many sequences are not empty."""
-        return sum(part.n_held for part in self._parts)
+    def _filled(self, number: int) -> BoolArray:
+        return self._sources[number].content.lengths() > 0
 
 
 def _read(said: Node) -> dict[str, Any]:

@@ -37,36 +37,39 @@ MEMORY = 1 << 30
 
 
 class StreamSource(EventSource):
-    """An :class:`EventSource` over codes on disk, which it owns."""
+    """An :class:`EventSource` over codes on disk; it owns the folder ``scratch`` that they are in, if any."""
 
-    def __init__(self, scratch: Scratch, content: Content, *, memory: int, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, content: Content, *, memory: int, n_jobs: int | None = None, scratch: Scratch | None = None
+    ) -> None:
         self.n_jobs = threads(n_jobs)
         self.memory, self.origin = memory, content.origin
-        self._scratch, self._content = scratch, content.spill
+        self._scratch, self.content = scratch, content.spill
         self._keys: HashArray | None = None
         self._open = True
-        self.tied_order = self._content.ties.n
-        self.labels, self.n_sequences = self._content.labels, self._content.n_sequences
+        self.tied_order = self.content.ties.n
+        self.labels, self.n_sequences = self.content.labels, self.content.n_sequences
         self._heads = None
         if content.attributes is not None:
             self._heads = Heads.of(self.labels, content.attributes, content.values)
             self.labels, self.attributes = self._heads.labels, content.attributes.names
-        self.has_ticks, self.time_unit = self._content.has_ticks, self._content.time_unit
-        self.n_ticks = self._content.n_ticks
+        self.has_ticks, self.time_unit = self.content.has_ticks, self.content.time_unit
+        self.n_ticks = self.content.n_ticks
         self.weights, self.scale = fixed_point(content.weights, self.n_sequences)
         if self.weights is None:
-            counts = self._content.label_counts
+            counts = self.content.label_counts
             self.label_counts = counts if self._heads is None else self._heads.label_counts(counts)
 
     @property
     def n_events(self) -> int:
         """N, without weights."""
-        return int(self._content.label_counts.sum())
+        return int(self.content.label_counts.sum())
 
     def close(self) -> None:
         """Remove the temporary files."""
-        self._scratch.remove()
-        self._open = False
+        if self._scratch is not None:
+            self._scratch.remove()
+            self._open = False
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on the codes on disk, which are one part."""
@@ -75,7 +78,7 @@ class StreamSource(EventSource):
     def sequence_keys(self) -> Sequence[HashArray]:
         """Numbers for the names of the sequences, on disk unless two have the same name."""
         if self._keys is None:
-            self._keys = distinct_keys(self._content.keys())
+            self._keys = distinct_keys(self.content.keys())
         return [self._keys]
 
     def filled_keys(self) -> HashArray:
@@ -83,13 +86,13 @@ class StreamSource(EventSource):
         keys = super().filled_keys()
         if self.n_filled == self.n_sequences:
             return keys
-        filled = self._content.lengths() > 0
+        filled = self.content.lengths() > 0
         return keys[filled if self.weights is None else filled[self.weights > 0]]
 
     @property
     def n_filled(self) -> int:
         """How many sequences are not empty."""
-        return self._content.n_held
+        return self.content.n_held
 
     def part(self) -> Part:
         """All of the data."""
@@ -100,13 +103,13 @@ class StreamSource(EventSource):
 
         def read(most: int) -> Iterator[Block]:
             if heads is None:
-                return with_keys(self._content.blocks(most, self.weights), self._keys)
+                return with_keys(self.content.blocks(most, self.weights), self._keys)
             few = max(1, most // (1 + heads.n_columns))  # sequences may have an event each
-            return heads.put(with_keys(self._content.blocks(few, self.weights), self._keys))
+            return heads.put(with_keys(self.content.blocks(few, self.weights), self._keys))
 
         attributes = None if heads is None else heads.attributes
         return Part(
-            read, self.labels, self.memory, self.n_jobs, room=self._scratch.path, attributes=attributes
+            read, self.labels, self.memory, self.n_jobs, room=self.content.folder, attributes=attributes
         )
 
 
@@ -191,7 +194,7 @@ def scan_events(
         ties, n = content.spill.ties.n, content.spill.n_events
         source = plain_name(found.paths[0]) if len(found.paths) == 1 else FILES
         warn_of_ties(ties, n, content.origin, wanted, source)
-        return StreamSource(folder, content, memory=memory, n_jobs=n_threads)
+        return StreamSource(content, memory=memory, n_jobs=n_threads, scratch=folder)
 
 
 def _are_paths(given: Any) -> bool:

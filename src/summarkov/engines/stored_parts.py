@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, fields, is_dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -24,12 +24,28 @@ from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events.block import Block
 from summarkov.events.draws import sequence_keys
 from summarkov.events.moments import TimeUnit
+from summarkov.io.scan import Content
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.ticks import Ties
 from summarkov.store import Node, check_seal, read_document, write_sealed
+from summarkov.typing import IntArray
 
 #: What of a part is written beside its codes.
 _KNOWN = ("n_events", "n_sequences", "labels", "label_counts", "n_held", "has_ticks", "n_ticks", "time_unit")
+
+
+class StoredCodes(Spill):
+    """Codes in a folder that somebody may have changed: refused where they run backwards in time."""
+
+    def blocks(self, n_events: int, weights: IntArray | None = None) -> Iterator[Block]:
+        """Read all sequences, at most ``n_events`` events at a time."""
+        for block in super().blocks(n_events, weights):
+            if block.moments is not None:
+                try:
+                    block.moments.check(block.offsets)
+                except DataError as problem:
+                    raise StoreError(f"{self.folder} is damaged ({problem}); make the store anew") from None
+            yield block
 
 
 def write_part(folder: Path, source: EventSource) -> None:
@@ -56,7 +72,7 @@ def write_part(folder: Path, source: EventSource) -> None:
     write_sealed(folder / "part.json", known)
 
 
-def read_part(folder: Path) -> Spill:
+def read_part(folder: Path) -> Content:
     """A part as it was written; refused if its files do not fit together."""
     known = read_document(folder / "part.json")
     n_events, n_sequences, n_held = (known[name].count() for name in ("n_events", "n_sequences", "n_held"))
@@ -76,7 +92,7 @@ def read_part(folder: Path) -> Spill:
     empty = n_events - sum(counts)  # ticks
     if found != (0, n_events, n_held) or empty < 0 or (empty and not has_ticks):
         raise StoreError(f"{folder.name}: the sequences are not those of its {n_events} events")
-    part = Spill(
+    codes = StoredCodes(
         folder,
         n_events,
         n_sequences,
@@ -92,7 +108,7 @@ def read_part(folder: Path) -> Spill:
         time_unit=unit,
     )
     check_seal(known)
-    return part
+    return Content(codes, None, None, codes.values(), None)
 
 
 def _read_unit(node: Node) -> TimeUnit | None:
@@ -103,34 +119,6 @@ def _read_unit(node: Node) -> TimeUnit | None:
     if type(is_clock.value) is not bool or size.count() == 0:
         node.wrong("a unit of time")
     return TimeUnit(size.count(), is_clock.value)
-
-
-def read_blocks(part: Spill, most: int) -> Iterator[Block]:
-    """The events of a part, at most ``most`` at a time; refused if they run backwards in time."""
-    for block in part.blocks(most):
-        if block.moments is not None:
-            try:
-                block.moments.check(block.offsets)
-            except DataError as problem:
-                raise StoreError(f"{part.folder} is damaged ({problem}); make the store anew") from None
-        yield block
-
-
-def refuse_more(source: EventSource) -> None:
-    """Refuse a part whose sequences are known by more than their events and the times of these."""
-    if source.attributes or (source.origin is not None and source.origin.period is not None):
-        raise SettingError(
-            "attributes and periods are named from all of the data at once; read parts without attributes= "
-            "and period=, or learn with read_events, scan_events or scan_spark"
-        )
-
-
-def refuse_other_times(units: Iterable[TimeUnit | None]) -> None:
-    """Refuse parts of which only some have times, or whose times cannot be compared."""
-    if len(set(units)) > 1:
-        raise SettingError(
-            "some parts have times and others have none, or times of another type; read all parts alike"
-        )
 
 
 def kept_answer(path: Path | None) -> Any:
