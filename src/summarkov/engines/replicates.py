@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from summarkov.engines.counts import (
-    Counts,
-    RecencyCounts,
-    StateCounts,
-    pick_outcomes,
-    pick_replicate,
-    seen_only,
-    total,
-    with_tables,
-)
+from summarkov.engines.counts import Counts, JointCounts, StateCounts, pick_replicate, total
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
 from summarkov.engines.shard import Kept, ReplicatedShard
 from summarkov.engines.weights import MOST, refuse_overflow
@@ -100,14 +91,14 @@ class ReplicatedSource:
             most = 2 * len(some) > n and not isinstance(request, RecencyRequest)
             asked.append(np.arange(n) if most else np.array(sorted(some)))
         work = ReplicatesWork(tuple(zip(joint, asked, strict=True)), self._weighing)
-        totals = [_Total.of(counts) for counts in self._source.run(work)]
-        found = [
-            totals[at].narrow(joint[at].target, request.target, asked[at], request.replicates)
-            for request, at in zip(requests, answered_by, strict=True)
+        counted = self._source.run(work)
+        totals = [
+            JointCounts(*each)
+            for each in zip(counted, (request.target for request in joint), asked, strict=True)
         ]
         return [
-            seen_only(each) if request.target.only else each
-            for request, each in zip(requests, found, strict=True)
+            totals[at].narrow(request.target, request.replicates)
+            for request, at in zip(requests, answered_by, strict=True)
         ]
 
     def one(self, replicate: int) -> OneReplicate:
@@ -239,32 +230,3 @@ def _most_targets(requests: Sequence[Request], n_replicates: int) -> int:
     """How many labels may share one table."""
     most = max((len(r.candidates) for r in requests if isinstance(r, CandidatesRequest)), default=1)
     return max(1, _MOST_CELLS // (8 * max(1, most) * n_replicates))
-
-
-@dataclass(frozen=True)
-class _Total:
-    """Counts whose last axes are outcome and replicate, and their sums over the outcomes."""
-
-    counts: Counts
-    sums: tuple[IntArray, ...]
-
-    @classmethod
-    def of(cls, counts: Counts) -> _Total:
-        return cls(counts, tuple(np.asarray(table.sum(axis=-2)) for table in counts.tables))
-
-    def narrow(self, joint: Target, target: Target, counted: IntArray, asked: Sequence[int] | None) -> Counts:
-        """The counts for one target and some of the replicates that were counted, these as the first axis."""
-        asked = range(len(counted)) if asked is None else asked
-        at = slice(None) if len(asked) == len(counted) else np.searchsorted(counted, np.array(asked))
-        first, *rest = (
-            pick_outcomes(partial(_column, table, at), sums[..., at], joint, target).swapaxes(0, -1)
-            for table, sums in zip(self.counts.tables, self.sums, strict=True)
-        )
-        # How sums of floats are rounded depends on the layout, so it must be that of counts made alone.
-        if isinstance(self.counts, RecencyCounts):
-            rest = [np.ascontiguousarray(table) for table in rest]
-        return with_tables(self.counts, [np.ascontiguousarray(first), *rest])
-
-
-def _column(table: IntArray, at: IntArray | slice, outcome: int) -> IntArray:
-    return np.asarray(table[..., outcome, at])

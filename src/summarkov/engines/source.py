@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from summarkov.engines.counts import Counts, seen_only
+from summarkov.engines.counts import Counts, JointCounts
 from summarkov.engines.replicates import ReplicatedSource, SequenceWeighing
 from summarkov.engines.requests import Request, StatesRequest, Target, join
 from summarkov.engines.views import Collapse, OneMore, Only, Seen, SurveyWork, Translate, View
@@ -155,15 +155,9 @@ class EventSource(ABC):
         if not requests:
             return []
         joint, answered_by = join(requests, most_targets(requests, min(TABLE_BYTES, self.memory)))
-        totals = self.run(CountWork(tuple(joint)))
-        found = [
-            totals[at].narrow(joint[at].target, request.target)
-            for request, at in zip(requests, answered_by, strict=True)
-        ]
-        return [
-            seen_only(each) if request.target.only else each
-            for request, each in zip(requests, found, strict=True)
-        ]
+        counted = self.run(CountWork(tuple(joint)))
+        totals = [JointCounts(*each) for each in zip(counted, (one.target for one in joint), strict=True)]
+        return [totals[at].narrow(request.target) for request, at in zip(requests, answered_by, strict=True)]
 
     @abstractmethod
     def sequence_keys(self) -> Sequence[HashArray]:
