@@ -15,7 +15,7 @@ from summarkov import kernels
 from summarkov.engines.counts import StateCounts, merge_keys
 from summarkov.engines.source import CountSource, EventSource, Layout
 from summarkov.engines.surveys import Asked
-from summarkov.engines.work import EVENT_BYTES, Part, Past, past_after, pool_of
+from summarkov.engines.work import EVENT_BYTES, Part, Past, map_in_threads, past_after
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.block import Block
 from summarkov.events.moments import Moments, join_moments
@@ -269,10 +269,10 @@ class ShuffledWork:
         pasts = [Past()] * len(self.replicates)
         totals: list[list[StateCounts]] = []
         read = cut_for_shuffling(part.blocks(EVENT_BYTES), self.shuffles, part.memory // _WHOLE_BYTES)
-        with pool_of(part.n_jobs) as pool:
+        with map_in_threads(part.n_jobs) as map_:
             for block, begun in read:
                 count = partial(self._count, part, stays, asked, block, begun)
-                found = list(pool.map(count, self.replicates, pasts))
+                found = list(map_(count, self.replicates, pasts))
                 pasts = [past for _, past in found]
                 new = [tables for tables, _ in found]
                 totals = [self.total(pair) for pair in zip(totals, new, strict=True)] if totals else new

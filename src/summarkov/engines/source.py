@@ -155,8 +155,8 @@ class EventSource(ABC):
         if not requests:
             return []
         joint, answered_by = join(requests, most_targets(requests, min(TABLE_BYTES, self.memory)))
-        counted = self.run(CountWork(tuple(joint)))
-        totals = [JointCounts(*each) for each in zip(counted, (one.target for one in joint), strict=True)]
+        counted, targets = self.run(CountWork(tuple(joint))), [request.target for request in joint]
+        totals = [JointCounts(*each) for each in zip(counted, targets, strict=True)]
         return [totals[at].narrow(request.target) for request, at in zip(requests, answered_by, strict=True)]
 
     @abstractmethod
