@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
-from summarkov.engines.spark.answers import Tally
+from summarkov.engines.spark.session import Tally
 from summarkov.engines.spark.workers import CODES
 from summarkov.errors import DataError
 from summarkov.io.wanted import Wanted

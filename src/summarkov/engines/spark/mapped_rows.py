@@ -12,6 +12,7 @@ from summarkov.arrow import pa
 from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.session import check_frame, explained, map_partitions, named
 from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
+from summarkov.engines.spark.sorting import sorted_by_case
 from summarkov.engines.spark.source import WORKER_MEMORY, n_partitions
 from summarkov.engines.work import Part
 from summarkov.errors import SettingError
@@ -71,7 +72,7 @@ def map_sorted(
     with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
         labels, counts = frame.vocabulary(None)
         check(labels)
-        rows, sorted_ = frame.sorted(labels, n_partitions(dataframe.sparkSession, int(counts.sum())))
+        rows, sorted_ = sorted_by_case(frame, labels, n_partitions(dataframe.sparkSession, int(counts.sum())))
     schema = StructType(list(fields))
     for each in new:
         schema.add(each.name, each.kind, metadata=dict(each.about))

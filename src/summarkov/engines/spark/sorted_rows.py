@@ -1,32 +1,28 @@
-"""On the workers: rows that are sorted, or brought into a form that can be, read as codes."""
+"""On the workers: rows that are sorted, read as codes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summarkov.arrow import pa, pc
 from summarkov.engines.spark.session import unstable
-from summarkov.engines.spark.sorting import Sorting
 from summarkov.errors import UnknownLabelError
 from summarkov.events.draws import period_numbers
 from summarkov.events.moments import Moments, TimeUnit
-from summarkov.io.columns import Columns
-from summarkov.io.date_formats import DateFormat
 from summarkov.io.encoding import Vocabulary, encode, encode_some, numpy_of, refuse_missing
 from summarkov.io.grouping import Sessions, run_starts
-from summarkov.io.ordering import fitting, order_text, sort_keys, text_kinds, unreadable_row
-from summarkov.io.rows import LeftOut, changes, one_per_case, read_rows, refuse_no_weight, text_of, weights_of
+from summarkov.io.ordering import sort_keys
+from summarkov.io.rows import changes, one_per_case, refuse_no_weight, text_of, weights_of
 from summarkov.io.ticks import Ties, times_of
-from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
-#: Columns with one value per case.
-_PER_CASE = ("value", "weight")
+if TYPE_CHECKING:
+    from summarkov.engines.spark.sorting import Sorting
 
 
 @dataclass(frozen=True)
@@ -222,64 +218,3 @@ def _ties(tied: BoolArray, starts: IntArray, names: Sequence[str]) -> Ties:
 
 def _ends(block: SortedBlock, *, closed: bool) -> IntArray:
     return np.append(block.starts[1:], len(block.codes)) if closed else block.starts[1:]
-
-
-@dataclass(frozen=True)
-class OneLabel:
-    """Leaves out rows, and joins labels, as every reader does."""
-
-    chosen: Columns
-    wanted: Wanted
-    roles: dict[str, str]
-    source: str
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The rows that are kept: columns "case", those of the order, "row" and "event"."""
-        for batch in batches:
-            chosen = replace(self.chosen, weight=None, attributes=())
-            needed = {role: name for role, name in self.roles.items() if not role.startswith(_PER_CASE)}
-            table = pa.table({name: batch.column(role) for role, name in needed.items()})
-            rows = read_rows(table, chosen, self.wanted, self.source, LeftOut())
-            names = [name for name in batch.schema.names if not name.startswith(("event", "lifecycle"))]
-            kept = batch.select(names)
-            kept = kept if rows.kept is None else kept.filter(pa.array(rows.kept))
-            labels = pa.array([rows.event.texts[code] for code in rows.event.codes.tolist()], pa.string())
-            yield pa.record_batch([*kept.columns, labels], [*names, "event"])
-
-
-@dataclass(frozen=True)
-class TextKinds:
-    """Finds out what the text of an order column can be read as, batch by batch."""
-
-    stated: DateFormat | None
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One row per batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
-        for batch in batches:
-            if not batch.num_rows:
-                continue
-            text = order_text(pa.chunked_array([batch.column(0)]))
-            kinds = text_kinds(self.stated)
-            bits = sum(1 << kinds.index(kind) for kind in fitting(kinds, text))
-            example = text[unreadable_row(text, self.stated) or 0].as_py()
-            yield pa.record_batch({"bits": pa.array([bits], pa.int32()), "value": pa.array([example])})
-
-
-@dataclass(frozen=True)
-class FromText:
-    """Turns the text of an order column into numbers to sort by."""
-
-    kind: int  # number in text_kinds()
-    stated: DateFormat | None
-    role: str  # the name of the column here
-    order: str  # and what the user calls it
-    source: str
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same rows with numbers."""
-        for batch in batches:
-            text = order_text(pa.chunked_array([batch.column(self.role)]))
-            column = text_kinds(self.stated)[self.kind].read(text)
-            keys = pa.array(sort_keys(column, self.order, self.source))
-            at = batch.schema.get_field_index(self.role)
-            yield pa.record_batch([*batch.columns[:at], keys, *batch.columns[at + 1 :]], batch.schema.names)

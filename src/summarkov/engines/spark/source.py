@@ -17,11 +17,14 @@ import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.source import EventSource
-from summarkov.engines.spark.answers import ANSWERS, Adding, Tally, added
 from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.kept_codes import KeptCodes, code_schema, fingerprint_of
 from summarkov.engines.spark.session import (
+    ANSWERS,
     FRAME,
+    Adding,
+    Tally,
+    added,
     check_frame,
     explained,
     map_partitions,
@@ -30,7 +33,7 @@ from summarkov.engines.spark.session import (
     unstable,
 )
 from summarkov.engines.spark.sorted_rows import Sorted
-from summarkov.engines.spark.sorting import ROW_BYTES
+from summarkov.engines.spark.sorting import ROW_BYTES, sorted_by_case
 from summarkov.engines.spark.workers import Contents, OnPartition, ToCodes, numbers
 from summarkov.engines.views import Seen, SurveyWork, joined
 from summarkov.engines.weights import FIXED_POINT, in_units, refuse_overflow
@@ -145,7 +148,7 @@ class SparkSource(EventSource):
 
     def _sort(self, frame: Frame, heads: Sequence[dict[str | None, int]], memory: int | None) -> Sorted:
         """Sort and cache, on the workers in that much memory, or by Spark."""
-        rows, reading = frame.sorted(self.labels, self.n_partitions, heads, memory)
+        rows, reading = sorted_by_case(frame, self.labels, self.n_partitions, heads, memory)
         self._hold(_apart(map_partitions(rows, ToCodes(reading), code_schema())).persist(), reading)
         return reading
 
@@ -153,7 +156,7 @@ class SparkSource(EventSource):
         self, frame: Frame, heads: Sequence[dict[str | None, int]], path: str, fingerprint: str
     ) -> Sorted:
         """Take codes from a folder; where there are none yet, sort by Spark and write them."""
-        rows, reading = frame.sorted(self.labels, self.n_partitions, heads)
+        rows, reading = sorted_by_case(frame, self.labels, self.n_partitions, heads)
 
         def make(schema: Any) -> Any:
             return map_partitions(rows, ToCodes(reading), schema)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from summarkov import __version__, kernels
 from summarkov.arrow import pa
 from summarkov.engines.messages import pack_error, unpack_error
-from summarkov.engines.spark.answers import Returned, Tally, row_of, row_of_error
+from summarkov.engines.spark.session import Returned, Tally, row_of_error
 from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
 from summarkov.engines.weights import MOST, in_units, n_fractions
 from summarkov.engines.work import Answer, Part, Work
@@ -286,7 +286,7 @@ class OnPartition(Generic[Answer]):
         part = Part(codes.blocks, content.labels, self.memory, number=number, attributes=content.attributes)
         try:
             answer = self.work.run(part)
-            return row_of(Returned(codes.tally(), int(kernels.backend() != "native"), answer))
+            return Returned(codes.tally(), int(kernels.backend() != "native"), answer).row()
         except SummarkovError as error:
             return row_of_error(error)
 
