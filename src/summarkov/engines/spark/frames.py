@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from summarkov.arrow import pa
-from summarkov.engines.spark.session import FRAME, check_frame, map_partitions
+from summarkov.engines.spark.session import FRAME, check_frame, exceptions, map_partitions
+from summarkov.engines.spark.session import functions as f
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events.origin import Origin
 from summarkov.io.case_attributes import AttributeNames, attribute_names, cuts_of
@@ -100,7 +101,6 @@ class Frame:
     @cached_property
     def given(self) -> Any:
         """The columns that are needed or kept as they are, under names of ours, and "row"."""
-        from pyspark.sql import functions as f
 
         def column(role: str, name: str) -> Any:
             quoted = name.replace("`", "``")
@@ -115,16 +115,13 @@ class Frame:
 
     def _places_in_files(self) -> list[Any]:
         """Columns for the file of a row and the start of its part of the file, if Spark can tell these."""
-        from pyspark.errors import AnalysisException
-        from pyspark.sql import functions as f
-
         places = [
             f.col("_metadata.file_path").alias("file"),
             f.col("_metadata.file_block_start").alias("start"),
         ]
         try:
             _ = self.frame.select(*places).columns
-        except AnalysisException:
+        except exceptions.AnalysisException:
             return []
         return places
 
@@ -154,8 +151,6 @@ class Frame:
         Without ``whole`` only the columns are read that this needs: rows that lack a case or a number to
         order them by are found when these are.
         """
-        from pyspark.sql import functions as f
-
         sample = self.given.dropna(subset=["case", *self.order]).limit(1).toArrow()  # cannot be read at all?
         encode(sample.column("case"), self.roles["case"], FRAME)
         for role in self.order:
@@ -182,8 +177,6 @@ class Frame:
 
     def origin(self, n_events: int) -> Origin:
         """How the events are read; ``n_events`` are not left out."""
-        from pyspark.sql import functions as f
-
         left_out = LeftOut()
         if self.wanted.lifecycle is not None or self.wanted.missing == "skip":
             n = self.given.count()
@@ -197,8 +190,6 @@ class Frame:
 
     def refuse_missing(self) -> None:
         """Refuse columns without a value in some rows, unless that is allowed."""
-        from pyspark.sql import functions as f
-
         needed = [
             role
             for role in self.roles
@@ -212,8 +203,6 @@ class Frame:
 
     def _missing(self, role: str) -> Any:
         """1 where a column has no value, else 0."""
-        from pyspark.sql import functions as f
-
         absent = f.col(role).isNull()
         if dict(self.given.dtypes)[role] in ("float", "double"):
             absent = absent | f.isnan(role)
@@ -221,8 +210,6 @@ class Frame:
 
     def _first_missing(self, role: str) -> int:
         """The number of the first row without a value, from 0 on."""
-        from pyspark.sql import functions as f
-
         part = f.shiftright("row", ROW_BITS).alias("part")
         first = f.min(f.when(self._missing(role) == 1, f.col("row"))).alias("first")
         parts = self.given.groupBy(part).agg(f.count("*").alias("n"), first).orderBy("part").collect()
@@ -240,8 +227,6 @@ class Frame:
 
     def attributes(self) -> AttributeNames | None:
         """The names of attributes, and which of them values have; the values of each come to the driver."""
-        from pyspark.sql import functions as f
-
         columns, source = {}, FRAME if self.table is None else self.table.source
         for role in (role for role in self.roles if role.startswith("value")):
             one = self.rows.groupBy("case").agg(f.min(role).alias(role))  # workers see whether it changes
@@ -304,7 +289,6 @@ class CaseFrame:
         """Take a dataframe as it is, and give the session a table that is in memory."""
         if not hasattr(table, "sparkSession"):
             return cls._of_table(CaseTable.of(table, case), session)
-        from pyspark.sql import functions as f
 
         check_frame(table)
         named = case_of(table.columns, case, CASES)
@@ -323,8 +307,6 @@ class CaseFrame:
     @classmethod
     def _of_table(cls, table: CaseTable, session: Any) -> CaseFrame:
         """Values and names as texts, as they are compared in memory; every executor gets all of them."""
-        from pyspark.sql import functions as f
-
         columns = {"case": pa.array([*table.rows], pa.string())}
         for at, column in enumerate(table.columns.values()):
             columns[f"value{at}"] = _texts(column)

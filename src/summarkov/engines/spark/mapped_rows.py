@@ -10,7 +10,7 @@ import numpy as np
 
 from summarkov.arrow import pa
 from summarkov.engines.spark.frames import Frame
-from summarkov.engines.spark.session import check_frame, explained, map_partitions, named
+from summarkov.engines.spark.session import check_frame, explained, map_partitions, named, types
 from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
 from summarkov.engines.spark.sorting import sorted_by_case
 from summarkov.engines.spark.source import WORKER_MEMORY, n_partitions
@@ -57,7 +57,6 @@ def map_sorted(
     Each row has the columns of the event that it is about, or ``only_case``, and the new ones.
     """
     check_frame(dataframe)
-    from pyspark.sql.types import StructType
 
     wanted = Wanted.of(**reading)
     if wanted.columns.per_case or wanted.cases is not None or wanted.gap is not None:
@@ -73,7 +72,7 @@ def map_sorted(
         labels, counts = frame.vocabulary(None)
         check(labels)
         rows, sorted_ = sorted_by_case(frame, labels, n_partitions(dataframe.sparkSession, int(counts.sum())))
-    schema = StructType(list(fields))
+    schema = types.StructType(list(fields))
     for each in new:
         schema.add(each.name, each.kind, metadata=dict(each.about))
     return map_partitions(rows, MapSorted(sorted_, function, frame.kept, WORKER_MEMORY), schema)

@@ -12,11 +12,15 @@ from dataclasses import astuple, dataclass, field
 from functools import cache
 from typing import Any, Generic
 
-from summarkov.arrow import pa
+from summarkov.arrow import Later, pa
 from summarkov.engines.messages import pack, pack_error, travels, unpack, unpack_error
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import DataError, SettingError, SummarkovError, optional_library
 
+#: What is used of pyspark, which is loaded when it is needed.
+functions: Any = Later("pyspark.sql.functions")
+types: Any = Later("pyspark.sql.types")
+exceptions: Any = Later("pyspark.errors")
 #: Where Spark keeps what a job is for.
 _DESCRIPTION = "spark.job.description"
 #: What comes back of a pass: an answer, see :class:`Returned`, or what went wrong.
@@ -248,7 +252,6 @@ def _lacks(session: Any, module: str) -> str:
 def _workers_python(session: Any) -> str:
     """The path of the workers' Python, as far as a worker can tell; this is only asked after a failure."""
     try:
-        from pyspark.sql import functions
 
         def which(_: int) -> str:
             import sys

@@ -12,7 +12,8 @@ import numpy as np
 from summarkov.arrow import pa
 from summarkov.engines.messages import pack_error, unpack_error
 from summarkov.engines.spark.frames import ROW_BITS, Frame
-from summarkov.engines.spark.session import FRAME, map_partitions, unstable
+from summarkov.engines.spark.session import FRAME, map_partitions, types, unstable
+from summarkov.engines.spark.session import functions as f
 from summarkov.engines.spark.sorted_rows import Sorted
 from summarkov.errors import SummarkovError, TooLargeError, UnknownLabelError
 from summarkov.io.date_formats import DateFormat
@@ -64,7 +65,6 @@ class Packing:
 
     def _tables(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         """As many rows as are packed at a time, all from one part of a file where that is known."""
-
         most = min(max(_AT_ONCE, _PER_PARTITION * self.n_partitions), self.memory // ROW_BYTES)
         held: list[pa.RecordBatch] = []
         for batch in filter(len, batches):
@@ -206,8 +206,6 @@ def sorted_by_case(
     ``heads`` are the codes of attributes, by column and by the text of a value. Spark sorts, and spills
     to disk where it must; or the workers do, in that much ``memory``, in less time: then rows are packed.
     """
-    from pyspark.sql import functions as f
-
     rows, kind, gap = frame.rows, None, None
     for role in frame.order:
         if frame.is_text(role):
@@ -249,8 +247,6 @@ def sorted_by_case(
 
 def _sorted_by_spark(frame: Frame, rows: Any, n_partitions: int) -> Any:
     """All rows of a case in one partition, in order."""
-    from pyspark.sql import functions as f
-
     by = [f.col("case")]
     if dict(rows.dtypes)["case"] != "string":
         by.append(f.col("case").cast("string"))  # what is equal may differ as text, such as 0.0 and -0.0
@@ -263,8 +259,6 @@ def _with_keys(frame: Frame, rows: Any, role: str) -> tuple[Any, Any]:
 
     Also the type of that kind.
     """
-    from pyspark.sql.types import StructType
-
     stated = frame.wanted.date_format
     found = (
         map_partitions(frame.given.select(role), TextKinds(stated), "bits int, value string")
@@ -277,7 +271,7 @@ def _with_keys(frame: Frame, rows: Any, role: str) -> tuple[Any, Any]:
         worst = min(found, key=lambda row: row["bits"])
         raise unordered(frame.roles[role], FRAME, f"a row holds {worst['value'][:40]!r}", stated)
     number = "double" if str(kinds[fit[0]].type) == "double" else "long"
-    schema = StructType()
+    schema = types.StructType()
     for field in rows.schema.fields:
         schema.add(field.name, number if field.name == role else field.dataType)
     keyed = map_partitions(rows, FromText(fit[0], stated, role, frame.roles[role], FRAME), schema)

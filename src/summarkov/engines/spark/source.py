@@ -32,6 +32,7 @@ from summarkov.engines.spark.session import (
     parallelism,
     unstable,
 )
+from summarkov.engines.spark.session import functions as f
 from summarkov.engines.spark.sorted_rows import Sorted
 from summarkov.engines.spark.sorting import ROW_BYTES, sorted_by_case
 from summarkov.engines.spark.workers import Contents, OnPartition, ToCodes, numbers
@@ -200,8 +201,6 @@ class SparkSource(EventSource):
 
     def _tied_case(self) -> str | None:
         """A case with events of the same place, if there are any."""
-        from pyspark.sql import functions as f
-
         if not self.tied_order:
             return None
         with explained(self._session), named(self._session, "ties"):
@@ -247,8 +246,6 @@ def _apart(frame: Any) -> Any:
     The cache of Spark goes by what a dataframe does. Two sources of one dataframe would have one entry, and
     closing one of them would drop it for both.
     """
-    from pyspark.sql import functions as f
-
     return frame.where(f.lit(uuid.uuid4().hex) != f.lit(""))
 
 
