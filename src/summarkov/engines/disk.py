@@ -1,39 +1,48 @@
-"""Events in files: streamed, that is counted block by block in bounded memory, or read, whichever fits."""
+"""Events as codes on disk, counted block by block in bounded memory: those of files, and parts of a store.
+
+Whoever can write to a store can change what is learned from it, and no more: what leads nowhere is refused
+before anything is counted.
+"""
 
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, Unpack
 
-from summarkov.arrow import parquet
+import numpy as np
+
 from summarkov.engines.source import EventSource
 from summarkov.engines.views import Heads
 from summarkov.engines.weights import fixed_point
 from summarkov.engines.work import Answer, Part, Work, threads
-from summarkov.errors import DataError, SettingError
-from summarkov.events import EventSequences
+from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events.block import Block, with_keys
-from summarkov.events.draws import distinct_keys
-from summarkov.io import read_events
-from summarkov.io.addresses import name_of, plain_name, size_of
+from summarkov.events.draws import distinct_keys, sequence_keys
+from summarkov.events.moments import TimeUnit
+from summarkov.io.addresses import plain_name
 from summarkov.io.buckets import FILES
 from summarkov.io.case_tables import CaseTable
-from summarkov.io.files import ENDINGS, STREAMED, Format, format_of, open_file
-from summarkov.io.finding import are_several, find_files, stream_format
+from summarkov.io.files import Format
+from summarkov.io.finding import find_files, stream_format
 from summarkov.io.scan import Content, Progress, Task, spill
+from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import Files
 from summarkov.io.temporary import Scratch
-from summarkov.io.ticks import warn_of_ties
+from summarkov.io.ticks import Ties, warn_of_ties
 from summarkov.io.wanted import Reading, Wanted
 from summarkov.settings import is_whole, reporter
-from summarkov.typing import HashArray
+from summarkov.store import Node, check_seal, read_document, write_sealed
+from summarkov.typing import HashArray, IntArray
 
 #: Bytes to get along with unless told otherwise.
 MEMORY = 1 << 30
+#: What of a part is written beside its codes.
+_KNOWN = ("n_events", "n_sequences", "labels", "label_counts", "n_held", "has_ticks", "n_ticks", "time_unit")
 
 
 class StreamSource(EventSource):
@@ -205,113 +214,91 @@ def _are_paths(given: Any) -> bool:
     )
 
 
-Path = str | os.PathLike[str]
-
-#: What a byte of a text file takes in memory while it is read, about.
-_TEXT_BYTE = 3
-#: How many bytes of an event log a packed one holds, about.
-_PACKED = 10
+# ---------------------------------------------------------------------- parts of a store
 
 
-@contextmanager
-def open_events(
-    path: Path,
-    *,
-    engine: str = "auto",
-    memory: int | str = "1G",
-    format: Format | None = None,
-    n_jobs: int | None = None,
-    names: bool = False,
-    progress: Progress = None,
-    **reading: Unpack[Reading],
-) -> Iterator[EventSequences | EventSource]:
-    """Open the events of a file, a folder or a pattern, in memory or streamed.
+class StoredCodes(Spill):
+    """Codes in a folder that somebody may have changed: refused where they run backwards in time."""
 
-    Both can be learned from, and give the same model to the last bit. To be used in a ``with`` statement: a
-    stream has temporary files, which are removed at its end.
-
-    Parameters
-    ----------
-    path : path
-        A file; or a folder or a pattern such as ``"log/*.csv"``, which are always streamed.
-    engine : {"auto", "memory", "stream"}
-        "auto" streams folders, patterns, and files that need more than ``memory``.
-    memory : int or str
-        What streaming may use: a number of bytes, or a size such as ``"500M"`` or ``"4G"``.
-    format : str, optional
-        As in :func:`summarkov.read_events`.
-    n_jobs : int, optional
-        Threads of a stream; -1 for one per core.
-    names : bool
-        Whether a stream keeps the names of sequences, for tables of predictions.
-    progress : function or True, optional
-        Called with how much is done, how much there is, and what is being done; True writes that.
-    **reading
-        ``case``, ``event``, ``order`` and all other settings of :func:`summarkov.read_events`;
-        ``session_gap`` needs the events in memory.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "log.jsonl").write_text('["A", "B"]\\n["B"]\\n')
-    ...     for engine in ("memory", "stream"):
-    ...         with open_events(Path(folder, "log.jsonl"), engine=engine) as events:
-    ...             print(type(events).__name__, events.n_events)
-    EventSequences 3
-    StreamSource 3
-    """
-    if not is_streamed(path, engine=engine, memory=memory, format=format):
-        yield read_events(path, format=format, **reading)
-        return
-    how: dict[str, Any] = {"format": format, "n_jobs": n_jobs, "names": names, "progress": progress}
-    with scan_events(path, memory=bytes_of(memory), **how, **reading) as source:
-        yield source
+    def blocks(self, n_events: int, weights: IntArray | None = None) -> Iterator[Block]:
+        """Read all sequences, at most ``n_events`` events at a time."""
+        for block in super().blocks(n_events, weights):
+            if block.moments is not None:
+                try:
+                    block.moments.check(block.offsets)
+                except DataError as problem:
+                    raise StoreError(f"{self.folder} is damaged ({problem}); make the store anew") from None
+            yield block
 
 
-def is_streamed(
-    path: Path, *, engine: str = "auto", memory: int | str = "1G", format: str | None = None
-) -> bool:
-    """Whether :func:`open_events` streams a file, a folder or a pattern."""
-    if engine not in ("auto", "memory", "stream"):
-        raise SettingError(f"engine= must be auto, memory or stream, not {engine!r}")
-    most = bytes_of(memory)
-    several = are_several(path)
-    if engine == "auto":
-        return several or _needed(path, format) > most
-    if engine == "memory" and several:
-        raise SettingError(f'{name_of(path)} is not one file; engine="stream" reads folders and patterns')
-    return engine == "stream"
-
-
-def bytes_of(size: int | str) -> int:
-    """A number of bytes, also as people write it.
-
-    >>> bytes_of("500M"), bytes_of("1GiB"), bytes_of(2048)
-    (524288000, 1073741824, 2048)
-    """
-    form = r"\s*([0-9]{1,19}(?:\.[0-9]{1,9})?)\s*([KMGT]?)(?:i?B)?\s*"
-    found = re.fullmatch(form, str(size), re.IGNORECASE)
-    n = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
-    if not 1024 <= n < 2**62:
-        raise SettingError(f"memory= must be a size such as 500M or 4G, 1K at least, not {str(size)[:40]!r}")
-    return n
-
-
-def _needed(path: Path, format: str | None) -> int:
-    """Bytes to read a file into memory, about; 0 if that cannot be told, as reading will say why."""
+def write_part(folder: Path, source: EventSource) -> None:
+    """Write the codes of a source, which must be in one part, and what is known of them."""
+    part, ids, first = source.part(), source.ids, 0
+    folder.mkdir()
+    (folder / "answers").mkdir()
+    writer = SpillWriter(folder)
     try:
-        kind = format_of(name_of(path), format)
-        if kind == "parquet":
-            from summarkov.io.parquet_files import bytes_in_memory
+        begun = False
+        for block in part.read(1 << 20):
+            n = len(block.offsets) - 1
+            names = list(ids[first : first + n]) if block.names is None else block.names.to_pylist()
+            if len(names) < n:
+                raise SettingError("the names of sequences are needed; give scan_events(path, names=True)")
+            ended = n - block.goes_on
+            writer.copy(block, len(part.labels), sequence_keys(names[begun:]))
+            begun, first = block.goes_on, first + ended
+        content = writer.finish_copy(part.labels)
+    finally:
+        writer.close()
+    known = {name: value for name, value in asdict(content).items() if name in _KNOWN}
+    known["label_counts"], known["tied_order"] = content.label_counts.tolist(), source.tied_order
+    write_sealed(folder / "part.json", known)
 
-            with open_file(name_of(path)) as file:
-                metadata = parquet.read_metadata(file)
-            return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)
-        if kind not in (*STREAMED, "tsv"):
-            return 0  # it cannot be streamed
-        packed = plain_name(path).lower().endswith(ENDINGS)
-        return size_of(path) * _TEXT_BYTE * (_PACKED if packed else 1)
-    except Exception:
-        return 0
+
+def read_part(folder: Path) -> Content:
+    """A part as it was written; refused if its files do not fit together."""
+    known = read_document(folder / "part.json")
+    n_events, n_sequences, n_held = (known[name].count() for name in ("n_events", "n_sequences", "n_held"))
+    labels = tuple(node.text() for node in known["labels"].list())
+    if any(a >= b for a, b in pairwise(labels)):
+        known["labels"].wrong("labels in sorted order, each once")
+    counts = [node.count() for node in known["label_counts"].list(len(labels))]
+    has_ticks = "has_ticks" in known and known["has_ticks"].value is True
+    unit = _read_unit(known["time_unit"]) if "time_unit" in known else None
+    sizes = {"codes": 4 * n_events, "ends": 8 * n_sequences, "keys": 8 * n_sequences}
+    for name, size in (sizes | ({} if unit is None else {"times": 8 * n_events})).items():
+        if not (folder / name).is_file() or (folder / name).stat().st_size != size:
+            raise StoreError(f"{folder.name}/{name} has not its {size} bytes")
+    ends = np.fromfile(folder / "ends", np.int64)
+    lengths = np.diff(ends, prepend=np.int64(0))
+    found = (int(lengths.min(initial=0)), int(ends[-1]) if n_sequences else 0, int(np.count_nonzero(lengths)))
+    empty = n_events - sum(counts)  # ticks
+    if found != (0, n_events, n_held) or empty < 0 or (empty and not has_ticks):
+        raise StoreError(f"{folder.name}: the sequences are not those of its {n_events} events")
+    codes = StoredCodes(
+        folder,
+        n_events,
+        n_sequences,
+        labels,
+        np.array(counts, np.int64),
+        translate=np.append(np.arange(len(labels), dtype=np.int32), np.int32(-1))[: len(labels) + has_ticks],
+        ties=Ties(known["tied_order"].count()),
+        has_names=False,
+        n_held=n_held,
+        n_values=0,
+        has_ticks=has_ticks,
+        n_ticks=known["n_ticks"].count(n_events) if has_ticks else n_events,
+        time_unit=unit,
+    )
+    check_seal(known)
+    return Content(codes, None, None, codes.values(), None)
+
+
+def _read_unit(node: Node) -> TimeUnit | None:
+    """What times are measured in, if there are any."""
+    if node.value is None:
+        return None
+    size, is_clock = node.list(2)
+    if type(is_clock.value) is not bool or size.count() == 0:
+        node.wrong("a unit of time")
+    return TimeUnit(size.count(), is_clock.value)

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
-from summarkov.engines import stored_parts
+from summarkov.engines import messages
 from summarkov.engines.work import CountWork
 from summarkov.errors import DataError, SettingError, StoreError, UnknownLabelError
 from summarkov.simulate.example import web_shop
@@ -196,7 +196,7 @@ def test_questions_are_told_apart():
         import hashlib
 
         digest = hashlib.sha256()
-        stored_parts.spell(values, digest)
+        messages.spell(values, digest)
         return digest.hexdigest()
 
     several = [
@@ -204,7 +204,7 @@ def test_questions_are_told_apart():
         spelt(np.arange(3, dtype=np.int32)), spelt(np.arange(4)), spelt(None), spelt(0.5), spelt(True),
     ]  # fmt: skip
     assert len(set(several)) == len(several)
-    with pytest.raises(stored_parts.NotPlainError):
+    with pytest.raises(messages.NotPlainError):
         spelt(print)
 
 
