@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from summarkov.engines.counts import Counts
-from summarkov.engines.disk import MEMORY, StreamSource, read_part, write_part
+from summarkov.engines.disk import MEMORY, read_part, write_part
 from summarkov.engines.memory import make_source
 from summarkov.engines.messages import keep_answer, kept_answer, question_name
-from summarkov.engines.parts import KnownPart, SeveralParts, among_others, refuse_more, refuse_other_times
+from summarkov.engines.parts import KnownPart, SeveralParts, among_others, refuse_more, refuse_unlike
 from summarkov.engines.source import EventSource
 from summarkov.engines.surveys import FollowedWork
 from summarkov.engines.work import Answer, CountWork, Part, Work, threads
@@ -25,8 +25,8 @@ from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labe
 from summarkov.store import Node, check_seal, read_document, write_sealed
 from summarkov.typing import BoolArray, HashArray
 
-#: What a store calls itself, and the version of its files.
-_FORMAT, _VERSION = "summarkov-count-store", 1
+#: What a store calls itself, and the version of the files of one that has held weights; else it is 1.
+_FORMAT, _WITH_WEIGHTS = "summarkov-count-store", 2
 #: What the folders of parts are called.
 _FOLDER = re.compile("part-[0-9a-f]{12}")
 
@@ -85,18 +85,19 @@ class CountStore(SeveralParts):
                     f"{self.folder} holds something else; name a folder that is empty or not there"
                 )
             known = None if labels is None else list(vocabulary_of(labels))
-            self._write({"labels": known, "new_labels": new_labels, "parts": [], "waiting": {}})
+            said = {"version": 1, "labels": known, "new_labels": new_labels}
+            self._write({**said, "parts": [], "waiting": {}})
         self._open()
 
     def _open(self) -> None:
         """Read what the store says of itself."""
         try:
             self._says = _read(read_document(self.folder / "store.json"))
-            content = [read_part(self.folder / part["folder"]) for part in self._says["parts"]]
+            folders = [self.folder / part["folder"] for part in self._says["parts"]]
+            self._sources = [read_part(folder, self.memory, self.n_jobs) for folder in folders]
         except (OSError, StoreError) as problem:
             raise StoreError(f"{self.folder} is damaged ({problem}); make the store anew") from problem
         fixed, policy = self._says["labels"] or (), self._says["new_labels"]
-        self._sources = [StreamSource(each, memory=self.memory, n_jobs=self.n_jobs) for each in content]
         found = {label for part in self._sources for label in part.labels} if policy == "add" else set()
         parts = [KnownPart.of(source) for source in self._sources]
         self._hold(parts, {*fixed, *found, *([RARE] if policy == "pool" else [])})
@@ -122,7 +123,7 @@ class CountStore(SeveralParts):
             Such as ``"2024-05-17"``.
         events
             Whatever :func:`read_events` takes, or a stream that keeps names, made by
-            ``scan_events(path, names=True)``.
+            ``scan_events(path, names=True)``. Its sequences may have weights (``weight=``).
         open : names, optional
             The sequences that go on after this part. They are not counted yet, but wait, and what comes
             of the same name in a later part is joined to them. All others have ended, also those that waited.
@@ -136,11 +137,7 @@ class CountStore(SeveralParts):
         going_on = [label_text(each) for each in iterate(open)]
         source, waiting = self._joined(events, going_on)
         refuse_more(source)
-        if source.weights is not None:
-            raise SettingError(
-                "parts have no weights; leave them out, or learn with read_events, scan_events or scan_spark"
-            )
-        refuse_other_times([source.time_unit, *(part.time_unit for part in self._parts)])
+        refuse_unlike([*self._parts, KnownPart.of(source)])
         labels = self._says["labels"]
         if labels is None and self._says["new_labels"] != "add":
             labels = list(source.labels)
@@ -150,7 +147,9 @@ class CountStore(SeveralParts):
         try:
             write_part(self.folder / folder, source)
             parts = [*self._says["parts"], {"name": name, "folder": folder}]
-            self._write({**self._says, "parts": parts, "waiting": waiting, "labels": labels})
+            version = self._says["version"] if source.weights is None else _WITH_WEIGHTS
+            said = {"version": version, "parts": parts, "waiting": waiting, "labels": labels}
+            self._write({**self._says, **said})
         except BaseException:
             shutil.rmtree(self.folder / folder, ignore_errors=True)
             raise
@@ -165,6 +164,10 @@ class CountStore(SeveralParts):
         held = getattr(source, "events", None)
         if not isinstance(held, EventSequences):
             raise SettingError("sequences that go on must be in memory; give events that read_events returns")
+        if held.weights is not None:
+            raise SettingError(
+                "a sequence with a weight cannot wait for a later part; add it when it is over"
+            )
         if held.moments is not None:
             raise SettingError(
                 "only events one after the other, without times, can be joined to those of a later part; add "
@@ -203,7 +206,7 @@ class CountStore(SeveralParts):
             raise SettingError(f"both stores have a part {twice[0]!r}; forget it in one of them")
         if other.waiting:
             raise SettingError(f"{other.waiting[0]!r} has not ended in the other store; end it there first")
-        refuse_other_times(part.time_unit for part in (*self._parts, *other._parts))
+        refuse_unlike([*self._parts, *other._parts])
         if self._says["new_labels"] == "refuse" and self._says["labels"] is not None:
             refuse_unknown_labels(other.labels, other.label_counts, self.labels)
         for part in other._says["parts"]:
@@ -212,12 +215,12 @@ class CountStore(SeveralParts):
         if labels is None and self._says["new_labels"] != "add":
             labels = list(other.labels)
         parts = [*self._says["parts"], *other._says["parts"]]
-        self._write({**self._says, "parts": parts, "labels": labels})
+        version = max(self._says["version"], other._says["version"])
+        self._write({**self._says, "version": version, "parts": parts, "labels": labels})
         self._open()
 
     def _write(self, says: dict[str, Any]) -> None:
-        said = {"format": _FORMAT, "version": _VERSION, **says}
-        write_sealed(self.folder / "store.json", said, indent=1)
+        write_sealed(self.folder / "store.json", {"format": _FORMAT, **says}, indent=1)
 
     # ------------------------------------------------------------------ count
 
@@ -234,9 +237,11 @@ class CountStore(SeveralParts):
 
     def _asked(self, work: Work[Answer]) -> list[str | None]:
         """The names of the questions of some work, under which parts keep their answers."""
+        questions: Sequence[object] = [work] if isinstance(work, FollowedWork) else []
         if isinstance(work, CountWork):
-            return [question_name(self.labels, request) for request in work.requests]
-        return [question_name(self.labels, work)] if isinstance(work, FollowedWork) else []
+            questions = work.requests
+        unit = () if self.scale == 1 else (self.scale,)  # answers are in that
+        return [question_name(self.labels, *unit, question) for question in questions]
 
     def _run_on(self, number: int, work: Work[Answer], asked: Sequence[str | None]) -> Answer:
         part = self._part(number)
@@ -263,13 +268,14 @@ class CountStore(SeveralParts):
         return self._sources[number].content.keys()
 
     def _filled(self, number: int) -> BoolArray:
-        return self._sources[number].content.lengths() > 0
+        filled, weights = self._sources[number].content.lengths() > 0, self._weights[number]
+        return filled if weights is None else filled & (weights > 0)
 
 
 def _read(said: Node) -> dict[str, Any]:
     """What a store says of itself; refused unless a store could have written it."""
-    if (said["format"].value, said["version"].value) != (_FORMAT, _VERSION):
-        said["version"].wrong(f"{_VERSION}, the only version of stores")
+    if said["format"].value != _FORMAT or said["version"].value not in (1, _WITH_WEIGHTS):
+        said["version"].wrong("1 or 2, the versions of stores")
     parts = [{each: part[each].text() for each in ("name", "folder")} for part in said["parts"].list()]
     for each in ("name", "folder"):
         if len({part[each] for part in parts}) < len(parts):
@@ -278,6 +284,7 @@ def _read(said: Node) -> dict[str, Any]:
         if not _FOLDER.fullmatch(part["folder"]):  # nor a way out of the store
             node["folder"].wrong("the name of a folder that a store has made")
     found = {
+        "version": said["version"].count(),
         "labels": None
         if said["labels"].value is None
         else sorted({node.text() for node in said["labels"].list()}),

@@ -252,10 +252,13 @@ def write_part(folder: Path, source: EventSource) -> None:
         writer.close()
     known = {name: value for name, value in asdict(content).items() if name in _KNOWN}
     known["label_counts"], known["tied_order"] = content.label_counts.tolist(), source.tied_order
+    if source.weights is not None:
+        (source.weights / source.scale).tofile(folder / "weights")  # exact: a scale is a power of 2
+        known["weighted_counts"] = source.label_counts.tolist()
     write_sealed(folder / "part.json", known)
 
 
-def read_part(folder: Path) -> Content:
+def read_part(folder: Path, memory: int, n_jobs: int) -> StreamSource:
     """A part as it was written; refused if its files do not fit together."""
     known = read_document(folder / "part.json")
     n_events, n_sequences, n_held = (known[name].count() for name in ("n_events", "n_sequences", "n_held"))
@@ -265,8 +268,11 @@ def read_part(folder: Path) -> Content:
     counts = [node.count() for node in known["label_counts"].list(len(labels))]
     has_ticks = "has_ticks" in known and known["has_ticks"].value is True
     unit = _read_unit(known["time_unit"]) if "time_unit" in known else None
+    weighted = known["weighted_counts"].list(len(labels)) if "weighted_counts" in known else None
     sizes = {"codes": 4 * n_events, "ends": 8 * n_sequences, "keys": 8 * n_sequences}
-    for name, size in (sizes | ({} if unit is None else {"times": 8 * n_events})).items():
+    sizes |= {} if unit is None else {"times": 8 * n_events}
+    sizes |= {} if weighted is None else {"weights": 8 * n_sequences}
+    for name, size in sizes.items():
         if not (folder / name).is_file() or (folder / name).stat().st_size != size:
             raise StoreError(f"{folder.name}/{name} has not its {size} bytes")
     ends = np.fromfile(folder / "ends", np.int64)
@@ -291,7 +297,16 @@ def read_part(folder: Path) -> Content:
         time_unit=unit,
     )
     check_seal(known)
-    return Content(codes, None, None, codes.values(), None)
+    weights = None if weighted is None else np.fromfile(folder / "weights", np.float64)
+    try:
+        source = StreamSource(
+            Content(codes, weights, None, codes.values(), None), memory=memory, n_jobs=n_jobs
+        )
+    except SettingError as problem:
+        raise StoreError(f"{folder.name}/weights: {problem}") from None
+    if weighted is not None:
+        source.label_counts = np.array([node.count() for node in weighted], np.int64)
+    return source
 
 
 def _read_unit(node: Node) -> TimeUnit | None:

@@ -147,11 +147,11 @@ def keep_answer(path: Path | None, answer: object) -> None:
     os.replace(unfinished, path)
 
 
-def question_name(labels: tuple[str, ...], asked: object) -> str | None:
+def question_name(*asked: object) -> str | None:
     """The name of a question: a checksum of all that it holds; None if that is not plain data."""
     digest = hashlib.sha256()
     try:
-        spell((labels, asked), digest)
+        spell(asked, digest)
     except NotPlainError:
         return None
     return digest.hexdigest()[:40]

@@ -60,7 +60,7 @@ class SeveralParts(EventSource):
 
     def _hold(self, parts: Sequence[KnownPart], labels: Iterable[str]) -> None:
         """Work out what parts are together; other labels than these become one."""
-        refuse_other_times(part.time_unit for part in parts)
+        refuse_unlike(parts)
         self._parts, self.labels = parts, tuple(sorted(labels))
         known = set(self.labels)
         become = [[label if label in known else RARE for label in part.labels] for part in parts]
@@ -72,8 +72,6 @@ class SeveralParts(EventSource):
             for view, part, unit in zip(self._views, parts, units, strict=True)
         ]
         self.label_counts = np.sum([np.zeros(len(self.labels), np.int64), *counts], axis=0)
-        totals = [float(part.label_counts.sum()) * unit for part, unit in zip(parts, units, strict=True)]
-        refuse_overflow(sum(totals), self.scale)
         self._weights: list[IntArray | None] = [None] * len(parts)
         self.weights = None
         if any(part.weights is not None for part in parts):
@@ -148,12 +146,14 @@ def refuse_more(source: EventSource) -> None:
         )
 
 
-def refuse_other_times(units: Iterable[TimeUnit | None]) -> None:
-    """Refuse parts of which only some have times, or whose times cannot be compared."""
-    if len(set(units)) > 1:
+def refuse_unlike(parts: Sequence[KnownPart]) -> None:
+    """Refuse parts of which only some have times, or whose times or weights cannot be told in one unit."""
+    if len({part.time_unit for part in parts}) > 1:
         raise SettingError(
             "some parts have times and others have none, or times of another type; read all parts alike"
         )
+    scale = max((part.scale for part in parts), default=1)
+    refuse_overflow(sum(float(part.label_counts.sum()) / part.scale for part in parts) * scale, scale)
 
 
 # ---------------------------------------------------------------------- counted anywhere

@@ -122,21 +122,21 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
         tables = [counts[at] for counts in by_part]
         for column, influencer in enumerate(model.influencers_):
             for outcome, target in enumerate(model.target_):
-                places = list(_places(tables, store.names, column, outcome))
+                places = list(_places(tables, store.scale, store.names, column, outcome))
                 found.append((influencer, target, places))
     tests = sum(len(places) for _, _, places in found)
     return Drift([_change(*one, tests, level) for one in found if one[2]], level)
 
 
 def _places(
-    tables: Sequence[object], names: Sequence[str], column: int, outcome: int
+    tables: Sequence[object], scale: int, names: Sequence[str], column: int, outcome: int
 ) -> Iterator[tuple[float, str, Strata, Strata]]:
     """For each place to cut at: how surely both stretches differ, the part after it, and their strata."""
     for cut in range(1, len(names)):
         before, after = (
             contrast(
                 presence(StateCounts.total([table for table in some if isinstance(table, StateCounts)])),
-                1,
+                scale,
                 column,
                 outcome,
             ).strata
