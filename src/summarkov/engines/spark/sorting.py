@@ -68,12 +68,12 @@ class Packing:
         most = min(max(_AT_ONCE, _PER_PARTITION * self.n_partitions), self.memory // ROW_BYTES)
         held: list[pa.RecordBatch] = []
         for batch in filter(len, batches):
-            for piece in _by_file(batch):
-                other = held and _file(held[-1]) != _file(piece)
-                if other or sum(each.num_rows for each in held) + piece.num_rows > most:
+            for rows in _by_file(batch):
+                other = held and _file(held[-1]) != _file(rows)
+                if other or sum(each.num_rows for each in held) + rows.num_rows > most:
                     yield from [_whole(held)] if held else []
                     held = []
-                held.append(piece)
+                held.append(rows)
         if held:
             yield _whole(held)
 
