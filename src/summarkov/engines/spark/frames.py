@@ -139,7 +139,7 @@ class Frame:
             return self.given.withColumnRenamed("event0", "event")
         names = [name for name in self.given.columns if not name.startswith(("event", "lifecycle"))]
         schema = self.given.select(names).schema.add("event", "string")
-        return map_partitions(self.given, OneLabel(self.chosen, self.wanted, self.roles, FRAME), schema)
+        return map_partitions(self.given, OneLabel(self.chosen, self.wanted, self.roles), schema)
 
     # ------------------------------------------------------------------ what is in it
 
@@ -253,7 +253,6 @@ class OneLabel:
     chosen: Columns
     wanted: Wanted
     roles: dict[str, str]
-    source: str
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that are kept: columns "case", those of the order, "row" and "event"."""
@@ -261,7 +260,7 @@ class OneLabel:
             chosen = replace(self.chosen, weight=None, attributes=())
             needed = {role: name for role, name in self.roles.items() if not role.startswith(_PER_CASE)}
             table = pa.table({name: batch.column(role) for role, name in needed.items()})
-            rows = read_rows(table, chosen, self.wanted, self.source, LeftOut())
+            rows = read_rows(table, chosen, self.wanted, FRAME, LeftOut())
             names = [name for name in batch.schema.names if not name.startswith(("event", "lifecycle"))]
             kept = batch.select(names)
             kept = kept if rows.kept is None else kept.filter(pa.array(rows.kept))

@@ -139,7 +139,7 @@ def _cut(rows: SortedBlock, ends: IntArray, most: int, unit: TimeUnit | None) ->
         codes = rows.codes[start : start + most]
         first, last = np.searchsorted(ends, [start, start + len(codes)], side="right").tolist()
         block = Block.of(codes, ends[first:last] - start)
-        if rows.times is not None and unit is not None:
-            times = rows.times[start : start + most]
+        if rows.moments.times is not None and unit is not None:
+            times = rows.moments.times[start : start + most]
             block = replace(block, moments=Moments(np.ones(len(codes), bool), times, unit))
         yield block

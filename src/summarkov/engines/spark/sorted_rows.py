@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarkov.arrow import pa, pc
-from summarkov.engines.spark.session import unstable
+from summarkov.engines.spark.session import FRAME, unstable
 from summarkov.errors import UnknownLabelError
 from summarkov.events.draws import period_numbers
 from summarkov.events.moments import Moments, TimeUnit
-from summarkov.io.encoding import Vocabulary, encode, encode_some, numpy_of, refuse_missing
-from summarkov.io.grouping import Sessions, run_starts
+from summarkov.io.encoding import Vocabulary, encode, encode_some, refuse_missing
+from summarkov.io.grouping import Sessions, run_starts, tied
 from summarkov.io.ordering import sort_keys
 from summarkov.io.rows import changes, one_per_case, refuse_no_weight, text_of, weights_of
 from summarkov.io.ticks import Ties, times_of
@@ -37,9 +37,7 @@ class SortedBlock:
     names: list[str]  # one per run
     ties: Ties
     continues: bool
-    together: BoolArray  # whether each row happened together with the one before
-    times: IntArray | None
-    periods: IntArray | None
+    moments: Moments
     heads: CodeArray  # the codes of the attributes of each run, sorted
     weights: FloatArray  # of the runs; none if they have none
 
@@ -57,7 +55,6 @@ class Sorted:
 
     case: str  # what the columns are called by the user
     event: str
-    source: str
     labels: tuple[str, ...]
     together: bool = False
     times: tuple[pa.DataType, str] | None = None
@@ -73,7 +70,7 @@ class Sorted:
         if self.times is None:
             return None
         kind, name = self.times
-        return times_of(np.empty(0, np.int64), kind, (name, self.source)).unit
+        return times_of(np.empty(0, np.int64), kind, (name, FRAME)).unit
 
     def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[SortedBlock, IntArray]]:
         """Blocks of rows, each with the places in it where sequences end."""
@@ -91,59 +88,52 @@ class Sorted:
         last_case: str | None = None
         last_order: list[Any] = []
         for table in _whole_ticks(tables) if self.together else tables:
-            case = encode(table.column("case"), self.case, self.source)
-            event = encode(table.column("event"), self.event, self.source)
+            case = encode(table.column("case"), self.case, FRAME)
+            event = encode(table.column("event"), self.event, FRAME)
             starts = run_starts(case.codes)
             names = [case.texts[code] for code in case.codes[starts].tolist()]
             heads, weights = per_case.read(table, starts, names)
-            if sessions is not None:
-                keys = sort_keys(table.column("order0"), "order", self.source)
-                starts, names, of = sessions.cut(keys, starts, names)
-                heads, weights = heads[of], weights[of] if len(weights) else weights
-            continues, tied = names[0] == last_case, np.zeros(table.num_rows, bool)
-            order = [table.column(name).combine_chunks() for name in table.column_names if "order" in name]
+            order = [table.column(name) for name in table.column_names if "order" in name]
             for each in order:
-                refuse_missing(pa.chunked_array([each]), "order", self.source)
+                refuse_missing(each, "order", FRAME)
+            keys = [sort_keys(each, "order", FRAME) for each in order]
+            if sessions is not None:
+                starts, names, of = sessions.cut(keys[0], starts, names)
+                heads, weights = heads[of], weights[of] if len(weights) else weights
+            continues, same = names[0] == last_case, np.zeros(table.num_rows, bool)
             if order:
-                first = [each[0] for each in order]
-                tied = _tied(order, starts)
-                tied[0] = continues and first == last_order
+                same = tied(keys, starts)
+                first = [each[0] for each in order]  # keys of one table may say nothing of another
+                same[0] = continues and first == last_order
                 last_order = [each[-1] for each in order]
             try:
                 codes = vocabulary.recode(event)
             except UnknownLabelError as error:  # all labels were looked up before
                 raise unstable(f"there was no label {error.label!r} when labels were looked up") from None
-            last_case, ties = names[-1], _ties(tied, starts, names)
+            last_case, ties = names[-1], _ties(same, starts, names)
             if not self.together:
-                tied[:] = False
-            times, periods = self._times(table), self._periods(table)
+                same[:] = False
+            times, periods = None, self._periods(table)
+            if self.times is not None:
+                kind, name = self.times
+                times = times_of(keys[0], kind, (name, FRAME)).values
             offsets = np.append(starts, len(codes))
-            codes, offsets, moments = Moments.made(codes, offsets, ~tied, times, periods=periods)
-            moments = moments or Moments(np.ones(len(codes), bool))
+            codes, offsets, moments = Moments.made(codes, offsets, ~same, times, periods=periods)
             yield SortedBlock(
                 codes,
                 offsets[:-1],
                 names,
                 Ties() if self.together else ties,
                 continues,
-                ~moments.starts,
-                moments.times,
-                moments.periods,
+                moments or Moments(np.ones(len(codes), bool)),
                 heads,
                 weights,
             )
 
-    def _times(self, table: pa.Table) -> IntArray | None:
-        if self.times is None:
-            return None
-        kind, name = self.times
-        keys = sort_keys(table.column("order0"), name, self.source)
-        return times_of(keys, kind, (name, self.source)).values
-
     def _periods(self, table: pa.Table) -> IntArray | None:
         if self.period is None:
             return None
-        named = encode(table.column("period"), self.period, self.source)
+        named = encode(table.column("period"), self.period, FRAME)
         return np.asarray(period_numbers(named.texts)[named.codes])
 
 
@@ -159,18 +149,18 @@ class _PerCase:
 
     def read(self, table: pa.Table, starts: IntArray, names: list[str]) -> tuple[CodeArray, FloatArray]:
         """The codes of the attributes of each run, sorted, and the weights of the runs."""
-        source, offsets, found = self._rows.source, np.append(starts, table.num_rows), []
+        offsets, found = np.append(starts, table.num_rows), []
         for role, name in self._columns:
-            column = encode_some(table.column(role), name, source)
-            found.append(one_per_case(column, offsets, name, names, source))
+            column = encode_some(table.column(role), name, FRAME)
+            found.append(one_per_case(column, offsets, name, names, FRAME))
         first = [text_of(column, int(column.codes[0])) for column in found]
         for (_, name), before, value in zip(self._columns, self._last, first, strict=False):
             if names[0] == self._case and before != value:
-                raise changes(name, names[0], source, before, value)
+                raise changes(name, names[0], FRAME, before, value)
         self._case, self._last = names[-1], [text_of(column, int(column.codes[-1])) for column in found]
         weights = np.empty(0)
         if self._rows.weight is not None:
-            refuse_no_weight(found[-1], self._rows.weight, source, None)
+            refuse_no_weight(found[-1], self._rows.weight, FRAME, None)
             weights = weights_of(found[-1])
         heads = np.empty((len(starts), len(self._rows.heads)), np.int32)
         for at, (_, codes) in enumerate(self._rows.heads):
@@ -201,19 +191,10 @@ def _whole_ticks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield held
 
 
-def _tied(order: Sequence[pa.Array], starts: IntArray) -> BoolArray:
-    """Whether each row has the order of the row before, in the same run."""
-    each = [pc.equal(column[1:], column[:-1]).cast(pa.uint8()) for column in order]
-    same = np.bitwise_and.reduce([numpy_of(pa.chunked_array([one])) for one in each])
-    found = np.append(False, same.astype(bool))
-    found[starts] = False
-    return found
-
-
-def _ties(tied: BoolArray, starts: IntArray, names: Sequence[str]) -> Ties:
+def _ties(same: BoolArray, starts: IntArray, names: Sequence[str]) -> Ties:
     """How many rows are tied, and the first name of a case with some."""
-    runs = np.unique(np.searchsorted(starts, np.flatnonzero(tied), side="right") - 1).tolist()
-    return Ties(int(np.count_nonzero(tied)), min((names[run] for run in runs), default=None))
+    runs = np.unique(np.searchsorted(starts, np.flatnonzero(same), side="right") - 1).tolist()
+    return Ties(int(np.count_nonzero(same)), min((names[run] for run in runs), default=None))
 
 
 def _ends(block: SortedBlock, *, closed: bool) -> IntArray:

@@ -41,7 +41,6 @@ class Packing:
     """
 
     columns: tuple[tuple[str, str], ...]  # "case", "event", "order0", ..., and what the user calls each
-    source: str
     labels: tuple[str, ...]
     n_partitions: int
     memory: int
@@ -80,8 +79,8 @@ class Packing:
     def _packed(self, table: pa.Table, vocabulary: Vocabulary) -> tuple[pa.Array, pa.Array]:
         """A case of each partition that rows go to, and these rows."""
         for role, name in self.columns:
-            refuse_missing(table.column(role), name, self.source)
-        event = encode(table.column("event"), "event", self.source)
+            refuse_missing(table.column(role), name, FRAME)
+        event = encode(table.column("event"), "event", FRAME)
         codes = vocabulary.recode(event).astype(np.min_scalar_type(len(self.labels)))
         named = table.column("case").chunk(0).dictionary_encode()
         case = numpy_of(pa.chunked_array([named.indices]))
@@ -115,7 +114,6 @@ class Sorting:
     """
 
     orders: tuple[tuple[str, str], ...]
-    source: str
     labels: tuple[str, ...]
     memory: int
 
@@ -145,9 +143,7 @@ class Sorting:
         event = pa.DictionaryArray.from_arrays(table.column("event").chunk(0), pa.array(self.labels))
         table = table.set_column(table.column_names.index("event"), "event", event)
         case: IntArray = numpy_of(pa.chunked_array([table.column("case").chunk(0).indices]))
-        rows = group(
-            case, [sort_keys(table.column(role), name, self.source) for role, name in self.orders]
-        ).rows
+        rows = group(case, [sort_keys(table.column(role), name, FRAME) for role, name in self.orders]).rows
         yield table if rows is None else table.take(pa.array(rows))
 
 
@@ -219,21 +215,20 @@ def sorted_by_case(
     else:
         part = f.pmod(f.hash("case"), f.lit(n_partitions)).alias("part")
         orders = tuple((role, frame.roles[role]) for role in frame.order)
-        packing = Packing((("case", frame.roles["case"]), *orders), FRAME, labels, n_partitions, memory)
+        packing = Packing((("case", frame.roles["case"]), *orders), labels, n_partitions, memory)
         if frame.table is not None and frame.table.moves_rows:
             rows, orders = rows.withColumnRenamed("row", "came"), (*orders, ("came", "row"))
         schema = rows.select([name for name in ("case", *PLACE) if name in rows.columns]).schema
         schema = schema.add("row", "long").add("rows", "binary").add("error", "binary")
         packed = map_partitions(rows.drop("row").select("*", part), packing, schema)
         together = packed.repartition(n_partitions, "case")
-        sorting = Sorting(orders, FRAME, labels, memory)
+        sorting = Sorting(orders, labels, memory)
     names = tuple(frame.roles[role] for role in frame.roles if role.startswith("value"))
     if frame.wanted.gap is not None:
         gap = frame.wanted.gap.in_keys(kind, frame.roles["order0"], FRAME)
     return together, Sorted(
         frame.roles["case"],
         frame.roles["event0"],
-        FRAME,
         labels,
         frame.wanted.ties == "together",
         (kind, frame.roles["order0"]) if frame.wanted.times and kind is not None else None,
@@ -274,7 +269,7 @@ def _with_keys(frame: Frame, rows: Any, role: str) -> tuple[Any, Any]:
     schema = types.StructType()
     for field in rows.schema.fields:
         schema.add(field.name, number if field.name == role else field.dataType)
-    keyed = map_partitions(rows, FromText(fit[0], stated, role, frame.roles[role], FRAME), schema)
+    keyed = map_partitions(rows, FromText(fit[0], stated, role, frame.roles[role]), schema)
     return keyed, kinds[fit[0]].type
 
 
@@ -304,13 +299,12 @@ class FromText:
     stated: DateFormat | None
     role: str  # the name of the column here
     order: str  # and what the user calls it
-    source: str
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same rows with numbers."""
         for batch in batches:
             text = order_text(pa.chunked_array([batch.column(self.role)]))
             column = text_kinds(self.stated)[self.kind].read(text)
-            keys = pa.array(sort_keys(column, self.order, self.source))
+            keys = pa.array(sort_keys(column, self.order, FRAME))
             at = batch.schema.get_field_index(self.role)
             yield pa.record_batch([*batch.columns[:at], keys, *batch.columns[at + 1 :]], batch.schema.names)

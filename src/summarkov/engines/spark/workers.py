@@ -130,10 +130,10 @@ class ToCodes:
 
 def _with_heads(block: SortedBlock, ends: IntArray) -> Coded:
     """A block, with the codes of attributes before the events of each sequence."""
-    codes = np.where(block.together, block.codes | _WITHIN, block.codes)
+    moments, nothing = block.moments, np.empty(0, np.int64)
+    codes = np.where(moments.starts, block.codes, block.codes | _WITHIN)
     codes[ends - 1] |= _END
-    nothing = np.empty(0, np.int64)
-    found = Coded(codes, *(nothing if each is None else each for each in (block.times, block.periods)))
+    found = Coded(codes, *(nothing if each is None else each for each in (moments.times, moments.periods)))
     heads = block.heads[int(block.continues) :]
     at = np.repeat(block.starts[int(block.continues) :], heads.shape[1])
     if not len(at):
