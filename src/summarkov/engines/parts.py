@@ -75,8 +75,10 @@ class SeveralParts(EventSource):
         self._weights: list[IntArray | None] = [None] * len(parts)
         self.weights = None
         if any(part.weights is not None for part in parts):
-            own = [np.ones(part.n_sequences, int) if part.weights is None else part.weights for part in parts]
-            weights = [each * unit for each, unit in zip(own, units, strict=True)]
+            weights = [
+                np.full(part.n_sequences, unit, np.int64) if part.weights is None else part.weights * unit
+                for part, unit in zip(parts, units, strict=True)
+            ]
             self._weights, self.weights = [*weights], np.concatenate(weights)
         self.n_sequences = sum(part.n_sequences for part in parts)
         self.tied_order = sum(part.tied_order for part in parts)
