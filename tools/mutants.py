@@ -88,7 +88,8 @@ TESTS: dict[str, list[str]] = {
         "tests/properties/test_rules.py",
         *SEARCHES,
     ],
-    "engines/stored_parts.py": [
+    "engines/disk.py": [
+        "tests/every_engine/test_stream.py",
         "tests/hostile/test_count_stores.py",
         "tests/unit/engines/test_count_store.py",
     ],

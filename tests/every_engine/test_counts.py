@@ -31,7 +31,7 @@ from strategies import (
 )
 from summarkov import kernels
 from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest, Target
-from summarkov.engines.counts import joined_tables
+from summarkov.engines.counts import JointCounts, joined_tables
 from summarkov.engines.requests import join
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
@@ -357,4 +357,4 @@ def test_rare_targets_are_counted_as_in_the_table_of_all(kind, lookback, n_jobs)
         (whole,) = source.count([CandidatesRequest(summary, influencers, joint, others)])
         for target in rare:
             (alone,) = source.count([CandidatesRequest(summary, influencers, target, others)])
-            assert_same(alone, whole.narrow(joint, target))
+            assert_same(alone, JointCounts(whole, joint).narrow(target))

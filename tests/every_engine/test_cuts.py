@@ -34,8 +34,7 @@ from summarkov.engines import (
     StatesRequest,
     work,
 )
-from summarkov.engines.shard import Shard
-from summarkov.engines.work import joint_memory
+from summarkov.engines.work import Shard, joint_memory
 
 
 @st.composite

@@ -9,8 +9,7 @@ import oracle_order as oracle
 import summarkov as sm
 from strategies import examples
 from summarkov.engines import MemorySource
-from summarkov.engines.shuffled import count_shuffled, position_strata
-from summarkov.engines.shuffles import Shuffles, cut_for_shuffling
+from summarkov.engines.shuffles import Shuffles, count_shuffled, cut_for_shuffling, position_strata
 from summarkov.engines.surveys import Asked
 from summarkov.errors import DataError, SettingError, TooLargeError
 from summarkov.events.rows import cut_events, with_keys
@@ -74,9 +73,9 @@ def test_blocks_of_any_size_give_the_same(problem, most):
 def test_a_sequence_that_is_too_long_for_memory_is_cut_between_periods():
     source = in_memory([[("a", MONTHS[at // 20 % 3]) for at in range(200)]])
     blocks = list(with_keys(cut_events(source.events, 10), source.events.sequence_keys()))
-    pieces = list(cut_for_shuffling(blocks, Shuffles(by_period=True), 40))
-    assert sum(len(piece.codes) for piece in pieces) == 200
-    assert {len(piece.codes) % 20 for piece in pieces} == {0}
+    cut = [block for block, _ in cut_for_shuffling(blocks, Shuffles(by_period=True), 40)]
+    assert sum(len(block.codes) for block in cut) == 200
+    assert {len(block.codes) % 20 for block in cut} == {0}
     with pytest.raises(TooLargeError, match="a sequence has more than 15 events"):
         list(cut_for_shuffling(blocks, Shuffles(by_period=True), 15))
 

@@ -17,7 +17,7 @@ from strategies import codes, data, examples, long_data, subsets, target_of, tar
 from summarkov import kernels
 from summarkov.engines import MemorySource, Past, RecencyCounts, RecencyRequest, StatesRequest, Target, work
 from summarkov.engines.requests import join
-from summarkov.engines.shard import Shard
+from summarkov.engines.work import Shard
 from summarkov.errors import TooLargeError
 from summarkov.kernels import history_tests
 from summarkov.summaries import HistoryTests, TreeSummary

@@ -31,7 +31,6 @@ from summarkov.engines import (
     ReplicatedSource,
     StateCounts,
     StatesRequest,
-    shard,
     units_of,
 )
 from summarkov.engines import replicates as engine
@@ -151,8 +150,8 @@ def test_cuts_and_memory_change_nothing(question, more):
     direct = MemorySource(events.events).replicated(draws, 2).count(requests)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "MOST_PAIRS", 8)
-        patch.setattr(shard, "_MOST_KEPT", 4)
-        patch.setattr(engine, "_MOST_CELLS", 30)
+        patch.setattr(engine, "_MOST_KEPT", 4)
+        patch.setattr(engine, "_TABLE_BYTES", 240)
         for a, b in zip(
             MemorySource(events.events).replicated(draws, 2).count(requests), direct, strict=True
         ):
@@ -199,7 +198,7 @@ def test_alike_positions_are_merged(template):
     events = sm.read_events([["A", "B", "C"] * 50])
     source = MemorySource(events).replicated(Bootstrap(4))
     source.count([StatesRequest(template.make_summary(), (), target_of(events, ("A",)))])
-    (positions,) = source._weighing.kept._found.values()
+    (positions,) = source._weighing.kept.values()
     assert len(positions.own) <= 10
 
 

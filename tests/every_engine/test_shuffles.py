@@ -14,8 +14,7 @@ from strategies import examples
 from summarkov import kernels
 from summarkov.confidence import Sums
 from summarkov.engines import MemorySource
-from summarkov.engines.shuffled import count_shuffled, position_strata
-from summarkov.engines.shuffles import Shuffles, cut_for_shuffling
+from summarkov.engines.shuffles import Shuffles, count_shuffled, cut_for_shuffling, position_strata
 from summarkov.engines.surveys import Asked
 from summarkov.errors import TooLargeError
 from summarkov.events.rows import cut_events, with_keys
@@ -157,9 +156,9 @@ def test_a_sequence_that_is_too_long_for_memory_is_refused_unless_cut():
     blocks = list(with_keys(cut_events(events, 10), events.sequence_keys()))
     with pytest.raises(TooLargeError, match="give within, a number of positions such as 1000"):
         list(cut_for_shuffling(blocks, Shuffles(), 60))
-    pieces = list(cut_for_shuffling(blocks, Shuffles(within=4), 60))
-    assert [len(piece.codes) % 4 for piece in pieces[:-1]] == [0] * (len(pieces) - 1)
-    assert sum(len(piece.codes) for piece in pieces) == events.n_events
+    cut = [block for block, _ in cut_for_shuffling(blocks, Shuffles(within=4), 60)]
+    assert [len(block.codes) % 4 for block in cut[:-1]] == [0] * (len(cut) - 1)
+    assert sum(len(block.codes) for block in cut) == events.n_events
 
 
 def test_many_influencers_are_counted_one_by_one():

@@ -14,7 +14,9 @@ import summarkov as sm
 from summarkov.errors import StoreError
 
 EVENTS = [list("abcab"), list("bca"), list("cc")] * 4
-KINDS = {"codes": np.int32, "ends": np.int64, "keys": np.uint64, "times": np.int64}
+KINDS = {
+    "codes": np.int32, "ends": np.int64, "keys": np.uint64, "times": np.int64, "weights": np.float64,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -72,7 +74,7 @@ def test_a_part_never_leads_out_of_its_store(tmp_path, store, way):
         ({"new_labels": "drop"}, "one of add, refuse, pool"),
         ({"waiting": []}, "expected an object"),
         ({"waiting": {"case": "abc"}}, "expected a list"),
-        ({"version": 2}, "expected 1, the only version of stores"),
+        ({"version": 3}, "expected 1 or 2, the versions of stores"),
     ],
 )
 def test_what_a_store_says_of_itself(store, new, why):
@@ -179,6 +181,24 @@ def test_ticks_and_times_that_do_not_fit(tmp_path, name, changed, why):
     change_array(store.folder, name, changed)
     with pytest.raises(StoreError, match=f"is damaged.*({why})"):
         sm.BSuMM("b", lookback="3").fit(sm.CountStore(store.folder))
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        (lambda weights: weights[:-1], "weights has not its 96 bytes"),
+        (lambda weights: -weights, "weights: sample_weight must be finite numbers from 0 on"),
+        (lambda weights: weights * np.nan, "must be finite numbers"),
+        (lambda weights: weights * 2.0**50, "is too large"),
+    ],
+)
+def test_weights_that_are_none(tmp_path, changed, why):
+    made = sm.CountStore(tmp_path / "store")
+    made.add("monday", sm.read_events(EVENTS).with_weights(np.arange(12) + 0.5))
+    graph_of(made.folder)
+    change_array(made.folder, "weights", changed)
+    with pytest.raises(StoreError, match=f"is damaged .*{why}.*make the store anew"):
+        sm.CountStore(made.folder)
 
 
 @pytest.mark.parametrize(

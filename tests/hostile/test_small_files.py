@@ -120,7 +120,7 @@ def test_shuffles_of_many_targets_among_many_labels():
     """Memory in proportion to the targets, not to targets times labels, which would be 3.6 GB here."""
     script = """
 from summarkov.engines import MemorySource
-from summarkov.engines.shuffled import count_shuffled
+from summarkov.engines.shuffles import count_shuffled
 from summarkov.engines.shuffles import Shuffles
 from summarkov.engines.surveys import Asked
 n = 30_000

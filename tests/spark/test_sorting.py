@@ -84,9 +84,7 @@ def test_the_order_in_which_rows_come_does_not_matter(kind):
         at = pa.array(moments, pa.date32())
         table = table.set_column(2, "order0", at if kind == "day" else at.cast(pa.timestamp("us", "UTC")))
     labels, found = ("A", "B", "C"), []
-    packing = Packing(
-        (("case", "case"), *orders), "the dataframe", labels, 3, 70 * ROW_BYTES
-    )  # 70 rows at a time
+    packing = Packing((("case", "case"), *orders), labels, 3, 70 * ROW_BYTES)  # 70 rows at a time
     packed = [
         row for one in packing(table.drop_columns("row").to_batches(max_chunksize=20)) for row in _single(one)
     ]
@@ -99,14 +97,14 @@ def test_the_order_in_which_rows_come_does_not_matter(kind):
         order = [name for name in ("case", "event", "order0") if name in table.column_names]
         for seed in range(3):
             mixed = [mine[at] for at in np.random.default_rng(seed).permutation(len(mine))]
-            (sorted_,) = Sorting(orders, "the dataframe", labels, 1 << 20)(mixed)
+            (sorted_,) = Sorting(orders, labels, 1 << 20)(mixed)
             assert sorted_.column("case").to_pylist() == found or seed == 0  # cases by their first row
             found = sorted_.column("case").to_pylist()
             again = sorted(sorted_.select(order).to_pylist(), key=itemgetter("case"))
             assert again == expected.select(order).to_pylist()
         with pytest.raises(TooLargeError, match=r"more than 79 rows .* give memory= a larger number"):
-            list(Sorting(orders, "the dataframe", labels, 79 * ROW_BYTES)(mine))
-    assert list(Sorting(orders, "the dataframe", labels, 1 << 20)([])) == []
+            list(Sorting(orders, labels, 79 * ROW_BYTES)(mine))
+    assert list(Sorting(orders, labels, 1 << 20)([])) == []
 
 
 def _single(batch):

@@ -243,7 +243,7 @@ class Opening(Reading):
 
     def streams(self, path: Path) -> bool:
         """Whether the events are streamed."""
-        from summarkov.engines.disk import is_streamed
+        from summarkov.engines.memory import is_streamed
 
         return is_streamed(path, engine=self.engine, memory=self.memory, format=self.format)
 

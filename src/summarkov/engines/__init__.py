@@ -2,9 +2,9 @@
 
 from summarkov.engines.count_store import CountStore
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
-from summarkov.engines.disk import open_events, scan_events
-from summarkov.engines.mapped import MappedSource
-from summarkov.engines.memory import MemorySource, as_events, as_source, make_source
+from summarkov.engines.disk import scan_events
+from summarkov.engines.memory import MemorySource, as_events, as_source, make_source, open_events
+from summarkov.engines.parts import MappedSource
 from summarkov.engines.replicates import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target
 from summarkov.engines.source import IN_A_ROW, CountSource, EventSource, Layout

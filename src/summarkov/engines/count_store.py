@@ -6,48 +6,34 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-import numpy as np
-
 from summarkov.engines.counts import Counts
-from summarkov.engines.disk import MEMORY
+from summarkov.engines.disk import MEMORY, read_part, write_part
 from summarkov.engines.memory import make_source
+from summarkov.engines.messages import keep_answer, kept_answer, question_name
+from summarkov.engines.parts import KnownPart, SeveralParts, among_others, refuse_more, refuse_unlike
 from summarkov.engines.source import EventSource
-from summarkov.engines.stored_parts import (
-    keep_answer,
-    kept_answer,
-    question_name,
-    read_blocks,
-    read_part,
-    refuse_more,
-    refuse_other_times,
-    write_part,
-)
 from summarkov.engines.surveys import FollowedWork
-from summarkov.engines.views import Translate
 from summarkov.engines.work import Answer, CountWork, Part, Work, threads
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events import EventSequences
-from summarkov.events.draws import distinct_keys
 from summarkov.events.prepare import RARE
-from summarkov.events.rows import Block, with_keys
-from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, translation, vocabulary_of
+from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, vocabulary_of
 from summarkov.store import Node, check_seal, read_document, write_sealed
-from summarkov.typing import HashArray
+from summarkov.typing import BoolArray, HashArray
 
-#: What a store calls itself, and the version of its files.
-_FORMAT, _VERSION = "summarkov-count-store", 1
+#: What a store calls itself, and the version of the files of one that has held weights; else it is 1.
+_FORMAT, _WITH_WEIGHTS = "summarkov-count-store", 2
 #: What the folders of parts are called.
 _FOLDER = re.compile("part-[0-9a-f]{12}")
 
 NewLabels = Literal["add", "refuse", "pool"]
 
 
-class CountStore(EventSource):
+class CountStore(SeveralParts):
     """Events in named parts, such as days, and all that was counted in them: an :class:`EventSource`.
 
     A model or a graph that is fitted to a store is that of all parts together, to the last bit. What was
@@ -99,37 +85,22 @@ class CountStore(EventSource):
                     f"{self.folder} holds something else; name a folder that is empty or not there"
                 )
             known = None if labels is None else list(vocabulary_of(labels))
-            self._write({"labels": known, "new_labels": new_labels, "parts": [], "waiting": {}})
+            said = {"version": 1, "labels": known, "new_labels": new_labels}
+            self._write({**said, "parts": [], "waiting": {}})
         self._open()
 
     def _open(self) -> None:
         """Read what the store says of itself."""
         try:
             self._says = _read(read_document(self.folder / "store.json"))
-            self._parts = [read_part(self.folder / part["folder"]) for part in self._says["parts"]]
+            folders = [self.folder / part["folder"] for part in self._says["parts"]]
+            self._sources = [read_part(folder, self.memory, self.n_jobs) for folder in folders]
         except (OSError, StoreError) as problem:
             raise StoreError(f"{self.folder} is damaged ({problem}); make the store anew") from problem
         fixed, policy = self._says["labels"] or (), self._says["new_labels"]
-        found = {label for part in self._parts for label in part.labels} if policy == "add" else set()
-        self.labels = tuple(sorted({*fixed, *found, *([RARE] if policy == "pool" else [])}))
-        self.n_sequences = sum(part.n_sequences for part in self._parts)
-        self.tied_order = sum(part.ties.n for part in self._parts)
-        self.has_ticks = any(part.has_ticks for part in self._parts)
-        self.n_ticks = sum(part.n_ticks for part in self._parts)
-        self.time_unit = self._parts[0].time_unit if self._parts else None
-        self._views = [self._view(part.labels) for part in self._parts]
-        counts = [
-            view.label_counts(part.label_counts) for view, part in zip(self._views, self._parts, strict=True)
-        ]
-        self.label_counts = np.sum([np.zeros(len(self.labels), np.int64), *counts], axis=0)
-        for known in ("_keys", "n_positions"):  # of fewer or other parts
-            vars(self).pop(known, None)
-
-    def _view(self, labels: Sequence[str]) -> Translate:
-        """The labels of a part as those of the store."""
-        known = set(self.labels)
-        becomes = [label if label in known else RARE for label in labels]
-        return Translate(self.labels, translation(becomes, self.labels))
+        found = {label for part in self._sources for label in part.labels} if policy == "add" else set()
+        parts = [KnownPart.of(source) for source in self._sources]
+        self._hold(parts, {*fixed, *found, *([RARE] if policy == "pool" else [])})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -152,7 +123,7 @@ class CountStore(EventSource):
             Such as ``"2024-05-17"``.
         events
             Whatever :func:`read_events` takes, or a stream that keeps names, made by
-            ``scan_events(path, names=True)``.
+            ``scan_events(path, names=True)``. Its sequences may have weights (``weight=``).
         open : names, optional
             The sequences that go on after this part. They are not counted yet, but wait, and what comes
             of the same name in a later part is joined to them. All others have ended, also those that waited.
@@ -166,11 +137,7 @@ class CountStore(EventSource):
         going_on = [label_text(each) for each in iterate(open)]
         source, waiting = self._joined(events, going_on)
         refuse_more(source)
-        if source.weights is not None:
-            raise SettingError(
-                "parts have no weights; leave them out, or learn with read_events, scan_events or scan_spark"
-            )
-        refuse_other_times([source.time_unit, *(part.time_unit for part in self._parts)])
+        refuse_unlike([*self._parts, KnownPart.of(source)])
         labels = self._says["labels"]
         if labels is None and self._says["new_labels"] != "add":
             labels = list(source.labels)
@@ -180,7 +147,9 @@ class CountStore(EventSource):
         try:
             write_part(self.folder / folder, source)
             parts = [*self._says["parts"], {"name": name, "folder": folder}]
-            self._write({**self._says, "parts": parts, "waiting": waiting, "labels": labels})
+            version = self._says["version"] if source.weights is None else _WITH_WEIGHTS
+            said = {"version": version, "parts": parts, "waiting": waiting, "labels": labels}
+            self._write({**self._says, **said})
         except BaseException:
             shutil.rmtree(self.folder / folder, ignore_errors=True)
             raise
@@ -195,6 +164,10 @@ class CountStore(EventSource):
         held = getattr(source, "events", None)
         if not isinstance(held, EventSequences):
             raise SettingError("sequences that go on must be in memory; give events that read_events returns")
+        if held.weights is not None:
+            raise SettingError(
+                "a sequence with a weight cannot wait for a later part; add it when it is over"
+            )
         if held.moments is not None:
             raise SettingError(
                 "only events one after the other, without times, can be joined to those of a later part; add "
@@ -233,7 +206,7 @@ class CountStore(EventSource):
             raise SettingError(f"both stores have a part {twice[0]!r}; forget it in one of them")
         if other.waiting:
             raise SettingError(f"{other.waiting[0]!r} has not ended in the other store; end it there first")
-        refuse_other_times(part.time_unit for part in (*self._parts, *other._parts))
+        refuse_unlike([*self._parts, *other._parts])
         if self._says["new_labels"] == "refuse" and self._says["labels"] is not None:
             refuse_unknown_labels(other.labels, other.label_counts, self.labels)
         for part in other._says["parts"]:
@@ -242,12 +215,12 @@ class CountStore(EventSource):
         if labels is None and self._says["new_labels"] != "add":
             labels = list(other.labels)
         parts = [*self._says["parts"], *other._says["parts"]]
-        self._write({**self._says, "parts": parts, "labels": labels})
+        version = max(self._says["version"], other._says["version"])
+        self._write({**self._says, "version": version, "parts": parts, "labels": labels})
         self._open()
 
     def _write(self, says: dict[str, Any]) -> None:
-        said = {"format": _FORMAT, "version": _VERSION, **says}
-        write_sealed(self.folder / "store.json", said, indent=1)
+        write_sealed(self.folder / "store.json", {"format": _FORMAT, **says}, indent=1)
 
     # ------------------------------------------------------------------ count
 
@@ -264,9 +237,11 @@ class CountStore(EventSource):
 
     def _asked(self, work: Work[Answer]) -> list[str | None]:
         """The names of the questions of some work, under which parts keep their answers."""
+        questions: Sequence[object] = [work] if isinstance(work, FollowedWork) else []
         if isinstance(work, CountWork):
-            return [question_name(self.labels, request) for request in work.requests]
-        return [question_name(self.labels, work)] if isinstance(work, FollowedWork) else []
+            questions = work.requests
+        unit = () if self.scale == 1 else (self.scale,)  # answers are in that
+        return [question_name(self.labels, *unit, question) for question in questions]
 
     def _run_on(self, number: int, work: Work[Answer], asked: Sequence[str | None]) -> Answer:
         part = self._part(number)
@@ -285,40 +260,22 @@ class CountStore(EventSource):
 
     def _part(self, number: int) -> Part:
         """One part, under the vocabulary of all."""
-        content, folder = self._parts[number], self.folder / self._says["parts"][number]["folder"]
-        keys = vars(self).get("_keys")
+        keys = vars(self)["_keys"][number] if "_keys" in vars(self) else None
+        part = self._sources[number].part()
+        return among_others(part, number, self._views[number], keys, self._weights[number])
 
-        def read(most: int) -> Iterator[Block]:
-            return with_keys(read_blocks(content, most), None if keys is None else keys[number])
+    def _own_keys(self, number: int) -> HashArray:
+        return self._sources[number].content.keys()
 
-        part = Part(read, content.labels, self.memory, self.n_jobs, number, room=folder)
-        return part if content.labels == self.labels else self._views[number](part)
-
-    def sequence_keys(self) -> Sequence[HashArray]:
-        """For each part, numbers for the names of its sequences."""
-        return self._keys
-
-    @cached_property
-    def _keys(self) -> list[HashArray]:
-        every = [np.asarray(part.keys()) for part in self._parts]
-        keys = distinct_keys(np.concatenate([np.empty(0, np.uint64), *every]))
-        return np.split(keys, np.cumsum([len(each) for each in every])[:-1])
-
-    def filled_keys(self) -> HashArray:
-        """The keys of all sequences that are not empty."""
-        held = [keys[part.lengths() > 0] for keys, part in zip(self._keys, self._parts, strict=True)]
-        return np.concatenate([np.empty(0, np.uint64), *held])
-
-    @property
-    def n_filled(self) -> int:
-        """How many sequences are not empty."""
-        return sum(part.n_held for part in self._parts)
+    def _filled(self, number: int) -> BoolArray:
+        filled, weights = self._sources[number].content.lengths() > 0, self._weights[number]
+        return filled if weights is None else filled & (weights > 0)
 
 
 def _read(said: Node) -> dict[str, Any]:
     """What a store says of itself; refused unless a store could have written it."""
-    if (said["format"].value, said["version"].value) != (_FORMAT, _VERSION):
-        said["version"].wrong(f"{_VERSION}, the only version of stores")
+    if said["format"].value != _FORMAT or said["version"].value not in (1, _WITH_WEIGHTS):
+        said["version"].wrong("1 or 2, the versions of stores")
     parts = [{each: part[each].text() for each in ("name", "folder")} for part in said["parts"].list()]
     for each in ("name", "folder"):
         if len({part[each] for part in parts}) < len(parts):
@@ -327,6 +284,7 @@ def _read(said: Node) -> dict[str, Any]:
         if not _FOLDER.fullmatch(part["folder"]):  # nor a way out of the store
             node["folder"].wrong("the name of a folder that a store has made")
     found = {
+        "version": said["version"].count(),
         "labels": None
         if said["labels"].value is None
         else sorted({node.text() for node in said["labels"].list()}),

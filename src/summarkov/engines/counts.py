@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
+from typing import Self
 
 import numpy as np
 
@@ -16,30 +17,36 @@ from summarkov.typing import FloatArray, IntArray, KeyArray
 
 
 class _Tables:
-    """Arrays of counts whose last axis is the outcome."""
+    """Arrays of counts of states; the last axis of each is the outcome.
+
+    States are the first axis of the first array, and the second axis of the second.
+    """
+
+    keys: KeyArray
 
     @property
     def tables(self) -> tuple[IntArray, ...]:
-        """All of them."""
+        """All arrays."""
         raise NotImplementedError  # each class that takes this in has its own
 
-    @cached_property
-    def _sums(self) -> tuple[IntArray, ...]:
-        """The sums over outcomes, shared by all targets: N(s), for a start."""
-        return tuple(np.asarray(table.sum(axis=-1)) for table in self.tables)
+    def with_tables(self, tables: Iterable[IntArray]) -> Self:
+        """Counts of the same states with other arrays."""
+        return type(self)(self.keys, *tables)  # type: ignore[call-arg]  # as each class is made
 
-    def _narrowed(self, joint: Target, target: Target) -> Iterator[IntArray]:
-        """The target's outcomes out of the joint ones, in every table."""
-        for table, rest in zip(self.tables, self._sums, strict=True):
-            if joint == target:
-                yield table
-                continue
-            picked = pick_outcomes(partial(_column, table), rest, joint, target)
-            yield picked.transpose((*range(1, picked.ndim), 0))
-
-
-def _column(table: IntArray, outcome: int) -> IntArray:
-    return np.asarray(table[..., outcome])
+    @classmethod
+    def total(cls, parts: Sequence[Self]) -> Self:
+        """Add the counts of several shards."""
+        if len(parts) == 1:
+            return parts[0]
+        keys, where = merge_keys([part.keys for part in parts])
+        tables = []
+        for axis, same in enumerate(zip(*(part.tables for part in parts), strict=True)):
+            shape = same[0].shape
+            added = np.zeros((*shape[:axis], len(keys), *shape[axis + 1 :]), np.int64)
+            for table, rows in zip(same, where, strict=True):
+                added[(slice(None),) * axis + (rows,)] += table
+            tables.append(added)
+        return cls(keys, *tables)  # type: ignore[call-arg]
 
 
 @travels
@@ -56,23 +63,6 @@ class StateCounts(_Tables):
     @property
     def tables(self) -> tuple[IntArray, ...]:
         return (self.counts,)
-
-    def narrow(self, joint: Target, target: Target) -> StateCounts:
-        """The counts for one target out of those for several."""
-        (counts,) = self._narrowed(joint, target)
-        # How sums of floats are rounded depends on the layout, so it must be that of counts made alone.
-        return StateCounts(self.keys, np.ascontiguousarray(counts))
-
-    @staticmethod
-    def total(parts: Sequence[StateCounts]) -> StateCounts:
-        """Add the counts of several shards."""
-        if len(parts) == 1:
-            return parts[0]
-        keys, where = merge_keys([part.keys for part in parts])
-        counts = np.zeros((len(keys), *parts[0].counts.shape[1:]), np.int64)
-        for part, rows in zip(parts, where, strict=True):
-            counts[rows] += part.counts
-        return StateCounts(keys, counts)
 
     def regroup(self, keys: KeyArray) -> StateCounts:
         """Merge the states that have become equal under new keys (rows of levels), one per state."""
@@ -105,25 +95,6 @@ class CandidateCounts(_Tables):
     def tables(self) -> tuple[IntArray, ...]:
         return self.counts, self.present
 
-    def narrow(self, joint: Target, target: Target) -> CandidateCounts:
-        """The counts for one target out of those for several."""
-        counts, present = self._narrowed(joint, target)
-        return CandidateCounts(self.keys, np.ascontiguousarray(counts), present)
-
-    @staticmethod
-    def total(parts: Sequence[CandidateCounts]) -> CandidateCounts:
-        """Add the counts of several shards."""
-        if len(parts) == 1:
-            return parts[0]
-        keys, where = merge_keys([part.keys for part in parts])
-        first = parts[0]
-        counts = np.zeros((len(keys), *first.counts.shape[1:]), np.int64)
-        present = np.zeros((first.present.shape[0], len(keys), *first.present.shape[2:]), np.int64)
-        for part, rows in zip(parts, where, strict=True):
-            counts[rows] += part.counts
-            present[:, rows] += part.present
-        return CandidateCounts(keys, counts, present)
-
 
 @travels
 @dataclass(frozen=True)
@@ -139,18 +110,16 @@ class RecencyCounts(_Tables):
     def tables(self) -> tuple[IntArray, ...]:
         return self.counts, self.lags, self.starts, self.pairs
 
-    def narrow(self, joint: Target, target: Target) -> RecencyCounts:
-        """The counts for one target out of those for several."""
-        return RecencyCounts(*self._narrowed(joint, target))
+    def with_tables(self, tables: Iterable[IntArray]) -> RecencyCounts:
+        """The same leaves with other arrays."""
+        return RecencyCounts(*tables)
 
-    @staticmethod
-    def total(parts: Sequence[RecencyCounts]) -> RecencyCounts:
+    @classmethod
+    def total(cls, parts: Sequence[RecencyCounts]) -> RecencyCounts:
         """Add the counts of several shards."""
         if len(parts) == 1:
             return parts[0]
-        return RecencyCounts(
-            *(np.sum(tables, axis=0) for tables in zip(*(p.tables for p in parts), strict=True))
-        )
+        return cls(*(np.sum(same, axis=0) for same in zip(*(part.tables for part in parts), strict=True)))
 
     def leaf(self, number: int) -> RecencyCounts:
         """The counts at one of the leaves."""
@@ -204,25 +173,13 @@ def joined_tables(many: Sequence[CandidateCounts]) -> FloatArray:
 
 
 def total(parts: Sequence[Counts]) -> Counts:
-    """Add the answers of several shards to one request."""
-    # The answers to one request are all of one kind, which types do not tell: so the three lines are ignored.
-    if isinstance(parts[0], RecencyCounts):
-        return RecencyCounts.total(parts)  # type: ignore[arg-type]
-    if isinstance(parts[0], CandidateCounts):
-        return CandidateCounts.total(parts)  # type: ignore[arg-type]
-    return StateCounts.total(parts)  # type: ignore[arg-type]
+    """Add the answers of several shards to one request, which are all of one kind."""
+    return type(parts[0]).total(parts)  # type: ignore[arg-type]  # types do not tell that they are
 
 
 def pick_replicate(counts: Counts, at: int) -> Counts:
     """The counts of one replicate of several."""
-    return with_tables(counts, (table[at] for table in counts.tables))
-
-
-def with_tables(counts: Counts, tables: Iterable[IntArray]) -> Counts:
-    """Counts of the same states with other arrays."""
-    if isinstance(counts, RecencyCounts):
-        return RecencyCounts(*tables)
-    return type(counts)(counts.keys, *tables)
+    return counts.with_tables(table[at] for table in counts.tables)
 
 
 def seen_only(counts: Counts) -> Counts:
@@ -239,21 +196,52 @@ def seen_only(counts: Counts) -> Counts:
     return StateCounts(counts.keys[some], counts.counts[..., some, :])
 
 
-def pick_outcomes(
-    column: Callable[[int], IntArray], rest: IntArray, joint: Target, target: Target
-) -> IntArray:
-    """A target's outcomes out of the joint ones, as the first axis, with the residual one if it has that.
+class JointCounts:
+    """Counts that answer for several targets: they have an outcome for each label of any of them.
 
-    ``column(i)`` has the counts of outcome i of the joint target, and ``rest`` the sums over all outcomes.
+    With ``replicates``, tables have one more axis at the end, which has these.
     """
-    picked = np.empty((target.n_outcomes, *rest.shape), np.int64)  # one outcome at a time is faster
-    for outcome, code in enumerate(target.codes):
-        picked[outcome] = column(bisect.bisect_left(joint.codes, code))
-    if target.has_residual:
-        picked[-1] = rest
-        for outcome in range(len(target.codes)):
-            picked[-1] -= picked[outcome]
-    return picked
+
+    def __init__(self, counts: Counts, joint: Target, replicates: IntArray | None = None) -> None:
+        self._counts, self._joint, self._replicates = counts, joint, replicates
+        axis = -1 if replicates is None else -2
+        self._by_outcome = [np.moveaxis(table, axis, 0) for table in counts.tables]
+
+    @cached_property
+    def _sums(self) -> list[IntArray]:
+        """The sums over outcomes, shared by all targets: N(s), for a start."""
+        return [np.asarray(table.sum(axis=0)) for table in self._by_outcome]
+
+    def narrow(self, target: Target, asked: Sequence[int] | None = None) -> Counts:
+        """The counts for one target, and for some of the replicates (None: all), these as the first axis."""
+        counts, tables = self._counts, [*self._counts.tables]
+        if self._replicates is not None:
+            some = asked is not None and len(asked) < len(self._replicates)
+            at = np.searchsorted(self._replicates, np.array(asked)) if some else slice(None)
+            tables = [table.swapaxes(0, -1) for table in self._picked(target, at)]
+        elif target != self._joint:
+            tables = [np.moveaxis(table, 0, -1) for table in self._picked(target)]
+        # How sums of floats are rounded depends on the layout, so it must be that of counts made alone.
+        if isinstance(counts, RecencyCounts):
+            tables = tables if self._replicates is None else [np.ascontiguousarray(each) for each in tables]
+        else:
+            tables[0] = np.ascontiguousarray(tables[0])
+        found = counts.with_tables(tables)
+        return seen_only(found) if target.only or self._replicates is None else found
+
+    def _picked(self, target: Target, at: IntArray | slice | None = None) -> Iterator[IntArray]:
+        """The target's outcomes, as the first axis of each table, with the residual one if it has that."""
+        for table, sums in zip(self._by_outcome, self._sums, strict=True):
+            rest = sums if at is None else sums[..., at]
+            picked = np.empty((target.n_outcomes, *rest.shape), np.int64)  # one outcome at a time is faster
+            for outcome, code in enumerate(target.codes):
+                column = table[bisect.bisect_left(self._joint.codes, code)]
+                picked[outcome] = column if at is None else column[..., at]
+            if target.has_residual:
+                picked[-1] = rest
+                for outcome in range(len(target.codes)):
+                    picked[-1] -= picked[outcome]
+            yield picked
 
 
 def merge_keys(many: list[KeyArray]) -> tuple[KeyArray, list[IntArray]]:

@@ -1,72 +1,84 @@
-"""Events in files: streamed, that is counted block by block in bounded memory, or read, whichever fits."""
+"""Events as codes on disk, counted block by block in bounded memory: those of files, and parts of a store.
+
+Whoever can write to a store can change what is learned from it, and no more: what leads nowhere is refused
+before anything is counted.
+"""
 
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, Unpack
 
-from summarkov.arrow import parquet
+import numpy as np
+
 from summarkov.engines.source import EventSource
 from summarkov.engines.views import Heads
 from summarkov.engines.weights import fixed_point
 from summarkov.engines.work import Answer, Part, Work, threads
-from summarkov.errors import DataError, SettingError
-from summarkov.events import EventSequences
-from summarkov.events.draws import distinct_keys
+from summarkov.errors import DataError, SettingError, StoreError
+from summarkov.events.draws import distinct_keys, sequence_keys
+from summarkov.events.moments import TimeUnit
 from summarkov.events.rows import Block, with_keys
-from summarkov.io import read_events
-from summarkov.io.addresses import name_of, plain_name, size_of
+from summarkov.io.addresses import plain_name
 from summarkov.io.buckets import FILES
 from summarkov.io.case_attributes import CaseTable
-from summarkov.io.files import ENDINGS, STREAMED, Format, format_of, open_file
-from summarkov.io.finding import are_several, find_files, stream_format
+from summarkov.io.files import Format
+from summarkov.io.finding import find_files, stream_format
 from summarkov.io.scan import Content, Progress, Task, spill
+from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import Files
 from summarkov.io.temporary import Scratch
-from summarkov.io.ticks import warn_of_ties
+from summarkov.io.ticks import Ties, warn_of_ties
 from summarkov.io.wanted import Reading, Wanted
 from summarkov.settings import is_whole, reporter
-from summarkov.typing import HashArray
+from summarkov.store import Node, check_seal, read_document, write_sealed
+from summarkov.typing import HashArray, IntArray
 
 #: Bytes to get along with unless told otherwise.
 MEMORY = 1 << 30
+#: What of a part is written beside its codes.
+_KNOWN = ("n_events", "n_sequences", "labels", "label_counts", "n_held", "has_ticks", "n_ticks", "time_unit")
 
 
 class StreamSource(EventSource):
-    """An :class:`EventSource` over codes on disk, which it owns."""
+    """An :class:`EventSource` over codes on disk; it owns the folder ``scratch`` that they are in, if any."""
 
-    def __init__(self, scratch: Scratch, content: Content, *, memory: int, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, content: Content, *, memory: int, n_jobs: int | None = None, scratch: Scratch | None = None
+    ) -> None:
         self.n_jobs = threads(n_jobs)
         self.memory, self.origin = memory, content.origin
-        self._scratch, self._content = scratch, content.spill
+        self._scratch, self.content = scratch, content.spill
         self._keys: HashArray | None = None
         self._open = True
-        self.tied_order = self._content.ties.n
-        self.labels, self.n_sequences = self._content.labels, self._content.n_sequences
+        self.tied_order = self.content.ties.n
+        self.labels, self.n_sequences = self.content.labels, self.content.n_sequences
         self._heads = None
         if content.attributes is not None:
             self._heads = Heads.of(self.labels, content.attributes, content.values)
             self.labels, self.attributes = self._heads.labels, content.attributes.names
-        self.has_ticks, self.time_unit = self._content.has_ticks, self._content.time_unit
-        self.n_ticks = self._content.n_ticks
+        self.has_ticks, self.time_unit = self.content.has_ticks, self.content.time_unit
+        self.n_ticks = self.content.n_ticks
         self.weights, self.scale = fixed_point(content.weights, self.n_sequences)
         if self.weights is None:
-            counts = self._content.label_counts
+            counts = self.content.label_counts
             self.label_counts = counts if self._heads is None else self._heads.label_counts(counts)
 
     @property
     def n_events(self) -> int:
         """N, without weights."""
-        return int(self._content.label_counts.sum())
+        return int(self.content.label_counts.sum())
 
     def close(self) -> None:
         """Remove the temporary files."""
-        self._scratch.remove()
-        self._open = False
+        if self._scratch is not None:
+            self._scratch.remove()
+            self._open = False
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on the codes on disk, which are one part."""
@@ -75,7 +87,7 @@ class StreamSource(EventSource):
     def sequence_keys(self) -> Sequence[HashArray]:
         """Numbers for the names of the sequences, on disk unless two have the same name."""
         if self._keys is None:
-            self._keys = distinct_keys(self._content.keys())
+            self._keys = distinct_keys(self.content.keys())
         return [self._keys]
 
     def filled_keys(self) -> HashArray:
@@ -83,13 +95,13 @@ class StreamSource(EventSource):
         keys = super().filled_keys()
         if self.n_filled == self.n_sequences:
             return keys
-        filled = self._content.lengths() > 0
+        filled = self.content.lengths() > 0
         return keys[filled if self.weights is None else filled[self.weights > 0]]
 
     @property
     def n_filled(self) -> int:
         """How many sequences are not empty."""
-        return self._content.n_held
+        return self.content.n_held
 
     def part(self) -> Part:
         """All of the data."""
@@ -100,13 +112,13 @@ class StreamSource(EventSource):
 
         def read(most: int) -> Iterator[Block]:
             if heads is None:
-                return with_keys(self._content.blocks(most, self.weights), self._keys)
+                return with_keys(self.content.blocks(most, self.weights), self._keys)
             few = max(1, most // (1 + heads.n_columns))  # sequences may have an event each
-            return heads.put(with_keys(self._content.blocks(few, self.weights), self._keys))
+            return heads.put(with_keys(self.content.blocks(few, self.weights), self._keys))
 
         attributes = None if heads is None else heads.attributes
         return Part(
-            read, self.labels, self.memory, self.n_jobs, room=self._scratch.path, attributes=attributes
+            read, self.labels, self.memory, self.n_jobs, room=self.content.folder, attributes=attributes
         )
 
 
@@ -191,7 +203,7 @@ def scan_events(
         ties, n = content.spill.ties.n, content.spill.n_events
         source = plain_name(found.paths[0]) if len(found.paths) == 1 else FILES
         warn_of_ties(ties, n, content.origin, wanted, source)
-        return StreamSource(folder, content, memory=memory, n_jobs=n_threads)
+        return StreamSource(content, memory=memory, n_jobs=n_threads, scratch=folder)
 
 
 def _are_paths(given: Any) -> bool:
@@ -202,113 +214,106 @@ def _are_paths(given: Any) -> bool:
     )
 
 
-Path = str | os.PathLike[str]
-
-#: What a byte of a text file takes in memory while it is read, about.
-_TEXT_BYTE = 3
-#: How many bytes of an event log a packed one holds, about.
-_PACKED = 10
+# ---------------------------------------------------------------------- parts of a store
 
 
-@contextmanager
-def open_events(
-    path: Path,
-    *,
-    engine: str = "auto",
-    memory: int | str = "1G",
-    format: Format | None = None,
-    n_jobs: int | None = None,
-    names: bool = False,
-    progress: Progress = None,
-    **reading: Unpack[Reading],
-) -> Iterator[EventSequences | EventSource]:
-    """Open the events of a file, a folder or a pattern, in memory or streamed.
+class StoredCodes(Spill):
+    """Codes in a folder that somebody may have changed: refused where they run backwards in time."""
 
-    Both can be learned from, and give the same model to the last bit. To be used in a ``with`` statement: a
-    stream has temporary files, which are removed at its end.
-
-    Parameters
-    ----------
-    path : path
-        A file; or a folder or a pattern such as ``"log/*.csv"``, which are always streamed.
-    engine : {"auto", "memory", "stream"}
-        "auto" streams folders, patterns, and files that need more than ``memory``.
-    memory : int or str
-        What streaming may use: a number of bytes, or a size such as ``"500M"`` or ``"4G"``.
-    format : str, optional
-        As in :func:`summarkov.read_events`.
-    n_jobs : int, optional
-        Threads of a stream; -1 for one per core.
-    names : bool
-        Whether a stream keeps the names of sequences, for tables of predictions.
-    progress : function or True, optional
-        Called with how much is done, how much there is, and what is being done; True writes that.
-    **reading
-        ``case``, ``event``, ``order`` and all other settings of :func:`summarkov.read_events`;
-        ``session_gap`` needs the events in memory.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "log.jsonl").write_text('["A", "B"]\\n["B"]\\n')
-    ...     for engine in ("memory", "stream"):
-    ...         with open_events(Path(folder, "log.jsonl"), engine=engine) as events:
-    ...             print(type(events).__name__, events.n_events)
-    EventSequences 3
-    StreamSource 3
-    """
-    if not is_streamed(path, engine=engine, memory=memory, format=format):
-        yield read_events(path, format=format, **reading)
-        return
-    how: dict[str, Any] = {"format": format, "n_jobs": n_jobs, "names": names, "progress": progress}
-    with scan_events(path, memory=bytes_of(memory), **how, **reading) as source:
-        yield source
+    def blocks(self, n_events: int, weights: IntArray | None = None) -> Iterator[Block]:
+        """Read all sequences, at most ``n_events`` events at a time."""
+        for block in super().blocks(n_events, weights):
+            if block.moments is not None:
+                try:
+                    block.moments.check(block.offsets)
+                except DataError as problem:
+                    raise StoreError(f"{self.folder} is damaged ({problem}); make the store anew") from None
+            yield block
 
 
-def is_streamed(
-    path: Path, *, engine: str = "auto", memory: int | str = "1G", format: str | None = None
-) -> bool:
-    """Whether :func:`open_events` streams a file, a folder or a pattern."""
-    if engine not in ("auto", "memory", "stream"):
-        raise SettingError(f"engine= must be auto, memory or stream, not {engine!r}")
-    most = bytes_of(memory)
-    several = are_several(path)
-    if engine == "auto":
-        return several or _needed(path, format) > most
-    if engine == "memory" and several:
-        raise SettingError(f'{name_of(path)} is not one file; engine="stream" reads folders and patterns')
-    return engine == "stream"
-
-
-def bytes_of(size: int | str) -> int:
-    """A number of bytes, also as people write it.
-
-    >>> bytes_of("500M"), bytes_of("1GiB"), bytes_of(2048)
-    (524288000, 1073741824, 2048)
-    """
-    form = r"\s*([0-9]{1,19}(?:\.[0-9]{1,9})?)\s*([KMGT]?)(?:i?B)?\s*"
-    found = re.fullmatch(form, str(size), re.IGNORECASE)
-    n = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
-    if not 1024 <= n < 2**62:
-        raise SettingError(f"memory= must be a size such as 500M or 4G, 1K at least, not {str(size)[:40]!r}")
-    return n
-
-
-def _needed(path: Path, format: str | None) -> int:
-    """Bytes to read a file into memory, about; 0 if that cannot be told, as reading will say why."""
+def write_part(folder: Path, source: EventSource) -> None:
+    """Write the codes of a source, which must be in one part, and what is known of them."""
+    part, ids, first = source.part(), source.ids, 0
+    folder.mkdir()
+    (folder / "answers").mkdir()
+    writer = SpillWriter(folder)
     try:
-        kind = format_of(name_of(path), format)
-        if kind == "parquet":
-            from summarkov.io.parquet_files import bytes_in_memory
+        begun = False
+        for block in part.read(1 << 20):
+            n = len(block.offsets) - 1
+            names = list(ids[first : first + n]) if block.names is None else block.names.to_pylist()
+            if len(names) < n:
+                raise SettingError("the names of sequences are needed; give scan_events(path, names=True)")
+            ended = n - block.goes_on
+            writer.copy(block, len(part.labels), sequence_keys(names[begun:]))
+            begun, first = block.goes_on, first + ended
+        content = writer.finish_copy(part.labels)
+    finally:
+        writer.close()
+    known = {name: value for name, value in asdict(content).items() if name in _KNOWN}
+    known["label_counts"], known["tied_order"] = content.label_counts.tolist(), source.tied_order
+    if source.weights is not None:
+        (source.weights / source.scale).tofile(folder / "weights")  # exact: a scale is a power of 2
+        known["weighted_counts"] = source.label_counts.tolist()
+    write_sealed(folder / "part.json", known)
 
-            with open_file(name_of(path)) as file:
-                metadata = parquet.read_metadata(file)
-            return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)
-        if kind not in (*STREAMED, "tsv"):
-            return 0  # it cannot be streamed
-        packed = plain_name(path).lower().endswith(ENDINGS)
-        return size_of(path) * _TEXT_BYTE * (_PACKED if packed else 1)
-    except Exception:
-        return 0
+
+def read_part(folder: Path, memory: int, n_jobs: int) -> StreamSource:
+    """A part as it was written; refused if its files do not fit together."""
+    known = read_document(folder / "part.json")
+    n_events, n_sequences, n_held = (known[name].count() for name in ("n_events", "n_sequences", "n_held"))
+    labels = tuple(node.text() for node in known["labels"].list())
+    if any(a >= b for a, b in pairwise(labels)):
+        known["labels"].wrong("labels in sorted order, each once")
+    counts = [node.count() for node in known["label_counts"].list(len(labels))]
+    has_ticks = "has_ticks" in known and known["has_ticks"].value is True
+    unit = _read_unit(known["time_unit"]) if "time_unit" in known else None
+    weighted = known["weighted_counts"].list(len(labels)) if "weighted_counts" in known else None
+    sizes = {"codes": 4 * n_events, "ends": 8 * n_sequences, "keys": 8 * n_sequences}
+    sizes |= {} if unit is None else {"times": 8 * n_events}
+    sizes |= {} if weighted is None else {"weights": 8 * n_sequences}
+    for name, size in sizes.items():
+        if not (folder / name).is_file() or (folder / name).stat().st_size != size:
+            raise StoreError(f"{folder.name}/{name} has not its {size} bytes")
+    ends = np.fromfile(folder / "ends", np.int64)
+    lengths = np.diff(ends, prepend=np.int64(0))
+    found = (int(lengths.min(initial=0)), int(ends[-1]) if n_sequences else 0, int(np.count_nonzero(lengths)))
+    empty = n_events - sum(counts)  # ticks
+    if found != (0, n_events, n_held) or empty < 0 or (empty and not has_ticks):
+        raise StoreError(f"{folder.name}: the sequences are not those of its {n_events} events")
+    codes = StoredCodes(
+        folder,
+        n_events,
+        n_sequences,
+        labels,
+        np.array(counts, np.int64),
+        translate=np.append(np.arange(len(labels), dtype=np.int32), np.int32(-1))[: len(labels) + has_ticks],
+        ties=Ties(known["tied_order"].count()),
+        has_names=False,
+        n_held=n_held,
+        n_values=0,
+        has_ticks=has_ticks,
+        n_ticks=known["n_ticks"].count(n_events) if has_ticks else n_events,
+        time_unit=unit,
+    )
+    check_seal(known)
+    weights = None if weighted is None else np.fromfile(folder / "weights", np.float64)
+    try:
+        source = StreamSource(
+            Content(codes, weights, None, codes.values(), None), memory=memory, n_jobs=n_jobs
+        )
+    except SettingError as problem:
+        raise StoreError(f"{folder.name}/weights: {problem}") from None
+    if weighted is not None:
+        source.label_counts = np.array([node.count() for node in weighted], np.int64)
+    return source
+
+
+def _read_unit(node: Node) -> TimeUnit | None:
+    """What times are measured in, if there are any."""
+    if node.value is None:
+        return None
+    size, is_clock = node.list(2)
+    if type(is_clock.value) is not bool or size.count() == 0:
+        node.wrong("a unit of time")
+    return TimeUnit(size.count(), is_clock.value)

@@ -1,4 +1,4 @@
-"""Answers and errors as bytes, for work that is done in other processes: plain data, and never code.
+"""Answers and errors as bytes, to be sent from other processes or kept on disk: plain data, and never code.
 
 An answer is a tree of tuples, lists and some dataclasses over numbers, texts and arrays. Its shape goes as
 JSON, and then its arrays one after the other, each as a tensor of Arrow's IPC format.
@@ -6,10 +6,15 @@ JSON, and then its arrays one after the other, each as a tensor of Arrow's IPC f
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
+import os
+import re
+import secrets
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -119,3 +124,57 @@ def unpack_error(message: bytes) -> SummarkovError:
     error = kind.__new__(kind, text)  # not all are made from what they say
     vars(error).update(told)
     return error
+
+
+# ---------------------------------------------------------------------- kept on disk
+
+
+def kept_answer(path: Path | None) -> Any:
+    """An answer that was kept, or None; also None if it is not what was kept."""
+    if path is None or not path.is_file():
+        return None
+    content = path.read_bytes()
+    digest, message = content[: hashlib.sha256().digest_size], content[hashlib.sha256().digest_size :]
+    return unpack(message) if hashlib.sha256(message).digest() == digest else None
+
+
+def keep_answer(path: Path | None, answer: object) -> None:
+    if path is None:
+        return
+    unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    message = pack(answer)
+    unfinished.write_bytes(hashlib.sha256(message).digest() + message)
+    os.replace(unfinished, path)
+
+
+def question_name(*asked: object) -> str | None:
+    """The name of a question: a checksum of all that it holds; None if that is not plain data."""
+    digest = hashlib.sha256()
+    try:
+        spell(asked, digest)
+    except NotPlainError:
+        return None
+    return digest.hexdigest()[:40]
+
+
+class NotPlainError(Exception):
+    """A question that holds more than plain data, such as a function of the user's."""
+
+
+def spell(value: object, digest: Any) -> None:
+    """Tell a checksum all that a question depends on."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        digest.update(f"array {value.dtype.str} {value.shape} ".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif value is None or isinstance(value, str | bytes | bool | int | float | np.generic):
+        digest.update(f"{type(value).__name__} {value!r} ".encode())
+    elif isinstance(value, tuple | list):
+        digest.update(f"{type(value).__name__} {len(value)} ".encode())
+        for each in value:
+            spell(each, digest)
+    elif is_dataclass(value) and re.match(r"summarkov\.", type(value).__module__):
+        digest.update(f"{type(value).__qualname__} ".encode())
+        for field in fields(value):
+            spell((field.name, getattr(value, field.name)), digest)
+    else:
+        raise NotPlainError(type(value).__name__)

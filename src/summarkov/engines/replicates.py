@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from summarkov import kernels
 from summarkov.engines.counts import (
+    CandidateCounts,
     Counts,
+    JointCounts,
     RecencyCounts,
     StateCounts,
-    pick_outcomes,
     pick_replicate,
-    seen_only,
     total,
-    with_tables,
 )
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
-from summarkov.engines.shard import Kept, ReplicatedShard
 from summarkov.engines.weights import MOST, refuse_overflow
-from summarkov.engines.work import Part, joint_memory, pool_of
+from summarkov.engines.work import Part, Shard, joint_memory, map_in_threads, most_targets
+from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.draws import Drawn
 from summarkov.events.rows import Block
 from summarkov.kernels import Index
-from summarkov.kernels.resampling import MOST_PAIRS
-from summarkov.summaries import ChainSummary
+from summarkov.kernels.resampling import MOST_PAIRS, Positions
+from summarkov.summaries import ChainSummary, WindowSummary
 from summarkov.typing import IntArray
 
 if TYPE_CHECKING:
     from summarkov.engines.source import EventSource
 
-#: Cells that one table may have under all weights together.
-_MOST_CELLS = 1 << 26
+#: Bytes that the tables of one request may take under all weights together.
+_TABLE_BYTES = 1 << 29
+#: Bytes of what positions see that may be held at once, and kept from pass to pass.
+_MOST_KEPT = 1 << 28
 
 
 class Weighing(Protocol):
@@ -90,7 +92,7 @@ class ReplicatedSource:
         if not requests:
             return []
         n = self._weighing.n
-        joint, answered_by = join(requests, _most_targets(requests, n))
+        joint, answered_by = join(requests, most_targets(requests, _TABLE_BYTES // n))
         members: list[set[int]] = [set() for _ in joint]
         for request, at in zip(requests, answered_by, strict=True):
             members[at].update(range(n) if request.replicates is None else request.replicates)
@@ -100,14 +102,11 @@ class ReplicatedSource:
             most = 2 * len(some) > n and not isinstance(request, RecencyRequest)
             asked.append(np.arange(n) if most else np.array(sorted(some)))
         work = ReplicatesWork(tuple(zip(joint, asked, strict=True)), self._weighing)
-        totals = [_Total.of(counts) for counts in self._source.run(work)]
-        found = [
-            totals[at].narrow(joint[at].target, request.target, asked[at], request.replicates)
-            for request, at in zip(requests, answered_by, strict=True)
-        ]
+        counted, targets = self._source.run(work), [request.target for request in joint]
+        totals = [JointCounts(*each) for each in zip(counted, targets, asked, strict=True)]
         return [
-            seen_only(each) if request.target.only else each
-            for request, each in zip(requests, found, strict=True)
+            totals[at].narrow(request.target, request.replicates)
+            for request, at in zip(requests, answered_by, strict=True)
         ]
 
     def one(self, replicate: int) -> OneReplicate:
@@ -154,15 +153,132 @@ class ReplicatesWork:
         reach = n_labels if memory[1] is not None else min(n_labels, memory[0])
         blocks = part.indexed(self.weighing.most_events(part, reach), memory)
         totals: list[Counts] = []
-        with pool_of(part.n_jobs) as pool:
+        with map_in_threads(part.n_jobs) as map_:
             for shard in self.weighing.shards(part, blocks):
-                new = shard.count_all(self.asked, pool.map)
+                new = shard.count_all(self.asked, map_)
                 totals = [total(pair) for pair in zip(totals, new, strict=True)] if totals else new
         return totals
 
     def total(self, answers: Sequence[list[Counts]]) -> list[Counts]:
         """Add up what was counted in several parts."""
         return [total(same) for same in zip(*answers, strict=True)]
+
+
+@dataclass(frozen=True)
+class ReplicatedShard:
+    """A shard under many weights: event i is of ``unit[i]``; u weighs ``weights[u, b]`` in replicate b.
+
+    What positions see through windows is kept for other requests, as long as there is room.
+    """
+
+    index: kernels.Index
+    labels: Sequence[str]
+    unit: IntArray
+    weights: IntArray
+    kept: dict[tuple[object, ...], Positions] = field(default_factory=dict)
+    place: tuple[int, int] = (0, 0)  # of the shard, where several share what is kept
+
+    def name(self, summary: WindowSummary) -> tuple[object, ...]:
+        """The name under which what positions see through a window is kept."""
+        window = summary.window(self.labels)
+        return self.place, *window.name
+
+    def positions(self, summary: WindowSummary) -> Positions:
+        """What every position sees."""
+        name = self.name(summary)
+        if name not in self.kept:
+            window = summary.window(self.labels)
+            self.kept[name] = Positions.of(self.index, window, self.unit, self.weights)
+        return self.kept[name]
+
+    def count_all(
+        self, asked: Sequence[tuple[Request, IntArray]], map_: Callable[..., Iterable[Counts]]
+    ) -> list[Counts]:
+        """The counts of requests, each with its replicates; ``map_`` is ``map``, or that of a pool.
+
+        What positions see through a window is worked out before threads share it. Requests about the same
+        window are counted together, so that no more than some windows need be held at once.
+        """
+        of_window: dict[tuple[object, ...], list[int]] = {}
+        for at, (request, _) in enumerate(asked):
+            summary = request.summary
+            name = self.name(summary) if isinstance(summary, WindowSummary) else ()
+            of_window.setdefault(name, []).append(at)
+        found: dict[int, Counts] = {}
+        waiting: list[int] = []
+
+        def count_waiting() -> None:
+            found.update(zip(waiting, map_(lambda at: self.count(*asked[at]), waiting), strict=True))
+            waiting.clear()
+
+        for name, some in sorted(of_window.items(), key=lambda pair: pair[0] not in self.kept):
+            summary = asked[some[0]][0].summary
+            if isinstance(summary, WindowSummary):
+                full = sum(positions.n_bytes for positions in self.kept.values()) > _MOST_KEPT
+                if name not in self.kept and full:
+                    count_waiting()
+                    self.kept.clear()
+                self.positions(summary)
+            waiting += some
+        count_waiting()
+        return [found[at] for at in range(len(asked))]
+
+    def count(self, request: Request, replicates: IntArray) -> Counts:
+        """The counts of one request, with replicates as their last axis."""
+        if isinstance(request, RecencyRequest):
+            return self._count_recency(request, replicates)
+        which = None if len(replicates) == self.weights.shape[1] else replicates
+        influencers = np.array(request.influencers, np.int32)
+        outcome_of, n_outcomes = request.target.outcome_of(), request.target.n_outcomes
+        if isinstance(request.summary, WindowSummary):
+            positions = self.positions(request.summary)
+            chosen = None
+            if isinstance(request, CandidatesRequest):
+                chosen = np.array(request.candidates, np.int32)
+            try:
+                counted = positions.count(influencers, chosen, outcome_of, n_outcomes, which)
+            except MemoryError:
+                if len(replicates) == 1:
+                    raise TooLargeError(
+                        f"the states of {len(influencers)} influencers joined by each candidate are too many "
+                        "to count; set max_influencers, raise gamma, or give candidates"
+                    ) from None
+                half = len(replicates) // 2
+                a, b = (self.count(request, some) for some in (replicates[:half], replicates[half:]))
+                pairs = zip(a.tables, b.tables, strict=True)
+                return a.with_tables(np.concatenate(pair, axis=-1) for pair in pairs)
+            if chosen is not None:
+                return CandidateCounts(*counted)
+            return StateCounts(*counted[:2])
+        ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
+        weights = self.weights if which is None else np.ascontiguousarray(self.weights[:, which])
+        counts = np.zeros((len(keys) * n_outcomes, len(replicates)), np.int64)
+        for outcome, each in kernels.outcomes_counted(self.index, None, outcome_of):
+            for times in [1] if each is None else np.unique(each).tolist():
+                mine = (outcome >= 0) & (True if each is None else each == times)
+                cells = np.where(mine, ids * n_outcomes + outcome, -1)
+                counts += times * kernels.add_rows(cells, self.unit, weights, len(counts))
+        return StateCounts(keys, counts.reshape(len(keys), n_outcomes, len(replicates)))
+
+    def _count_recency(self, request: RecencyRequest, replicates: IntArray) -> RecencyCounts:
+        """Requests of trees, replicate by replicate: no two have the same tree for long."""
+        each = []
+        for b in replicates.tolist():
+            weights = np.zeros(len(self.index.offsets) - 1, np.int64)
+            if len(self.weights):  # else all sequences are empty
+                weights[:] = self.weights[self._unit_of_sequence, b]
+            each.append(Shard(self.index, self.labels, weights).count(request))
+        tables = zip(*(counts.tables for counts in each if isinstance(counts, RecencyCounts)), strict=True)
+        return RecencyCounts(*(np.stack(same, axis=-1) for same in tables))
+
+    @cached_property
+    def _unit_of_sequence(self) -> IntArray:
+        lengths = np.diff(self.index.offsets)
+        units = np.zeros(len(lengths), np.int64)
+        units[lengths > 0] = self.unit[self.index.offsets[:-1][lengths > 0]]
+        if not np.array_equal(np.repeat(units, lengths), self.unit):
+            raise SettingError("trees are learned again from whole sequences; blocks must not cut them")
+        return units
 
 
 # ---------------------------------------------------------------------- weights of sequences, of blocks
@@ -206,7 +322,7 @@ class UnitWeighing:
     unit: IntArray
     weights: IntArray
     scale: int
-    kept: Kept = field(default_factory=Kept, repr=False)
+    kept: dict[tuple[object, ...], Positions] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if float(self.weights.max(initial=0)) * len(self.unit) > MOST:  # else none can overflow
@@ -230,41 +346,3 @@ class UnitWeighing:
             start, stop = stop, stop + len(block.codes)
             unit, place = self.unit[start:stop], (start, stop)
             yield ReplicatedShard(index, part.labels, unit, self.weights, self.kept, place)
-
-
-# ---------------------------------------------------------------------- several requests in one
-
-
-def _most_targets(requests: Sequence[Request], n_replicates: int) -> int:
-    """How many labels may share one table."""
-    most = max((len(r.candidates) for r in requests if isinstance(r, CandidatesRequest)), default=1)
-    return max(1, _MOST_CELLS // (8 * max(1, most) * n_replicates))
-
-
-@dataclass(frozen=True)
-class _Total:
-    """Counts whose last axes are outcome and replicate, and their sums over the outcomes."""
-
-    counts: Counts
-    sums: tuple[IntArray, ...]
-
-    @classmethod
-    def of(cls, counts: Counts) -> _Total:
-        return cls(counts, tuple(np.asarray(table.sum(axis=-2)) for table in counts.tables))
-
-    def narrow(self, joint: Target, target: Target, counted: IntArray, asked: Sequence[int] | None) -> Counts:
-        """The counts for one target and some of the replicates that were counted, these as the first axis."""
-        asked = range(len(counted)) if asked is None else asked
-        at = slice(None) if len(asked) == len(counted) else np.searchsorted(counted, np.array(asked))
-        first, *rest = (
-            pick_outcomes(partial(_column, table, at), sums[..., at], joint, target).swapaxes(0, -1)
-            for table, sums in zip(self.counts.tables, self.sums, strict=True)
-        )
-        # How sums of floats are rounded depends on the layout, so it must be that of counts made alone.
-        if isinstance(self.counts, RecencyCounts):
-            rest = [np.ascontiguousarray(table) for table in rest]
-        return with_tables(self.counts, [np.ascontiguousarray(first), *rest])
-
-
-def _column(table: IntArray, at: IntArray | slice, outcome: int) -> IntArray:
-    return np.asarray(table[..., outcome, at])

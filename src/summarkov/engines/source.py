@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from summarkov.engines.counts import Counts, seen_only
+from summarkov.engines.counts import Counts, JointCounts
 from summarkov.engines.replicates import ReplicatedSource, SequenceWeighing
 from summarkov.engines.requests import Request, StatesRequest, Target, join
 from summarkov.engines.views import Collapse, OneMore, Only, Seen, SurveyWork, Translate, View
@@ -155,11 +155,9 @@ class EventSource(ABC):
         if not requests:
             return []
         joint, answered_by = join(requests, most_targets(requests, min(TABLE_BYTES, self.memory)))
-        totals = self.run(CountWork(tuple(joint)))
-        return [
-            seen_only(totals[at].narrow(joint[at].target, request.target))
-            for request, at in zip(requests, answered_by, strict=True)
-        ]
+        counted, targets = self.run(CountWork(tuple(joint))), [request.target for request in joint]
+        totals = [JointCounts(*each) for each in zip(counted, targets, strict=True)]
+        return [totals[at].narrow(request.target) for request, at in zip(requests, answered_by, strict=True)]
 
     @abstractmethod
     def sequence_keys(self) -> Sequence[HashArray]:

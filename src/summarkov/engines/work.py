@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -13,15 +14,14 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.counts import Counts, total
+from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts, total
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request
-from summarkov.engines.shard import Shard
-from summarkov.errors import SettingError
+from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Block, places_of
 from summarkov.kernels import Index
 from summarkov.settings import is_whole
-from summarkov.summaries import Memory, Summary
+from summarkov.summaries import Memory, Summary, WindowSummary
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 
@@ -218,6 +218,62 @@ class Work(Protocol[Answer]):
 
 
 @dataclass(frozen=True)
+class Shard:
+    """Some sequences; the first may be the continuation of one that was cut, with its past."""
+
+    index: kernels.Index
+    labels: Sequence[str]
+    weights: IntArray | None = None  # one per sequence
+
+    def count(self, request: Request) -> Counts:
+        """Answer one request for this shard alone."""
+        if isinstance(request, RecencyRequest):
+            return self._count_recency(request)
+        influencers = np.array(request.influencers, np.int32)
+        outcomes = (request.target.outcome_of(), request.target.n_outcomes)
+        if isinstance(request.summary, WindowSummary):
+            asked, given = None, None
+            if isinstance(request, CandidatesRequest):
+                asked, given = request.candidates, request.given_place
+            window, candidates = request.summary.window(self.labels), np.array(asked or (), np.int32)
+            try:
+                counted = kernels.count_candidates(
+                    self.index, self.weights, influencers, candidates, *outcomes, window, given
+                )
+            except MemoryError:
+                if asked is None:
+                    raise
+                raise TooLargeError(
+                    f"the states of {len(influencers)} influencers joined by each of {len(candidates)} "
+                    "candidates are too many to count; set max_influencers, raise gamma, or give candidates"
+                ) from None
+            return StateCounts(*counted[:2]) if asked is None else CandidateCounts(*counted)
+        ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
+        return StateCounts(keys, kernels.tabulate(self.index, self.weights, ids, len(keys), *outcomes))
+
+    def _count_recency(self, request: RecencyRequest) -> RecencyCounts:
+        tree = request.summary
+        slots = np.full(len(tree.nodes), -1, np.int64)
+        slots[tree.leaves[list(request.open)]] = np.arange(len(request.open))
+        recency = tree.tests.recency(request.candidates)
+        if recency.in_time and self.index.places is not None:
+            recency = recency._replace(lookbacks=kernels.in_units(recency.lookbacks, self.index.places.unit))
+        outcomes = (request.target.outcome_of(), request.target.n_outcomes)
+        try:
+            return RecencyCounts(
+                *kernels.count_tests(
+                    self.index, self.weights, tree.arrays_for(self.index), slots, recency, *outcomes
+                )
+            )
+        except MemoryError:
+            raise TooLargeError(
+                f"the tests of {len(request.candidates)} labels at {len(request.open)} leaves for "
+                f"{request.target.n_outcomes} outcomes are too many to count; give candidates, "
+                "set max_depth, raise gamma, or leave out counts or pairs"
+            ) from None
+
+
+@dataclass(frozen=True)
 class CountWork:
     """Counts: the answers to some requests, in one pass."""
 
@@ -229,12 +285,12 @@ class CountWork:
         indexed = part.indexed(part.most_events(EVENT_BYTES), joint_memory(summaries))
         shards = (Shard(index, part.labels, block.weights) for block, index in indexed)
         totals: dict[int, Counts] = {}
-        with pool_of(part.n_jobs) as pool:
+        with map_in_threads(part.n_jobs) as map_:
             while together := list(islice(shards, part.n_jobs)):
                 for some in range(0, len(self.requests), AT_ONCE):
                     few = self.requests[some : some + AT_ONCE]
                     asked = [request for request in few for _ in together]
-                    counted = list(pool.map(Shard.count, together * len(few), asked))
+                    counted = list(map_(Shard.count, together * len(few), asked))
                     for at, first in enumerate(range(0, len(counted), len(together)), start=some):
                         new = counted[first : first + len(together)]
                         totals[at] = total([totals[at], *new] if at in totals else new)
@@ -255,24 +311,14 @@ def most_targets(requests: Sequence[Request], table_bytes: int) -> int:
 # ---------------------------------------------------------------------- threads
 
 
-def pool_of(n_jobs: int) -> ThreadPoolExecutor | Inline:
-    """What runs tasks in ``n_jobs`` threads."""
-    return ThreadPoolExecutor(n_jobs) if n_jobs > 1 else Inline()
-
-
-class Inline:
-    """A pool of no threads."""
-
-    @staticmethod
-    def map(function: Callable[..., Answer], *each: Iterable[Any]) -> Iterator[Answer]:
-        """Apply a function, as the pool of an executor does."""
-        return map(function, *each)
-
-    def __enter__(self) -> Inline:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        return None
+@contextmanager
+def map_in_threads(n_jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """What applies a function as ``map`` does, in ``n_jobs`` threads."""
+    if n_jobs == 1:
+        yield map
+        return
+    with ThreadPoolExecutor(n_jobs) as pool:
+        yield pool.map
 
 
 def threads(n_jobs: int | None) -> int:

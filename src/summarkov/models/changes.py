@@ -131,7 +131,7 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
     found: dict[tuple[str, str], list[_Place]] = defaultdict(list)
     for at, model in enumerate(models):
         tables = [table for counts in by_part if isinstance(table := counts[at], StateCounts)]
-        for column, outcome, place in _places(tables, store.names, len(model.target_)):
+        for column, outcome, place in _places(tables, store.scale, store.names, len(model.target_)):
             found[model.influencers_[column], model.target_[outcome]].append(place)
     tests = sum(len(places) for places in found.values())
     changes = []
@@ -167,12 +167,13 @@ class _Place(NamedTuple):
 
 
 def _places(
-    tables: Sequence[StateCounts], names: Sequence[str], n_labels: int
+    tables: Sequence[StateCounts], scale: int, names: Sequence[str], n_labels: int
 ) -> Iterator[tuple[int, int, _Place]]:
     """Column and outcome of each edge of a model, and each place at which its factors can be compared."""
     for cut in range(1, len(names)):
         stretches = (
-            contrasts_in_table(StateCounts.total(some), 1, n_labels) for some in (tables[:cut], tables[cut:])
+            contrasts_in_table(StateCounts.total(some), scale, n_labels)
+            for some in (tables[:cut], tables[cut:])
         )
         for (column, outcome, earlier), (_, _, later) in zip(*stretches, strict=True):
             before, after = (_factor(rate_ratio(each.strata)) for each in (earlier, later))

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.engines.disk import bytes_of
+from summarkov.engines.memory import bytes_of
 from summarkov.errors import SettingError
 from summarkov.simulate.example import web_shop
 

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
-from summarkov.engines import stored_parts
+from summarkov.engines import messages
 from summarkov.engines.work import CountWork
 from summarkov.errors import DataError, SettingError, StoreError, UnknownLabelError
 from summarkov.simulate.example import web_shop
@@ -187,7 +187,7 @@ def test_other_folders_and_damage(tmp_path, store):
     with pytest.raises(StoreError, match=r"is damaged \(.*codes has not its 4000 bytes"):
         sm.CountStore(store.folder)
     (store.folder / "store.json").write_text(json.dumps({**says, "version": 9}))
-    with pytest.raises(StoreError, match="expected 1, the only version of stores, found 9"):
+    with pytest.raises(StoreError, match="expected 1 or 2, the versions of stores, found 9"):
         sm.CountStore(store.folder)
 
 
@@ -196,7 +196,7 @@ def test_questions_are_told_apart():
         import hashlib
 
         digest = hashlib.sha256()
-        stored_parts.spell(values, digest)
+        messages.spell(values, digest)
         return digest.hexdigest()
 
     several = [
@@ -204,7 +204,7 @@ def test_questions_are_told_apart():
         spelt(np.arange(3, dtype=np.int32)), spelt(np.arange(4)), spelt(None), spelt(0.5), spelt(True),
     ]  # fmt: skip
     assert len(set(several)) == len(several)
-    with pytest.raises(stored_parts.NotPlainError):
+    with pytest.raises(messages.NotPlainError):
         spelt(print)
 
 
@@ -247,21 +247,74 @@ def test_days_of_ticks_and_times_are_the_month(tmp_path, how, streamed):
         assert (source.n_events, source.n_positions) == (whole.n_events, whole.n_ticks)
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_days_of_weighted_sequences_are_the_month(tmp_path, streamed, monkeypatch):
+    """Whole weights, then fractions, then none: the unit of all changes, and counts with it."""
+    table, case = ticking()
+    weight = np.where(case < 20, case % 4, np.where(case < 40, 0.25 * (case % 5), 1.0))
+    table = table.append_column("n", pa.array(weight))
+    whole = sm.read_events(table, weight="n", order=False)
+    model = sm.BSuMM(lookback=4, gamma=0.1, false_edges=None)
+
+    def learned(data):
+        return sm.InfluenceGraph(model).fit(data)
+
+    store = sm.CountStore(tmp_path / "store")
+    for day in range(3):
+        how = {"order": False, "weight": "n"} if day < 2 else {"order": False}
+        rows = table.filter(pa.array(case // 20 == day)).drop_columns([] if day < 2 else ["n"])
+        parquet.write_table(rows, tmp_path / f"{day}.parquet")
+        if streamed:
+            with sm.scan_events(tmp_path / f"{day}.parquet", names=True, **how) as source:
+                store.add(f"day {day}", source)
+        else:
+            store.add(f"day {day}", sm.read_events(tmp_path / f"{day}.parquet", **how))
+        so_far = whole[np.arange(len(np.unique(case[case < 20 * day + 20])))]
+        assert learned(store).to_document() == learned(so_far).to_document()
+    expected = learned(whole)
+    assert len(expected.edges_) > 2
+    again = sm.CountStore(tmp_path / "store")
+    counted = []
+    run = CountWork.run
+    with monkeypatch.context() as patch:
+        patch.setattr(CountWork, "run", lambda self, part: counted.append(part.number) or run(self, part))
+        graph = learned(again)
+    assert counted == []
+    assert graph.to_document() == expected.to_document()
+    assert graph.confidence(again, n=5) == expected.confidence(whole, n=5)
+    assert graph.order_test(again, n=19) == expected.order_test(whole, n=19)
+    assert graph.log_likelihood(again) == expected.log_likelihood(whole)
+    assert (again.n_events, again.n_sequences) == (whole.n_events, len(whole))
+    store.forget("day 1")
+    rest = whole[np.flatnonzero((np.unique(case) < 20) | (np.unique(case) >= 40))]
+    assert learned(store).to_document() == learned(rest).to_document()
+    other = sm.CountStore(tmp_path / "other")
+    other.merge(store)
+    assert learned(other).to_document() == learned(rest).to_document()
+
+
+def test_finer_units_change_nothing_in_what_drifted(store, month, tmp_path):
+    weighted = sm.CountStore(tmp_path / "weighted")
+    for number, day in enumerate(DAYS):
+        visits = dict(zip(of_day(month, number).ids, of_day(month, number).to_lists(), strict=True))
+        some = sm.read_events({**visits, f"nothing {number}": []}, labels=month.labels)
+        weighted.add(day, some.with_weights([1.0] * 40 + [0.5]))
+    assert (store.scale, weighted.scale) == (1, 1 << 20)
+    graph = graph_of(store)
+    assert sm.drift(graph, weighted).changes == sm.drift(graph, store).changes
+
+
 def test_what_parts_cannot_tell_is_refused_with_what_to_do(tmp_path):
     """In a store, and in parts that are counted anywhere."""
     rows = pa.table({"case": [1, 1, 1], "event": ["A", "B", "A"], "time": [1, 2, 3], "who": ["x"] * 3})
-    rows = rows.append_column("n", pa.array([2, 2, 2]))
     store = sm.CountStore(tmp_path / "store")
     for how, words in (
         ({"period": "who"}, "named from all of the data at once; read parts without attributes= and period="),
         ({"attributes": ["who"]}, "named from all of the data at once"),
-        ({"weight": "n"}, "parts have no weights; leave them out, or learn with read_events"),
     ):
         events = sm.read_events(rows, **how)
         with pytest.raises(SettingError, match=words):
             store.add("monday", events)
-        if "weight" in how:
-            continue  # these it takes
         with pytest.raises(SettingError, match=words):
             sm.MappedSource([lambda events=events: events], map=map)
     assert store.names == ()
@@ -280,3 +333,10 @@ def test_what_parts_cannot_tell_is_refused_with_what_to_do(tmp_path):
             ask()
     with pytest.raises(SettingError, match="only events one after the other, without times, can be joined"):
         store.add("tuesday", timed, open=["1"])
+    with pytest.raises(SettingError, match="a sequence with a weight cannot wait for a later part"):
+        other.add("wednesday", plain.with_weights([2]), open=["1"])
+    heavy = sm.CountStore(tmp_path / "heavy")
+    heavy.add("monday", sm.read_events([["A"] * (1 << 20)] * 2).with_weights([2.0**41, 2.0**41]))
+    with pytest.raises(SettingError, match="more than can be counted exactly; scale the weights down"):
+        heavy.add("tuesday", sm.read_events([["A"]]).with_weights([0.5]))
+    assert sm.CountStore(tmp_path / "heavy").names == ("monday",)

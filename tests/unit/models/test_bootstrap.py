@@ -7,7 +7,7 @@ import pytest
 
 import summarkov as sm
 from strategies import drawn_weights
-from summarkov.engines import Bootstrap, shard
+from summarkov.engines import Bootstrap, replicates
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.simulate.example import web_shop
 
@@ -216,16 +216,16 @@ def test_learned_look_backs_and_other_searches(events):
 
 def test_little_room_for_what_positions_see_changes_nothing(events, monkeypatch):
     held = []
-    get = shard.Kept.get
+    positions = replicates.ReplicatedShard.positions
 
-    def watched(kept, name, make):
-        rows = get(kept, name, make)
-        held.append(len(kept._found))
+    def watched(shard, summary):
+        rows = positions(shard, summary)
+        held.append(len(shard.kept))
         return rows
 
     graph = sm.InfluenceGraph(sm.BSuMM(lookback="auto")).fit(events)
     expected = graph.confidence(events, n=10)
-    monkeypatch.setattr(shard.Kept, "get", watched)
-    monkeypatch.setattr(shard, "_MOST_KEPT", 0)
+    monkeypatch.setattr(replicates.ReplicatedShard, "positions", watched)
+    monkeypatch.setattr(replicates, "_MOST_KEPT", 0)
     assert graph.confidence(events, n=10) == expected
     assert max(held) == 1

@@ -1,29 +1,42 @@
-"""A dataframe as the user has it: its columns, what is in it, and its rows case by case and in order."""
+"""A dataframe as the user has it: its columns, what is in it, and attributes of cases from a second one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from summarkov.engines.spark.case_frames import CaseFrame
-from summarkov.engines.spark.session import FRAME, map_partitions
-from summarkov.engines.spark.sorted_rows import FromText, OneLabel, Sorted, TextKinds
-from summarkov.engines.spark.sorting import PLACE, ROW_BITS, Packing, Sorting
-from summarkov.errors import SettingError, UnknownLabelError
+from summarkov.arrow import pa
+from summarkov.engines.spark.session import FRAME, check_frame, exceptions, map_partitions
+from summarkov.engines.spark.session import functions as f
+from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events.describe import Origin
-from summarkov.io.case_attributes import AttributeNames, attribute_names, cuts_of
+from summarkov.io.case_attributes import (
+    CASES,
+    AttributeNames,
+    CaseTable,
+    attribute_names,
+    case_of,
+    cuts_of,
+    two_rows,
+)
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
-from summarkov.io.date_formats import text_kinds, unordered
-from summarkov.io.encoding import Encoded, encode, encode_some, missing, missing_rows
+from summarkov.io.encoding import Encoded, count, encode, encode_some, missing, missing_rows
 from summarkov.io.ordering import sort_keys
-from summarkov.io.rows import LeftOut, origin_of
+from summarkov.io.rows import LeftOut, origin_of, read_rows
 from summarkov.io.ticks import refuse_no_order
 from summarkov.io.wanted import Wanted
 from summarkov.typing import IntArray
+
+#: How many rows of a partition the numbers of rows leave room for, as in monotonically_increasing_id.
+ROW_BITS = 33
+#: Columns with one value per case.
+_PER_CASE = ("value", "weight")
+#: Types of columns that name a case and are written as text by Spark as in memory.
+_NAMES = ("string", "bigint", "int", "smallint", "tinyint")
 
 
 @dataclass(frozen=True)
@@ -94,7 +107,6 @@ class Frame:
     @cached_property
     def given(self) -> Any:
         """The columns that are needed or kept as they are, under names of ours, and "row"."""
-        from pyspark.sql import functions as f
 
         def column(role: str, name: str) -> Any:
             quoted = name.replace("`", "``")
@@ -109,16 +121,13 @@ class Frame:
 
     def _places_in_files(self) -> list[Any]:
         """Columns for the file of a row and the start of its part of the file, if Spark can tell these."""
-        from pyspark.errors import AnalysisException
-        from pyspark.sql import functions as f
-
         places = [
             f.col("_metadata.file_path").alias("file"),
             f.col("_metadata.file_block_start").alias("start"),
         ]
         try:
             _ = self.frame.select(*places).columns
-        except AnalysisException:
+        except exceptions.AnalysisException:
             return []
         return places
 
@@ -136,7 +145,7 @@ class Frame:
             return self.given.withColumnRenamed("event0", "event")
         names = [name for name in self.given.columns if not name.startswith(("event", "lifecycle"))]
         schema = self.given.select(names).schema.add("event", "string")
-        return map_partitions(self.given, OneLabel(self.chosen, self.wanted, self.roles, FRAME), schema)
+        return map_partitions(self.given, OneLabel(self.chosen, self.wanted, self.roles), schema)
 
     # ------------------------------------------------------------------ what is in it
 
@@ -148,14 +157,12 @@ class Frame:
         Without ``whole`` only the columns are read that this needs: rows that lack a case or a number to
         order them by are found when these are.
         """
-        from pyspark.sql import functions as f
-
         sample = self.given.dropna(subset=["case", *self.order]).limit(1).toArrow()  # cannot be read at all?
         encode(sample.column("case"), self.roles["case"], FRAME)
         for role in self.order:
-            if not self._is_text(role):
+            if not self.is_text(role):
                 sort_keys(sample.column(role), self.roles[role], FRAME)
-        roles = [role for role in ("case", *self.order) if whole or (role != "case" and self._is_text(role))]
+        roles = [role for role in ("case", *self.order) if whole or (role != "case" and self.is_text(role))]
         holes = [f.sum(self._missing(role)).alias(role) for role in roles if self._all_rows]
         if not self._all_rows:  # else missing values are looked for in the same pass
             self.refuse_missing()
@@ -176,8 +183,6 @@ class Frame:
 
     def origin(self, n_events: int) -> Origin:
         """How the events are read; ``n_events`` are not left out."""
-        from pyspark.sql import functions as f
-
         left_out = LeftOut()
         if self.wanted.lifecycle is not None or self.wanted.missing == "skip":
             n = self.given.count()
@@ -191,8 +196,6 @@ class Frame:
 
     def refuse_missing(self) -> None:
         """Refuse columns without a value in some rows, unless that is allowed."""
-        from pyspark.sql import functions as f
-
         needed = [
             role
             for role in self.roles
@@ -206,8 +209,6 @@ class Frame:
 
     def _missing(self, role: str) -> Any:
         """1 where a column has no value, else 0."""
-        from pyspark.sql import functions as f
-
         absent = f.col(role).isNull()
         if dict(self.given.dtypes)[role] in ("float", "double"):
             absent = absent | f.isnan(role)
@@ -215,8 +216,6 @@ class Frame:
 
     def _first_missing(self, role: str) -> int:
         """The number of the first row without a value, from 0 on."""
-        from pyspark.sql import functions as f
-
         part = f.shiftright("row", ROW_BITS).alias("part")
         first = f.min(f.when(self._missing(role) == 1, f.col("row"))).alias("first")
         parts = self.given.groupBy(part).agg(f.count("*").alias("n"), first).orderBy("part").collect()
@@ -227,16 +226,13 @@ class Frame:
             before += int(row["n"])
         raise AssertionError("there is one")
 
-    # ------------------------------------------------------------------ in order
-
-    def _is_text(self, role: str) -> bool:
+    def is_text(self, role: str) -> bool:
+        """Whether a column holds text."""
         kind = str(dict(self.given.dtypes)[role])
         return kind.startswith(("string", "varchar", "char"))
 
     def attributes(self) -> AttributeNames | None:
         """The names of attributes, and which of them values have; the values of each come to the driver."""
-        from pyspark.sql import functions as f
-
         columns, source = {}, FRAME if self.table is None else self.table.source
         for role in (role for role in self.roles if role.startswith("value")):
             one = self.rows.groupBy("case").agg(f.min(role).alias(role))  # workers see whether it changes
@@ -255,89 +251,89 @@ class Frame:
                 )
         return named
 
-    def sorted(
-        self,
-        labels: tuple[str, ...],
-        n_partitions: int,
-        heads: Sequence[dict[str | None, int]] = (),
-        memory: int | None = None,
-    ) -> tuple[Any, Sorted]:
-        """All rows of a case in one partition, in order, ties as they come; and how to read such rows.
 
-        ``heads`` are the codes of attributes, by column and by the text of a value. Spark sorts, and spills
-        to disk where it must; or the workers do, in that much ``memory``, in less time: then rows are packed.
-        """
-        from pyspark.sql import functions as f
+@dataclass(frozen=True)
+class OneLabel:
+    """Leaves out rows, and joins labels, as every reader does."""
 
-        rows, kind, gap = self.rows, None, None
-        for role in self.order:
-            if self._is_text(role):
-                rows, found = self._with_keys(rows, role)
-            else:
-                found = self.given.select(role).limit(0).toArrow().schema.field(role).type
-            kind = found if role == "order0" else kind
-        sorting = None
-        if memory is None:
-            together = self._sorted_by_spark(rows, n_partitions)
-        else:
-            part = f.pmod(f.hash("case"), f.lit(n_partitions)).alias("part")
-            orders = tuple((role, self.roles[role]) for role in self.order)
-            packing = Packing((("case", self.roles["case"]), *orders), FRAME, labels, n_partitions, memory)
-            if self.table is not None and self.table.moves_rows:
-                rows, orders = rows.withColumnRenamed("row", "came"), (*orders, ("came", "row"))
-            schema = rows.select([name for name in ("case", *PLACE) if name in rows.columns]).schema
-            schema = schema.add("row", "long").add("rows", "binary").add("error", "binary")
-            packed = map_partitions(rows.drop("row").select("*", part), packing, schema)
-            together = packed.repartition(n_partitions, "case")
-            sorting = Sorting(orders, FRAME, labels, memory)
-        names = tuple(self.roles[role] for role in self.roles if role.startswith("value"))
-        if self.wanted.gap is not None:
-            gap = self.wanted.gap.in_keys(kind, self.roles["order0"], FRAME)
-        return together, Sorted(
-            self.roles["case"],
-            self.roles["event0"],
-            FRAME,
-            labels,
-            self.wanted.ties == "together",
-            (kind, self.roles["order0"]) if self.wanted.times and kind is not None else None,
-            tuple(zip(names, heads, strict=False)),
-            sorting,
-            self.chosen.period,
-            self.chosen.weight,
-            gap,
+    chosen: Columns
+    wanted: Wanted
+    roles: dict[str, str]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows that are kept: columns "case", those of the order, "row" and "event"."""
+        for batch in batches:
+            chosen = replace(self.chosen, weight=None, attributes=())
+            needed = {role: name for role, name in self.roles.items() if not role.startswith(_PER_CASE)}
+            table = pa.table({name: batch.column(role) for role, name in needed.items()})
+            rows = read_rows(table, chosen, self.wanted, FRAME, LeftOut())
+            names = [name for name in batch.schema.names if not name.startswith(("event", "lifecycle"))]
+            kept = batch.select(names)
+            kept = kept if rows.kept is None else kept.filter(pa.array(rows.kept))
+            labels = pa.array([rows.event.texts[code] for code in rows.event.codes.tolist()], pa.string())
+            yield pa.record_batch([*kept.columns, labels], [*names, "event"])
+
+
+# ---------------------------------------------------------------------- attributes from a second table
+
+
+@dataclass(frozen=True)
+class CaseFrame:
+    """A dataframe with the columns "case", which are all different, and "value0", "value1", ...
+
+    ``moves_rows`` says that rows may come in another order once it is joined to them.
+    """
+
+    frame: Any
+    names: tuple[str, ...]  # what the user calls the values
+    source: str
+    moves_rows: bool
+
+    @classmethod
+    def of(cls, table: Any, case: str | None, session: Any) -> CaseFrame:
+        """Take a dataframe as it is, and give the session a table that is in memory."""
+        if not hasattr(table, "sparkSession"):
+            return cls._of_table(CaseTable.of(table, case), session)
+
+        check_frame(table)
+        named = case_of(table.columns, case, CASES)
+        names = tuple(name for name in table.columns if name != named)
+        columns = [f.col(f"`{name.replace('`', '``')}`") for name in (named, *names)]
+        values = [column.alias(f"value{at}") for at, column in enumerate(columns[1:])]
+        frame = table.select(columns[0].alias("case"), *values)
+        found = frame.groupBy("case").count().where("count > 1 or case is null").limit(1).toArrow()
+        if found.num_rows:
+            if found.column("case").null_count:
+                n = count(found.column("count")[0].as_py(), "row")
+                raise DataError(f"column {named!r} of {CASES} has no value in {n}; fill or drop them")
+            raise two_rows(encode(found.column("case"), named, CASES).texts[0], CASES)
+        return cls(frame, names, CASES, moves_rows=True)
+
+    @classmethod
+    def _of_table(cls, table: CaseTable, session: Any) -> CaseFrame:
+        """Values and names as texts, as they are compared in memory; every executor gets all of them."""
+        columns = {"case": pa.array([*table.rows], pa.string())}
+        for at, column in enumerate(table.columns.values()):
+            columns[f"value{at}"] = _texts(column)
+        frame = f.broadcast(session.createDataFrame(pa.table(columns)))
+        return cls(frame, (*table.columns,), table.source, moves_rows=False)
+
+    def joined_to(self, rows: Any) -> Any:
+        """Rows of events with the values of their case; missing where the table has no row of it."""
+        kinds = [dict(frame.dtypes)["case"] for frame in (self.frame, rows)]
+        if kinds[0] == kinds[1]:
+            return rows.join(self.frame, "case", "left")
+        for kind in kinds:
+            if kind not in _NAMES:
+                raise SettingError(
+                    f"the column that names the case is {kinds[1]} in the dataframe and {kinds[0]} in "
+                    f"{self.source}; turn both into text, so that they can be compared"
+                )
+        other = self.frame.withColumnRenamed("case", "other")
+        return rows.join(other, rows["case"].cast("string") == other["other"].cast("string"), "left").drop(
+            "other"
         )
 
-    def _sorted_by_spark(self, rows: Any, n_partitions: int) -> Any:
-        """All rows of a case in one partition, in order."""
-        from pyspark.sql import functions as f
 
-        by = [f.col("case")]
-        if dict(rows.dtypes)["case"] != "string":
-            by.append(f.col("case").cast("string"))  # what is equal may differ as text, such as 0.0 and -0.0
-        by += [f.col(name) for name in (*self.order, *PLACE, "row") if name in rows.columns]
-        return rows.repartition(n_partitions, "case").sortWithinPartitions(*by)
-
-    def _with_keys(self, rows: Any, role: str) -> tuple[Any, Any]:
-        """The rows with numbers for the text of an order column: of the first kind that all of it fits.
-
-        Also the type of that kind.
-        """
-        from pyspark.sql.types import StructType
-
-        stated = self.wanted.date_format
-        found = (
-            map_partitions(self.given.select(role), TextKinds(stated), "bits int, value string")
-            .toArrow()
-            .to_pylist()
-        )
-        kinds = text_kinds(stated)
-        fit = [bit for bit in range(len(kinds)) if all(row["bits"] >> bit & 1 for row in found)]
-        if not fit:
-            worst = min(found, key=lambda row: row["bits"])
-            raise unordered(self.roles[role], FRAME, f"a row holds {worst['value'][:40]!r}", stated)
-        number = "double" if str(kinds[fit[0]].type) == "double" else "long"
-        schema = StructType()
-        for field in rows.schema.fields:
-            schema.add(field.name, number if field.name == role else field.dataType)
-        keyed = map_partitions(rows, FromText(fit[0], stated, role, self.roles[role], FRAME), schema)
-        return keyed, kinds[fit[0]].type
+def _texts(column: Encoded) -> Any:
+    return pa.array(column.texts, pa.string()).take(pa.array(column.codes, mask=column.codes < 0))

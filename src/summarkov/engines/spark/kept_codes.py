@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
-from summarkov.engines.spark.answers import Tally
+from summarkov.engines.spark.session import Tally, exceptions, types
 from summarkov.engines.spark.workers import CODES
 from summarkov.errors import DataError
 from summarkov.io.wanted import Wanted
@@ -37,18 +37,16 @@ class KeptCodes:
     @classmethod
     def of(cls, session: Any, path: str, fingerprint: str, n: int, make: Callable[[Any], Any]) -> KeptCodes:
         """Those that are there, or else those that ``make(schema)`` makes in ``n`` partitions."""
-        from pyspark.errors import AnalysisException
-
         made = make(code_schema({"fingerprint": fingerprint, "partitions": n}))
         try:
             made.write.option("parquet.block.size", _ROW_GROUP).parquet(path)
             return cls(path, fingerprint, n, True, session.read.parquet(path))
-        except AnalysisException as error:  # before anything is worked out
+        except exceptions.AnalysisException as error:  # before anything is worked out
             if "PATH_ALREADY_EXISTS" not in str(error):
                 raise
         try:
             there = session.read.parquet(path)
-        except AnalysisException as error:
+        except exceptions.AnalysisException as error:
             raise DataError(
                 f"{path} holds no codes; remove it, or name a folder that is not there"
             ) from error
@@ -61,13 +59,11 @@ class KeptCodes:
 
     def check(self, session: Any, tally: Tally | None) -> None:
         """Refuse codes of another session in which there is something else than was written."""
-        from pyspark.errors import AnalysisException
-
         if self.is_new:
             return
         try:
             told = session.read.text(f"{self.path}/{_SEAL}").limit(1).collect()
-        except AnalysisException:
+        except exceptions.AnalysisException:
             told = []
         if tally is None or [row[0] for row in told] != [_written(tally)]:
             raise DataError("they were changed, or not written to the end")
@@ -80,9 +76,7 @@ def _written(tally: Tally) -> str:
 
 def code_schema(about: dict[str, Any] | None = None) -> Any:
     """The columns of codes, of which the first says what they are ``about``."""
-    from pyspark.sql.types import StructType
-
-    schema = StructType()
+    schema = types.StructType()
     for name, kind in CODES.items():
         schema.add(name, kind, metadata={"summarkov": about} if about and name == "part" else None)
     return schema

@@ -10,8 +10,9 @@ import numpy as np
 
 from summarkov.arrow import pa
 from summarkov.engines.spark.frames import Frame
-from summarkov.engines.spark.session import check_frame, explained, map_partitions, named
+from summarkov.engines.spark.session import check_frame, explained, map_partitions, named, types
 from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
+from summarkov.engines.spark.sorting import sorted_by_case
 from summarkov.engines.spark.source import WORKER_MEMORY, n_partitions
 from summarkov.engines.work import Part
 from summarkov.errors import SettingError
@@ -56,7 +57,6 @@ def map_sorted(
     Each row has the columns of the event that it is about, or ``only_case``, and the new ones.
     """
     check_frame(dataframe)
-    from pyspark.sql.types import StructType
 
     wanted = Wanted.of(**reading)
     if wanted.columns.per_case or wanted.cases is not None or wanted.gap is not None:
@@ -71,8 +71,8 @@ def map_sorted(
     with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
         labels, counts = frame.vocabulary(None)
         check(labels)
-        rows, sorted_ = frame.sorted(labels, n_partitions(dataframe.sparkSession, int(counts.sum())))
-    schema = StructType(list(fields))
+        rows, sorted_ = sorted_by_case(frame, labels, n_partitions(dataframe.sparkSession, int(counts.sum())))
+    schema = types.StructType(list(fields))
     for each in new:
         schema.add(each.name, each.kind, metadata=dict(each.about))
     return map_partitions(rows, MapSorted(sorted_, function, frame.kept, WORKER_MEMORY), schema)
@@ -139,7 +139,7 @@ def _cut(rows: SortedBlock, ends: IntArray, most: int, unit: TimeUnit | None) ->
         codes = rows.codes[start : start + most]
         first, last = np.searchsorted(ends, [start, start + len(codes)], side="right").tolist()
         block = Block.of(codes, ends[first:last] - start)
-        if rows.times is not None and unit is not None:
-            times = rows.times[start : start + most]
+        if rows.moments.times is not None and unit is not None:
+            times = rows.moments.times[start : start + most]
             block = replace(block, moments=Moments(np.ones(len(codes), bool), times, unit))
         yield block

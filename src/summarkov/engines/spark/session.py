@@ -1,4 +1,4 @@
-"""A session of Spark: whose it is, what its jobs are called, and its errors in sentences."""
+"""A session of Spark: its jobs, the answers that come back from them, and its errors in sentences."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Generic
 
-from summarkov.errors import DataError, SettingError, optional_library
+from summarkov.arrow import Later, pa
+from summarkov.engines.messages import pack, pack_error, travels, unpack, unpack_error
+from summarkov.engines.work import Answer, Work
+from summarkov.errors import DataError, SettingError, SummarkovError, optional_library
 
+#: What is used of pyspark, which is loaded when it is needed.
+functions: Any = Later("pyspark.sql.functions")
+types: Any = Later("pyspark.sql.types")
+exceptions: Any = Later("pyspark.errors")
 #: Where Spark keeps what a job is for.
 _DESCRIPTION = "spark.job.description"
+#: What comes back of a pass: an answer, see :class:`Returned`, or what went wrong.
+ANSWERS = "answer binary, error binary"
 #: How messages call a dataframe.
 FRAME = "the dataframe"
 #: What the workers must be able to import.
@@ -97,6 +106,77 @@ def _this_python(session: Any) -> Iterator[None]:
         context.pythonExec = before
 
 
+# ---------------------------------------------------------------------- answers
+
+
+@travels
+@dataclass(frozen=True)
+class Tally:
+    """What was looked at in a pass: the same in every pass, unless the dataframe is not always the same."""
+
+    events: int = 0
+    sequences: int = 0
+    ties: int = 0
+    together: int = 0  # events that happened together with the one before
+    fractions: int = 0  # sequences whose weight is not a whole number
+    #: Of all events, in units of 2^20, as the sum over partitions must fit; blocks decide how it is rounded.
+    weight: int = field(default=0, compare=False)
+    checksum: int = 0  # a sum over the partitions
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
+@travels
+@dataclass(frozen=True)
+class Returned(Generic[Answer]):
+    """What came back of some partitions, of which ``plain`` were counted in NumPy."""
+
+    tally: Tally
+    plain: int
+    answer: Answer
+
+    def row(self) -> pa.RecordBatch:
+        """As one row of :data:`ANSWERS`."""
+        return pa.record_batch([pa.array([pack(self)]), pa.nulls(1, pa.binary())], ["answer", "error"])
+
+
+def row_of_error(error: SummarkovError) -> pa.RecordBatch:
+    """What went wrong as one row of :data:`ANSWERS`."""
+    return pa.record_batch([pa.nulls(1, pa.binary()), pa.array([pack_error(error)])], ["answer", "error"])
+
+
+@dataclass(frozen=True)
+class Adding(Generic[Answer]):
+    """Adds up the answers that came to one partition."""
+
+    work: Work[Answer]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """One row, or none if none came."""
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        if not rows:
+            return
+        try:
+            yield added(self.work, rows).row()
+        except SummarkovError as error:
+            yield row_of_error(error)
+
+
+def added(work: Work[Answer], rows: Iterable[dict[str, Any]]) -> Returned[Answer]:
+    """What is in several rows of answers; or the first error."""
+    found: list[Returned[Answer]] = []
+    for row in rows:
+        if row["error"] is not None:
+            raise unpack_error(row["error"])
+        found.append(unpack(row["answer"]))
+    tally = sum((one.tally for one in found), Tally())
+    return Returned(tally, sum(one.plain for one in found), work.total([one.answer for one in found]))
+
+
+# ---------------------------------------------------------------------- names and errors
+
+
 @contextmanager
 def named(session: Any, what: str) -> Iterator[None]:
     """Say in Spark's pages what the jobs are for; afterwards they are called as before."""
@@ -172,7 +252,6 @@ def _lacks(session: Any, module: str) -> str:
 def _workers_python(session: Any) -> str:
     """The path of the workers' Python, as far as a worker can tell; this is only asked after a failure."""
     try:
-        from pyspark.sql import functions
 
         def which(_: int) -> str:
             import sys

@@ -1,31 +1,27 @@
-"""On the workers: rows that are sorted, or brought into a form that can be, read as codes."""
+"""On the workers: rows that are sorted, read as codes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summarkov.arrow import pa, pc
-from summarkov.engines.spark.session import unstable
-from summarkov.engines.spark.sorting import Sorting
+from summarkov.engines.spark.session import FRAME, unstable
 from summarkov.errors import UnknownLabelError
 from summarkov.events.draws import period_numbers
 from summarkov.events.moments import Moments, TimeUnit
-from summarkov.io.columns import Columns
-from summarkov.io.date_formats import DateFormat, fitting, order_text, text_kinds, unreadable_row
-from summarkov.io.encoding import Vocabulary, encode, encode_some, numpy_of, refuse_missing
-from summarkov.io.ordering import run_starts, sort_keys
-from summarkov.io.rows import LeftOut, changes, one_per_case, read_rows, refuse_no_weight, text_of, weights_of
+from summarkov.io.encoding import Vocabulary, encode, encode_some, refuse_missing
+from summarkov.io.ordering import run_starts, sort_keys, tied
+from summarkov.io.rows import changes, one_per_case, refuse_no_weight, text_of, weights_of
 from summarkov.io.ticks import Sessions, Ties, times_of
-from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
-#: Columns with one value per case.
-_PER_CASE = ("value", "weight")
+if TYPE_CHECKING:
+    from summarkov.engines.spark.sorting import Sorting
 
 
 @dataclass(frozen=True)
@@ -40,9 +36,7 @@ class SortedBlock:
     names: list[str]  # one per run
     ties: Ties
     continues: bool
-    together: BoolArray  # whether each row happened together with the one before
-    times: IntArray | None
-    periods: IntArray | None
+    moments: Moments
     heads: CodeArray  # the codes of the attributes of each run, sorted
     weights: FloatArray  # of the runs; none if they have none
 
@@ -60,7 +54,6 @@ class Sorted:
 
     case: str  # what the columns are called by the user
     event: str
-    source: str
     labels: tuple[str, ...]
     together: bool = False
     times: tuple[pa.DataType, str] | None = None
@@ -76,7 +69,7 @@ class Sorted:
         if self.times is None:
             return None
         kind, name = self.times
-        return times_of(np.empty(0, np.int64), kind, (name, self.source)).unit
+        return times_of(np.empty(0, np.int64), kind, (name, FRAME)).unit
 
     def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[SortedBlock, IntArray]]:
         """Blocks of rows, each with the places in it where sequences end."""
@@ -94,59 +87,52 @@ class Sorted:
         last_case: str | None = None
         last_order: list[Any] = []
         for table in _whole_ticks(tables) if self.together else tables:
-            case = encode(table.column("case"), self.case, self.source)
-            event = encode(table.column("event"), self.event, self.source)
+            case = encode(table.column("case"), self.case, FRAME)
+            event = encode(table.column("event"), self.event, FRAME)
             starts = run_starts(case.codes)
             names = [case.texts[code] for code in case.codes[starts].tolist()]
             heads, weights = per_case.read(table, starts, names)
-            if sessions is not None:
-                keys = sort_keys(table.column("order0"), "order", self.source)
-                starts, names, of = sessions.cut(keys, starts, names)
-                heads, weights = heads[of], weights[of] if len(weights) else weights
-            continues, tied = names[0] == last_case, np.zeros(table.num_rows, bool)
-            order = [table.column(name).combine_chunks() for name in table.column_names if "order" in name]
+            order = [table.column(name) for name in table.column_names if "order" in name]
             for each in order:
-                refuse_missing(pa.chunked_array([each]), "order", self.source)
+                refuse_missing(each, "order", FRAME)
+            keys = [sort_keys(each, "order", FRAME) for each in order]
+            if sessions is not None:
+                starts, names, of = sessions.cut(keys[0], starts, names)
+                heads, weights = heads[of], weights[of] if len(weights) else weights
+            continues, same = names[0] == last_case, np.zeros(table.num_rows, bool)
             if order:
-                first = [each[0] for each in order]
-                tied = _tied(order, starts)
-                tied[0] = continues and first == last_order
+                same = tied(keys, starts)
+                first = [each[0] for each in order]  # keys of one table may say nothing of another
+                same[0] = continues and first == last_order
                 last_order = [each[-1] for each in order]
             try:
                 codes = vocabulary.recode(event)
             except UnknownLabelError as error:  # all labels were looked up before
                 raise unstable(f"there was no label {error.label!r} when labels were looked up") from None
-            last_case, ties = names[-1], _ties(tied, starts, names)
+            last_case, ties = names[-1], _ties(same, starts, names)
             if not self.together:
-                tied[:] = False
-            times, periods = self._times(table), self._periods(table)
+                same[:] = False
+            times, periods = None, self._periods(table)
+            if self.times is not None:
+                kind, name = self.times
+                times = times_of(keys[0], kind, (name, FRAME)).values
             offsets = np.append(starts, len(codes))
-            codes, offsets, moments = Moments.made(codes, offsets, ~tied, times, periods=periods)
-            moments = moments or Moments(np.ones(len(codes), bool))
+            codes, offsets, moments = Moments.made(codes, offsets, ~same, times, periods=periods)
             yield SortedBlock(
                 codes,
                 offsets[:-1],
                 names,
                 Ties() if self.together else ties,
                 continues,
-                ~moments.starts,
-                moments.times,
-                moments.periods,
+                moments or Moments(np.ones(len(codes), bool)),
                 heads,
                 weights,
             )
 
-    def _times(self, table: pa.Table) -> IntArray | None:
-        if self.times is None:
-            return None
-        kind, name = self.times
-        keys = sort_keys(table.column("order0"), name, self.source)
-        return times_of(keys, kind, (name, self.source)).values
-
     def _periods(self, table: pa.Table) -> IntArray | None:
         if self.period is None:
             return None
-        named = encode(table.column("period"), self.period, self.source)
+        named = encode(table.column("period"), self.period, FRAME)
         return np.asarray(period_numbers(named.texts)[named.codes])
 
 
@@ -162,18 +148,18 @@ class _PerCase:
 
     def read(self, table: pa.Table, starts: IntArray, names: list[str]) -> tuple[CodeArray, FloatArray]:
         """The codes of the attributes of each run, sorted, and the weights of the runs."""
-        source, offsets, found = self._rows.source, np.append(starts, table.num_rows), []
+        offsets, found = np.append(starts, table.num_rows), []
         for role, name in self._columns:
-            column = encode_some(table.column(role), name, source)
-            found.append(one_per_case(column, offsets, name, names, source))
+            column = encode_some(table.column(role), name, FRAME)
+            found.append(one_per_case(column, offsets, name, names, FRAME))
         first = [text_of(column, int(column.codes[0])) for column in found]
         for (_, name), before, value in zip(self._columns, self._last, first, strict=False):
             if names[0] == self._case and before != value:
-                raise changes(name, names[0], source, before, value)
+                raise changes(name, names[0], FRAME, before, value)
         self._case, self._last = names[-1], [text_of(column, int(column.codes[-1])) for column in found]
         weights = np.empty(0)
         if self._rows.weight is not None:
-            refuse_no_weight(found[-1], self._rows.weight, source, None)
+            refuse_no_weight(found[-1], self._rows.weight, FRAME, None)
             weights = weights_of(found[-1])
         heads = np.empty((len(starts), len(self._rows.heads)), np.int32)
         for at, (_, codes) in enumerate(self._rows.heads):
@@ -204,81 +190,11 @@ def _whole_ticks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield held
 
 
-def _tied(order: Sequence[pa.Array], starts: IntArray) -> BoolArray:
-    """Whether each row has the order of the row before, in the same run."""
-    each = [pc.equal(column[1:], column[:-1]).cast(pa.uint8()) for column in order]
-    same = np.bitwise_and.reduce([numpy_of(pa.chunked_array([one])) for one in each])
-    found = np.append(False, same.astype(bool))
-    found[starts] = False
-    return found
-
-
-def _ties(tied: BoolArray, starts: IntArray, names: Sequence[str]) -> Ties:
+def _ties(same: BoolArray, starts: IntArray, names: Sequence[str]) -> Ties:
     """How many rows are tied, and the first name of a case with some."""
-    runs = np.unique(np.searchsorted(starts, np.flatnonzero(tied), side="right") - 1).tolist()
-    return Ties(int(np.count_nonzero(tied)), min((names[run] for run in runs), default=None))
+    runs = np.unique(np.searchsorted(starts, np.flatnonzero(same), side="right") - 1).tolist()
+    return Ties(int(np.count_nonzero(same)), min((names[run] for run in runs), default=None))
 
 
 def _ends(block: SortedBlock, *, closed: bool) -> IntArray:
     return np.append(block.starts[1:], len(block.codes)) if closed else block.starts[1:]
-
-
-@dataclass(frozen=True)
-class OneLabel:
-    """Leaves out rows, and joins labels, as every reader does."""
-
-    chosen: Columns
-    wanted: Wanted
-    roles: dict[str, str]
-    source: str
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The rows that are kept: columns "case", those of the order, "row" and "event"."""
-        for batch in batches:
-            chosen = replace(self.chosen, weight=None, attributes=())
-            needed = {role: name for role, name in self.roles.items() if not role.startswith(_PER_CASE)}
-            table = pa.table({name: batch.column(role) for role, name in needed.items()})
-            rows = read_rows(table, chosen, self.wanted, self.source, LeftOut())
-            names = [name for name in batch.schema.names if not name.startswith(("event", "lifecycle"))]
-            kept = batch.select(names)
-            kept = kept if rows.kept is None else kept.filter(pa.array(rows.kept))
-            labels = pa.array([rows.event.texts[code] for code in rows.event.codes.tolist()], pa.string())
-            yield pa.record_batch([*kept.columns, labels], [*names, "event"])
-
-
-@dataclass(frozen=True)
-class TextKinds:
-    """Finds out what the text of an order column can be read as, batch by batch."""
-
-    stated: DateFormat | None
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One row per batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
-        for batch in batches:
-            if not batch.num_rows:
-                continue
-            text = order_text(pa.chunked_array([batch.column(0)]))
-            kinds = text_kinds(self.stated)
-            bits = sum(1 << kinds.index(kind) for kind in fitting(kinds, text))
-            example = text[unreadable_row(text, self.stated) or 0].as_py()
-            yield pa.record_batch({"bits": pa.array([bits], pa.int32()), "value": pa.array([example])})
-
-
-@dataclass(frozen=True)
-class FromText:
-    """Turns the text of an order column into numbers to sort by."""
-
-    kind: int  # number in text_kinds()
-    stated: DateFormat | None
-    role: str  # the name of the column here
-    order: str  # and what the user calls it
-    source: str
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same rows with numbers."""
-        for batch in batches:
-            text = order_text(pa.chunked_array([batch.column(self.role)]))
-            column = text_kinds(self.stated)[self.kind].read(text)
-            keys = pa.array(sort_keys(column, self.order, self.source))
-            at = batch.schema.get_field_index(self.role)
-            yield pa.record_batch([*batch.columns[:at], keys, *batch.columns[at + 1 :]], batch.schema.names)

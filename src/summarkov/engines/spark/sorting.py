@@ -1,8 +1,8 @@
-"""On the workers: rows packed by where they go, so that few are shuffled; and put in order there."""
+"""Rows case by case and in order: packed by where they go, so that few are shuffled, or sorted by Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,8 +11,12 @@ import numpy as np
 
 from summarkov.arrow import pa
 from summarkov.engines.messages import pack_error, unpack_error
-from summarkov.engines.spark.session import unstable
+from summarkov.engines.spark.frames import ROW_BITS, Frame
+from summarkov.engines.spark.session import FRAME, map_partitions, types, unstable
+from summarkov.engines.spark.session import functions as f
+from summarkov.engines.spark.sorted_rows import Sorted
 from summarkov.errors import SummarkovError, TooLargeError, UnknownLabelError
+from summarkov.io.date_formats import DateFormat, fitting, order_text, text_kinds, unordered, unreadable_row
 from summarkov.io.encoding import Vocabulary, encode, numpy_of, refuse_missing
 from summarkov.io.ordering import group, run_starts, sort_keys
 from summarkov.typing import IntArray
@@ -23,8 +27,6 @@ ROW_BYTES = 96
 _AT_ONCE, _PER_PARTITION = 1 << 18, 1 << 10
 #: What tells where rows came from, if it is known: the file, and where the part of it begins.
 PLACE = ("file", "start")
-#: How many rows of a partition the numbers of rows leave room for, as in monotonically_increasing_id.
-ROW_BITS = 33
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,6 @@ class Packing:
     """
 
     columns: tuple[tuple[str, str], ...]  # "case", "event", "order0", ..., and what the user calls each
-    source: str
     labels: tuple[str, ...]
     n_partitions: int
     memory: int
@@ -62,24 +63,23 @@ class Packing:
 
     def _tables(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         """As many rows as are packed at a time, all from one part of a file where that is known."""
-
         most = min(max(_AT_ONCE, _PER_PARTITION * self.n_partitions), self.memory // ROW_BYTES)
         held: list[pa.RecordBatch] = []
         for batch in filter(len, batches):
-            for piece in _by_file(batch):
-                other = held and _file(held[-1]) != _file(piece)
-                if other or sum(each.num_rows for each in held) + piece.num_rows > most:
+            for rows in _by_file(batch):
+                other = held and _file(held[-1]) != _file(rows)
+                if other or sum(each.num_rows for each in held) + rows.num_rows > most:
                     yield from [_whole(held)] if held else []
                     held = []
-                held.append(piece)
+                held.append(rows)
         if held:
             yield _whole(held)
 
     def _packed(self, table: pa.Table, vocabulary: Vocabulary) -> tuple[pa.Array, pa.Array]:
         """A case of each partition that rows go to, and these rows."""
         for role, name in self.columns:
-            refuse_missing(table.column(role), name, self.source)
-        event = encode(table.column("event"), "event", self.source)
+            refuse_missing(table.column(role), name, FRAME)
+        event = encode(table.column("event"), "event", FRAME)
         codes = vocabulary.recode(event).astype(np.min_scalar_type(len(self.labels)))
         named = table.column("case").chunk(0).dictionary_encode()
         case = numpy_of(pa.chunked_array([named.indices]))
@@ -113,7 +113,6 @@ class Sorting:
     """
 
     orders: tuple[tuple[str, str], ...]
-    source: str
     labels: tuple[str, ...]
     memory: int
 
@@ -143,9 +142,7 @@ class Sorting:
         event = pa.DictionaryArray.from_arrays(table.column("event").chunk(0), pa.array(self.labels))
         table = table.set_column(table.column_names.index("event"), "event", event)
         case: IntArray = numpy_of(pa.chunked_array([table.column("case").chunk(0).indices]))
-        rows = group(
-            case, [sort_keys(table.column(role), name, self.source) for role, name in self.orders]
-        ).rows
+        rows = group(case, [sort_keys(table.column(role), name, FRAME) for role, name in self.orders]).rows
         yield table if rows is None else table.take(pa.array(rows))
 
 
@@ -187,3 +184,126 @@ def _rows(
 
 def _told(place: dict[str, Any], table: pa.Table, error: SummarkovError) -> pa.RecordBatch:
     return _rows(place, table.column("case").chunk(0)[:1], pa.nulls(1, pa.binary()), pack_error(error))
+
+
+# ---------------------------------------------------------------------- on the driver
+
+
+def sorted_by_case(
+    frame: Frame,
+    labels: tuple[str, ...],
+    n_partitions: int,
+    heads: Sequence[dict[str | None, int]] = (),
+    memory: int | None = None,
+) -> tuple[Any, Sorted]:
+    """The rows of a frame, all of a case in one partition, in order, ties as they come; and how to read them.
+
+    ``heads`` are the codes of attributes, by column and by the text of a value. Spark sorts, and spills
+    to disk where it must; or the workers do, in that much ``memory``, in less time: then rows are packed.
+    """
+    rows, kind, gap = frame.rows, None, None
+    for role in frame.order:
+        if frame.is_text(role):
+            rows, found = _with_keys(frame, rows, role)
+        else:
+            found = frame.given.select(role).limit(0).toArrow().schema.field(role).type
+        kind = found if role == "order0" else kind
+    sorting = None
+    if memory is None:
+        together = _sorted_by_spark(frame, rows, n_partitions)
+    else:
+        part = f.pmod(f.hash("case"), f.lit(n_partitions)).alias("part")
+        orders = tuple((role, frame.roles[role]) for role in frame.order)
+        packing = Packing((("case", frame.roles["case"]), *orders), labels, n_partitions, memory)
+        if frame.table is not None and frame.table.moves_rows:
+            rows, orders = rows.withColumnRenamed("row", "came"), (*orders, ("came", "row"))
+        schema = rows.select([name for name in ("case", *PLACE) if name in rows.columns]).schema
+        schema = schema.add("row", "long").add("rows", "binary").add("error", "binary")
+        packed = map_partitions(rows.drop("row").select("*", part), packing, schema)
+        together = packed.repartition(n_partitions, "case")
+        sorting = Sorting(orders, labels, memory)
+    names = tuple(frame.roles[role] for role in frame.roles if role.startswith("value"))
+    if frame.wanted.gap is not None:
+        gap = frame.wanted.gap.in_keys(kind, frame.roles["order0"], FRAME)
+    return together, Sorted(
+        frame.roles["case"],
+        frame.roles["event0"],
+        labels,
+        frame.wanted.ties == "together",
+        (kind, frame.roles["order0"]) if frame.wanted.times and kind is not None else None,
+        tuple(zip(names, heads, strict=False)),
+        sorting,
+        frame.chosen.period,
+        frame.chosen.weight,
+        gap,
+    )
+
+
+def _sorted_by_spark(frame: Frame, rows: Any, n_partitions: int) -> Any:
+    """All rows of a case in one partition, in order."""
+    by = [f.col("case")]
+    if dict(rows.dtypes)["case"] != "string":
+        by.append(f.col("case").cast("string"))  # what is equal may differ as text, such as 0.0 and -0.0
+    by += [f.col(name) for name in (*frame.order, *PLACE, "row") if name in rows.columns]
+    return rows.repartition(n_partitions, "case").sortWithinPartitions(*by)
+
+
+def _with_keys(frame: Frame, rows: Any, role: str) -> tuple[Any, Any]:
+    """The rows with numbers for the text of an order column: of the first kind that all of it fits.
+
+    Also the type of that kind.
+    """
+    stated = frame.wanted.date_format
+    found = (
+        map_partitions(frame.given.select(role), TextKinds(stated), "bits int, value string")
+        .toArrow()
+        .to_pylist()
+    )
+    kinds = text_kinds(stated)
+    fit = [bit for bit in range(len(kinds)) if all(row["bits"] >> bit & 1 for row in found)]
+    if not fit:
+        worst = min(found, key=lambda row: row["bits"])
+        raise unordered(frame.roles[role], FRAME, f"a row holds {worst['value'][:40]!r}", stated)
+    number = "double" if str(kinds[fit[0]].type) == "double" else "long"
+    schema = types.StructType()
+    for field in rows.schema.fields:
+        schema.add(field.name, number if field.name == role else field.dataType)
+    keyed = map_partitions(rows, FromText(fit[0], stated, role, frame.roles[role]), schema)
+    return keyed, kinds[fit[0]].type
+
+
+@dataclass(frozen=True)
+class TextKinds:
+    """Finds out what the text of an order column can be read as, batch by batch."""
+
+    stated: DateFormat | None
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """One row per batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            text = order_text(pa.chunked_array([batch.column(0)]))
+            kinds = text_kinds(self.stated)
+            bits = sum(1 << kinds.index(kind) for kind in fitting(kinds, text))
+            example = text[unreadable_row(text, self.stated) or 0].as_py()
+            yield pa.record_batch({"bits": pa.array([bits], pa.int32()), "value": pa.array([example])})
+
+
+@dataclass(frozen=True)
+class FromText:
+    """Turns the text of an order column into numbers to sort by."""
+
+    kind: int  # number in text_kinds()
+    stated: DateFormat | None
+    role: str  # the name of the column here
+    order: str  # and what the user calls it
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same rows with numbers."""
+        for batch in batches:
+            text = order_text(pa.chunked_array([batch.column(self.role)]))
+            column = text_kinds(self.stated)[self.kind].read(text)
+            keys = pa.array(sort_keys(column, self.order, FRAME))
+            at = batch.schema.get_field_index(self.role)
+            yield pa.record_batch([*batch.columns[:at], keys, *batch.columns[at + 1 :]], batch.schema.names)

@@ -17,11 +17,14 @@ import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.source import EventSource
-from summarkov.engines.spark.answers import ANSWERS, Adding, Tally, added
 from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.kept_codes import KeptCodes, code_schema, fingerprint_of
 from summarkov.engines.spark.session import (
+    ANSWERS,
     FRAME,
+    Adding,
+    Tally,
+    added,
     check_frame,
     explained,
     map_partitions,
@@ -29,8 +32,9 @@ from summarkov.engines.spark.session import (
     parallelism,
     unstable,
 )
+from summarkov.engines.spark.session import functions as f
 from summarkov.engines.spark.sorted_rows import Sorted
-from summarkov.engines.spark.sorting import ROW_BYTES
+from summarkov.engines.spark.sorting import ROW_BYTES, sorted_by_case
 from summarkov.engines.spark.workers import Contents, OnPartition, ToCodes, numbers
 from summarkov.engines.views import Seen, SurveyWork, joined
 from summarkov.engines.weights import FIXED_POINT, in_units, refuse_overflow
@@ -145,7 +149,7 @@ class SparkSource(EventSource):
 
     def _sort(self, frame: Frame, heads: Sequence[dict[str | None, int]], memory: int | None) -> Sorted:
         """Sort and cache, on the workers in that much memory, or by Spark."""
-        rows, reading = frame.sorted(self.labels, self.n_partitions, heads, memory)
+        rows, reading = sorted_by_case(frame, self.labels, self.n_partitions, heads, memory)
         self._hold(_apart(map_partitions(rows, ToCodes(reading), code_schema())).persist(), reading)
         return reading
 
@@ -153,7 +157,7 @@ class SparkSource(EventSource):
         self, frame: Frame, heads: Sequence[dict[str | None, int]], path: str, fingerprint: str
     ) -> Sorted:
         """Take codes from a folder; where there are none yet, sort by Spark and write them."""
-        rows, reading = frame.sorted(self.labels, self.n_partitions, heads)
+        rows, reading = sorted_by_case(frame, self.labels, self.n_partitions, heads)
 
         def make(schema: Any) -> Any:
             return map_partitions(rows, ToCodes(reading), schema)
@@ -197,8 +201,6 @@ class SparkSource(EventSource):
 
     def _tied_case(self) -> str | None:
         """A case with events of the same place, if there are any."""
-        from pyspark.sql import functions as f
-
         if not self.tied_order:
             return None
         with explained(self._session), named(self._session, "ties"):
@@ -244,8 +246,6 @@ def _apart(frame: Any) -> Any:
     The cache of Spark goes by what a dataframe does. Two sources of one dataframe would have one entry, and
     closing one of them would drop it for both.
     """
-    from pyspark.sql import functions as f
-
     return frame.where(f.lit(uuid.uuid4().hex) != f.lit(""))
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from summarkov import __version__, kernels
 from summarkov.arrow import pa
 from summarkov.engines.messages import pack_error, unpack_error
-from summarkov.engines.spark.answers import Returned, Tally, row_of, row_of_error
+from summarkov.engines.spark.session import Returned, Tally, row_of_error
 from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
 from summarkov.engines.weights import MOST, in_units, n_fractions
 from summarkov.engines.work import Answer, Part, Work
@@ -130,10 +130,10 @@ class ToCodes:
 
 def _with_heads(block: SortedBlock, ends: IntArray) -> Coded:
     """A block, with the codes of attributes before the events of each sequence."""
-    codes = np.where(block.together, block.codes | _WITHIN, block.codes)
+    moments, nothing = block.moments, np.empty(0, np.int64)
+    codes = np.where(moments.starts, block.codes, block.codes | _WITHIN)
     codes[ends - 1] |= _END
-    nothing = np.empty(0, np.int64)
-    found = Coded(codes, *(nothing if each is None else each for each in (block.times, block.periods)))
+    found = Coded(codes, *(nothing if each is None else each for each in (moments.times, moments.periods)))
     heads = block.heads[int(block.continues) :]
     at = np.repeat(block.starts[int(block.continues) :], heads.shape[1])
     if not len(at):
@@ -286,7 +286,7 @@ class OnPartition(Generic[Answer]):
         part = Part(codes.blocks, content.labels, self.memory, number=number, attributes=content.attributes)
         try:
             answer = self.work.run(part)
-            return row_of(Returned(codes.tally(), int(kernels.backend() != "native"), answer))
+            return Returned(codes.tally(), int(kernels.backend() != "native"), answer).row()
         except SummarkovError as error:
             return row_of_error(error)
 
