@@ -1,8 +1,7 @@
 """One shard as the kernels see it, where its rows stand, and at which of them an event is in a window.
 
-Not every row is a position of its own: the labels of one position, a *tick*, occurred together; rows may have
-times; and attributes of a sequence have no position at all. What the kernels need to know of that is, for
-each row, at which rows it is in a window, and how many positions there are in a stretch of rows.
+Not every row is a position of its own: the labels of one position, a *tick*, occurred together, and attributes
+have none; rows may have times. So kernels ask at which rows a row is in a window, and count positions of rows.
 """
 
 from __future__ import annotations
@@ -155,10 +154,9 @@ class Index:
     @cached_property
     def in_rows(self) -> bool:
         """Whether every row, of the past too, is a position of its own: places matter to times only."""
-        if self.places is None:
-            return True
-        is_each_one = self.ticks.begins.all() and np.diff(self.past_positions).all()
-        return bool(is_each_one and not self._past_attribute.any())
+        return self.places is None or bool(
+            self.ticks.begins.all() and np.diff(self.past_positions).all() and not self._past_attribute.any()
+        )
 
     @property
     def begins(self) -> BoolArray | slice:
@@ -324,9 +322,8 @@ class Stretches:
         begin = np.maximum(begin, 0)  # the past is not counted
         length = np.maximum(end - begin + 1, 0)
         ends = np.cumsum(length)
-        cuts = np.searchsorted(
-            ends, np.arange(_PAIRS_AT_ONCE, length.sum() + 1, _PAIRS_AT_ONCE), side="right"
-        )
+        sums = np.arange(_PAIRS_AT_ONCE, length.sum() + 1, _PAIRS_AT_ONCE)
+        cuts = np.searchsorted(ends, sums, side="right")
         for part in np.split(np.arange(len(which)), cuts):
             sizes = length[part]
             within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
