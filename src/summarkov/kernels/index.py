@@ -1,7 +1,8 @@
 """One shard as the kernels see it, where its rows stand, and at which of them an event is in a window.
 
-Not every row is a position of its own: the labels of one position, a *tick*, occurred together, and attributes
-have none; rows may have times. So kernels ask at which rows a row is in a window, and count positions of rows.
+Not every row is a position of its own: labels of one position, a *tick*, occurred together, and attributes
+have none; rows may have times. So kernels ask at which rows a row is in a window, and how many positions some
+rows have.
 """
 
 from __future__ import annotations
@@ -321,9 +322,8 @@ class Stretches:
             end = np.where(following < 0, end, np.minimum(end, self.first[following] - 1))
         begin = np.maximum(begin, 0)  # the past is not counted
         length = np.maximum(end - begin + 1, 0)
-        ends = np.cumsum(length)
         sums = np.arange(_PAIRS_AT_ONCE, length.sum() + 1, _PAIRS_AT_ONCE)
-        cuts = np.searchsorted(ends, sums, side="right")
+        cuts = np.searchsorted(np.cumsum(length), sums, side="right")
         for part in np.split(np.arange(len(which)), cuts):
             sizes = length[part]
             within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
