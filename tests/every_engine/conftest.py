@@ -38,7 +38,7 @@ ELSEWHERE = {
     "count_presence": shuffles,
     "count_tests": history_tests,
     "tree_grower": boosted,
-    "leaves_of": boosted,
+    "said_by_trees": boosted,
     "shuffled": shuffles,
     "tree_leaves": history_tests,
 }

@@ -42,7 +42,7 @@ tree_leaves = _tests.tree_leaves
 add_rows = _chosen.add_rows
 _boosted = boosted if _chosen is numpy_kernels else _chosen
 tree_grower = _boosted.tree_grower
-leaves_of = _boosted.leaves_of
+said_by_trees = _boosted.said_by_trees
 count_presence = (shuffles if _chosen is numpy_kernels else _chosen).count_presence
 shuffled = (shuffles if _chosen is numpy_kernels else _chosen).shuffled
 

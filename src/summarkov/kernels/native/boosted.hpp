@@ -196,16 +196,21 @@ class GrowingTree {
     std::vector<Leaf> leaves_;
 };
 
-// The leaf in which each row ends, for one tree.
-inline void leaves_of(const Levels& levels, const std::int32_t* leaf, const std::int32_t* feature,
-                      const std::int32_t* level, std::int64_t n_splits, std::uint8_t* to) {
-    std::fill_n(to, levels.n_rows, std::uint8_t{0});
-    for (std::int64_t k = 0; k < n_splits && leaf[k] >= 0; ++k) {
-        const std::uint8_t* here = levels.of(feature[k]);
-        const auto from = static_cast<std::uint8_t>(leaf[k]);
-        const auto limit = static_cast<std::uint8_t>(level[k]);
-        const auto next = static_cast<std::uint8_t>(k + 1);
-        for (std::int64_t i = 0; i < levels.n_rows; ++i) to[i] = to[i] == from && here[i] > limit ? next : to[i];
+// Adds what one tree says of each row; some rows at a time, so that their leaves stay near.
+inline void add_tree(const Levels& levels, const std::int32_t* leaf, const std::int32_t* feature,
+                     const std::int32_t* level, std::int64_t n_splits, const double* value, double* said) {
+    std::uint8_t ends[4096];
+    for (std::int64_t start = 0; start < levels.n_rows; start += 4096) {
+        const std::int64_t n = std::min<std::int64_t>(4096, levels.n_rows - start);
+        std::fill_n(ends, n, std::uint8_t{0});
+        for (std::int64_t k = 0; k < n_splits && leaf[k] >= 0; ++k) {
+            const std::uint8_t* here = levels.of(feature[k]) + start;
+            const auto from = static_cast<std::uint8_t>(leaf[k]);
+            const auto limit = static_cast<std::uint8_t>(level[k]);
+            const auto next = static_cast<std::uint8_t>(k + 1);
+            for (std::int64_t i = 0; i < n; ++i) ends[i] = (ends[i] == from) & (here[i] > limit) ? next : ends[i];
+        }
+        for (std::int64_t i = 0; i < n; ++i) said[start + i] += value[ends[i]];
     }
 }
 
