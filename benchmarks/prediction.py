@@ -8,6 +8,9 @@ split anew (70/15/15) by each seed. Each data set and split adds one line to OUT
 with the difference of both models over the splits and its 95% interval (Student's t over splits). For single
 labels the joint model has one setting for all, LightGBM one for each label. With --transformer a small causal
 transformer is measured, and neither of them; it knows no targets, so all labels must be.
+
+LightGBM has one thread. Give BLAS one, too (OPENBLAS_NUM_THREADS=1), where processor seconds are compared:
+threads that wait for each other on a busy machine count as well.
 """
 
 from __future__ import annotations

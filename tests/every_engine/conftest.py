@@ -37,7 +37,7 @@ ELSEWHERE = {
     "count_presence": resampling,
     "count_tests": history_tests,
     "tree_grower": boosted,
-    "leaves_of": boosted,
+    "said_by_trees": boosted,
     "shuffled": resampling,
     "tree_leaves": history_tests,
 }

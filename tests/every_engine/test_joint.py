@@ -96,8 +96,12 @@ def test_trees_are_the_same_by_both_kernels_and_by_trying_every_split(n_rows, n_
     found = kernels.tree_grower(levels)(allowed, rows, values, how)
     for here, numpy in zip(found, boosted.tree_grower(levels)(allowed, rows, values, how), strict=True):
         assert (here == numpy).all()
-    ends = kernels.leaves_of(levels, *found[:3])
-    assert (ends == boosted.leaves_of(levels, *found[:3])).all()
+    numbers = np.tile(np.arange(4.0), (2, 1))
+    ends = kernels.said_by_trees(levels, *found[:3], numbers, 2)
+    assert (ends == boosted.said_by_trees(levels, *found[:3], numbers, 2)).all()
+    shares = rng.random((2, 4))
+    both = [kind.said_by_trees(levels, *found[:3], shares, 1).tolist() for kind in (kernels, boosted)]
+    assert both[0] == both[1] == [(shares[0][ends[0].astype(int)] + shares[1][ends[1].astype(int)]).tolist()]
     for t in range(2):
         splits, sums = naive_tree(levels, np.flatnonzero(allowed[t]).tolist(), rows, values[t], how)
         said = np.array(found[:3])[:, t].T.tolist()

@@ -239,10 +239,10 @@ class JointPredictor:
     """A fitted joint model, asked for one label after the other."""
 
     fitted: FittedJoint
-    _kept: EventCache[FloatArray] = field(default_factory=lambda: EventCache(most=1), repr=False)
+    _kept: EventCache[FloatArray] = field(default_factory=lambda: EventCache(most=2), repr=False)
 
     def next_event(self, events: EventSequences) -> FloatArray:
-        """The distribution at every position, kept until other events are asked about."""
+        """The distribution at every position, kept for the last two that were asked about."""
         data = events.recode(self.fitted.labels)
         index = Index(data.codes, data.offsets, len(data.labels))
         return self._kept.get(events, "p", lambda: self.fitted.at(index))

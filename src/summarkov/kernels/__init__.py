@@ -51,7 +51,7 @@ _tests, _boosted, _resampling = (
 count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves
 tree_grower = _boosted.tree_grower
-leaves_of = _boosted.leaves_of
+said_by_trees = _boosted.said_by_trees
 count_presence = _resampling.count_presence
 shuffled = _resampling.shuffled
 

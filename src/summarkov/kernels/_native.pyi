@@ -1,5 +1,5 @@
 from summarkov.kernels.boosted import LevelArray
-from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray, HashArray, IntArray
 
 class Index:
     def __init__(
@@ -123,4 +123,11 @@ class Grower:
         least: float,
     ) -> tuple[CodeArray, CodeArray, CodeArray, IntArray]: ...
 
-def leaves_of(levels: LevelArray, leaf: CodeArray, feature: CodeArray, level: CodeArray) -> LevelArray: ...
+def said_by_trees(
+    levels: LevelArray,
+    leaf: CodeArray,
+    feature: CodeArray,
+    level: CodeArray,
+    value: FloatArray,
+    n_outcomes: int,
+) -> FloatArray: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -144,15 +145,29 @@ def _worth(sums: FloatArray, how: Growth) -> FloatArray:
     return np.asarray(sums[..., 0] * sums[..., 0] / (sums[..., 1] + how.penalty))
 
 
-def leaves_of(levels: LevelArray, leaf: CodeArray, feature: CodeArray, level: CodeArray) -> LevelArray:
-    """The leaf of every tree in which each row of ``levels[feature, row]`` ends: ``[tree, row]``.
+def said_by_trees(
+    levels: LevelArray,
+    leaf: CodeArray,
+    feature: CodeArray,
+    level: CodeArray,
+    value: FloatArray,
+    n_outcomes: int,
+) -> FloatArray:
+    """What trees add up to in each row of ``levels[feature, row]``: ``[outcome, row]``.
 
-    >>> split = np.array([[0]], np.int32)
-    >>> leaves_of(np.array([[0, 1, 2]], np.uint8), split, split, split + 1).tolist()
-    [[0, 0, 1]]
+    Tree t is for outcome ``t % n_outcomes`` and adds ``value[t, l]`` where a row ends in leaf l; trees are
+    added one after the other.
+
+    >>> split = np.array([[0], [0]], np.int32)
+    >>> value = np.array([[1.0, 2.0], [10.0, 20.0]])
+    >>> said_by_trees(np.array([[0, 1, 2]], np.uint8), split, split, split + 1, value, 1).tolist()
+    [[11.0, 11.0, 22.0]]
     """
-    found = np.zeros((len(leaf), levels.shape[1]), np.uint8)
-    for k in range(leaf.shape[1]):
-        above = levels[np.maximum(feature[:, k], 0)] > level[:, k, None]
-        found[above & (found == leaf[:, k, None])] = k + 1
-    return found
+    said = np.zeros((n_outcomes, levels.shape[1]))
+    for start in range(0, len(leaf), n_outcomes):
+        some = slice(start, start + n_outcomes)
+        ends = np.zeros((len(leaf[some]), levels.shape[1]), np.intp)
+        for from_leaf, by, limit, k in zip(leaf[some].T, feature[some].T, level[some].T, count(1)):
+            ends[(ends == from_leaf[:, None]) & (levels[np.maximum(by, 0)] > limit[:, None])] = k
+        said[: len(ends)] += np.take_along_axis(value[some], ends, axis=1)
+    return said

@@ -23,7 +23,7 @@ _FAR = -(2**30)
 # These take and give what their twins do.
 add_rows = _native.add_rows  # :func:`summarkov.kernels.numpy_kernels.add_rows`
 shuffled = _native.shuffled  # :func:`summarkov.kernels.resampling.shuffled`
-leaves_of = _native.leaves_of  # :func:`summarkov.kernels.boosted.leaves_of`
+said_by_trees = _native.said_by_trees  # :func:`summarkov.kernels.boosted.said_by_trees`
 
 
 def window_states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray]:

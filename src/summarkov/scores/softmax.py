@@ -56,9 +56,9 @@ class Features:
 
     def sums(self, values: FloatArray, power: int = 1) -> Weights:
         """The sums over rows of ``values[row, x]`` times each feature, or times a power of it."""
-        turned = (self.shared if power == 1 else self.shared**power).T
-        own = np.array([(feature**power * values).sum(axis=0) for feature in self.own])
-        return Weights(values.sum(axis=0), np.asarray(turned @ values), own.reshape(-1, values.shape[1]))
+        shared, own = (self.shared, self.own) if power == 1 else (self.shared**power, self.own**power)
+        each = np.array([(feature * values).sum(axis=0) for feature in own])
+        return Weights(values.sum(axis=0), np.asarray(shared.T @ values), each.reshape(-1, values.shape[1]))
 
 
 def dense(matrix: Any) -> FloatArray:
@@ -96,10 +96,14 @@ def penalised(
 
     with p the softmax of :math:`w_x + \sum_f w_{fx} f(s) + \sum_o w_{ox} o_x(s)`.
     """
-    logits = features.logits(weights)
-    n = counts.sum(axis=1, keepdims=True)
-    rest = features.sums(counts - n * softmax(logits))
-    value = log_likelihood(logits, counts)
+    logits, n = features.logits(weights), counts.sum(axis=1, keepdims=True)
+    top = logits.max(axis=1, keepdims=True, initial=-np.inf)
+    expected = np.exp(logits - top)
+    total = expected.sum(axis=1, keepdims=True)
+    value = float((counts * logits).sum() - n[:, 0] @ (top + np.log(total))[:, 0])
+    expected /= total
+    expected *= n
+    rest = features.sums(counts - expected)
     parts = []
     for name in ("level", "shared", "own"):
         weight, strength = getattr(weights, name), getattr(penalty, name)

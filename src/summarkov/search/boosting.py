@@ -17,8 +17,6 @@ from summarkov.typing import BoolArray, CodeArray, FloatArray
 _UNIT = 2.0**-30
 #: A split must gain more than this, and a leaf have this much to go by (the variance of its hits).
 _LEAST_GAIN, _LEAST_VARIANCE = 1e-6, 1e-3
-#: Numbers in memory at once while trees are read.
-_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -84,13 +82,9 @@ class Trees:
 
     def add_to(self, logits: FloatArray, levels: LevelArray) -> None:
         """Add what the trees say of rows with these ``levels[feature, row]``."""
-        n = len(logits)
-        step = max(_AT_ONCE // max(n * self.n_outcomes, 1), 1) * self.n_outcomes
-        for start in range(0, len(self), step):
-            some = slice(start, start + step)
-            leaf = kernels.leaves_of(levels, self.leaf[some], self.feature[some], self.level[some])
-            said = np.take_along_axis(self.value[some], leaf.astype(np.intp), axis=1)
-            logits += said.reshape(-1, self.n_outcomes, n).sum(axis=0).T
+        logits += kernels.said_by_trees(
+            levels, self.leaf, self.feature, self.level, self.value, self.n_outcomes
+        ).T
 
 
 def boost(
@@ -121,11 +115,12 @@ def boost(
     (2001), with Newton steps as in Friedman, Hastie, Tibshirani, "Additive logistic regression" (2000).
     """
     rng = np.random.default_rng(seed)
-    logits, n = logits.copy(), counts.sum(axis=1, keepdims=True)
     grown = [Trees.none(counts.shape[1], how.leaves)]
     if not rounds[-1]:
-        yield grown[0], logits
+        yield grown[0], logits.copy()
         return
+    logits, n = logits.copy(), counts.sum(axis=1, keepdims=True)
+    whole = np.empty((*counts.T.shape, 2), np.int64)
     n_levels = int(levels.max(initial=0)) + 1
     grow = kernels.tree_grower(levels)
     growth = kernels.Growth(n_levels, how.leaves, how.penalty, _UNIT, _LEAST_GAIN, _LEAST_VARIANCE)
@@ -136,8 +131,9 @@ def boost(
         if done == rounds[-1]:
             return
         p = softmax(logits)
-        values = np.stack([counts - n * p, n * p * (1 - p)], axis=-1).swapaxes(0, 1)
-        whole = np.ascontiguousarray(np.round(values / _UNIT).astype(np.int64))
+        expected = n * p
+        whole[..., 0] = np.round((counts - expected) / _UNIT).T
+        whole[..., 1] = np.round(expected * (1 - p) / _UNIT).T
         rows = np.flatnonzero(rng.random(len(n)) < how.rows).astype(np.int32)
         features = allowed.T & (rng.random(allowed.T.shape) < how.features)
         leaf, feature, level, sums = grow(features, rows, whole, growth)

@@ -117,6 +117,13 @@ class GrowingTree {
         leaves_.push_back(std::move(high));
     }
 
+    // Both numbers are read before either is written, so that they can be added at once.
+    static void add_pair(Count* to, const Count* from) {
+        const Count first = to[0] + from[0], second = to[1] + from[1];
+        to[0] = first;
+        to[1] = second;
+    }
+
     // Rows in a row mostly have the same level, and a sum must wait for the one before it; four sums need not.
     std::vector<Count> level_sums(const std::vector<std::int32_t>& rows) {
         const std::int64_t n = static_cast<std::int64_t>(rows.size());
@@ -126,9 +133,7 @@ class GrowingTree {
             const std::int32_t row = rows[i];
             for (int side = 0; side < 2; ++side) all[side] += own[2 * i + side] = values_[2 * row + side];
             for (std::int64_t k = rare_.start[row]; k < rare_.start[row + 1]; ++k) {
-                Count* cell = sums.data() + place_[rare_.others[k] >> 8] + 2 * (rare_.others[k] & 255);
-                cell[0] += own[2 * i];
-                cell[1] += own[2 * i + 1];
+                add_pair(sums.data() + place_[rare_.others[k] >> 8] + 2 * (rare_.others[k] & 255), &own[2 * i]);
             }
         }
         for (std::size_t f = 0; f < features_.size(); ++f) {
@@ -145,9 +150,7 @@ class GrowingTree {
             const std::uint8_t* level = levels_.of(features_[f]);
             apart.assign(4 * size, 0);
             const auto add = [&](std::int64_t i, std::int64_t part) {
-                Count* cell = apart.data() + part * size + 2 * level[rows[i]];
-                cell[0] += own[2 * i];
-                cell[1] += own[2 * i + 1];
+                add_pair(apart.data() + part * size + 2 * level[rows[i]], &own[2 * i]);
             };
             std::int64_t i = 0;
             for (; i + 3 < n; i += 4)
@@ -196,16 +199,21 @@ class GrowingTree {
     std::vector<Leaf> leaves_;
 };
 
-// The leaf in which each row ends, for one tree.
-inline void leaves_of(const Levels& levels, const std::int32_t* leaf, const std::int32_t* feature,
-                      const std::int32_t* level, std::int64_t n_splits, std::uint8_t* to) {
-    std::fill_n(to, levels.n_rows, std::uint8_t{0});
-    for (std::int64_t k = 0; k < n_splits && leaf[k] >= 0; ++k) {
-        const std::uint8_t* here = levels.of(feature[k]);
-        const auto from = static_cast<std::uint8_t>(leaf[k]);
-        const auto limit = static_cast<std::uint8_t>(level[k]);
-        const auto next = static_cast<std::uint8_t>(k + 1);
-        for (std::int64_t i = 0; i < levels.n_rows; ++i) to[i] = to[i] == from && here[i] > limit ? next : to[i];
+// Adds what one tree says of each row; some rows at a time, so that their leaves stay near.
+inline void add_tree(const Levels& levels, const std::int32_t* leaf, const std::int32_t* feature,
+                     const std::int32_t* level, std::int64_t n_splits, const double* value, double* said) {
+    std::uint8_t ends[4096];
+    for (std::int64_t start = 0; start < levels.n_rows; start += 4096) {
+        const std::int64_t n = std::min<std::int64_t>(4096, levels.n_rows - start);
+        std::fill_n(ends, n, std::uint8_t{0});
+        for (std::int64_t k = 0; k < n_splits && leaf[k] >= 0; ++k) {
+            const std::uint8_t* here = levels.of(feature[k]) + start;
+            const auto from = static_cast<std::uint8_t>(leaf[k]);
+            const auto limit = static_cast<std::uint8_t>(level[k]);
+            const auto next = static_cast<std::uint8_t>(k + 1);
+            for (std::int64_t i = 0; i < n; ++i) ends[i] = (ends[i] == from) & (here[i] > limit) ? next : ends[i];
+        }
+        for (std::int64_t i = 0; i < n; ++i) said[start + i] += value[ends[i]];
     }
 }
 

@@ -296,20 +296,24 @@ class Grower {
     Rare rare_;
 };
 
-py::array_t<std::uint8_t> leaves_of_(const Array<std::uint8_t>& levels, const Array<std::int32_t>& leaf,
-                                     const Array<std::int32_t>& feature, const Array<std::int32_t>& level) {
-    const std::int64_t n_trees = leaf.shape(0), n_splits = leaf.shape(1);
+py::array_t<double> said_by_trees(const Array<std::uint8_t>& levels, const Array<std::int32_t>& leaf,
+                                  const Array<std::int32_t>& feature, const Array<std::int32_t>& level,
+                                  const Array<double>& value, std::int64_t n_outcomes) {
+    const std::int64_t n_trees = leaf.shape(0), n_splits = leaf.shape(1), n_leaves = value.shape(1);
     const Levels all{levels.data(), levels.shape(1)};
-    py::array_t<std::uint8_t> found({n_trees, all.n_rows});
-    std::uint8_t* to = found.mutable_data();
+    py::array_t<double> said({n_outcomes, all.n_rows});
+    double* to = said.mutable_data();
+    std::fill_n(to, n_outcomes * all.n_rows, 0.0);
     const std::int32_t *from = leaf.data(), *of = feature.data(), *limit = level.data();
+    const double* values = value.data();
     without_python([&] {
         for (std::int64_t t = 0; t < n_trees; ++t) {
             const std::int64_t at = t * n_splits;
-            leaves_of(all, from + at, of + at, limit + at, n_splits, to + t * all.n_rows);
+            add_tree(all, from + at, of + at, limit + at, n_splits, values + t * n_leaves,
+                     to + t % n_outcomes * all.n_rows);
         }
     });
-    return found;
+    return said;
 }
 
 }  // namespace
@@ -333,7 +337,7 @@ PYBIND11_MODULE(_native, m) {
     m.def("last_within", &last_within_);
     m.def("leaves", &leaves);
     py::class_<Grower>(m, "Grower").def(py::init<const Array<std::uint8_t>&>()).def("grow", &Grower::grow);
-    m.def("leaves_of", &leaves_of_);
+    m.def("said_by_trees", &said_by_trees);
     m.def("followed", &followed);
     m.def("presence", &presence);
     m.def("shuffled", &shuffled);
