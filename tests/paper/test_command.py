@@ -13,8 +13,8 @@ from paper.published import published
 from typer.testing import CliRunner, Result
 
 from paper import reproduction as report
-from paper import tables
 from summarkov.baselines import LogisticRegressionContender
+from summarkov.evaluation import run
 
 pytestmark = pytest.mark.needs("sklearn")
 
@@ -88,8 +88,8 @@ def test_an_interrupted_run_says_how_to_go_on_and_does(
         worked.append(contender.name)
         return real(contender, *rest)
 
-    real = tables.tune
-    monkeypatch.setattr(tables, "tune", tune)
+    real = run.tune
+    monkeypatch.setattr(run, "tune", tune)
     stopped = run_command("data", "-o", "report.md", code=130)
     assert "Note: what is done is kept in report.md.partial; run the same command again" in stopped.stderr
     assert stopped.stdout == ""

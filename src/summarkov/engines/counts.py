@@ -227,7 +227,7 @@ class JointCounts:
         else:
             tables[0] = np.ascontiguousarray(tables[0])
         found = counts.with_tables(tables)
-        return seen_only(found) if target.only or self._replicates is None else found
+        return seen_only(found) if target.only else found
 
     def _picked(self, target: Target, at: IntArray | slice | None = None) -> Iterator[IntArray]:
         """The target's outcomes, as the first axis of each table, with the residual one if it has that."""

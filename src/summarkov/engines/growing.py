@@ -39,8 +39,11 @@ class GrowingCounts:
     """
 
     def __init__(self, source: object) -> None:
+        # A state that only sequences of weight 0 are in is listed, and counts do not tell of it.
         self._is_worth = (
-            isinstance(source, EventSource) and int(source.label_counts.sum()) // source.scale >= _FROM_EVENTS
+            isinstance(source, EventSource)
+            and not source.is_weighted
+            and int(source.label_counts.sum()) >= _FROM_EVENTS
         )
         self._known: dict[tuple[object, ...], _Known] = {}
         self._requests: list[Request] = []  # of the last pass, so that their summaries stay

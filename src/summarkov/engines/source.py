@@ -79,8 +79,9 @@ class CountSource(Protocol):
 
 #: What engines and learners need, and completion does not show.
 _MACHINERY = {
-    "count", "event_counts", "filled_keys", "has_ticks", "is_order_only", "n_filled", "n_positions", "only",
-    "outcomes", "part", "replicated", "resamples", "run", "run_on", "scale", "sequence_keys", "time_unit",
+    "count", "event_counts", "filled_keys", "has_ticks", "is_order_only", "is_weighted", "n_filled",
+    "n_positions", "only", "outcomes", "part", "replicated", "resamples", "run", "run_on", "scale",
+    "sequence_keys", "time_unit",
 }  # fmt: skip
 
 
@@ -140,6 +141,11 @@ class EventSource(ABC):
         n = len(self.labels)
         (table,) = self.count([StatesRequest(ChainSummary(0), (), Target((), n))])
         return int(table.tables[0].sum())
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether sequences have weights of their own."""
+        return self.weights is not None
 
     @property
     def ids(self) -> Sequence[str]:
@@ -290,6 +296,11 @@ class SeenSource(EventSource):
         self.attributes = tuple(name for name in source.attributes if name in set(labels))
         self.outcomes = source.outcomes
         self.scale, self.origin = source.scale, source.origin
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether those of the source are."""
+        return self._source.is_weighted
 
     @cached_property
     def weights(self) -> IntArray | None:  # type: ignore[override]  # looked up when it is needed

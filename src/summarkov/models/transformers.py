@@ -197,12 +197,16 @@ class ReadEvents(Transformer):
 
     def transform(self, events: Any) -> EventSequences:
         """Read a table; nothing needs to be fitted for that."""
-        return self._read(events)
+        return self.read(events)
 
-    def _read(self, events: Any) -> EventSequences:
+    def read(self, events: Any) -> EventSequences:
+        """Read a table; it need not be fitted."""
         return read_events(
             events, case=self.case, event=self.event, order=self.order, session_gap=self.session_gap
         )
+
+    def _read(self, events: Any) -> EventSequences:
+        return self.read(events)
 
     def _prepare(self, events: Prepared) -> Prepared:
         return events

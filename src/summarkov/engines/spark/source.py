@@ -140,6 +140,11 @@ class SparkSource(EventSource):
         """N, without weights."""
         return self._n_events
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether sequences have weights of their own; it takes no pass."""
+        return self._content.scale is not None
+
     @cached_property
     def weights(self) -> IntArray | None:  # type: ignore[override]  # looked up when it is needed
         """Those of the sequences, in units of ``1 / scale``; 8 bytes per sequence come to the driver."""
