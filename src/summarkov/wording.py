@@ -15,7 +15,10 @@ class AttributeName(str):
 
 def with_attributes(labels: Iterable[str], attributes: Collection[str]) -> tuple[str, ...]:
     """Labels, in which those that are attributes can be told."""
-    return tuple(AttributeName(label) if label in attributes else label for label in labels)
+    if not attributes:
+        return tuple(labels)
+    held = set(attributes)
+    return tuple(AttributeName(label) if label in held else label for label in labels)
 
 
 #: Characters without a glyph of their own that scripts and emoji need.

@@ -75,7 +75,7 @@ def test_other_requests_are_asked_as_they_are():
     with mock.patch.object(growing, "_FROM_EVENTS", 0):
         grown = GrowingCounts(source)
     first = [CandidatesRequest(summary, (), target, (0, 1)), StatesRequest(summary, (0,), target)]
-    grown.complete(first, source.count(first))
+    grown.complete(first, source.count(grown.ask(first)))
     later = [
         CandidatesRequest(summary, (0,), target, (1, 2)),  # nothing is known of label 2
         CandidatesRequest(sm.BSuMM("a").make_summary(), (0,), target, (1,)),  # another look at the past

@@ -12,6 +12,7 @@ from summarkov.engines.counts import CandidateCounts, Counts
 from summarkov.engines.requests import CandidatesRequest, Request
 from summarkov.engines.source import EventSource
 from summarkov.kernels import BINARY, COUNT, merge_keys
+from summarkov.typing import IntArray
 
 #: With fewer events, counting takes no longer than putting counts together.
 _FROM_EVENTS = 1 << 17
@@ -22,8 +23,17 @@ _MOST_KEPT = 1 << 28
 class _Known(NamedTuple):
     """What an earlier pass has told."""
 
-    candidates: tuple[int, ...]
+    candidates: IntArray
     counts: CandidateCounts
+
+
+class _Asked(NamedTuple):
+    """A request for less, the place of its label, the counts before that joined, and of candidates there."""
+
+    request: CandidatesRequest
+    place: int
+    before: CandidateCounts
+    candidates: IntArray
 
 
 class GrowingCounts:
@@ -47,38 +57,46 @@ class GrowingCounts:
         )
         self._known: dict[tuple[object, ...], _Known] = {}
         self._requests: list[Request] = []  # of the last pass, so that their summaries stay
+        self._asked: list[_Asked | None] = []
 
     def ask(self, requests: Sequence[Request]) -> list[Request]:
         """What is left to be counted."""
-        return [self._reduced(request) for request in requests]
+        self._asked = [self._less(request) for request in requests]
+        return [
+            request if less is None else less.request
+            for request, less in zip(requests, self._asked, strict=True)
+        ]
 
     def complete(self, requests: Sequence[Request], answers: Sequence[Counts]) -> list[Counts]:
         """The answers to requests, from those to what was asked; they are kept for the next pass."""
         if not self._is_worth:
             return list(answers)
-        found: list[Counts] = []
-        for request, answer in zip(requests, answers, strict=True):
-            before = self._before(request)
-            found.append(answer if before is None else _completed(answer, *before))
+        found = [
+            answer if less is None else _completed(answer, less)
+            for answer, less in zip(answers, self._asked, strict=True)
+        ]
         self._known, self._requests, room = {}, list(requests), _MOST_KEPT
+        arrays: dict[int, IntArray] = {}  # many requests have one and the same candidates
         for request, answer in zip(requests, found, strict=True):
             if _can_grow(request) and isinstance(answer, CandidateCounts) and room > 0:
-                self._known[_name(request, request.influencers)] = _Known(request.candidates, answer)
+                candidates = arrays.setdefault(id(request.candidates), np.array(request.candidates, np.int64))
+                self._known[_name(request, request.influencers)] = _Known(candidates, answer)
                 room -= answer.present.nbytes
         return found
 
-    def _reduced(self, request: Request) -> Request:
-        before = self._before(request)
-        return request if before is None else before[0]
-
-    def _before(self, request: Request) -> tuple[CandidatesRequest, _Known] | None:
-        """What is left to be counted, and what is known without one of the influencers, if anything is."""
-        if self._known and _can_grow(request):
-            for at, label in enumerate(request.influencers):
-                others = (*request.influencers[:at], *request.influencers[at + 1 :])
-                known = self._known.get(_name(request, others))
-                if known is not None and set(request.candidates) <= set(known.candidates):
-                    return replace(request, given=label), known
+    def _less(self, request: Request) -> _Asked | None:
+        """What is left to be counted, if enough is known without one of the influencers."""
+        if not (self._known and _can_grow(request)):
+            return None
+        for at, label in enumerate(request.influencers):
+            known = self._known.get(
+                _name(request, (*request.influencers[:at], *request.influencers[at + 1 :]))
+            )
+            if known is not None:
+                candidates = np.array(request.candidates, np.int64)  # sorted, as all are
+                places = np.searchsorted(known.candidates, candidates)
+                if np.array_equal(known.candidates.take(places, mode="clip"), candidates):
+                    return _Asked(replace(request, given=label), at, known.counts, places)
         return None
 
 
@@ -94,12 +112,10 @@ def _name(request: CandidatesRequest, influencers: tuple[int, ...]) -> tuple[obj
     return id(request.summary), request.target, influencers
 
 
-def _completed(answer: Counts, request: CandidatesRequest, known: _Known) -> CandidateCounts:
+def _completed(answer: Counts, asked: _Asked) -> CandidateCounts:
     """The counts of all positions, from those at which a label is present and those without that label."""
     assert isinstance(answer, CandidateCounts)
-    assert request.given is not None
-    place, before = request.influencers.index(request.given), known.counts
-    chosen = np.searchsorted(known.candidates, request.candidates)  # both are sorted
+    _, place, before, chosen = asked
     keys, (rows, held) = merge_keys([before.keys, np.delete(answer.keys, place, axis=1)])
     counts = np.zeros((len(keys), before.counts.shape[1]), np.int64)
     present = np.zeros((len(keys), len(chosen), *before.present.shape[2:]), np.int64)
