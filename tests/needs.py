@@ -90,6 +90,7 @@ EXAMPLES = {
     "src/summarkov/models/measures.py": ("sklearn",),
     "src/summarkov/models/transformers.py": ("sklearn",),
     "src/summarkov/plot/__init__.py": ("matplotlib",),
+    "src/summarkov/text/__init__.py": ("sentencex",),
     "src/summarkov/text/events.py": ("sentencex",),
     "src/summarkov/text/documents.py": ("sentencex",),
     "src/summarkov/text/topics.py": ("sentencex", "sklearn"),

@@ -88,6 +88,14 @@ TESTS: dict[str, list[str]] = {
         "tests/properties/test_rules.py",
         *SEARCHES,
     ],
+    "engines/growing.py": [
+        f"tests/every_engine/test_growing.py::test_{name}"
+        for name in (
+            "the_rest_is_what_was_known_before",
+            "other_requests_are_asked_as_they_are",
+            "only_where_a_label_is_present",
+        )
+    ],
     "engines/disk.py": [
         "tests/every_engine/test_stream.py",
         "tests/hostile/test_count_stores.py",
