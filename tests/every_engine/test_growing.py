@@ -80,7 +80,7 @@ def test_other_requests_are_asked_as_they_are():
         CandidatesRequest(summary, (0,), target, (1, 2)),  # nothing is known of label 2
         CandidatesRequest(sm.BSuMM("a").make_summary(), (0,), target, (1,)),  # another look at the past
         CandidatesRequest(summary, (0, 1), target, ()),  # two labels more
-        StatesRequest(summary, (0, 1), target),
+        StatesRequest(summary, (0,), target),  # of which all but the request for states is known
     ]
     assert grown.ask(later) == later
 
