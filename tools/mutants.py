@@ -104,8 +104,12 @@ TESTS: dict[str, list[str]] = {
     "io/date_formats.py": ["tests/hostile/test_date_formats.py", "tests/unit/io/test_csv.py"],
     "io/jsonl_files.py": [
         "tests/unit/io/test_nested.py",
+        "tests/unit/io/test_case_attributes.py",
+        "tests/unit/io/test_write_all.py",
+        "tests/unit/io/test_bad_input.py",
         "tests/unit/io/test_formats.py",
         "tests/unit/io/test_files.py",
+        "tests/every_engine/test_moments.py::test_times_without_ticks",
     ],
     "models/outcome.py": ["tests/unit/models/test_outcome.py", "tests/every_engine/test_outcomes.py"],
     "models/joint_features.py": ["tests/unit/models/test_joint.py", "tests/every_engine/test_joint.py"],
