@@ -213,7 +213,7 @@ class Tabular:
 
     def summary(self) -> Sheet:
         """What is most worth knowing, as a table that prints well and that notebooks show in HTML."""
-        raise NotImplementedError
+        raise NotImplementedError  # each class that takes this in has its own
 
     def to_frame(self, library: FrameLibrary | None = None) -> Any:
         """Return all of it as a data frame.
@@ -302,7 +302,7 @@ class Listed(Tabular):
 
     def _title(self) -> str:
         """What stands above the table."""
-        raise NotImplementedError
+        raise NotImplementedError  # each class that takes this in has its own
 
     def _notes(self) -> Iterable[str]:
         """What stands below it."""

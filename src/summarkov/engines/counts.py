@@ -46,7 +46,7 @@ class _Tables:
             for table, rows in zip(same, where, strict=True):
                 added[(slice(None),) * axis + (rows,)] += table
             tables.append(added)
-        return cls(keys, *tables)  # type: ignore[call-arg]
+        return cls(keys, *tables)  # type: ignore[call-arg]  # as each class is made
 
 
 @travels
