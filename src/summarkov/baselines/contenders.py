@@ -299,7 +299,9 @@ class JointContender:
         After how many rounds the trees of a fit may be stopped; they grow.
     stop_on : events, optional
         Grow no more trees once two of these numbers in a row foretold these events less well than an earlier
-        one: faster. Give the events that settings are chosen on, never those that are measured.
+        one: faster. The model without trees does not count as one: few trees alone say little yet, so it is
+        often better than a model with few of them and worse than one with many. Give the events that settings
+        are chosen on, never those that are measured.
     """
 
     name: str
@@ -324,7 +326,7 @@ class JointContender:
             ):
                 predictor = JointPredictor(fitted)
                 yield {**settings, "rounds": rounds}, predictor
-                if self.stop_on is not None:
+                if self.stop_on is not None and rounds:
                     losses.append(predictor.loss(self.stop_on))
                     if min(losses[-2:]) > min(losses):
                         break

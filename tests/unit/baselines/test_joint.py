@@ -41,6 +41,23 @@ def test_trees_stop_growing_where_more_of_them_foretell_less():
     assert losses[0] == pytest.approx(-model.score(new), rel=1e-9)
 
 
+def test_weights_that_are_better_than_few_trees_do_not_keep_many_from_growing():
+    # What comes third follows from the first two together, which no sum of weights can say.
+    def made(seed):
+        rng = np.random.default_rng(seed)
+        first, second = rng.integers(0, 2, (2, 60, 4))
+        third = (first == second).astype(int)
+        rows = np.array(list("ABCDEF"))[np.stack([first, 2 + second, 4 + third], axis=2)]
+        return sm.read_events(rows.reshape(60, 12).tolist())
+
+    train, new = made(1), made(2)
+    grid, rounds = ({"penalty": 1.0},), (0, 2, 4, 8, 16, 32, 64)
+    every = JointContender("joint", sm.JointSuMM(gamma=0.0), grid, rounds, stop_on=new)
+    losses = [predictor.loss(new) for _, predictor in every.fit_each(train, train.labels)]
+    assert min(losses[1:3]) > losses[0] > losses[-1]
+    assert len(losses) == len(rounds)
+
+
 def test_other_labels_than_the_targets_are_one_outcome():
     contender = JointContender("joint", sm.JointSuMM(), ({"penalty": 10.0},))
     ((_, predictor),) = contender.fit_each(EVENTS, ["purchase"])
