@@ -159,7 +159,7 @@ def test_a_joint_model(visit: Any, settings: dict[str, Any]) -> None:
     assert [each["label"] for each in found[0]] == names
     shown = np.array([[each["p"] for each in case] for case in found])
     np.testing.assert_allclose(shown, next_rows(model, cases)[:, : len(names)], rtol=0, atol=1e-9)
-    assert any("room that other labels leave" in each["words"] for each in found[-1])
+    assert any("so that all labels sum to 1" in each["words"] for each in found[-1])
     page.fill("#search", "purchase")
     page.press("#search", "Enter")
     rows = page.locator("table.recency tbody tr")

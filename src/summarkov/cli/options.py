@@ -141,6 +141,7 @@ _KINDS = (
     "tree: a decision tree over questions to the past"
 )
 _ALPHA = "Pseudo-count of each outcome; larger is more cautious. Default 0.1"
+_GAMMA = "Penalty for complexity; larger finds fewer influencers. Default 1"
 _LOOKBACK = (
     "How many events back to look; or a time, such as 6h, 7d, or '30 units' of an order column of numbers; "
     "none: the whole past; auto: learned for each influencer; 1,4,none or 1h,1d: out of these. Default"
@@ -183,7 +184,7 @@ class InfluencerSettings:
         "What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from "
         "about 5 on. Default uniform; tree: base-rate.",
     )
-    gamma: float | None = _search("G", "Penalty for complexity; larger finds fewer influencers. Default 1.")
+    gamma: float | None = _search("G", f"{_GAMMA}.")
     average: bool = setting(
         flag(
             "--average",
@@ -237,8 +238,11 @@ class ModelSettings(InfluencerSettings):
         "--model -m",
         default="bsumm",
     )
-    lookback: str | None = _past("N|TIME|none|auto", f"{_LOOKBACK} 5.", "--lookback -k")
+    lookback: str | None = _past(
+        "N|TIME|none|auto", f"{_LOOKBACK} 5; joint: a number from 20 on, 500.", "--lookback -k"
+    )
     alpha: float | None = _search("A", f"{_ALPHA}; ctw: 0.5, tree: 5.")
+    gamma: float | None = _search("G", f"{_GAMMA}; joint: 0.5.")
     split: float | None = _search(
         "P",
         "ctw, tree --average: how likely a context or node is split, before anything is seen. "
@@ -269,9 +273,10 @@ def make_template(kind: str, settings: dict[str, Any], among: Sequence[str] | No
     if among is not None and kind.lower() not in among:
         raise SettingError(f"--model must be one of {', '.join(among)}, not {kind!r}")
     kind = kind.lower()
-    if kind not in ("joint", *families):
+    kinds = ("joint", *families)
+    if kind not in kinds:
         raise SettingError(
-            f"--model must be one of {', '.join(families)}, not {kind!r}{nearest(kind, families)}"
+            f"--model must be one of {', '.join(sorted(kinds))}, not {kind!r}{nearest(kind, kinds)}"
         )
     read = {
         name: read_option(name, value, *_READ[name]) if name in _READ else value

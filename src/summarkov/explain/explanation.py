@@ -182,6 +182,8 @@ class Explanation(Tabular):
 #: The factors that are not of a single influencer.
 _REST = ("habits", "place", "trees", "contexts", "competition")
 _SAYS = {"contexts": "last two labels"}
+#: A factor whose logarithm is this small is not among the strongest.
+_NEAR_ONE = 0.05
 
 
 @dataclass(frozen=True)
@@ -219,10 +221,11 @@ class SharedExplanation(Tabular):
     shares : tuple of Share
         The factors of influencers, the strongest first.
     habits, place, trees, contexts : float
-        The factors of the habits of this sequence, of the place in it, of the trees, and of what followed the
-        last labels in all sequences.
+        The factors of the habits of this sequence, of the place in it (how the label fares there by itself,
+        against its base rate), of the trees, and of what followed the last labels in all sequences.
     competition : float
-        The room that all labels leave each other: below 1 where others are more likely than usual.
+        What makes the probabilities of all labels sum to 1: the same number for each of them after one
+        history, below 1 where the other factors raise labels more than they lower them.
     """
 
     target: str
@@ -238,6 +241,16 @@ class SharedExplanation(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
         return {**vars(self), "shares": [dict(vars(share)) for share in self.shares]}
+
+    def strongest(self, most: int) -> list[tuple[str, float]]:
+        """The factors that change most, in either direction, by name: at most ``most``, and none near 1.
+
+        Without competition, which all labels have alike.
+        """
+        every = [(share.label, share.factor) for share in self.shares]
+        every += [(_SAYS.get(name, name), getattr(self, name)) for name in _REST[:-1]]
+        strong = [(name, value) for name, value in every if abs(math.log(value)) > _NEAR_ONE]
+        return sorted(strong, key=lambda each: -abs(math.log(each[1])))[:most]
 
     def _columns(self) -> Mapping[str, Column]:
         rest = {name: getattr(self, name) for name in _REST}

@@ -25,6 +25,17 @@ from summarkov.summaries import Reach
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 
+def one_sequence(given: Any) -> EventSequences:
+    """A history that is to be explained: labels, or ticks, oldest first; or the events of one sequence."""
+    data = given if isinstance(given, EventSequences) else read_events([list(iterate(given))])
+    if len(data) != 1:
+        raise DataError(
+            f"one history can be explained at a time, and these are {len(data)} sequences; give one, "
+            "such as events[0]"
+        )
+    return data
+
+
 @dataclass(frozen=True)
 class OneHistory:
     """What has happened in one sequence, in the codes of a model.
@@ -42,13 +53,7 @@ class OneHistory:
     @classmethod
     def read(cls, given: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> OneHistory:
         """Read labels, or ticks, oldest first; or events of one sequence, which may have more."""
-        data = given if isinstance(given, EventSequences) else read_events([list(iterate(given))])
-        if len(data) != 1:
-            raise DataError(
-                f"one history can be explained at a time, and these are {len(data)} sequences; give one, "
-                "such as events[0]"
-            )
-        rows = Rows.of(read_new_events(data, labels, layout, unknown))
+        rows = Rows.of(read_new_events(one_sequence(given), labels, layout, unknown))
         event = ~rows.attributes[rows.codes]
         moments = None if rows.moments is None else rows.moments[event]
         values = tuple(rows.codes[~event].tolist())

@@ -12,11 +12,12 @@ import numpy.typing as npt
 from summarkov.engines import CountSource, Layout, Target, as_source
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.vocabulary import Label, Unknown, iterate, label_text
+from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.explain.explanation import SharedExplanation
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges, HasEdges, HasPage
+from summarkov.models.explaining import one_sequence
 from summarkov.models.joint_learning import FittedJoint, JointData, joint_edges, pooled
 from summarkov.models.learning import check_in_a_row
 from summarkov.models.measures import Evaluation, evaluate_distribution
@@ -286,6 +287,11 @@ class JointSuMM(HasEdges, HasPage, Predictor):
 
     # ------------------------------------------------------------------ use
 
+    def _read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
+        data = super()._read(events, unknown)
+        check_in_a_row("JointSuMM", Layout(data.moments is not None and data.moments.has_ticks))
+        return data
+
     def _memory(self) -> Memory:
         return self.fitted.memory
 
@@ -303,9 +309,12 @@ class JointSuMM(HasEdges, HasPage, Predictor):
     def explain(
         self, history: Iterable[object], label: Label, *, unknown: Unknown = "error"
     ) -> SharedExplanation:
-        """Say why a label has its probability after a history: a product of factors, one per influencer."""
+        """Say why a label has its probability after a history: a product of factors, one per influencer.
+
+        ``history`` are labels, oldest first, or the events of one sequence, such as ``events[0]``.
+        """
         (place,) = codes_of([label_text(label)], [str(x) for x in self.influencers_])
-        data = self._read([list(iterate(history))], unknown)
+        data = self._read(one_sequence(history), unknown)
         codes, offsets, ends = after_histories(data.codes, data.offsets, self._memory()[0])
         return self.fitted.explain(Index(codes, offsets, len(self.labels_)), ends, place)
 
@@ -316,8 +325,8 @@ class JointSuMM(HasEdges, HasPage, Predictor):
 
         ``most`` is the largest number of labels to explain; without it, all of them.
         """
-        past = list(iterate(history))
-        p = self.predict_next([past], unknown=unknown).probabilities[0]
+        past = one_sequence(history)
+        p = self.predict_next(past, unknown=unknown).probabilities[0]
         order = sorted(range(len(self.influencers_)), key=lambda at: (-p[at], at))[:most]
         names = list(self.influencers_)
         return Records((self.explain(past, names[at], unknown=unknown) for at in order), SharedExplanation)

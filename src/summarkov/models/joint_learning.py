@@ -103,8 +103,9 @@ class FittedJoint(Distribution):
                 columns = self.features.columns(z)
                 factor = math.exp(float(row[columns] @ weights[columns]))
                 found.append(Share(self.labels[z], int(profile.lag[0, z]), factor))
-        start = PER_LABEL * len(self.labels)
-        place = math.exp(float(row[start:] @ weights[start:]))
+        start, base_rate = PER_LABEL * len(self.labels), float(self.features.outcome_rates[outcome])
+        level = half * (float(self.weights.level[outcome]) - math.log(base_rate))
+        place = math.exp(level + float(row[start:] @ weights[start:]))
         habits = math.exp(half * float(features.own[:, 0, outcome] @ self.weights.own[:, outcome]))
         said = np.zeros((1, self.features.target.n_outcomes))
         for trees in (self.trees, self.alone):
@@ -112,7 +113,6 @@ class FittedJoint(Distribution):
                 trees.add_to(said, self.features.levels(profile, features.own))
         by_trees = math.exp(half * float(said[0, outcome]))
         probability = float(self.at(index, ends)[0, outcome])
-        base_rate = float(self.features.outcome_rates[outcome])
         after = 1.0
         if self.last is not None:
             said_after = float(self.last.at(self.features.context(profile))[0, outcome])

@@ -82,16 +82,16 @@ function jointly(history) {
   const parts = usual.map((p, x) => {
     const shares = Object.entries(joint.influencers[x]).map(([code, weights]) => [Number(code), weights]).filter(([code]) => profile.lag[code])
       .map(([code, weights]) => ({ code, lag: profile.lag[code], log: half * dot(featuresOf(code, profile), weights) }));
-    const own = half * dot(habits.map((each) => each[x]), joint.own[x]), start = half * dot(place, joint.place[x]);
+    const own = half * dot(habits.map((each) => each[x]), joint.own[x]), start = half * (dot(place, joint.place[x]) + joint.level[x] - Math.log(p));
     const trees = boosted ? half * sumOf(joint.trees.map((each) => treeSum(each, levels, x, nOutcomes))) : 0;
-    const level = boosted ? half * (joint.level[x] + Math.log(p)) : half * joint.level[x], last = share * Math.log(after[x] / p);
-    return { shares, own, start, trees, last, logit: level + share * Math.log(p) + sumOf(shares.map(({ log }) => log)) + own + start + trees + last };
+    const last = share * Math.log(after[x] / p);
+    return { shares, own, start, trees, last, logit: Math.log(p) + sumOf(shares.map(({ log }) => log)) + own + start + trees + last };
   });
   const top = Math.max(...parts.map(({ logit }) => logit)), total = sumOf(parts.map(({ logit }) => Math.exp(logit - top)));
   return joint.codes.map((code, x) => {
     const { shares, own, start, trees, last, logit } = parts[x], p = Math.exp(logit - top) / total;
     const told = sumOf(shares.map(({ log }) => log)) + own + start + trees + last;
-    const why = { shares: shares.sort((a, b) => Math.abs(b.log) - Math.abs(a.log)), rest: [["habits of this sequence", own], ["place in it", start], ["trees", trees], ["what followed the last two labels elsewhere", last], ["room that other labels leave", Math.log(p / usual[x]) - told]] };
+    const why = { shares: shares.sort((a, b) => Math.abs(b.log) - Math.abs(a.log)), rest: [["habits of this sequence", own], ["place in it", start], ["trees", trees], ["what followed the last two labels elsewhere", last], ["so that all labels sum to 1", Math.log(p / usual[x]) - told]] };
     return { code, target: modelOf[code].target, outcome: 0, own: p, p, hits: 0, support: 0, why };
   });
 }
@@ -112,5 +112,5 @@ function recencyTable(code) {
   return make("div", { class: "scrolls" }, make("table", { class: "recency" },
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Events ago"), ...heads.map((says) => make("th", { scope: "col", class: "number" }, says)), make("th", { scope: "col", class: "number" }, "Gain"))),
     make("tbody", {}, ...order.map((i) => make("tr", {}, make("th", { scope: "row" }, name(u[i])), ...joint.recency[x][i].map((value) => make("td", { class: `number ${tone(value)}` }, factor(value))), make("td", { class: "number" }, number(Math.round(joint.gains[x][i]))))))),
-  make("p", { class: "key" }, "Times its odds against any other label, if the influencer occurred once, that many events ago, all else equal", joint.trees[0].length || joint.contexts.share ? ", by the weights alone" : "", ". Gain: what the log-likelihood loses without it."));
+  make("p", { class: "key" }, "Times its odds against any other label, if the influencer occurred once, that many events ago, in a past of at least 20 events, all else equal. Gain: what the log-likelihood loses without it. ", joint.trees[0].length || joint.contexts.share ? "Both by the weights alone." : ""));
 }

@@ -83,6 +83,27 @@ def test_what_comes_next_and_why(saved):
     assert f"{best['target']}: {percent(best['probability'])} instead of" in why
 
 
+def test_a_case_of_a_file_is_the_history_that_it_is(saved):
+    folder, model, events = saved
+    case = next(at for at, past in enumerate(events) if len(past) > 1 and past[0] == past[1])
+    found = json.loads(
+        run("predict", folder / "joint.json", folder / "events.jsonl", "--why", events.ids[case], "--json")
+    )["next"]
+    after = model.predict_next(events[case])
+    told = {each["target"]: each["probability"] for each in found}
+    assert list(told.values()) == pytest.approx(sorted(after.probabilities[0], reverse=True))
+    assert told == pytest.approx(dict(zip(model.labels_, after.probabilities[0], strict=True)))
+
+
+def test_labels_that_are_not_told_apart_are_told_as_one(saved, tmp_path):
+    _, _, events = saved
+    model = sm.JointSuMM(penalty=10.0, targets=["search"]).fit(events)
+    model.save(tmp_path / "one.json")
+    rest = model.predict_next([["browse"]]).probabilities[0, 1]
+    printed = run("predict", tmp_path / "one.json", "-a", "browse")
+    assert f"(any other) {percent(rest):>12}" in printed
+
+
 def test_it_has_a_page_and_other_pictures(saved, tmp_path):
     folder, model, _ = saved
     run("report", folder / "joint.json", "-o", tmp_path / "page.html")

@@ -67,6 +67,50 @@ def test_an_explanation_is_exactly_a_product(model, boosted):
     assert cart.factor > 2
 
 
+def test_competition_is_one_number_for_all_labels(model, boosted):
+    history = ["search", "add to cart", "get coupon"]
+    for each in (model, boosted):
+        one, *others = each.explain_next(history)
+        for other in others:
+            assert math.isclose(other.competition, one.competition, rel_tol=1e-9)
+    # what is left of a label without it: how it fares in all that is its own
+    first = model.explain_next([])
+    own = [why.base_rate * why.place * why.habits for why in first]
+    assert math.isclose(1 / sum(own), first[0].competition, rel_tol=1e-9)
+
+
+def test_events_of_one_sequence_are_a_history(model, events):
+    past = next(iter(events[3]))
+    for given in (events[3], past, iter(past)):
+        why = model.explain(given, "purchase")
+        assert why == model.explain(past, "purchase")
+        assert math.isclose(
+            why.probability, model.predict_next(events[3]).probabilities[0, model.labels_.index("purchase")]
+        )
+    assert model.explain_next(events[3], most=3) == model.explain_next(past, most=3)
+    with pytest.raises(DataError, match="one history can be explained at a time, and these are 2 sequences"):
+        model.explain_next(events[3:5])
+
+
+def test_events_that_happened_together_are_refused(model):
+    together = [[["search", "browse"], "purchase"]]
+    for ask in (model.predict_next, model.predict_proba, lambda given: model.explain(given[0], "purchase")):
+        with pytest.raises(SettingError, match="JointSuMM looks at events in a row"):
+            ask(together)
+
+
+def test_the_strongest_factors_come_first(boosted):
+    why = boosted.explain(["search", "add to cart", "get coupon"], "purchase")
+    every = why.strongest(100)
+    logs = [abs(math.log(value)) for _, value in every]
+    assert logs == sorted(logs, reverse=True)
+    assert min(logs) > 0.05
+    assert ("trees", why.trees) in every
+    assert ("last two labels", why.contexts) in every
+    assert "competition" not in dict(every)
+    assert why.strongest(2) == every[:2]
+
+
 def test_only_the_targets_are_told_apart(boosted):
     assert boosted.outcomes_ == ("browse", "purchase", sm.OTHER)
     assert set(boosted.influencers_) == {"browse", "purchase"}

@@ -238,8 +238,10 @@ def _leaf(model: SummaryModel, leaf: int, chosen: Sequence[str]) -> str:
     return f"{words} (n={n})"
 
 
-#: The most labels that may come next, to print.
-_MOST_NEXT = 20
+#: The most labels that may come next, to print, and the most factors of each.
+_MOST_NEXT, _MOST_FACTORS = 20, 3
+#: What the probabilities of all labels may miss to 1.
+_ROUNDING = 1e-6
 
 
 def print_joint(
@@ -276,35 +278,45 @@ def _print_recency(console: Page, model: JointSuMM, target: str) -> None:
     """The factor of each influencer by how long ago it occurred, and what the likelihood loses without it."""
     recency, gains = model.recency_[target], model.gains_[target]
     lags = next(iter(recency.values()))
-    console.print("\nFactor by how many events ago it occurred, once", style="dim")
+    console.print(
+        "\nFactor by how many events ago it occurred, once in a past of at least 20 events", style="dim"
+    )
     table = new_table("Influencer", *(f">{lag}" for lag in lags), ">Gain")
     width = max(12, console.page_width - 8 * len(lags) - 10)
     for z, gain in gains.items():
         cells = (console.signs(factor(each)) for each in recency[z].values())
         table.add_row(label(z, min(width, max(10, widest(list(gains))))), *cells, f"{gain:,.0f}")
     console.print(table)
-    console.print("Gain: what the log-likelihood loses without it, in nats.", style="dim")
+    fitted = model.fitted
+    alone = " Both by the weights alone." if len(fitted.trees) or fitted.last is not None else ""
+    console.print(f"Gain: what the log-likelihood loses without it, in nats.{alone}", style="dim")
 
 
 def print_next(console: Page, why: Sequence[SharedExplanation]) -> None:
-    """Print what may come next, the most likely first, each with its strongest factors."""
+    """Print what may come next, the most likely first, each with its strongest factors.
+
+    Where the model tells only some labels apart, the rest is told as one.
+    """
     table = new_table("Next", ">Probability", ">Usually", "Because of")
     width = min(max(12, console.page_width // 3), max(10, widest([each.target for each in why])))
     for each in why[:_MOST_NEXT]:
-        named = [(share.label, share.factor) for share in each.shares[:2]]
-        named += [("habits", each.habits)] if abs(each.habits - 1) > 0.1 else []
-        told = ", ".join(f"{shorten(name, 16)} {factor(value)}" for name, value in named)
+        named = (f"{shorten(name, 16)} {factor(value)}" for name, value in each.strongest(_MOST_FACTORS))
+        told = ", ".join(named)
         cells = percent(each.probability), percent(each.base_rate)
         table.add_row(
             label(each.target, width),
             *cells,
             label(console.signs(told), console.page_width - width - 30) if told else "",
         )
+    rest = 1 - sum(each.probability for each in why)
+    if rest > _ROUNDING:
+        table.add_row("(any other)", percent(rest), percent(1 - sum(each.base_rate for each in why)), "")
     console.print(table)
     if len(why) > _MOST_NEXT:
         console.print(f"... and {len(why) - _MOST_NEXT} less likely ones")
     console.print(
-        "\nThe probabilities of all labels sum to 1. Why one has its own: --target LABEL", style="dim"
+        "\nBecause of: the strongest factors; --target LABEL tells all of one label. Probabilities sum to 1.",
+        style="dim",
     )
 
 
@@ -314,7 +326,8 @@ def print_shares(console: Page, why: SharedExplanation) -> None:
     console.print(console.signs(repr(sheet)))
     last = "" if why.contexts == 1 else " Last two labels: what followed them in all sequences."
     console.print(
-        "\nThe base rate times all factors is the probability. Competition is the room that other labels "
-        f"leave: below 1 where they are more likely than usual.{last}",
+        "\nThe base rate times all factors is the probability. Place: how the label fares there by itself. "
+        "Competition is the same for all labels after this history: it makes them sum to 1."
+        f"{last}",
         style="dim",
     )
