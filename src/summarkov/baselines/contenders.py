@@ -16,9 +16,9 @@ from summarkov.events.draws import Bootstrap
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, JointSuMM, SummaryModel, TreeSuMM
 from summarkov.models.graph import fit_together
-from summarkov.models.joint_learning import FittedJoint
+from summarkov.models.joint_fitted import FittedJoint
 from summarkov.summaries import Memory
-from summarkov.typing import FloatArray
+from summarkov.typing import CodeArray, FloatArray
 
 #: Models of single targets that are fitted, or asked, in the passes of one.
 MOST_MODELS = 1 << 12
@@ -239,19 +239,28 @@ class JointPredictor:
     """A fitted joint model, asked for one label after the other."""
 
     fitted: FittedJoint
+    #: What weights and trees say, which is the same for all shares of the last labels.
+    said: EventCache[tuple[FloatArray, CodeArray]] = field(
+        default_factory=lambda: EventCache(most=2), repr=False
+    )
     _kept: EventCache[FloatArray] = field(default_factory=lambda: EventCache(most=2), repr=False)
 
     def next_event(self, events: EventSequences) -> FloatArray:
         """The distribution at every position, kept for the last two that were asked about."""
-        data = events.recode(self.fitted.labels)
-        index = Index(data.codes, data.offsets, len(data.labels))
-        return self._kept.get(events, "p", lambda: self.fitted.at(index))
+
+        def said() -> tuple[FloatArray, CodeArray]:
+            data = events.recode(self.fitted.labels)
+            return self.fitted.without_last(Index(data.codes, data.offsets, len(data.labels)))
+
+        return self._kept.get(events, "p", lambda: self.fitted.with_last(*self.said.get(events, "p", said)))
 
     def loss(self, events: EventSequences) -> float:
-        """Log loss per event."""
+        """Log loss of the next event, per event; sequences count as much as they weigh."""
         known = events.recode(self.fitted.labels)
         happened = self.fitted.features.target.outcome_of()[known.codes]
-        return float(-np.log(self.next_event(events)[np.arange(len(happened)), happened]).mean())
+        weights = None if events.weights is None else np.repeat(events.weights, events.lengths)
+        said = self.next_event(events)[np.arange(len(happened)), happened]
+        return float(-np.average(np.log(said), weights=weights))
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:
         """What the one distribution says of the target."""
@@ -294,7 +303,7 @@ class JointContender:
     template : JointSuMM
         The other settings.
     grid : sequence of settings
-        One fit each.
+        One fit each. ``contexts`` may be several shares, all of which one fit has.
     rounds : sequence of int
         After how many rounds the trees of a fit may be stopped; they grow.
     stop_on : events, optional
@@ -321,12 +330,17 @@ class JointContender:
         data = model._count(source)
         for settings in self.grid:
             losses: list[float] = []
-            for rounds, fitted in zip(
-                self.rounds, model.copy(**settings)._learn(data, source, self.rounds), strict=False
-            ):
-                predictor = JointPredictor(fitted)
-                yield {**settings, "rounds": rounds}, predictor
+            given = settings.get("contexts", model.contexts)
+            shares = given if isinstance(given, tuple) else (given,)
+            one = model.copy(**{**settings, "contexts": shares[0]})
+            one._check()
+            for rounds, each in zip(self.rounds, one._learn(data, source, self.rounds, shares), strict=False):
+                said: EventCache[tuple[FloatArray, CodeArray]] = EventCache(most=2)
+                predictors = [JointPredictor(fitted, said) for fitted in each]
+                for share, predictor in zip(shares, predictors, strict=True):
+                    told = {"contexts": share} if "contexts" in settings else {}
+                    yield {**settings, **told, "rounds": rounds}, predictor
                 if self.stop_on is not None and rounds:
-                    losses.append(predictor.loss(self.stop_on))
+                    losses.append(min(predictor.loss(self.stop_on) for predictor in predictors))
                     if min(losses[-2:]) > min(losses):
                         break

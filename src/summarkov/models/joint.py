@@ -18,16 +18,14 @@ from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges, HasEdges, HasPage
 from summarkov.models.explaining import one_sequence
-from summarkov.models.joint_learning import FittedJoint, JointData, joint_edges, pooled
+from summarkov.models.joint_fitted import FittedJoint
+from summarkov.models.joint_learning import JointData, learn_each
 from summarkov.models.learning import check_in_a_row
 from summarkov.models.measures import Evaluation, evaluate_distribution
 from summarkov.models.next_event import GraphFollower
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictor import OTHER, Predictor, Residual
 from summarkov.models.stored_models import joint_document
-from summarkov.scores.kneser_ney import LastLabels
-from summarkov.scores.softmax import log_likelihood
-from summarkov.search.boosting import Boosting
 from summarkov.settings import (
     OnStep,
     Progress,
@@ -135,7 +133,9 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         self._check()
         on_step = step_counter(progress)
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        (self._fitted,) = self._learn(self._count(source), source, (self.rounds,), on_step)
+        ((self._fitted,),) = self._learn(
+            self._count(source), source, (self.rounds,), (self.contexts,), on_step
+        )
         on_step(0)
         return self
 
@@ -145,39 +145,15 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         return JointData.of(source, self._target(source.labels), ProfileSummary(self.lookback))
 
     def _learn(
-        self, data: JointData, source: CountSource, rounds: Sequence[int], on_step: OnStep = untold
-    ) -> Iterator[FittedJoint]:
-        """What is learned with each of these numbers of rounds, which grow."""
-        most = rounds[-1]
-        weights, chosen = data.select(self.penalty, self.gamma, lambda left: on_step(left + 2 * most + 1))
-        how = Boosting(leaves=self.leaves, learning_rate=self.learning_rate)
-        grow = chosen, how, rounds, seed_of(self.seed, self.random_state)
-        on_top = data.trees(data.rows.logits(weights), *grow, lambda left: on_step(left + most + 1))
-        by_themselves = data.trees(
-            data.features.usual(len(data.counts)), *grow, lambda left: on_step(left + 1)
-        )
-        last = LastLabels.of(data.context, data.counts) if self.contexts else None
-        after = None if last is None else last.at(data.context)
-        edges = tuple(joint_edges(data, weights, chosen, self.penalty, source.labels))
-        gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
-        for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
-            logits = pooled(said, said_alone if n else None, after, self.contexts)
-            yield FittedJoint(
-                summary=data.summary,
-                vocabulary=tuple(source.labels),
-                features=data.features,
-                weights=weights,
-                chosen=chosen,
-                trees=trees,
-                alone=alone,
-                last=last,
-                edges=edges,
-                gains=gains,
-                log_likelihood=log_likelihood(logits, data.counts),
-                n_sequences=source.n_sequences,
-                label_counts=label_counts,
-                settings={**self.get_params(deep=False), "rounds": n},
-            )
+        self,
+        data: JointData,
+        source: CountSource,
+        rounds: Sequence[int],
+        shares: Sequence[float],
+        on_step: OnStep = untold,
+    ) -> Iterator[tuple[FittedJoint, ...]]:
+        """What is learned with each of these numbers of rounds, for each of some ``contexts``."""
+        return learn_each(data, source, self.get_params(deep=False), rounds, shares, on_step)
 
     def _check(self) -> None:
         check_positive("penalty", self.penalty)

@@ -1,4 +1,4 @@
-"""How a joint model is learned from counts: weights, influencers, trees, edges; and what follows."""
+"""How a joint model is learned from counts: weights, influencers, trees, edges."""
 
 from __future__ import annotations
 
@@ -11,137 +11,17 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError
 from summarkov.explain import Influence, effect_of
-from summarkov.explain.explanation import Share, SharedExplanation, ordered
-from summarkov.kernels import Index, LevelArray
+from summarkov.kernels import LevelArray
 from summarkov.models.joint_features import N_HABITS, N_LAGS, PER_LABEL, JointFeatures, base_rates
-from summarkov.models.next_event import Distribution
+from summarkov.models.joint_fitted import FittedJoint, halves, pooled
 from summarkov.scores.kneser_ney import LastLabels
-from summarkov.scores.softmax import Features, Weights, dense, maximise, softmax, zero_weights
+from summarkov.scores.softmax import Features, Weights, dense, log_likelihood, maximise, softmax, zero_weights
 from summarkov.search.boosting import Boosting, Trees, boost
-from summarkov.settings import OnStep
-from summarkov.summaries import Memory
+from summarkov.settings import OnStep, seed_of
 from summarkov.summaries.profile import ProfileSummary
-from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
-
-
-@dataclass(frozen=True)
-class FittedJoint(Distribution):
-    """Weights, influencers and trees of a joint model.
-
-    With trees, the logarithm of a probability is the mean of two: that of the weights with ``trees`` on top,
-    and that of the trees ``alone``, which start from base rates. Each has as many rounds as the other.
-    Beside them, what followed the last labels in all sequences (``last``) has its share, if asked for.
-    """
-
-    summary: ProfileSummary
-    vocabulary: tuple[str, ...]
-    features: JointFeatures
-    weights: Weights
-    chosen: BoolArray  # [z, x]: whether z is an influencer of x
-    trees: Trees
-    alone: Trees
-    last: LastLabels | None
-    edges: tuple[Influence, ...]
-    gains: FloatArray  # [z, x]
-    log_likelihood: float
-    n_sequences: int
-    label_counts: FloatArray
-    settings: Mapping[str, Any]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.vocabulary
-
-    @property
-    def memory(self) -> Memory:
-        return self.summary.memory()
-
-    @property
-    def n_events(self) -> float:
-        """How many events it was learned from."""
-        return float(self.label_counts.sum())
-
-    def check_complete(self) -> None:
-        if self.features.target.has_residual:
-            raise SettingError("this needs all labels told apart; fit the model without targets=")
-
-    def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
-        profile = self.summary.read(self.summary.rows(index, positions), len(self.labels))
-        rows = self.features.of(profile)
-        found, alone = rows.logits(self.weights), None
-        if len(self.trees):
-            levels = self.features.levels(profile, rows.own)
-            self.trees.add_to(found, levels)
-            alone = self.features.usual(len(found))
-            self.alone.add_to(alone, levels)
-        after = None if self.last is None else self.last.at(self.features.context(profile))
-        return softmax(pooled(found, alone, after, self.contexts))
-
-    @property
-    def contexts(self) -> float:
-        """The share of what followed the last labels."""
-        return float(self.settings["contexts"])
-
-    def by_recency(self, influencer: str, outcome: int) -> dict[str, float]:
-        """The factor of an outcome's odds by how long ago an influencer occurred, once in a long past."""
-        z = self.labels.index(influencer)
-        lags, rows = self.features.by_lag(z)
-        weights = self.weights.shared[self.features.columns(z), outcome]
-        return dict(zip(lags, np.exp(rows @ weights).tolist(), strict=True))
-
-    def explain(self, index: Index, ends: IntArray, outcome: int) -> SharedExplanation:
-        """Why an outcome has its probability at one place: a product of factors."""
-        profile = self.summary.read(self.summary.rows(index, ends), len(self.labels))
-        features = self.features.of(profile)
-        row, half = dense(features.shared)[0], (1 - self.contexts) * (0.5 if len(self.trees) else 1.0)
-        weights = half * self.weights.shared[:, outcome]
-        found = []
-        for z in np.flatnonzero(profile.lag[0]).tolist():
-            if self.chosen[z, outcome]:
-                columns = self.features.columns(z)
-                factor = math.exp(float(row[columns] @ weights[columns]))
-                found.append(Share(self.labels[z], int(profile.lag[0, z]), factor))
-        start, base_rate = PER_LABEL * len(self.labels), float(self.features.outcome_rates[outcome])
-        level = half * (float(self.weights.level[outcome]) - math.log(base_rate))
-        place = math.exp(level + float(row[start:] @ weights[start:]))
-        habits = math.exp(half * float(features.own[:, 0, outcome] @ self.weights.own[:, outcome]))
-        said = np.zeros((1, self.features.target.n_outcomes))
-        for trees in (self.trees, self.alone):
-            if len(trees):
-                trees.add_to(said, self.features.levels(profile, features.own))
-        by_trees = math.exp(half * float(said[0, outcome]))
-        probability = float(self.at(index, ends)[0, outcome])
-        after = 1.0
-        if self.last is not None:
-            said_after = float(self.last.at(self.features.context(profile))[0, outcome])
-            after = (said_after / base_rate) ** self.contexts
-        told = math.prod(share.factor for share in found) * place * habits * by_trees * after
-        return SharedExplanation(
-            target=self.labels[self.features.target.codes[outcome]],
-            probability=probability,
-            base_rate=base_rate,
-            shares=ordered(found),
-            habits=habits,
-            place=place,
-            trees=by_trees,
-            contexts=after,
-            competition=probability / (base_rate * told),
-        )
-
-
-def pooled(
-    found: FloatArray, alone: FloatArray | None, after: FloatArray | None, contexts: float
-) -> FloatArray:
-    """The logarithms of probabilities, up to a number per row.
-
-    The mean of weights with trees on top (``found``) and of trees ``alone``; beside it, with the share
-    ``contexts``, the logarithms of ``after``, the probabilities after the last labels.
-    """
-    both = found if alone is None else 0.5 * (found + alone)
-    return both if after is None else (1 - contexts) * both + contexts * np.log(after)
-
+from summarkov.typing import BoolArray, CodeArray, FloatArray
 
 #: A label's own past, its habits and its level have less of the penalty: there is more to learn of them.
 OWN_SHARE, LEVEL_PENALTY = 0.1, 1e-3
@@ -276,6 +156,52 @@ class JointData:
         """
         allowed = self.features.tree_features(chosen)
         return boost(self.levels, self.counts, start, how, rounds, seed, allowed, on_step)
+
+
+def learn_each(
+    data: JointData,
+    source: CountSource,
+    settings: Mapping[str, Any],
+    rounds: Sequence[int],
+    shares: Sequence[float],
+    on_step: OnStep,
+) -> Iterator[tuple[FittedJoint, ...]]:
+    """What is learned with each of these numbers of rounds, which grow; for each of some ``contexts``.
+
+    The share of what followed the last labels changes neither weights nor trees, so one fit has them all. The
+    other settings are those of a model.
+    """
+    most, penalty = rounds[-1], settings["penalty"]
+    weights, chosen = data.select(penalty, settings["gamma"], lambda left: on_step(left + 2 * most + 1))
+    how = Boosting(leaves=settings["leaves"], learning_rate=settings["learning_rate"])
+    grow = chosen, how, rounds, seed_of(settings["seed"], settings["random_state"])
+    on_top = data.trees(data.rows.logits(weights), *grow, lambda left: on_step(left + most + 1))
+    by_themselves = data.trees(data.features.usual(len(data.counts)), *grow, lambda left: on_step(left + 1))
+    last = LastLabels.of(data.context, data.counts) if any(shares) else None
+    after = None if last is None else last.at(data.context)
+    edges = tuple(joint_edges(data, weights, chosen, penalty, source.labels))
+    gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
+    for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
+        both = halves(said, said_alone if n else None)
+        yield tuple(
+            FittedJoint(
+                summary=data.summary,
+                vocabulary=tuple(source.labels),
+                features=data.features,
+                weights=weights,
+                chosen=chosen,
+                trees=trees,
+                alone=alone,
+                last=last if share else None,
+                edges=edges,
+                gains=gains,
+                log_likelihood=log_likelihood(pooled(both, after, share), data.counts),
+                n_sequences=source.n_sequences,
+                label_counts=label_counts,
+                settings={**settings, "rounds": n, "contexts": share},
+            )
+            for share in shares
+        )
 
 
 def joint_edges(

@@ -33,7 +33,7 @@ from summarkov.summaries import CustomSummary
 if TYPE_CHECKING:
     from summarkov.models.fitted import Fitted
     from summarkov.models.graph import InfluenceGraph
-    from summarkov.models.joint_learning import FittedJoint
+    from summarkov.models.joint_fitted import FittedJoint
     from summarkov.models.model import SummaryModel
 
 #: Of the format.

@@ -22,7 +22,7 @@ from summarkov.models.joint_features import (
     JointFeatures,
     base_rates,
 )
-from summarkov.models.joint_learning import FittedJoint
+from summarkov.models.joint_fitted import FittedJoint
 from summarkov.models.outcome import OutcomeModel
 from summarkov.models.saving import (
     JOINT_EDGE,
