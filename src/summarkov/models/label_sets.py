@@ -108,7 +108,9 @@ class LabelSets(Parameters):
         if not isinstance(self.model, Predictor):
             raise SettingError(f"model must be a fitted model, such as JointSuMM, not {self.model!r}")
         if self.model.layout_.together or self.model.layout_.attributes:
-            raise SettingError("sets of labels are for models of events in a row, without attributes")
+            raise SettingError(
+                "sets of labels are for models of events in a row, without attributes; learn one"
+            )
         found = self._events(events, unknown, "find the threshold from")
         p = found.p[np.arange(len(found.p)), found.outcome]
         order = np.argsort(-p, kind="stable")

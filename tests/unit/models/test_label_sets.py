@@ -186,6 +186,9 @@ def test_no_events_are_refused(nothing):
 def test_events_that_happened_together_are_refused():
     with pytest.raises(DataError, match="some of these happened together; give them one after the other"):
         sm.LabelSets(CHAIN).fit([[["A", "B"], ["C"]]])
+    ticks = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit([[["A", "B"], ["C"]]] * 9)
+    with pytest.raises(SettingError, match="models of events in a row, without attributes; learn one"):
+        sm.LabelSets(ticks).fit([["A"]])
 
 
 def test_what_cannot_be_is_refused():
