@@ -7,7 +7,7 @@ DIR holds NAME.train.jsonl, NAME.dev.jsonl and NAME.test.jsonl. With --split all
 split anew (70/15/15) by each seed. Each data set and split adds one line to OUT.jsonl; --table sums them up,
 with the difference of both models over the splits and its 95% interval (Student's t over splits). For single
 labels the joint model has one setting for all, LightGBM one for each label. With --transformer a small causal
-transformer is measured, and neither of them; it knows no targets, so all labels must be.
+transformer is measured, and neither of them; --epochs are how long it learns, for large data.
 
 LightGBM has one thread. Give BLAS one, too (OPENBLAS_NUM_THREADS=1), where processor seconds are compared:
 threads that wait for each other on a busy machine count as well.
@@ -54,8 +54,13 @@ Tuned = Iterator[Any]  # functions from events to probabilities of all outcomes
 
 def outcomes(events: sm.EventSequences, targets: Sequence[str]) -> Any:
     """The target at every position, the number of targets for all other labels."""
+    return outcomes_of(events.labels, targets)[events.codes]
+
+
+def outcomes_of(labels: Sequence[str], targets: Sequence[str]) -> Any:
+    """The outcome of every label."""
     number = {label: at for at, label in enumerate(targets)}
-    return np.array([number.get(label, len(targets)) for label in events.labels])[events.codes]
+    return np.array([number.get(label, len(targets)) for label in labels])
 
 
 def joint(train: sm.EventSequences, dev: sm.EventSequences, targets: Sequence[str]) -> Tuned:
@@ -71,10 +76,15 @@ def lightgbm(train: sm.EventSequences, dev: sm.EventSequences, targets: Sequence
         yield predictor.next_event
 
 
-def transformer(train: sm.EventSequences, targets: Sequence[str]) -> Tuned:
-    """A causal transformer with each of its settings."""
-    for _, predictor in TransformerContender().fit_each(train, targets):
-        yield predictor.next_event
+def transformer(train: sm.EventSequences, targets: Sequence[str], epochs: int) -> Tuned:
+    """A causal transformer with each of its settings; all labels that are no target are one outcome."""
+    column = outcomes_of(train.labels, targets)
+    for _, predictor in TransformerContender(epochs=epochs).fit_each(train, targets):
+
+        def predict(events: sm.EventSequences, said: Any = predictor.next_event) -> Any:
+            return said(events) @ (column[:, None] == np.arange(column.max() + 1))
+
+        yield predict
 
 
 def single(p: Any, happened: Any) -> Any:
@@ -118,7 +128,7 @@ def measure(tuned: Tuned, dev: Any, test: Any, targets: Sequence[str]) -> dict[s
     }
 
 
-def run(folder: Path, out: Path, names: Sequence[str], seeds: Sequence[int | None], network: bool) -> None:
+def run(folder: Path, out: Path, names: Sequence[str], seeds: Sequence[int | None], epochs: int) -> None:
     """Add one line per split and data set, data sets side by side."""
     for seed in seeds:
         for name in names:
@@ -128,8 +138,8 @@ def run(folder: Path, out: Path, names: Sequence[str], seeds: Sequence[int | Non
             recoded = [part.recode(pooled.labels) for part in parts]
             train, dev, test = recoded if seed is None else pooled.split((0.7, 0.15, 0.15), seed=seed)
             found: dict[str, Any] = {"data": name, "split": seed}
-            if network:
-                found["transformer"] = measure(transformer(train, targets), dev, test, targets)
+            if epochs:
+                found["transformer"] = measure(transformer(train, targets, epochs), dev, test, targets)
             else:
                 found["joint"] = measure(joint(train, dev, targets), dev, test, targets)
                 found["lightgbm"] = measure(lightgbm(train, dev, targets), dev, test, targets)
@@ -181,13 +191,15 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--split", type=int, nargs="*", default=[])
     parser.add_argument("--transformer", action="store_true")
+    parser.add_argument("--epochs", type=int, default=300)
     given = parser.parse_args()
     if given.table is not None:
         print(table(given.table))
     elif given.folder is None or given.out is None or not given.names:
         parser.error("give DIR, OUT.jsonl and the names of data sets, or --table OUT.jsonl")
     else:
-        run(given.folder, given.out, given.names, given.split or [None], given.transformer)
+        epochs = given.epochs if given.transformer else 0
+        run(given.folder, given.out, given.names, given.split or [None], epochs)
 
 
 if __name__ == "__main__":

@@ -90,9 +90,9 @@ def check_share(name: str, value: object) -> float:
 
 
 def check_level(name: str, value: object) -> None:
-    """Refuse a setting that is not a number between 0 and 1, such as the level of an interval."""
+    """Refuse a setting that is not a number above 0 and below 1, such as the level of an interval."""
     if not is_number(value) or not 0 < value < 1:
-        raise SettingError(f"{name} must be a number between 0 and 1, not {value!r}")
+        raise SettingError(f"{name} must be a number above 0 and below 1, not {value!r}")
 
 
 def check_flag(name: str, value: object) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import SettingError
+from summarkov.settings import check_level
 from summarkov.typing import BoolArray, FloatArray
 
 
@@ -30,8 +30,7 @@ def exact_intervals(hits: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) 
     """
     from scipy.special import betaincinv
 
-    if not 0 < level < 1:
-        raise SettingError(f"level must lie between 0 and 1, not {level!r}")
+    check_level("level", level)
     k, total = np.broadcast_arrays(np.asarray(hits, float), np.asarray(n, float))
     misses = total - k
     some, missed = k > 0, misses > 0

@@ -29,7 +29,7 @@ from summarkov.models.order import OrderTested, with_order
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictor import Predictor, check_drawable
 from summarkov.models.saving import confidence_document, models_document, order_document
-from summarkov.settings import Progress, seed_of
+from summarkov.settings import Progress, check_whole, seed_of
 from summarkov.simulate.draw import draw_sequences, draw_ticks
 from summarkov.summaries import Memory, Summary
 from summarkov.typing import FloatArray, IntArray
@@ -234,6 +234,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         each, and labels come one at a time. Interval, support and base rate are those of the label's own
         model. ``most`` is the largest number of labels to explain; without it, all of them.
         """
+        most = None if most is None else check_whole("most", most, 1)
         past = OneHistory.read(history, self.labels_, self.layout_, unknown)
         p = self._next.at(*next_places([past]))[0]
         shares = dict(zip(self.models_, p.tolist(), strict=True))

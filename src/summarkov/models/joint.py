@@ -301,6 +301,7 @@ class JointSuMM(HasEdges, HasPage, Predictor):
 
         ``most`` is the largest number of labels to explain; without it, all of them.
         """
+        most = None if most is None else check_whole("most", most, 1)
         past = one_sequence(history)
         p = self.predict_next(past, unknown=unknown).probabilities[0]
         order = sorted(range(len(self.influencers_)), key=lambda at: (-p[at], at))[:most]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events.vocabulary import Unknown
 from summarkov.frames import Records, Sheet
-from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.parameters import Parameters
-from summarkov.models.predictor import Predictor, Residual
+from summarkov.models.predictor import Predictor, Residual, likeliest
 from summarkov.settings import check_level
 from summarkov.typing import BoolArray, FloatArray
 from summarkov.wording import percent
+
+#: What sums of weights may lack of a coverage by rounding.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,18 @@ class LabelSet:
     probability: float
 
 
+class _Events(NamedTuple):
+    """Events that count: the probabilities there, the column of what came, and how much each counts.
+
+    Those of a sequence share its weight; ``total`` is the weight of all sequences.
+    """
+
+    p: FloatArray
+    outcome: npt.NDArray[np.integer]
+    weight: FloatArray
+    total: float
+
+
 @dataclass(eq=False, repr=False)
 class LabelSets(Parameters):
     r"""The next event is one of these labels, with a promised probability (conformal prediction).
@@ -51,16 +67,17 @@ class LabelSets(Parameters):
 
     .. math:: \frac{1}{K + 1} \sum_k \frac{1}{N_k} \#\{ i : p_{ki} \ge \text{threshold} \}
 
-    reaches ``coverage``, over K sequences of :math:`N_k` events. Then an event that is drawn at random
-    from a new sequence is in its set with at least that probability, however wrong the model is, if new
-    sequences come about as these did. It holds on average, not after every history.
+    reaches ``coverage``, over K sequences of :math:`N_k` events; one of weight w counts as w
+    sequences. Then an event that is drawn at random from a new sequence is in its set with at least that
+    probability, however wrong the model is, if new sequences come about as these did. It holds on average,
+    not after every history.
 
     Parameters
     ----------
     model : Predictor
         Something fitted: a :class:`JointSuMM`, an :class:`InfluenceGraph` of all labels, a chain.
     coverage : float
-        What is promised, between 0 and 1.
+        What is promised, above 0 and below 1.
 
     Examples
     --------
@@ -81,25 +98,26 @@ class LabelSets(Parameters):
     model: Predictor
     coverage: float = 0.9
 
-    def fit(self, events: Any, y: None = None) -> Self:
-        """Find the threshold, from events that the model has not seen."""
+    def fit(self, events: Any, y: None = None, *, unknown: Unknown = "error") -> Self:
+        """Find the threshold, from events that the model has not seen.
+
+        With ``unknown="ignore"`` events of labels that the model does not know are left out, and the promise
+        is about the others.
+        """
         check_level("coverage", self.coverage)
         if not isinstance(self.model, Predictor):
             raise SettingError(f"model must be a fitted model, such as JointSuMM, not {self.model!r}")
         if self.model.layout_.together or self.model.layout_.attributes:
-            raise SettingError("sets of labels are for models of events in a row, without attributes")
-        data = read_events(events).recode(self.model.labels_)
-        held = np.flatnonzero(data.lengths)
-        if not len(held):
-            raise DataError("there are no events to find the threshold from; the sequences are all empty")
-        index = Index(data.codes, data.offsets, len(data.labels))
-        outcome = self.model._outcomes_at(index)
-        p = self.model.predict_proba(data)[np.arange(data.n_events), outcome]
-        weight = np.repeat(1 / np.maximum(data.lengths, 1), data.lengths) / (len(held) + 1)
+            raise SettingError(
+                "sets of labels are for models of events in a row, without attributes; learn one"
+            )
+        found = self._events(events, unknown, "find the threshold from")
+        p = found.p[np.arange(len(found.p)), found.outcome]
         order = np.argsort(-p, kind="stable")
-        reached = np.cumsum(weight[order]) >= self.coverage - 1e-12
+        reached = np.cumsum(found.weight[order]) / (found.total + 1) >= self.coverage - _ROUNDING
         # Too few sequences to promise that much: all labels.
         self._threshold = float(p[order][reached.argmax()]) if reached.any() else 0.0
+        self._n_sequences = found.total
         return self
 
     @property
@@ -108,38 +126,81 @@ class LabelSets(Parameters):
         self._check_fitted()
         return self._threshold
 
+    @property
+    def n_sequences_(self) -> float:
+        """How many sequences the threshold comes from, by their weights; empty ones do not count."""
+        self._check_fitted()
+        return self._n_sequences
+
+    @property
+    def n_needed(self) -> int:
+        """How many sequences it takes to promise that much; with fewer, every set is all labels."""
+        return math.ceil((self.coverage - _ROUNDING) / (1 - self.coverage + _ROUNDING))
+
     def predict_next(self, histories: Any, *, unknown: Unknown = "error") -> Records[LabelSet]:
         """The set after each history: a tuple that is also a table."""
+        self._check_fitted()
         after = self.model.predict_next(histories, unknown=unknown)
         inside = self._inside(after.probabilities)
-        order = np.argsort(-after.probabilities, axis=1, kind="stable")
         return Records(
             (
                 LabelSet(
                     after.ids[after.sequences[row]],
                     int(after.positions[row]),
-                    tuple(after.outcomes[x] for x in each.tolist() if inside[row, x]),
+                    labels,
                     float(after.probabilities[row, inside[row]].sum()),
                 )
-                for row, each in enumerate(order)
+                for row, labels in enumerate(self.labels_of(after.probabilities))
             ),
             LabelSet,
         )
 
-    def held(self, events: Any) -> float:
-        """The share of events that were in their sets, each sequence counting once."""
-        data = read_events(events).recode(self.model.labels_)
-        index = Index(data.codes, data.offsets, len(data.labels))
-        p = self.model.predict_proba(data)
-        inside = self._inside(p)[np.arange(len(p)), self.model._outcomes_at(index)]
-        weight = np.repeat(1 / np.maximum(data.lengths, 1), data.lengths)
-        return float((inside * weight).sum() / weight.sum())
+    def labels_of(self, probabilities: FloatArray) -> list[tuple[str | Residual, ...]]:
+        """The set of each row of what ``predict_proba`` of the model gives, the most likely label first."""
+        outcomes, inside = self.model.outcomes_, self._inside(probabilities)
+        return [
+            tuple(outcomes[x] for x in each.tolist() if inside[row, x])
+            for row, each in enumerate(likeliest(probabilities))
+        ]
+
+    def held(self, events: Any, *, unknown: Unknown = "error") -> float:
+        """The share of events that were in their sets, each sequence counting once, or as its weight says."""
+        found = self._events(events, unknown, "look for in their sets")
+        inside = self._inside(found.p)[np.arange(len(found.p)), found.outcome]
+        return float((inside * found.weight).sum() / found.total)
+
+    def mean_size(self, events: Any, *, unknown: Unknown = "error") -> float:
+        """The mean number of labels in the sets of events, which count as in :meth:`held`."""
+        found = self._events(events, unknown, "have sets for")
+        return float((self._inside(found.p).sum(axis=1) * found.weight).sum() / found.total)
 
     def _sheet(self) -> Sheet:
         return Sheet(
             f"The next event is in its set with a probability of at least {percent(self.coverage)}: "
             f"labels of at least {percent(self.threshold_)}"
         )
+
+    def _events(self, events: Any, unknown: Unknown, purpose: str) -> _Events:
+        """Events of labels that the model knows, in sequences of weights above 0; refuse none."""
+        data = self.model._read(events, unknown)
+        if data.moments is not None and data.moments.has_ticks:
+            raise DataError(
+                "sets of labels are for events in a row, and some of these happened together; give them one "
+                "after the other"
+            )
+        outcome = self.model._outcomes_at(Index(data.codes, data.offsets, len(data.labels)))
+        sequence = np.repeat(np.arange(len(data)), data.lengths)
+        given = np.ones(len(data)) if data.weights is None else data.weights
+        counted = (outcome >= 0) & (given[sequence] > 0)
+        if not counted.any():
+            raise DataError(
+                f"there are no events to {purpose}; give sequences that are not empty, of labels that the "
+                "model knows and with weights above 0"
+            )
+        sequence = sequence[counted]
+        n = np.bincount(sequence, minlength=len(data))
+        p = self.model.predict_proba(data, unknown=unknown)[counted]
+        return _Events(p, outcome[counted], (given / np.maximum(n, 1))[sequence], float(given[n > 0].sum()))
 
     def _inside(self, p: FloatArray) -> BoolArray:
         """Whether each outcome is in the set of its row."""

@@ -16,6 +16,8 @@ from summarkov.engines.surveys import count_beginnings
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.events.moments import Moments
+from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import Unknown
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
@@ -35,7 +37,7 @@ from summarkov.models.outcome_data import (
     refuse_telling_label,
 )
 from summarkov.models.parameters import Parameters, codes_of
-from summarkov.models.predictor import Predictions, after_all, read_new_events
+from summarkov.models.predictor import Predictions, read_new_events
 from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.tree import TreeSuMM
 from summarkov.typing import FloatArray
@@ -223,7 +225,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
 
     def predict_ended(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
         """The probability of the outcome for each sequence, all events of which have happened."""
-        return after_all(self.model_.fitted, self._read(events, unknown))[:, self.yes].copy()
+        return _after_all(self.model_.fitted, self._read(events, unknown))[:, self.yes].copy()
 
     def predict_proba(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
         """``predict_ended`` in the form of scikit-learn: one column for each of ``classes_``."""
@@ -233,7 +235,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
     def predictions(self, events: Any, *, unknown: Unknown = "error") -> Predictions:
         """``predict_open`` with the names of the sequences, for ``to_frame()``."""
         data = self._read(events, unknown)
-        p = after_all(self.open_fitted, data)[:, self.yes]
+        p = _after_all(self.open_fitted, data)[:, self.yes]
         last = np.where(data.lengths > 0, np.append(0, data.positions)[data.offsets[1:]], 0)
         p[last > (self.after or np.inf)] = np.nan
         p[np.repeat(np.arange(len(data)), data.lengths)[data.codes == self.decided_by]] = 1.0
@@ -316,3 +318,12 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
 
     def _sheet(self) -> Sheet:
         return self.influences_.sheet(f"Outcome {self._name}: {self.base_rate_:.1%} of the sequences")
+
+
+def _after_all(fitted: Fitted, data: EventSequences) -> FloatArray:
+    """The probability of each outcome after the last event of each sequence."""
+    rows = Rows.of(data)
+    if rows.moments is None:
+        rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
+    rows = rows.with_next()
+    return np.asarray(fitted.theta[fitted.predict(rows.index())[rows.offsets[1:] - 1]])

@@ -22,7 +22,7 @@ from summarkov.events import EventSequences
 from summarkov.events.rows import Block
 from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown
 from summarkov.kernels import Index
-from summarkov.models.predictor import Predictor, Residual, column_names
+from summarkov.models.predictor import Predictor, Residual, column_names, likeliest
 from summarkov.scores.estimates import ExactSum
 from summarkov.settings import check_whole
 from summarkov.typing import CodeArray, FloatArray, IntArray
@@ -310,7 +310,7 @@ class PredictRows:
         step, done = max(1, _LONG_ROWS // most), 0
         for start in range(0, max(1, len(p)), step):
             some = slice(start, start + step)
-            likely = np.argsort(-p[some], axis=1, kind="stable")[:, :most]
+            likely = likeliest(p[some], most)
             upto = n_events if start + step >= len(p) else int(about[some][-1]) + 1
             told = {name: np.repeat(values[some], most) for name, values in columns.items()}
             told["rank"] = np.tile(np.arange(1, most + 1, dtype=np.int32), len(likely))

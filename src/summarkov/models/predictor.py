@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy.typing as npt
 from summarkov.engines import Layout
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, recoded
 from summarkov.events.vocabulary import Unknown
 from summarkov.frames import MOST, Column, Sheet, Tabular
@@ -22,13 +21,13 @@ from summarkov.io.case_attributes import cuts_of
 from summarkov.kernels import Index
 from summarkov.models.parameters import Parameters
 from summarkov.models.saving import Saved
+from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories
 from summarkov.summaries import Memory, Summary
 from summarkov.typing import FloatArray, IntArray
 from summarkov.wording import percent, plural
 
 if TYPE_CHECKING:
-    from summarkov.models.fitted import Fitted
     from summarkov.models.measures import Measured
 
 
@@ -67,6 +66,11 @@ def column_names(outcomes: Sequence[str | Residual]) -> list[str]:
     """
     names = ["p_other" if isinstance(x, Residual) else f"p({x})" for x in outcomes]
     return names[:1] if len(names) == 2 and names[1] == "p_other" else names
+
+
+def likeliest(p: FloatArray, most: int | None = None) -> IntArray:
+    """The columns of the ``most`` likeliest outcomes of every row, the likeliest first; ties in order."""
+    return np.argsort(-p, axis=1, kind="stable")[:, :most]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,6 +112,17 @@ class Predictions(Tabular):
         """The most likely outcome of every row."""
         return tuple(self.outcomes[x] for x in self.probabilities.argmax(axis=1).tolist())
 
+    def top(self, k: int) -> tuple[tuple[tuple[str | Residual, float], ...], ...]:
+        """The ``k`` most likely outcomes of every row with their probabilities, the most likely first.
+
+        Equally likely ones are in the order of the alphabet; ``k`` above their number gives all.
+        """
+        likely = likeliest(self.probabilities, check_whole("k", k, 1))
+        return tuple(
+            tuple((self.outcomes[x], float(p[x])) for x in each.tolist())
+            for p, each in zip(self.probabilities, likely, strict=True)
+        )
+
     def _columns(self) -> Mapping[str, Column]:
         known = {} if self.events is None else {"event": Column(str, self.events)}
         return {
@@ -125,8 +140,8 @@ class Predictions(Tabular):
         asked = str(self.outcomes[0]) if len(self.outcomes) == 1 else None
         head = ["sequence", "position", *([] if self.events is None else ["event"]), asked or "most likely"]
         rows = []
-        for row, p in enumerate(self.probabilities[:MOST]):
-            likely = np.argsort(-p, kind="stable")[:_LIKELIEST].tolist()
+        few = self.probabilities[:MOST]
+        for row, (p, likely) in enumerate(zip(few, likeliest(few, _LIKELIEST).tolist(), strict=True)):
             rows.append(
                 [
                     self.ids[self.sequences[row]],
@@ -139,15 +154,6 @@ class Predictions(Tabular):
             )
         title = f"Probabilities of {plural(len(self.outcomes), 'outcome')} at {plural(len(self), 'place')}"
         return Sheet(title, head, rows, len(self))
-
-
-def after_all(fitted: Fitted, data: EventSequences) -> FloatArray:
-    """The probability of each outcome after the last event of each sequence."""
-    rows = Rows.of(data)
-    if rows.moments is None:
-        rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
-    rows = rows.with_next()
-    return np.asarray(fitted.theta[fitted.predict(rows.index())[rows.offsets[1:] - 1]])
 
 
 class Predictor(Saved, Parameters):

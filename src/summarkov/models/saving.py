@@ -193,7 +193,7 @@ def read_confidence(node: Node, graph: InfluenceGraph) -> Confidence:
     """Read it back; it must be about the edges of the graph."""
     n, level = _at_least_one(node["n"]), node["level"].number()
     if not 0 < level < 1:
-        node["level"].wrong("a number between 0 and 1")
+        node["level"].wrong("a number above 0 and below 1")
     edges = tuple(_read_edge_confidence(item, graph, n) for item in node["edges"].list())
     names = [(edge.influencer, edge.target) for edge in edges]
     of_graph = {(z, x) for x, found in graph.influencers_.items() for z in found}

@@ -43,5 +43,5 @@ def test_large_counts():
 
 @pytest.mark.parametrize("level", [0, 1, -0.1, 1.5])
 def test_levels(level):
-    with pytest.raises(SettingError, match="level must lie between 0 and 1"):
+    with pytest.raises(SettingError, match="level must be a number above 0 and below 1"):
         exact_intervals(1, 2, level)

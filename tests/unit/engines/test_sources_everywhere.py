@@ -102,6 +102,7 @@ REFUSES = {
     "LabelSets.fit": (lambda e: SETS.copy().fit(e), IN_MEMORY),
     "LabelSets.predict_next": (lambda e: SETS.predict_next(e), IN_MEMORY),
     "LabelSets.held": (lambda e: SETS.held(e), IN_MEMORY),
+    "LabelSets.mean_size": (lambda e: SETS.mean_size(e), IN_MEMORY),
     "SummaryModel.predict_next": (lambda e: MODEL.predict_next(e), IN_MEMORY),
     "Bag.predict_next": (lambda e: BAG.predict_next(e), IN_MEMORY),
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),

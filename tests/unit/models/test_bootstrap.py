@@ -130,7 +130,7 @@ def test_ratios_of_nothing_are_kept_as_null(tmp_path):
     ("damage", "message"),
     [
         ({"n": 0}, "confidence.n: expected a whole number from 1 on"),
-        ({"level": 1.5}, "confidence.level: expected a number between 0 and 1"),
+        ({"level": 1.5}, "confidence.level: expected a number above 0 and below 1"),
         ({"units": "days"}, "confidence.units: expected one of"),
         ({"edges": []}, "confidence.edges: expected every edge"),
         ({("edges", "influencer"): "nobody"}, "influencer: expected one of"),

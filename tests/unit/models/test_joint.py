@@ -264,6 +264,9 @@ def test_all_that_may_come_next_is_explained(model):
     assert math.isclose(sum(each.probability for each in why), 1.0, rel_tol=1e-9)
     assert [each.probability for each in why] == sorted((each.probability for each in why), reverse=True)
     assert [each.target for each in model.explain_next(history, most=2)] == [each.target for each in why[:2]]
+    for most in (-1, 0, 2.5, True):
+        with pytest.raises(SettingError, match=f"most must be a whole number from 1 on, not {most}"):
+            model.explain_next(history, most=most)
     assert model.explain(history, why[0].target) == why[0]
     assert why[0].to_dict()["target"] == why[0].target
 
@@ -290,7 +293,7 @@ def test_pictures_have_its_edges(model):
         ({"rounds": 1.5}, "rounds must be a whole number"),
         ({"leaves": 1}, "leaves must be a whole number from 2 to 64"),
         ({"contexts": 1.1}, "contexts must be a number from 0 to 1"),
-        ({"learning_rate": 2}, "learning_rate must be a number between 0 and 1"),
+        ({"learning_rate": 2}, "learning_rate must be a number above 0 and below 1"),
         ({"lookback": 3}, "lookback must be a whole number from 20"),
         ({"targets": []}, "targets is an empty list"),
         ({"targets": "A"}, "targets must be a list of labels"),

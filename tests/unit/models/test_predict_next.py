@@ -54,6 +54,33 @@ def test_one_row_per_history_and_one_column_per_label(graph):
     assert np.asarray(after, np.float32).dtype == np.float32
 
 
+@pytest.mark.parametrize("k", [1, 3, 10, 99, np.int64(2)])
+def test_the_most_likely_labels_of_each_history(graph, k):
+    after = graph.predict_next(HISTORIES)
+    for row, found in zip(after.probabilities.tolist(), after.top(k), strict=True):
+        p = dict(zip(graph.labels_, row, strict=True))
+        assert found == tuple(sorted(p.items(), key=lambda each: (-each[1], each[0])))[:k]
+    assert tuple(label for ((label, _),) in after.top(1)) == after.most_likely
+    assert graph.predict_next([]).top(k) == ()
+
+
+def test_equally_likely_labels_are_in_the_order_of_the_alphabet():
+    """Of b, c and a, which are seen equally often; d is seen once more."""
+    model = sm.InfluenceGraph(sm.MarkovChain(order=0)).fit([["b", "c", "a", "d", "d"]])
+    (found,) = model.predict_next([[]]).top(3)
+    assert [label for label, _ in found] == ["d", "a", "b"]
+    assert found[1][1] == found[2][1] < found[0][1]
+    one = sm.MarkovChain("a", order=0).fit([["b", "c", "a", "d", "d"]])
+    (rare,) = one.predict_next([[]]).top(2)
+    assert [label for label, _ in rare] == [sm.OTHER, "a"]
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, None, "3"])
+def test_a_number_of_labels_is_a_whole_number(graph, k):
+    with pytest.raises(SettingError, match=f"k must be a whole number from 1 on, not {k!r}"):
+        graph.predict_next([["search"]]).top(k)
+
+
 def test_no_histories(graph):
     assert np.asarray(graph.predict_next([])).shape == (0, len(graph.labels_))
     assert graph.predict_next([]).to_frame("pyarrow").num_rows == 0
@@ -113,3 +140,6 @@ def test_next_events_are_ranked_and_explained():
     )
     with pytest.raises(UnknownLabelError, match="pruchase"):
         whole.explain_next(["pruchase"])
+    for most in (-1, 0, 2.5, True):
+        with pytest.raises(SettingError, match=f"most must be a whole number from 1 on, not {most}"):
+            whole.explain_next(history, most=most)

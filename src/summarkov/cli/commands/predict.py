@@ -39,6 +39,7 @@ from summarkov.cli.printing.documents import is_a
 from summarkov.cli.printing.graph import known, print_open
 from summarkov.cli.printing.history import print_after
 from summarkov.cli.reading import Opening
+from summarkov.cli.sets import Calibrated, Promise
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.wording import number, percent, plural
 
@@ -74,6 +75,7 @@ def predict(
     output: Path | None = option("FILE", "Save as .csv, .jsonl or .parquet.", "--output -o"),
     safe_csv: SafeCsv = False,
     unknown: Unknown = "error",
+    promise: Promise = Promise(),
     opening: Opening = Opening(),
     json: Json = False,
 ) -> None:
@@ -106,16 +108,17 @@ def predict(
                 "the model was learned with attributes or times, which --after cannot tell; give a FILE and "
                 "--why CASE instead"
             )
-        print_after(fitted, past, target, unknown, json)
+        print_after(fitted, past, target, unknown, json, promise.calibrate(fitted, opening, unknown))
         return
     if target is not None:
         raise SettingError("--target goes with --after or --why; for a whole file leave it out")
     if output is not None:
         table_format(output)
-        check_output(output, model, file, opening.map)
+        check_output(output, model, file, opening.map, promise.sets)
     fitted = load_model(model, "Bag", "JointSuMM", "OutcomeModel")
     opening = opening.as_learned(fitted.layout_)
-    give = partial(_give, output=output, safe_csv=safe_csv, json=json)
+    sets = promise.calibrate(fitted, opening, unknown)
+    give = partial(_give, output=output, safe_csv=safe_csv, json=json, sets=sets)
     if is_a(fitted, "OutcomeModel"):
         with known_labels():
             told = fitted.predictions(opening.read(file, fitted.labels_), unknown=unknown)
@@ -130,8 +133,11 @@ def predict(
         if not is_streamed:  # before anything is written
             recoded(events, fitted.labels_, check_unknown(unknown))
         columns = ["sequence", "position", "event", *column_names(fitted.outcomes_)]
-        parts = predictions(fitted, events, unknown)
-        give(parts, columns, lambda console: _print_preview(console, fitted, events, unknown))
+        parts: Iterable[Rows] = predictions(fitted, events, unknown)
+        if sets is not None:
+            columns.append("set")
+            parts = sets.with_sets(parts, as_text=output is not None and table_format(output) == "csv")
+        give(parts, columns, lambda console: _print_preview(console, fitted, events, unknown, sets))
 
 
 def one_case(events: EventSequences, name: str) -> EventSequences:
@@ -158,19 +164,24 @@ def _give(
     output: Path | None,
     safe_csv: bool,
     json: bool,
+    sets: Calibrated | None,
 ) -> None:
     """Save rows, or print them as JSON, or show what people want to see of them."""
+    promised = {} if sets is None else {"sets": sets.document()}
     if output is not None:
         with saving(output):
             n_rows = write_rows(parts, output, safe_csv=safe_csv)
         if json:
-            print_json({"saved": shown(output), "rows": n_rows, "columns": columns})
-        else:
-            results().print_line(f"Saved {plural(n_rows, 'row')} as {shown(output)}")
+            print_json({"saved": shown(output), "rows": n_rows, "columns": columns, **promised})
+            return
+        results().print_line(f"Saved {plural(n_rows, 'row')} as {shown(output)}")
     elif json:
-        print_json({"rows": [row for part in parts for row in plain_rows(part)]})
+        print_json({"rows": [row for part in parts for row in plain_rows(part)], **promised})
+        return
     else:
         show(results())
+    if sets is not None:
+        sets.print_promise(results())
 
 
 def _label_of(column: str) -> str:
@@ -190,22 +201,23 @@ def predictions(fitted: Any, events: EventSequences | EventSource, unknown: str)
             advance(done, events.n_events)
 
 
-def _print_preview(console: Page, fitted: Any, events: EventSequences, unknown: str) -> None:
-    """The first rows: what happened, how likely it was, and what was most likely."""
+def _print_preview(
+    console: Page, fitted: Any, events: EventSequences, unknown: str, sets: Calibrated | None
+) -> None:
+    """The first rows: what happened, how likely it was, and what was most likely, or the set."""
     from summarkov.cli.files import plain_rows
     from summarkov.events.rows import cut_between_sequences
     from summarkov.models.predictor import column_names
 
     few = next(cut_between_sequences(events, 1, cells=_PREVIEW))
-    rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]
+    parts: Iterable[Rows] = predictions(fitted, few, unknown)
+    parts = parts if sets is None else sets.with_sets(parts, as_text=True)
+    rows = [row for part in parts for row in plain_rows(part)][:_PREVIEW]
     names = column_names(fitted.outcomes_)
     width = min((console.page_width - 47) // 2, max(11, widest([row["event"] for row in rows])))
-    few_columns = len(names) <= 3
-    told = (
-        [f">{shorten(name, width)}" for name in names]
-        if few_columns
-        else [">Probability", "Most likely", ">"]
-    )
+    few_columns = len(names) <= 3 and sets is None
+    told = [">Probability", "Set"] if sets is not None else [">Probability", "Most likely", ">"]
+    told = [f">{shorten(name, width)}" for name in names] if few_columns else told
     table = new_table("Sequence", ">Position", "Event", *told)
     for row in rows:
         cells: list[Any] = [label(row["sequence"], 10), number(row["position"]), label(row["event"], width)]
@@ -214,7 +226,11 @@ def _print_preview(console: Page, fitted: Any, events: EventSequences, unknown: 
         else:
             own = row.get(f"p({row['event']})", row.get("p_other"))
             best = max(names, key=lambda name: row[name])
-            cells += ["" if own is None else percent(own), label(_label_of(best), width), percent(row[best])]
+            cells.append("" if own is None else percent(own))
+            if sets is None:
+                cells += [label(_label_of(best), width), percent(row[best])]
+            else:
+                cells.append(label(row["set"], console.page_width - width - 43))
         table.add_row(*cells)
     console.print(table)
     left = events.n_ticks - len(rows)
@@ -230,26 +246,34 @@ def evaluate(
     model: ModelFile,
     file: EventsPath,
     unknown: Unknown = "error",
+    promise: Promise = Promise(),
     opening: Opening = Opening(),
     json: Json = False,
 ) -> None:
     """Measure how well a model predicts events, best some that it was not learned from."""
     fitted = load_model(model, "JointSuMM")
     opening = opening.as_learned(fitted.layout_)
+    sets = promise.calibrate(fitted, opening, unknown)
+    if sets is not None and opening.streams(file):
+        raise SettingError("--sets measures events in memory, and these are streamed; add --engine memory")
     with (
         opening.open(file, fitted.labels_) as events,
         known_labels(),
         progress("Evaluating", len(fitted.labels_), "labels") as advance,
     ):
         found = fitted.evaluate(events, unknown=unknown, progress=advance)
+        held = {} if sets is None else sets.measured(events, unknown)
     document = {
         "sequences": found.n_sequences,
         "events": found.n_events,
         "ticks": found.n_ticks,
         "targets": [{"target": list(x), **vars(each)} for x, each in found.targets.items()],
         "next_event": None if found.next_event is None else vars(found.next_event),
+        **({} if sets is None else {"sets": sets.document(**held)}),
     }
     print_result(json, document, _print_figures, found)
+    if sets is not None and not json:
+        sets.print_measured(results(), **held)
 
 
 def _print_figures(console: Page, found: Evaluation) -> None:

@@ -17,6 +17,7 @@ from summarkov.errors import UnknownLabelError
 from summarkov.wording import factor, interval, number, percent, plural, visible
 
 if TYPE_CHECKING:
+    from summarkov.cli.sets import Calibrated
     from summarkov.events import EventSequences
     from summarkov.explain import Explanation
     from summarkov.models import InfluenceGraph, OutcomeModel
@@ -32,18 +33,25 @@ _MOST_NEXT = 20
 _STATE = 60
 
 
-def print_after(fitted: Any, history: Past, target: str | None, unknown: Any, json: bool) -> None:
+def print_after(
+    fitted: Any, history: Past, target: str | None, unknown: Any, json: bool, sets: Calibrated | None
+) -> None:
     """Print the probability of every label that the model knows about (or of ``target``), and why.
 
-    ``history`` are labels, or the events of one sequence, with all that they have.
+    ``history`` are labels, or the events of one sequence, with all that they have; ``sets`` tell of which
+    labels the next event is one.
     """
+    labels = () if sets is None else sets.after(history, unknown)
     why, show = _explained(fitted, history, target, unknown, None if json else _MOST_NEXT)
     if json:
-        print_json({**_after(history), "next": [plain(each) for each in why]})
+        told = {} if sets is None else {"sets": sets.document(labels=labels)}
+        print_json({**_after(history), "next": [plain(each) for each in why], **told})
         return
     console = results()
     _print_history(console, **_after(history))
     show(console)
+    if sets is not None:
+        sets.print_after(console, labels)
 
 
 def _explained(
