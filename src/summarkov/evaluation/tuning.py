@@ -27,7 +27,8 @@ from summarkov.baselines import (
 from summarkov.baselines.contenders import MOST_MODELS, Data
 from summarkov.engines import Layout
 from summarkov.errors import SettingError, nearest
-from summarkov.evaluation.measures import Measures, log_likelihoods, report
+from summarkov.evaluation.measures import log_likelihoods, report
+from summarkov.evaluation.tuned import Chosen, Tuned
 from summarkov.events import EventSequences
 from summarkov.models import (
     BSuMM,
@@ -41,7 +42,6 @@ from summarkov.models import (
     VariableOrderChain,
 )
 from summarkov.settings import Duration, read_time
-from summarkov.typing import FloatArray
 
 #: The grids of the paper.
 ALPHAS = (0.1, 1, 5, 10)
@@ -210,67 +210,6 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """What was chosen for one target, and how it did on test."""
-
-    target: str
-    settings: dict[str, Any]
-    dev_log_likelihood: float
-    n_influencers: int | None
-    measures: Measures
-    influencers: tuple[str, ...] | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return {**vars(self), "measures": self.measures.to_dict()}
-
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Chosen:
-        """Read what :meth:`to_dict` returned."""
-        found = given.get("influencers")
-        return cls(
-            **{
-                **given,
-                "measures": Measures.from_dict(given["measures"]),
-                "influencers": None if found is None else tuple(found),
-            }
-        )
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """One contender on one split."""
-
-    name: str
-    chosen: tuple[Chosen, ...]
-    by_sequence: FloatArray  # log-likelihood of each test sequence, mean over the targets
-    seconds: float
-    top_1: float | None
-    top_3: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        chosen = [each.to_dict() for each in self.chosen]
-        return {**vars(self), "chosen": chosen, "by_sequence": self.by_sequence.tolist()}
-
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Tuned:
-        """Read what :meth:`to_dict` returned."""
-        chosen = tuple(Chosen.from_dict(each) for each in given["chosen"])
-        return cls(**{**given, "chosen": chosen, "by_sequence": np.array(given["by_sequence"])})
-
-    @property
-    def n_positions(self) -> int:
-        """The number of positions in the test part: events, or ticks where events happened together."""
-        return int(self.chosen[0].measures.reliability[:, 0].sum())
-
-    @property
-    def log_likelihood(self) -> float:
-        """Test log-likelihood, mean over the targets: a cell of the paper's tables."""
-        return float(np.mean([each.measures.log_likelihood for each in self.chosen]))
-
-
-@dataclass(frozen=True)
 class _Best:
     """What is best on dev for one target, so far."""
 
@@ -286,8 +225,8 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
     One that says ``one_for_all = True`` has the same settings for all targets, those with the largest sum of
     their log-likelihoods.
 
-    Test is predicted once, with what is best on dev, and has no say in the choice. Accuracy of the next event
-    is told where every label that occurs in train is a target.
+    Test is predicted once, with what is best on dev, and has no say in the choice. How well the
+    next event is told is measured where every label that occurs in train is a target.
     """
     start = time.perf_counter()
     best: dict[str, _Best] = {}
@@ -308,16 +247,15 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
         raise SettingError(f"{contender.name} has no settings to choose from, or there are no targets")
     in_train = {x for x, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n}
     chosen_ones = {target: one.predictor for target, one in best.items()}
-    found = report(split.test, contender.name, chosen_ones, accuracy=in_train <= set(best))
+    found = report(split.test, contender.name, chosen_ones, next_event=in_train <= set(best))
     chosen = tuple(
         Chosen(target, one.settings, one.dev, n_influencers, found.sums[target].measures, one.influencers)
         for target, one in best.items()
         for n_influencers in [None if one.influencers is None else len(one.influencers)]
     )
-    n = max(split.test.n_events, 1)
-    top_1, top_3 = (None, None) if found.hits is None else (right / n for right in found.hits)
-    seconds = time.perf_counter() - start
-    return Tuned(contender.name, chosen, found.by_sequence, seconds, top_1, top_3)
+    n, told = max(split.test.n_events, 1), found.next_event
+    next_event = (None,) * 3 if told is None else (told.top_1 / n, told.top_3 / n, told.log_loss)
+    return Tuned(contender.name, chosen, found.by_sequence, time.perf_counter() - start, *next_event)
 
 
 def _better(on_dev: Mapping[str, float], best: Mapping[str, _Best], one_for_all: bool) -> list[str]:

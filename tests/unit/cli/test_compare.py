@@ -69,15 +69,22 @@ def test_the_table_says_what_the_library_says(run_command: Run) -> None:
         f"{other.log_loss:.4f}",
     ]
     error = library().calibration_error(best.name)
-    assert rows[2][:6] == [
+    assert rows[2][:4] == [
         best.name,
         f"{best.brier:.4f}",
         f"{error:.4f}",
-        f"{best.top_1:.1%}",
-        f"{best.top_3:.1%}",
         f"{best.n_influencers:.1f}",
     ]
-    assert "the interval, from resampling the test sequences, lies below 0" in " ".join(lines)
+    for line, row in zip(library().lines, rows[4:], strict=True):
+        assert row == [
+            line.name,
+            f"{line.next_event_log_loss:.4f}",
+            f"{line.top_1:.1%}",
+            f"{line.top_3:.1%}",
+        ]
+    said = " ".join(" ".join(lines).split())
+    assert "For the next event the probabilities of all labels are divided by their sum." in said
+    assert "the interval, from resampling the test sequences, lies below 0" in said
 
 
 def test_three_files_are_train_dev_and_test(run_command: Run) -> None:
@@ -87,9 +94,10 @@ def test_three_files_are_train_dev_and_test(run_command: Run) -> None:
 
 
 def test_accuracy_is_not_shown_where_no_model_has_one(run_command: Run) -> None:
-    assert "Top 1  Top 3" in run_command("all.jsonl", *FAST).stdout
+    assert "Log loss of the next event  Top 1  Top 3" in run_command("all.jsonl", *FAST).stdout
     some = run_command("all.jsonl", *FAST, "-t", "browse", "-t", "search", "--splits", "2").stdout
     assert "Top" not in some
+    assert "next event" not in some
     assert some.startswith(f"Tested on {sum(library(splits=2).n_test)} events in 2 splits, 2 targets;")
 
 
@@ -106,9 +114,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, run_command: Run, scale: float) -> 
 
     real = run.compare
     monkeypatch.setattr("summarkov.evaluation.compare", larger)
-    return run_command(
-        "all.jsonl", "-m", "chain-1", "-m", "lr-presence-10", "-t", "search"
-    ).stdout.splitlines()
+    return run_command("all.jsonl", "-m", "chain-1", "-m", "lr-presence-10").stdout.splitlines()
 
 
 @pytest.mark.needs("sklearn")
@@ -119,7 +125,7 @@ def test_the_table_fits_80_columns_and_no_number_is_cut(
     lines = printed(monkeypatch, run_command, scale)
     assert max(len(line.rstrip()) for line in lines) <= 80
     assert "…" not in "".join(lines)
-    assert sum(line.startswith("lr-presence-10 ") for line in lines) == 2
+    assert sum(line.startswith("lr-presence-10 ") for line in lines) == 3
 
 
 def test_a_refuted_model_is_called_so(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
