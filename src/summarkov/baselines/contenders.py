@@ -248,7 +248,7 @@ class JointPredictor:
         return self._kept.get(events, "p", lambda: self.fitted.at(index))
 
     def loss(self, events: EventSequences) -> float:
-        """Log loss per event."""
+        """Log loss of the next event."""
         known = events.recode(self.fitted.labels)
         happened = self.fitted.features.target.outcome_of()[known.codes]
         return float(-np.log(self.next_event(events)[np.arange(len(happened)), happened]).mean())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -217,6 +218,24 @@ class Comparison(Listed):
             "verdict",
         ]
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """In words, what was chosen for each contender that has the same settings for all targets.
+
+        Where splits differ, each choice is told with the number of splits that made it.
+        """
+        told = {}
+        for line in self.lines:
+            (each,) = (each for each in self.results if each[0].name == line.name)
+            if each[0].one_for_all:
+                chosen = Counter(in_words(tuned.chosen[0].settings) for tuned in each)
+                times = {
+                    words: f" ({plural(n, 'split')})" if len(chosen) > 1 else ""
+                    for words, n in chosen.items()
+                }
+                told[line.name] = "; ".join(words + times[words] for words in chosen)
+        return told
+
     def _cells(self) -> list[list[str]]:
         return [cells(line, self.calibration_error(line.name)) for line in self.lines]
 
@@ -228,14 +247,25 @@ class Comparison(Listed):
         return Sheet(title, self.headings, rows, len(rows))
 
     def to_markdown(self) -> str:
-        """The table in Markdown."""
+        """The table in Markdown, and the settings of contenders that have the same for all targets."""
         headings = self.headings
-        return markdown([headings, ["---", *["---:"] * (len(headings) - 2), "---"], *self._cells()])
+        table = markdown([headings, ["---", *["---:"] * (len(headings) - 2), "---"], *self._cells()])
+        return table + "".join(f"\n{name}: {words}\n" for name, words in self.settings.items())
 
 
 def markdown(rows: Iterable[Sequence[str]]) -> str:
     """Rows of cells as a table in Markdown."""
     return "".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |\n" for row in rows)
+
+
+def in_words(settings: Mapping[str, Any]) -> str:
+    """Settings, one after the other.
+
+    >>> in_words({"penalty": 10.0, "learning_rate": 0.05, "rounds": 20})
+    'penalty 10, learning rate 0.05, rounds 20'
+    """
+    values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in settings.items()}
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
 
 
 def cells(line: Line, calibration_error: float) -> list[str]:

@@ -51,6 +51,7 @@ class Tuned:
     top_1: float | None
     top_3: float | None
     next_event_log_loss: float | None = None
+    one_for_all: bool = False  # whether all targets have the same settings
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""

@@ -58,11 +58,11 @@ BAG_GRID = {"gamma": (0.2, 0.4, 0.7), "alpha": (0.5, 1.5, 5, 15)}
 SPLITS: tuple[float | str, ...] = (0.4, 0.05, "auto")
 
 #: Of joint models: few short sequences want a small penalty, many long ones a large one.
-JOINT_GRID = tuple({"penalty": penalty} for penalty in (3.0, 30.0, 300.0, 3000.0))
+JOINT_GRID = tuple({"penalty": penalty, "gamma": 0.25} for penalty in (3.0, 30.0, 300.0, 3000.0))
 #: With trees there are two settings to choose from, for few events and for many: with more, chance chooses.
 BOOSTED_GRID = (
-    {"penalty": 10.0, "leaves": 4, "learning_rate": 0.1, "contexts": 0.2},
-    {"penalty": 1000.0, "leaves": 8, "learning_rate": 0.05, "contexts": 0.0},
+    {"penalty": 10.0, "gamma": 0.0, "leaves": 4, "learning_rate": 0.1, "contexts": 0.2},
+    {"penalty": 1000.0, "gamma": 0.0, "leaves": 8, "learning_rate": 0.05, "contexts": 0.0},
 )
 ROUNDS = (0, 20, 40, 60, 80, 120, 160, 240)
 
@@ -107,9 +107,9 @@ _OTHERS: dict[str, Callable[[int | None], Contender]] = {
         for k in (3, 5, 10)
     },
     **{f"lr-relaxed-{k}": partial(_relaxed, k) for k in (3, 5, 10)},
-    "joint": lambda jobs: JointContender("joint", JointSuMM(gamma=0.25), JOINT_GRID, n_jobs=jobs),
+    "joint": lambda jobs: JointContender("joint", JointSuMM(), JOINT_GRID, n_jobs=jobs),
     "joint-boosted": lambda jobs: JointContender(
-        "joint-boosted", JointSuMM(gamma=0.0), BOOSTED_GRID, ROUNDS, n_jobs=jobs
+        "joint-boosted", JointSuMM(), BOOSTED_GRID, ROUNDS, n_jobs=jobs
     ),
     "boosting": lambda jobs: BoostingContender(name="boosting"),
 }
@@ -231,6 +231,7 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
     start = time.perf_counter()
     best: dict[str, _Best] = {}
     train: Any = split.train  # a contender is given no source unless it takes them
+    one_for_all: bool = getattr(contender, "one_for_all", False)
     in_memory = isinstance(split.dev, EventSequences)  # where a pass for each of the settings costs nothing
     at_once = 1 if in_memory else max(1, MOST_MODELS // max(1, len(targets)))
     each = iter(contender.fit_each(train, targets))
@@ -239,7 +240,7 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
         for (settings, predictor), on_dev in zip(
             some, log_likelihoods(split.dev, contender.name, asked), strict=True
         ):
-            for target in _better(on_dev, best, getattr(contender, "one_for_all", False)):
+            for target in _better(on_dev, best, one_for_all):
                 influencers = predictor.influencers(target)
                 kept = predictor.only(target) if isinstance(predictor, BlockPredictor) else predictor
                 best[target] = _Best(on_dev[target], plain(settings), influencers, kept)
@@ -254,8 +255,9 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
         for n_influencers in [None if one.influencers is None else len(one.influencers)]
     )
     n, told = max(split.test.n_events, 1), found.next_event
-    next_event = (None,) * 3 if told is None else (told.top_1 / n, told.top_3 / n, told.log_loss)
-    return Tuned(contender.name, chosen, found.by_sequence, time.perf_counter() - start, *next_event)
+    top_1, top_3, loss = (None,) * 3 if told is None else (told.top_1 / n, told.top_3 / n, told.log_loss)
+    seconds = time.perf_counter() - start
+    return Tuned(contender.name, chosen, found.by_sequence, seconds, top_1, top_3, loss, one_for_all)
 
 
 def _better(on_dev: Mapping[str, float], best: Mapping[str, _Best], one_for_all: bool) -> list[str]:

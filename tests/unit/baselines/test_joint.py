@@ -81,3 +81,19 @@ def test_compare_knows_it():
     result = sm.compare(EVENTS, models=["chain-0", "joint"], targets=["purchase", "search"])
     assert {line.name for line in result.lines} == {"chain-0", "joint"}
     assert all(np.isfinite(line.log_likelihood) for line in result.lines)
+
+
+@pytest.mark.parametrize("name", ["joint", "joint-boosted"])
+def test_learned_with_the_settings_that_compare_tells_it_is_what_compare_measured(name):
+    train, dev, test = EVENTS.split((0.5, 0.2, 0.3), seed=2)
+    result = sm.compare(train, dev, test, models=[name])
+    told = result.to_dict()["targets"][name]
+    assert all(row["settings"] == told[0]["settings"] for row in told)
+    found = sm.JointSuMM(**told[0]["settings"]).fit(train).evaluate(test)
+    loss = result.lines[0].next_event_log_loss
+    assert found.next_event.log_loss == pytest.approx(loss, rel=1e-12)
+    for row in told:
+        figures = found.targets[(row["target"],)]
+        assert figures.log_likelihood == pytest.approx(row["test_log_likelihood"], rel=1e-9)
+    assert result.settings.keys() == {name}
+    assert "gamma 0" in result.settings[name]

@@ -87,6 +87,17 @@ def test_the_table_says_what_the_library_says(run_command: Run) -> None:
     assert "the interval, from resampling the test sequences, lies below 0" in said
 
 
+def test_settings_are_told_where_all_labels_have_the_same(run_command: Run) -> None:
+    lines = run_command("all.jsonl", "-m", "chain-0", "-m", "kneser-ney").stdout.splitlines()
+    result = sm.compare("all.jsonl", models=["chain-0", "kneser-ney"])
+    (order,) = {row["settings"]["order"] for row in result.to_dict()["targets"]["kneser-ney"]}
+    assert lines[-2:] == [
+        "Settings that were best on dev for all labels together:",
+        f"kneser-ney: order {order}",
+    ]
+    assert "Settings" not in run_command("all.jsonl", *FAST).stdout
+
+
 def test_three_files_are_train_dev_and_test(run_command: Run) -> None:
     split = run_command("train.jsonl", "dev.jsonl", "test.jsonl", *FAST).stdout
     whole = run_command("all.jsonl", *FAST).stdout

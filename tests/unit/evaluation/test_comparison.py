@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -234,6 +235,23 @@ def test_markdown_is_a_table():
     assert [cells[row][6] for row in (3, 4)] == ["", "inf"]
     assert [cells[4][at] for at in (0, 1, 2, 3, 9, 11)] == ["sure", "-inf", "-inf", "inf", "", "refuted"]
     assert "log loss per tick and label" in Comparison([[tuned("x", [-1])]], [3], unit="tick").to_markdown()
+
+
+def test_settings_of_contenders_that_have_the_same_for_all_targets():
+    def one(name, penalty):
+        found = tuned(name, [-1.0, -2.0])
+        settings = {"penalty": penalty, "learning_rate": 0.05, "rounds": 20}
+        return replace(found, chosen=(replace(found.chosen[0], settings=settings),), one_for_all=True)
+
+    joint = [one("joint", penalty) for penalty in (10.0, 300.0, 10.0)]
+    other = [one("other", 1.0)] * 3
+    result = Comparison([[tuned("each", [-1.0, -2.0])] * 3, joint, other], [5, 5, 5])
+    assert result.settings == {
+        "joint": "penalty 10, learning rate 0.05, rounds 20 (2 splits); "
+        "penalty 300, learning rate 0.05, rounds 20 (1 split)",
+        "other": "penalty 1, learning rate 0.05, rounds 20",
+    }
+    assert result.to_markdown().endswith("|\n\njoint: {joint}\n\nother: {other}\n".format(**result.settings))
 
 
 def test_the_frame_has_a_column_of_the_next_event():

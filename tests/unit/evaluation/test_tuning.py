@@ -187,6 +187,7 @@ def test_a_result_survives_json_to_the_last_bit():
 def test_a_result_of_earlier_versions_has_no_log_loss_of_the_next_event():
     kept = tune(Constants([dict.fromkeys(LABELS, 0.3)]), SPLIT, LABELS).to_dict()
     assert kept.pop("next_event_log_loss") > 0
+    assert kept.pop("one_for_all") is False
     back = Tuned.from_dict(kept)
     assert (back.next_event_log_loss, back.top_3) == (None, kept["top_3"])
 

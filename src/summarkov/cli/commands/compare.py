@@ -182,6 +182,11 @@ def _print_comparison(console: Page, result: Comparison) -> None:
         f"lies below 0. The others this data cannot tell apart.{about_next}",
         width=console.page_width,
     )
+    if chosen := result.settings:
+        console.print()
+        console.print("Settings that were best on dev for all labels together:")
+        for name, words in chosen.items():
+            console.print(visible(f"{name}: {words}"), width=console.page_width)
     for each in result.windows:
         if each.differs:
             console.print()
