@@ -127,14 +127,15 @@ def compare(
 
 
 def _print_curve(console: Page, curve: LearningCurve) -> None:
-    console.print(f"Log loss per {curve.unit} by the number of training sequences; * the best", style="bold")
-    console.print()
     width = min(_LONGEST_NAME, max(8, widest(curve.names)))
-    table = _table(width, [number(n) for n, _ in curve.sizes])
-    for name, *losses in curve.rows():
-        table.add_row(label(name, width), *losses)
-    console.print(table)
-    console.print()
+    for title, rows in curve.tables.items():
+        console.print(f"{title}; * the smallest", style="bold")
+        console.print()
+        table = _table(width, [number(n) for n, _ in curve.sizes])
+        for name, *losses in rows:
+            table.add_row(label(name, width), *losses)
+        console.print(table)
+        console.print()
     for sentence in curve.sentences():
         console.print(sentence, width=console.page_width)
 
