@@ -11,7 +11,8 @@ from paper.section import Section
 from summarkov.baselines import Contender
 from summarkov.errors import DataError
 from summarkov.evaluation.run import Checkpoint
-from summarkov.evaluation.tuning import Split, Tuned
+from summarkov.evaluation.tuned import Tuned
+from summarkov.evaluation.tuning import Split
 from summarkov.io import read_events
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from summarkov.engines import CountStore, EventSource, MappedSource, open_events, scan_events, scan_spark
-    from summarkov.evaluation import compare
+    from summarkov.evaluation import compare, tune_joint
     from summarkov.events import EventSequences
     from summarkov.io import read_events, write_events
     from summarkov.kernels import backend
@@ -57,7 +57,7 @@ _WHERE = {
     name: room
     for room, names in (
         ("engines", "CountStore EventSource MappedSource open_events scan_events scan_spark"),
-        ("evaluation", "compare"),
+        ("evaluation", "compare tune_joint"),
         ("events", "EventSequences"),
         ("io", "read_events write_events"),
         ("kernels", "backend"),
@@ -113,6 +113,7 @@ __all__ = [
     "scan_spark",
     "scorer",
     "sensitivity",
+    "tune_joint",
     "write_events",
 ]
 #: Rooms that people use by name, such as ``summarkov.plot.graphs``.

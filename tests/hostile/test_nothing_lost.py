@@ -20,7 +20,7 @@ from summarkov.cli.errors import Commands
 from summarkov.cli.main import app
 from summarkov.errors import StoreError
 from summarkov.evaluation.run import Checkpoint
-from summarkov.evaluation.tuning import Tuned
+from summarkov.evaluation.tuned import Tuned
 from summarkov.simulate.example import web_shop
 
 GRAPH, BAG = CORPUS / "model" / "graph.json", CORPUS / "model" / "bag.json"

@@ -21,7 +21,8 @@ from paper import reproduction as report
 from summarkov.baselines import LogisticRegressionContender
 from summarkov.errors import DataError
 from summarkov.evaluation import run
-from summarkov.evaluation.tuning import Tuned, tune
+from summarkov.evaluation.tuned import Tuned
+from summarkov.evaluation.tuning import tune
 from summarkov.simulate.example import web_shop
 
 pytestmark = pytest.mark.needs("sklearn")

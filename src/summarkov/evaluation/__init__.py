@@ -1,11 +1,13 @@
 """A fair comparison of models on anyone's data."""
 
 from summarkov.baselines import BlockPredictor, Contender, ModelContender, Predictor
-from summarkov.evaluation.comparison import Comparison, Line, Windows
+from summarkov.evaluation.choosing import tune_joint
+from summarkov.evaluation.comparison import Comparison, Line
 from summarkov.evaluation.learning_curve import LearningCurve, Point, learning_curve
 from summarkov.evaluation.measures import ReliabilityBin
 from summarkov.evaluation.run import compare
 from summarkov.evaluation.tuning import DEFAULT, NAMES, lineup
+from summarkov.evaluation.windows import Windows
 
 __all__ = [
     "DEFAULT",
@@ -23,4 +25,5 @@ __all__ = [
     "compare",
     "learning_curve",
     "lineup",
+    "tune_joint",
 ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -14,10 +14,9 @@ import numpy.typing as npt
 from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError, nearest
 from summarkov.evaluation.measures import BINS, ReliabilityBin
-from summarkov.evaluation.tuning import Tuned, window_of
+from summarkov.evaluation.tuned import Tuned, total_of
+from summarkov.evaluation.windows import Windows, compare_windows
 from summarkov.frames import Listed, Records, Sheet
-from summarkov.models.stability import Names, told_apart
-from summarkov.settings import Duration
 from summarkov.store import finite
 from summarkov.wording import plural
 
@@ -34,11 +33,15 @@ class Line:
         On the test sequences, the mean over targets and splits; -inf if something that happened was ruled
         out.
     log_loss, brier : float
-        Per position (an event, or a tick where events happened together): minus the mean logarithm of the
-        probability of what happened, and the mean squared error.
+        Of "this label or not", the mean over targets and positions (events, or ticks where events happened
+        together): minus the logarithm of the probability of what happened, and the squared error.
     top_1, top_3 : float or None
         How often the next event was the most likely one, or among the three most likely ones; None where
         no next event is predicted.
+    next_event_log_loss : float or None
+        Per event: minus the mean logarithm of the probability of the label that came, where the probabilities
+        of all labels are divided by their sum. Infinite if a label that came had none; events whose label
+        does not occur in train are left out. None as for ``top_1``.
     n_influencers : float or None
         The mean number of influencers.
     seconds : float
@@ -55,6 +58,7 @@ class Line:
     brier: float
     top_1: float | None
     top_3: float | None
+    next_event_log_loss: float | None
     n_influencers: float | None
     seconds: float
     difference: float
@@ -94,12 +98,12 @@ class Comparison(Listed):
         self.n_test, self.unit = tuple(n_test), unit
         self.sequences = sequences
         self.n_bootstrap, self.seed = n_bootstrap, seed
-        totals = [_total(each) for each in self.results]
+        totals = [total_of(each) for each in self.results]
         order = sorted(range(len(totals)), key=lambda c: (-totals[c], self.results[c][0].name))
         self.lines = Records((self._line(self.results[c], self.results[order[0]]) for c in order), Line)
 
     def _line(self, each: tuple[Tuned, ...], best: tuple[Tuned, ...]) -> Line:
-        total = _total(each)
+        total = total_of(each)
         if total == -math.inf:
             difference, interval, verdict = -math.inf, (-math.inf, -math.inf), "refuted"
         elif each is best:
@@ -118,6 +122,7 @@ class Comparison(Listed):
             brier=float(np.mean([one.measures.brier for one in chosen])),
             top_1=_mean([tuned.top_1 for tuned in each]),
             top_3=_mean([tuned.top_3 for tuned in each]),
+            next_event_log_loss=_mean([tuned.next_event_log_loss for tuned in each]),
             n_influencers=float(np.mean(sizes)) if sizes else None,
             seconds=float(np.sum([tuned.seconds for tuned in each])),
             difference=difference,
@@ -195,6 +200,42 @@ class Comparison(Listed):
         difference = float(np.mean([d.sum() for d in apart]))
         return difference, paired_interval(apart, self.n_bootstrap, self.seed, self.sequences)
 
+    @property
+    def headings(self) -> list[str]:
+        """What stands above the columns of the table."""
+        return [
+            "model",
+            "log-likelihood",
+            "to the best (95% interval)",
+            f"log loss per {self.unit} and label",
+            "Brier",
+            "calibration error",
+            "log loss of the next event",
+            "top 1",
+            "top 3",
+            "influencers",
+            "seconds",
+            "verdict",
+        ]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """In words, what was chosen for each contender that has the same settings for all targets.
+
+        Where splits differ, each choice is told with the number of splits that made it.
+        """
+        told = {}
+        for line in self.lines:
+            (each,) = (each for each in self.results if each[0].name == line.name)
+            if each[0].one_for_all:
+                chosen = Counter(in_words(tuned.chosen[0].settings) for tuned in each)
+                times = {
+                    words: f" ({plural(n, 'split')})" if len(chosen) > 1 else ""
+                    for words, n in chosen.items()
+                }
+                told[line.name] = "; ".join(words + times[words] for words in chosen)
+        return told
+
     def _cells(self) -> list[list[str]]:
         return [cells(line, self.calibration_error(line.name)) for line in self.lines]
 
@@ -203,11 +244,13 @@ class Comparison(Listed):
         rows = self._cells()
         tested = plural(sum(self.n_test), f"test {self.unit}")
         title = f"{plural(len(rows), 'contender')} on {tested}, the best first"
-        return Sheet(title, HEADINGS, rows, len(rows))
+        return Sheet(title, self.headings, rows, len(rows))
 
     def to_markdown(self) -> str:
-        """The table in Markdown."""
-        return markdown([HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 2), "---"], *self._cells()])
+        """The table in Markdown, and the settings of contenders that have the same for all targets."""
+        headings = self.headings
+        table = markdown([headings, ["---", *["---:"] * (len(headings) - 2), "---"], *self._cells()])
+        return table + "".join(f"\n{name}: {words}\n" for name, words in self.settings.items())
 
 
 def markdown(rows: Iterable[Sequence[str]]) -> str:
@@ -215,23 +258,18 @@ def markdown(rows: Iterable[Sequence[str]]) -> str:
     return "".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |\n" for row in rows)
 
 
-HEADINGS = [
-    "model",
-    "log-likelihood",
-    "to the best (95% interval)",
-    "log loss",
-    "Brier",
-    "calibration error",
-    "top 1",
-    "top 3",
-    "influencers",
-    "seconds",
-    "verdict",
-]
+def in_words(settings: Mapping[str, Any]) -> str:
+    """Settings, one after the other.
+
+    >>> in_words({"penalty": 10.0, "learning_rate": 0.05, "rounds": 20})
+    'penalty 10, learning rate 0.05, rounds 20'
+    """
+    values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in settings.items()}
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
 
 
 def cells(line: Line, calibration_error: float) -> list[str]:
-    """A line of the table as texts, in the order of ``HEADINGS``."""
+    """A line of the table as texts, in the order of the headings."""
     share = "{:.1%}".format
     low, high = line.interval
     shown = f"{line.difference:+.2f} ({low:+.2f} to {high:+.2f})" if math.isfinite(high - low) else ""
@@ -242,6 +280,7 @@ def cells(line: Line, calibration_error: float) -> list[str]:
         f"{line.log_loss:.4f}",
         f"{line.brier:.4f}",
         f"{calibration_error:.4f}",
+        "" if line.next_event_log_loss is None else f"{line.next_event_log_loss:.4f}",
         "" if line.top_1 is None else share(line.top_1),
         "" if line.top_3 is None else share(line.top_3),
         "" if line.n_influencers is None else f"{line.n_influencers:.1f}",
@@ -250,96 +289,6 @@ def cells(line: Line, calibration_error: float) -> list[str]:
     ]
 
 
-def _total(each: Sequence[Tuned]) -> float:
-    """The log-likelihood of a contender, mean over splits."""
-    return float(np.mean([tuned.log_likelihood for tuned in each]))
-
-
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
-
-
-#: Tells by how much one contender is better than another, with an interval.
-Apart = Callable[[Sequence[Tuned], Sequence[Tuned]], tuple[float, tuple[float, float]]]
-
-
-@dataclass(frozen=True)
-class Windows:
-    """The best contender of a family that looks back in time, beside the best that does over positions.
-
-    Attributes
-    ----------
-    family : str
-        The kind of model.
-    by_time, by_position : str
-        The names of the two contenders.
-    difference, interval : float, pair of float
-        By how much the log-likelihood by time is better, with its 95% interval.
-    others : dict
-        The targets whose influencers are not the same, in the first split: those by time, and those by
-        position.
-    """
-
-    family: str
-    by_time: str
-    by_position: str
-    difference: float
-    interval: tuple[float, float]
-    others: Mapping[str, tuple[Names, Names]]
-
-    @property
-    def better(self) -> str | None:
-        """The one that predicts clearly better; None if this data cannot tell."""
-        low, high = self.interval
-        return self.by_time if low > 0 else self.by_position if high < 0 else None
-
-    @property
-    def differs(self) -> bool:
-        """Whether they tell different stories: one predicts better, or influencers are others."""
-        return self.better is not None or bool(self.others)
-
-    def __str__(self) -> str:
-        if not self.differs:
-            return f"{self.by_time} and {self.by_position} tell the same story."
-        told = f"{self.by_time} and {self.by_position} tell different stories: "
-        if self.better is None:
-            told += "neither predicts clearly better"
-        else:
-            low, high = sorted(abs(end) for end in self.interval)
-            told += f"{self.better} predicts better by {abs(self.difference):.2f} ({low:.2f} to {high:.2f})"
-        return told + told_apart(self.others)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        found: dict[str, Any] = finite(asdict(self))
-        return {**found, "better": self.better, "differs": self.differs}
-
-
-def compare_windows(results: Sequence[Sequence[Tuned]], apart: Apart) -> tuple[Windows, ...]:
-    """The best of either kind of each family that has both; ``apart`` tells two of them apart."""
-    kinds: dict[str, tuple[list[Sequence[Tuned]], list[Sequence[Tuned]]]] = defaultdict(lambda: ([], []))
-    for each in results:
-        found = window_of(each[0].name) or (each[0].name.partition("-")[0], 0)
-        kinds[found[0]][0 if isinstance(found[1], Duration) else 1].append(each)
-    return tuple(
-        _windows(family, max(timed, key=_total), max(placed, key=_total), apart)
-        for family, (timed, placed) in kinds.items()
-        if timed and placed
-    )
-
-
-def _windows(family: str, timed: Sequence[Tuned], placed: Sequence[Tuned], apart: Apart) -> Windows:
-    both = [{one.target: one.influencers for one in each[0].chosen} for each in (timed, placed)]
-    others = {
-        target: (by_time, by_position)
-        for target, by_time in both[0].items()
-        if by_time is not None and (by_position := both[1].get(target)) is not None and by_time != by_position
-    }
-    ruled_out = [math.isinf(_total(each)) for each in (timed, placed)]
-    if any(ruled_out):
-        end = math.inf if ruled_out[1] else -math.inf
-        found = (math.nan, (math.nan, math.nan)) if all(ruled_out) else (end, (end, end))
-    else:
-        found = apart(timed, placed)
-    return Windows(family, timed[0].name, placed[0].name, *found, others)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,8 @@ from summarkov.wording import number, plural, several
 
 #: Shares of the training sequences, each about twice the one before.
 SHARES = (0.125, 0.25, 0.5, 1.0)
+#: Verdicts of contenders that are surely worse than the best.
+_BEATEN = ("worse", "refuted")
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,9 @@ class Point:
     n_sequences, n_events : int
         The size of that part.
     log_loss, log_likelihood : float
-        On the test sequences: per event or tick, the mean over targets, and the sum.
+        On the test sequences, of "this label or not", the mean over targets: per event or tick, and the sum.
+    next_event_log_loss : float or None
+        Per event, of the next event; None where no next event is predicted, as in a comparison.
     verdict : str
         As in a comparison of all contenders at this size.
     """
@@ -48,6 +53,7 @@ class Point:
     n_events: int
     log_loss: float
     log_likelihood: float
+    next_event_log_loss: float | None
     verdict: str
 
 
@@ -69,7 +75,15 @@ class LearningCurve(Listed):
         self.comparisons, self.sizes = tuple(comparisons), tuple(sizes)
         self.points = Records(
             (
-                Point(line.name, n, events, line.log_loss, line.log_likelihood, line.verdict)
+                Point(
+                    line.name,
+                    n,
+                    events,
+                    line.log_loss,
+                    line.log_likelihood,
+                    line.next_event_log_loss,
+                    line.verdict,
+                )
                 for each, (n, events) in zip(comparisons, sizes, strict=True)
                 for line in sorted(each.lines, key=lambda line: line.name)
             ),
@@ -88,17 +102,20 @@ class LearningCurve(Listed):
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The best contender at every size."""
+        """The contender with the largest log-likelihood at every size."""
         return tuple(each.lines[0].name for each in self.comparisons)
 
     def last_doubling(self, name: str) -> tuple[float, float, float]:
-        """What the last step brought a contender: nats per test event (or tick), with a 95% interval.
+        """What the last step brought a contender, with a 95% interval.
 
-        The interval is that of a paired bootstrap over the test sequences; it does not tell how another draw
-        of training sequences would differ.
+        In nats per test event (or tick) and label; nan where it ruled out something that happened, before or
+        after. The interval is that of a paired bootstrap over the test sequences; it does not tell how
+        another draw of training sequences would differ.
         """
         smaller, larger = (self._by_sequence(each, name) for each in self.comparisons[-2:])
         n = sum(self.comparisons[-1].n_test)
+        if not np.isfinite([smaller.sum(), larger.sum()]).all():
+            return math.nan, math.nan, math.nan
         gained = larger - smaller
         low, high = paired_interval([gained], self.comparisons[-1].n_bootstrap, self.comparisons[-1].seed)
         return float(gained.sum()) / n, low / n, high / n
@@ -111,11 +128,14 @@ class LearningCurve(Listed):
 
     def sentences(self) -> list[str]:
         """What the curve says: which contender at which size, and what the last step brought the best one."""
-        told = []
-        for name in dict.fromkeys(self.best):
-            where = [number(n) for (n, _), best in zip(self.sizes, self.best, strict=True) if best == name]
-            told.append(f"{name} is best with {several(where)} sequences.")
+        told = [sentence for name in dict.fromkeys(self.best) for sentence in self._about(name)]
+        verdicts = [each.lines[0].verdict for each in self.comparisons]
+        refuted = [n for (n, _), verdict in zip(self.sizes, verdicts, strict=True) if verdict == "refuted"]
+        if refuted:
+            told.append(f"With {_sizes(refuted)} every model ruled out something that happened.")
         gain, low, high = self.last_doubling(self.best[-1])
+        if math.isnan(gain):
+            return told
         (before, _), (after, _) = self.sizes[-2:]
         if low > 0:
             more = "more sequences are worth getting"
@@ -125,8 +145,32 @@ class LearningCurve(Listed):
             more = "it cannot be told from nothing, so more of the same would bring little"
         told.append(
             f"From {number(before)} to {number(after)} sequences {self.best[-1]} gained {gain:.4f} nats per "
-            f"{self.unit} ({low:.4f} to {high:.4f}): {more}."
+            f"{self.unit} and label ({low:.4f} to {high:.4f}): {more}."
         )
+        return told
+
+    def _about(self, name: str) -> list[str]:
+        """Where a contender has the smallest log loss, and where the verdicts say that it is better."""
+        beaten = {(point.name, point.n_sequences) for point in self.points if point.verdict in _BEATEN}
+        first = [n for (n, _), best in zip(self.sizes, self.best, strict=True) if best == name]
+        where = [n for n in first if (name, n) not in beaten]
+        if not where:
+            return []
+        others: dict[tuple[int, ...], list[str]] = {}  # by the sizes at which they are surely worse
+        for other in self.names:
+            if other != name:
+                others.setdefault(tuple(n for n in where if (other, n) in beaten), []).append(other)
+        told = [f"{name} has the smallest log loss per {self.unit} and label with {_sizes(where)}."]
+        all_of, any_of = (" with all of these", " with any of these") if len(where) > 1 else ("", "")
+        unsure = others.pop((), [])
+        each = [
+            f"than {several(some)}{all_of if len(sure) == len(where) else f' only with {_sizes(sure)}'}"
+            for sure, some in others.items()
+        ]
+        if each:
+            told.append(f"It is surely better {several(each)}.")
+        if unsure:
+            told.append(f"It cannot be told from {several(unsure, 'or')}{any_of}.")
         return told
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,36 +184,59 @@ class LearningCurve(Listed):
             "sentences": self.sentences(),
         }
 
-    def rows(self) -> list[list[str]]:
-        """One row per contender: its name, and its log loss at every size, the best of it with a star."""
-        loss = {(point.name, point.n_sequences): point.log_loss for point in self.points}
-        return [
-            [
-                name,
-                *(
-                    f"{loss[name, n]:.4f}{'*' if name == best else ' '}"
-                    for (n, _), best in zip(self.sizes, self.best, strict=True)
-                ),
-            ]
-            for name in self.names
-        ]
+    @property
+    def tables(self) -> dict[str, list[list[str]]]:
+        """By title, one row per contender: its name, and its log loss at every size; the smallest has a star.
+
+        That of the next event is there if it is known at any size.
+        """
+        by = "by the number of training sequences"
+        losses = {
+            f"Log loss per {self.unit} and label {by}": {
+                (point.name, point.n_sequences): point.log_loss for point in self.points
+            },
+            f"Log loss of the next event {by}": {
+                (point.name, point.n_sequences): point.next_event_log_loss
+                for point in self.points
+                if point.next_event_log_loss is not None
+            },
+        }
+        return {title: self._rows(loss) for title, loss in losses.items() if loss}
+
+    def _rows(self, loss: Mapping[tuple[str, int], float]) -> list[list[str]]:
+        sizes = [n for n, _ in self.sizes]
+        least = {
+            n: min((loss[name, n] for name in self.names if (name, n) in loss), default=None) for n in sizes
+        }
+        return [[name, *(_cell(loss.get((name, n)), least[n]) for n in sizes)] for name in self.names]
 
     @property
     def headings(self) -> list[str]:
-        """What stands above the columns of ``rows``."""
+        """What stands above the columns of a table."""
         return ["model", *(plural(n, "sequence") for n, _ in self.sizes)]
 
     def summary(self) -> Sheet:
-        """Log loss by size, as a table that prints well and that notebooks show in HTML."""
-        rows = self.rows()
-        title = f"Log loss per {self.unit} by the number of training sequences"
+        """The first of the tables, as one that prints well and that notebooks show in HTML."""
+        title, rows = next(iter(self.tables.items()))
         return Sheet(title, self.headings, rows, len(rows))
 
     def to_markdown(self) -> str:
-        """The table in Markdown, and what it says."""
-        rows = [self.headings, ["---", *["---:"] * len(self.sizes)], *self.rows()]
-        table = markdown([cell.strip() for cell in row] for row in rows)
-        return table + "\n" + "\n".join(self.sentences()) + "\n"
+        """The tables in Markdown, and what they say."""
+        told = ""
+        for title, rows in self.tables.items():
+            above = [self.headings, ["---", *["---:"] * len(self.sizes)]]
+            table = markdown([cell.strip() for cell in row] for row in [*above, *rows])
+            told += f"{title}:\n\n{table}\n"
+        return told + "\n".join(self.sentences()) + "\n"
+
+
+def _cell(loss: float | None, least: float | None) -> str:
+    """A number of a table, the smallest of its column with a star."""
+    return "" if loss is None else f"{loss:.4f}{'*' if loss == least != math.inf else ' '}"
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    return f"{several(map(number, sizes))} {'sequence' if [*sizes] == [1] else 'sequences'}"
 
 
 def learning_curve(

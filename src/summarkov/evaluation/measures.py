@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.baselines import BlockPredictor, Predictor
 from summarkov.baselines.contenders import Data
@@ -16,6 +15,7 @@ from summarkov.engines import make_source
 from summarkov.engines.messages import travels
 from summarkov.engines.work import EVENT_BYTES, Part, carry_past
 from summarkov.errors import SettingError
+from summarkov.evaluation.next_event import NextEvent
 from summarkov.events import EventSequences
 from summarkov.events.rows import Block
 from summarkov.kernels import Index
@@ -29,7 +29,7 @@ BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _N_BINS = len(BINS) - 1
 #: How far outside 0 to 1 a probability may be.
 _ROUNDING = 1e-9
-#: Accuracy of the next event is left out where a predictor must be asked about all events at once, and the
+#: Measures of the next event are left out where a predictor must be asked about all events at once, and the
 #: probabilities of all labels would not fit into memory.
 _MOST_CELLS = 10**8
 
@@ -127,21 +127,6 @@ def logs(p: FloatArray, occurred: BoolArray) -> FloatArray:
     """
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(np.where(occurred, p, 1 - p)))
-
-
-def hits(codes: npt.NDArray[np.integer], p: FloatArray, k: int) -> int:
-    """How many events have a label among the k most probable; ``p[i, m]``, ties to the first labels.
-
-    An event of no label (code -1) can be nobody's prediction and counts as missed.
-
-    >>> hits(np.array([0, 1, -1]), np.array([[0.5, 0.5]] * 3), 1)
-    1
-    """
-    known = np.flatnonzero(codes >= 0)
-    own = p[known, codes[known]][:, None]
-    ahead = (p[known] > own).sum(axis=1)
-    ahead += ((p[known] == own) & (np.arange(p.shape[1]) < codes[known][:, None])).sum(axis=1)
-    return int((ahead < k).sum())
 
 
 @dataclass(frozen=True)
@@ -282,7 +267,7 @@ class Found:
     """All measures on some of the events; the sums of several parts add up."""
 
     sums: tuple[Sums, ...]  # one per question
-    hits: tuple[int, int]  # events whose label was the most probable, or among the three most probable
+    next_event: NextEvent  # empty if not looked at
     by_sequence: tuple[tuple[int, FloatArray], ...]  # one per part, mean over the targets
 
 
@@ -292,22 +277,22 @@ class Report:
 
     sums: dict[str, Sums]  # by target
     by_sequence: FloatArray  # mean over the targets; sequences in the order of their keys
-    hits: tuple[int, int] | None  # None: not looked at
+    next_event: NextEvent | None  # None: not looked at
 
 
-def report(data: Data, contender: str, asked: Mapping[str, Predictor], *, accuracy: bool) -> Report:
-    """Measure predictions, and the accuracy of the next event too if that is wanted and fits into memory."""
+def report(data: Data, contender: str, asked: Mapping[str, Predictor], *, next_event: bool) -> Report:
+    """Measure predictions, and those of the next event too if that is wanted and fits into memory."""
     questions = Questions.of(data, contender, asked)
-    accuracy &= questions.by_block or data.n_events * len(asked) <= _MOST_CELLS
+    next_event &= questions.by_block or data.n_events * len(asked) <= _MOST_CELLS
     source = make_source(data)
-    accuracy &= not source.has_ticks and not source.attributes  # else there is no one next event, or row
-    found = source.run(ReportWork(questions, accuracy))
+    next_event &= not source.has_ticks and not source.attributes  # else there is no one next event, or row
+    found = source.run(ReportWork(questions, next_event))
     by_part, keys = dict(found.by_sequence), source.sequence_keys()
     each = [by_part[number] for number, some in enumerate(keys) if len(some)]  # others were not looked at
     return Report(
         {target: sums for (target, _), sums in zip(questions.each, found.sums, strict=True)},
         np.concatenate([np.empty(0), *each])[np.argsort(np.concatenate(keys))],
-        found.hits if accuracy else None,
+        found.next_event if next_event else None,
     )
 
 
@@ -316,7 +301,7 @@ class ReportWork:
     """All measures of all targets on every part."""
 
     questions: Questions
-    accuracy: bool
+    next_event: bool
 
     def run(self, part: Part) -> Found:
         """Block by block."""
@@ -324,27 +309,25 @@ class ReportWork:
         column = {target: at for at, target in enumerate(sorted(target for target, _ in self.questions.each))}
         column_of = np.array([column.get(label, -1) for label in part.labels])
         sums, by_sequence = [Sums()] * n, []
-        best = best_three = 0
-        for block, told in self.questions.blocks(part, n if self.accuracy else 0):
-            together = np.empty((len(block.codes), n if self.accuracy else 0))
+        next_event = NextEvent()
+        for block, told in self.questions.blocks(part, n if self.next_event else 0):
+            together = np.empty((len(block.codes), n if self.next_event else 0))
             mean = np.zeros(0)
             for one in told:
                 sums[one.number] += Sums.of(one.p, one.occurred, one.by_sequence)
                 mean = one.by_sequence if one.number == 0 else mean + one.by_sequence
-                if self.accuracy:
+                if self.next_event:
                     together[:, column[self.questions.each[one.number][0]]] = one.p
             by_sequence.append(mean / n)
-            if self.accuracy:
-                best += hits(column_of[block.codes], together, 1)
-                best_three += hits(column_of[block.codes], together, 3)
-        return Found(tuple(sums), (best, best_three), ((part.number, np.concatenate(by_sequence)),))
+            if self.next_event:
+                next_event += NextEvent.of(column_of[block.codes], together)
+        return Found(tuple(sums), next_event, ((part.number, np.concatenate(by_sequence)),))
 
     def total(self, answers: Sequence[Found]) -> Found:
         """Add up several parts."""
         sums = zip(*(answer.sums for answer in answers), strict=True)
-        best, best_three = zip(*(answer.hits for answer in answers), strict=True)
         return Found(
             tuple(sum(same, Sums()) for same in sums),
-            (sum(best), sum(best_three)),
+            sum((answer.next_event for answer in answers), NextEvent()),
             tuple(part for answer in answers for part in answer.by_sequence),
         )

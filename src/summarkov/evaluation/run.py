@@ -18,7 +18,8 @@ from summarkov.engines import EventSource, Layout, as_events, make_source
 from summarkov.engines.work import Part
 from summarkov.errors import DataError, SettingError, UnknownLabelError, naming_the_disk
 from summarkov.evaluation.comparison import Comparison
-from summarkov.evaluation.tuning import Split, Tuned, default_models, lineup, tune
+from summarkov.evaluation.tuned import Tuned
+from summarkov.evaluation.tuning import Split, default_models, lineup, tune
 from summarkov.events import EventSequences
 from summarkov.events.draws import split_by_key
 from summarkov.events.vocabulary import Label, vocabulary_of

@@ -27,7 +27,8 @@ from summarkov.baselines import (
 from summarkov.baselines.contenders import MOST_MODELS, Data
 from summarkov.engines import Layout
 from summarkov.errors import SettingError, nearest
-from summarkov.evaluation.measures import Measures, log_likelihoods, report
+from summarkov.evaluation.measures import log_likelihoods, report
+from summarkov.evaluation.tuned import Chosen, Tuned
 from summarkov.events import EventSequences
 from summarkov.models import (
     BSuMM,
@@ -41,7 +42,6 @@ from summarkov.models import (
     VariableOrderChain,
 )
 from summarkov.settings import Duration, read_time
-from summarkov.typing import FloatArray
 
 #: The grids of the paper.
 ALPHAS = (0.1, 1, 5, 10)
@@ -58,11 +58,12 @@ BAG_GRID = {"gamma": (0.2, 0.4, 0.7), "alpha": (0.5, 1.5, 5, 15)}
 SPLITS: tuple[float | str, ...] = (0.4, 0.05, "auto")
 
 #: Of joint models: few short sequences want a small penalty, many long ones a large one.
-JOINT_GRID = tuple({"penalty": penalty} for penalty in (3.0, 30.0, 300.0, 3000.0))
-#: With trees there are two settings to choose from, for few events and for many: with more, chance chooses.
-BOOSTED_GRID = (
-    {"penalty": 10.0, "leaves": 4, "learning_rate": 0.1, "contexts": 0.2},
-    {"penalty": 1000.0, "leaves": 8, "learning_rate": 0.05, "contexts": 0.0},
+JOINT_GRID = tuple({"penalty": penalty, "gamma": 0.25} for penalty in (3.0, 30.0, 300.0, 3000.0))
+#: With trees there are three settings to choose from, for few events and for many, which may be in short
+#: sequences or in long ones; two fits have them all. With more, chance chooses.
+BOOSTED_GRID: tuple[Mapping[str, Any], ...] = (
+    {"penalty": 10.0, "gamma": 0.0, "leaves": 4, "learning_rate": 0.1, "contexts": 0.2},
+    {"penalty": 1000.0, "gamma": 0.0, "leaves": 8, "learning_rate": 0.05, "contexts": (0.0, 0.2)},
 )
 ROUNDS = (0, 20, 40, 60, 80, 120, 160, 240)
 
@@ -107,9 +108,9 @@ _OTHERS: dict[str, Callable[[int | None], Contender]] = {
         for k in (3, 5, 10)
     },
     **{f"lr-relaxed-{k}": partial(_relaxed, k) for k in (3, 5, 10)},
-    "joint": lambda jobs: JointContender("joint", JointSuMM(gamma=0.25), JOINT_GRID, n_jobs=jobs),
+    "joint": lambda jobs: JointContender("joint", JointSuMM(), JOINT_GRID, n_jobs=jobs),
     "joint-boosted": lambda jobs: JointContender(
-        "joint-boosted", JointSuMM(gamma=0.0), BOOSTED_GRID, ROUNDS, n_jobs=jobs
+        "joint-boosted", JointSuMM(), BOOSTED_GRID, ROUNDS, n_jobs=jobs
     ),
     "boosting": lambda jobs: BoostingContender(name="boosting"),
 }
@@ -210,67 +211,6 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """What was chosen for one target, and how it did on test."""
-
-    target: str
-    settings: dict[str, Any]
-    dev_log_likelihood: float
-    n_influencers: int | None
-    measures: Measures
-    influencers: tuple[str, ...] | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return {**vars(self), "measures": self.measures.to_dict()}
-
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Chosen:
-        """Read what :meth:`to_dict` returned."""
-        found = given.get("influencers")
-        return cls(
-            **{
-                **given,
-                "measures": Measures.from_dict(given["measures"]),
-                "influencers": None if found is None else tuple(found),
-            }
-        )
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """One contender on one split."""
-
-    name: str
-    chosen: tuple[Chosen, ...]
-    by_sequence: FloatArray  # log-likelihood of each test sequence, mean over the targets
-    seconds: float
-    top_1: float | None
-    top_3: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        chosen = [each.to_dict() for each in self.chosen]
-        return {**vars(self), "chosen": chosen, "by_sequence": self.by_sequence.tolist()}
-
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Tuned:
-        """Read what :meth:`to_dict` returned."""
-        chosen = tuple(Chosen.from_dict(each) for each in given["chosen"])
-        return cls(**{**given, "chosen": chosen, "by_sequence": np.array(given["by_sequence"])})
-
-    @property
-    def n_positions(self) -> int:
-        """The number of positions in the test part: events, or ticks where events happened together."""
-        return int(self.chosen[0].measures.reliability[:, 0].sum())
-
-    @property
-    def log_likelihood(self) -> float:
-        """Test log-likelihood, mean over the targets: a cell of the paper's tables."""
-        return float(np.mean([each.measures.log_likelihood for each in self.chosen]))
-
-
-@dataclass(frozen=True)
 class _Best:
     """What is best on dev for one target, so far."""
 
@@ -286,12 +226,13 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
     One that says ``one_for_all = True`` has the same settings for all targets, those with the largest sum of
     their log-likelihoods.
 
-    Test is predicted once, with what is best on dev, and has no say in the choice. Accuracy of the next event
-    is told where every label that occurs in train is a target.
+    Test is predicted once, with what is best on dev, and has no say in the choice. How well the
+    next event is told is measured where every label that occurs in train is a target.
     """
     start = time.perf_counter()
     best: dict[str, _Best] = {}
     train: Any = split.train  # a contender is given no source unless it takes them
+    one_for_all: bool = getattr(contender, "one_for_all", False)
     in_memory = isinstance(split.dev, EventSequences)  # where a pass for each of the settings costs nothing
     at_once = 1 if in_memory else max(1, MOST_MODELS // max(1, len(targets)))
     each = iter(contender.fit_each(train, targets))
@@ -300,7 +241,7 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
         for (settings, predictor), on_dev in zip(
             some, log_likelihoods(split.dev, contender.name, asked), strict=True
         ):
-            for target in _better(on_dev, best, getattr(contender, "one_for_all", False)):
+            for target in _better(on_dev, best, one_for_all):
                 influencers = predictor.influencers(target)
                 kept = predictor.only(target) if isinstance(predictor, BlockPredictor) else predictor
                 best[target] = _Best(on_dev[target], plain(settings), influencers, kept)
@@ -308,16 +249,16 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
         raise SettingError(f"{contender.name} has no settings to choose from, or there are no targets")
     in_train = {x for x, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n}
     chosen_ones = {target: one.predictor for target, one in best.items()}
-    found = report(split.test, contender.name, chosen_ones, accuracy=in_train <= set(best))
+    found = report(split.test, contender.name, chosen_ones, next_event=in_train <= set(best))
     chosen = tuple(
         Chosen(target, one.settings, one.dev, n_influencers, found.sums[target].measures, one.influencers)
         for target, one in best.items()
         for n_influencers in [None if one.influencers is None else len(one.influencers)]
     )
-    n = max(split.test.n_events, 1)
-    top_1, top_3 = (None, None) if found.hits is None else (right / n for right in found.hits)
+    n, told = max(split.test.n_events, 1), found.next_event
+    top_1, top_3, loss = (None,) * 3 if told is None else (told.top_1 / n, told.top_3 / n, told.log_loss)
     seconds = time.perf_counter() - start
-    return Tuned(contender.name, chosen, found.by_sequence, seconds, top_1, top_3)
+    return Tuned(contender.name, chosen, found.by_sequence, seconds, top_1, top_3, loss, one_for_all)
 
 
 def _better(on_dev: Mapping[str, float], best: Mapping[str, _Best], one_for_all: bool) -> list[str]:

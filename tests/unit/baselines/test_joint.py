@@ -27,6 +27,27 @@ def test_it_is_the_model_with_each_setting():
         assert predictor.influencers("search") == model.influencers_["search"]
 
 
+def test_several_shares_of_the_last_labels_are_one_fit_each_as_if_alone():
+    grid = ({"penalty": 10.0, "contexts": (0.0, 0.3)},)
+    contender = JointContender("joint", sm.JointSuMM(gamma=0.0), grid, (0, 2))
+    found = list(contender.fit_each(EVENTS, EVENTS.labels))
+    told = [(settings["rounds"], settings["contexts"]) for settings, _ in found]
+    assert told == [(0, 0.0), (0, 0.3), (2, 0.0), (2, 0.3)]
+    for settings, predictor in found:
+        model = sm.JointSuMM(gamma=0.0, **settings).fit(EVENTS)
+        assert predictor.fitted.log_likelihood == model.log_likelihood_
+        np.testing.assert_allclose(predictor.next_event(EVENTS), model.predict_proba(EVENTS), rtol=1e-12)
+        assert predictor.fitted.settings == {**model.fitted.settings, "targets": None}
+    assert len({predictor.loss(EVENTS) for _, predictor in found}) == 4
+
+
+def test_losses_weigh_sequences():
+    ((_, predictor),) = JointContender("joint", sm.JointSuMM(), ({},)).fit_each(EVENTS, EVENTS.labels)
+    weights, every = np.arange(len(EVENTS)) % 3, EVENTS.to_lists()
+    repeated = sm.read_events([past for past, n in zip(every, weights, strict=True) for _ in range(n)])
+    assert predictor.loss(EVENTS.with_weights(weights)) == pytest.approx(predictor.loss(repeated), rel=1e-12)
+
+
 def test_trees_stop_growing_where_more_of_them_foretell_less():
     rounds = (0, 2, 4, 8, 16, 32, 64, 128)
     grid = ({"penalty": 10.0, "leaves": 8, "learning_rate": 0.5},)
@@ -81,3 +102,19 @@ def test_compare_knows_it():
     result = sm.compare(EVENTS, models=["chain-0", "joint"], targets=["purchase", "search"])
     assert {line.name for line in result.lines} == {"chain-0", "joint"}
     assert all(np.isfinite(line.log_likelihood) for line in result.lines)
+
+
+@pytest.mark.parametrize("name", ["joint", "joint-boosted"])
+def test_learned_with_the_settings_that_compare_tells_it_is_what_compare_measured(name):
+    train, dev, test = EVENTS.split((0.5, 0.2, 0.3), seed=2)
+    result = sm.compare(train, dev, test, models=[name])
+    told = result.to_dict()["targets"][name]
+    assert all(row["settings"] == told[0]["settings"] for row in told)
+    found = sm.JointSuMM(**told[0]["settings"]).fit(train).evaluate(test)
+    loss = result.lines[0].next_event_log_loss
+    assert found.next_event.log_loss == pytest.approx(loss, rel=1e-12)
+    for row in told:
+        figures = found.targets[(row["target"],)]
+        assert figures.log_likelihood == pytest.approx(row["test_log_likelihood"], rel=1e-9)
+    assert result.settings.keys() == {name}
+    assert "gamma 0" in result.settings[name]

@@ -69,15 +69,33 @@ def test_the_table_says_what_the_library_says(run_command: Run) -> None:
         f"{other.log_loss:.4f}",
     ]
     error = library().calibration_error(best.name)
-    assert rows[2][:6] == [
+    assert rows[2][:4] == [
         best.name,
         f"{best.brier:.4f}",
         f"{error:.4f}",
-        f"{best.top_1:.1%}",
-        f"{best.top_3:.1%}",
         f"{best.n_influencers:.1f}",
     ]
-    assert "the interval, from resampling the test sequences, lies below 0" in " ".join(lines)
+    for line, row in zip(library().lines, rows[4:], strict=True):
+        assert row == [
+            line.name,
+            f"{line.next_event_log_loss:.4f}",
+            f"{line.top_1:.1%}",
+            f"{line.top_3:.1%}",
+        ]
+    said = " ".join(" ".join(lines).split())
+    assert "For the next event the probabilities of all labels are divided by their sum." in said
+    assert "the interval, from resampling the test sequences, lies below 0" in said
+
+
+def test_settings_are_told_where_all_labels_have_the_same(run_command: Run) -> None:
+    lines = run_command("all.jsonl", "-m", "chain-0", "-m", "kneser-ney").stdout.splitlines()
+    result = sm.compare("all.jsonl", models=["chain-0", "kneser-ney"])
+    (order,) = {row["settings"]["order"] for row in result.to_dict()["targets"]["kneser-ney"]}
+    assert lines[-2:] == [
+        "Settings that were best on dev for all labels together:",
+        f"kneser-ney: order {order}",
+    ]
+    assert "Settings" not in run_command("all.jsonl", *FAST).stdout
 
 
 def test_three_files_are_train_dev_and_test(run_command: Run) -> None:
@@ -87,9 +105,10 @@ def test_three_files_are_train_dev_and_test(run_command: Run) -> None:
 
 
 def test_accuracy_is_not_shown_where_no_model_has_one(run_command: Run) -> None:
-    assert "Top 1  Top 3" in run_command("all.jsonl", *FAST).stdout
+    assert "Log loss of the next event  Top 1  Top 3" in run_command("all.jsonl", *FAST).stdout
     some = run_command("all.jsonl", *FAST, "-t", "browse", "-t", "search", "--splits", "2").stdout
     assert "Top" not in some
+    assert "next event" not in some
     assert some.startswith(f"Tested on {sum(library(splits=2).n_test)} events in 2 splits, 2 targets;")
 
 
@@ -106,9 +125,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, run_command: Run, scale: float) -> 
 
     real = run.compare
     monkeypatch.setattr("summarkov.evaluation.compare", larger)
-    return run_command(
-        "all.jsonl", "-m", "chain-1", "-m", "lr-presence-10", "-t", "search"
-    ).stdout.splitlines()
+    return run_command("all.jsonl", "-m", "chain-1", "-m", "lr-presence-10").stdout.splitlines()
 
 
 @pytest.mark.needs("sklearn")
@@ -119,7 +136,7 @@ def test_the_table_fits_80_columns_and_no_number_is_cut(
     lines = printed(monkeypatch, run_command, scale)
     assert max(len(line.rstrip()) for line in lines) <= 80
     assert "…" not in "".join(lines)
-    assert sum(line.startswith("lr-presence-10 ") for line in lines) == 2
+    assert sum(line.startswith("lr-presence-10 ") for line in lines) == 3
 
 
 def test_a_refuted_model_is_called_so(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,13 +309,14 @@ def test_the_guide_shows_what_the_command_prints(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     text = GUIDE.read_text(encoding="utf-8")
-    make, shown = re.findall(r"^```(?:sh|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[:2]
-    command_line, printed = shown.removeprefix("$ ").split("\n", 1)
-    for line in (*make.splitlines(), command_line):
+    make, *_ = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    shown = re.findall(r"^```console\n\$ (.*?)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(shown) == 2  # a table, and a learning curve
+    for line, printed in (*((each, None) for each in make.splitlines()), *shown):
         result = CliRunner().invoke(app, line.split()[1:])
         assert (result.exit_code, result.stderr) == (0, "")
-    now = "\n".join(line.rstrip() for line in result.stdout.splitlines()) + "\n"
-    assert without_seconds(now) == without_seconds(printed)
+        now = "\n".join(line.rstrip() for line in result.stdout.splitlines()) + "\n"
+        assert printed is None or without_seconds(now) == without_seconds(printed)
 
 
 def test_the_guide_names_every_model() -> None:

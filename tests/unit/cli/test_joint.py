@@ -68,6 +68,27 @@ def test_it_is_learned_shown_and_told_as_json(saved, tmp_path):
     assert run("show", tmp_path / "m", "--dot") == model.to_dot()
 
 
+def test_its_settings_are_chosen_if_asked(saved, tmp_path):
+    folder, _, events = saved
+    run("learn", folder / "events.jsonl", "-m", "joint", "--tune", "--gamma", 0.1, "-o", tmp_path / "m")
+    model = sm.tune_joint(events, model=sm.JointSuMM(gamma=0.1))
+    assert sm.load(tmp_path / "m").get_params() == model.get_params()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--tune"], "--tune is for --model joint"),
+        (["-m", "joint", "--tune", "--rounds", "3"], "--tune chooses --rounds; leave out one of them"),
+        (["-m", "joint", "--tune", "--penalty", "3"], "--tune chooses --penalty; leave out one of them"),
+    ],
+)
+def test_what_is_chosen_cannot_be_given(saved, options, says):
+    result = CliRunner().invoke(app, ["learn", str(saved[0] / "events.jsonl"), *options])
+    assert result.exit_code
+    assert says in result.output
+
+
 def test_what_comes_next_and_why(saved):
     folder, model, _ = saved
     history = ["search", "browse"]

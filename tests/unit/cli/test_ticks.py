@@ -47,7 +47,8 @@ def test_log_loss_of_a_comparison_is_per_tick(folder: Path) -> None:
     told = run("compare", folder / "log.jsonl", "-m", "bsumm")
     assert told.startswith(f"Tested on {test.n_ticks} ticks, 3 targets")
     assert "Log-likelihood of the test ticks" in told
-    assert "log loss and Brier per tick" in told
+    assert "log loss and Brier per tick and label" in " ".join(told.split())
+    assert "next event" not in told
     document = json.loads(run("compare", folder / "log.jsonl", "-m", "bsumm", "--json"))
     assert document["test_ticks"] == [test.n_ticks]
     assert "test_events" not in document

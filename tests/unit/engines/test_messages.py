@@ -17,6 +17,7 @@ from summarkov.engines import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.messages import pack, pack_error, unpack, unpack_error
 from summarkov.errors import SettingError, SummarkovError, UnknownLabelError
 from summarkov.evaluation.measures import Found, Sums
+from summarkov.evaluation.next_event import NextEvent
 from summarkov.models.measures import Measured
 from summarkov.scores.estimates import ExactSum
 
@@ -75,7 +76,7 @@ def test_every_kind_of_answer_comes_back():
         CandidateCounts(table[:, :1].astype(np.int16), table, rng.integers(0, 9, (2, 4, 1, 3))),
         RecencyCounts(table, table[:0], table[:, :0], np.asfortranarray(table)),
         Measured(big, ExactSum(0, -math.inf), ExactSum()),
-        Found((sums, sums + sums), (3, 4), ((7, rng.random(5)), (8, np.empty(0)))),
+        Found((sums, sums + sums), NextEvent(3, 4, 5, big), ((7, rng.random(5)), (8, np.empty(0)))),
     ]
     found = unpack(pack(answers))
     assert same(found, answers)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,19 +10,19 @@ from scipy import stats
 
 from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError
-from summarkov.evaluation.comparison import HEADINGS, Comparison
+from summarkov.evaluation.comparison import Comparison
 from summarkov.evaluation.measures import BINS, Measures
-from summarkov.evaluation.tuning import Chosen, Tuned
+from summarkov.evaluation.tuned import Chosen, Tuned
 
 SEED = 11
 
 
-def tuned(name, by_sequence, *, brier=0.1, top=None, influencers=2, reliability=None, dev=-1.0):
+def tuned(name, by_sequence, *, brier=0.1, top=None, loss=None, influencers=2, reliability=None, dev=-1.0):
     """A result with the given log-likelihood of each test sequence, for one target."""
     bins = np.zeros((len(BINS) - 1, 3)) if reliability is None else reliability
     each = np.array(by_sequence, dtype=float)
     measures = Measures(float(each.sum()), brier, bins)
-    return Tuned(name, (Chosen("a", {"alpha": 1}, dev, influencers, measures),), each, 1.5, top, top)
+    return Tuned(name, (Chosen("a", {"alpha": 1}, dev, influencers, measures),), each, 1.5, top, top, loss)
 
 
 # ------------------------------------------------------------------ the interval
@@ -132,8 +133,12 @@ def test_if_all_are_refuted_none_is_best():
 
 
 def test_means_over_splits():
-    one = [tuned("x", [-1, -2], brier=0.1, top=0.5), tuned("x", [-3, -4], brier=0.3, influencers=None)]
+    one = [
+        tuned("x", [-1, -2], brier=0.1, top=0.5, loss=1.5),
+        tuned("x", [-3, -4], brier=0.3, loss=2.0, influencers=None),
+    ]
     (line,) = Comparison([one], [10, 5]).lines
+    assert line.next_event_log_loss == 1.75
     assert line.log_likelihood == pytest.approx(-5, rel=1e-12)
     assert line.log_loss == pytest.approx((3 / 10 + 7 / 5) / 2, rel=1e-12)
     assert line.brier == pytest.approx(0.2, rel=1e-12)
@@ -168,8 +173,8 @@ def test_reliability_and_calibration_error():
 def mixed():
     return Comparison(
         [
-            [tuned("careful", [-9.0, -8.0], top=0.25)],
-            [tuned("sure", [-0.1, -math.inf], influencers=None, dev=-math.inf)],
+            [tuned("careful", [-9.0, -8.0], top=0.25, loss=1.68)],
+            [tuned("sure", [-0.1, -math.inf], loss=math.inf, influencers=None, dev=-math.inf)],
             [tuned("a|b", [-10.0, -9.5])],
         ],
         [20],
@@ -190,6 +195,8 @@ def test_json_is_strict():
         None,
         [None, None],
     )
+    losses = {name: line["next_event_log_loss"] for name, line in by_name.items()}
+    assert losses == {"careful": 1.68, "a|b": None, "sure": None}
     assert document["targets"]["sure"] == [
         {
             "target": "a",
@@ -204,18 +211,19 @@ def test_json_is_strict():
 
 
 def test_markdown_is_a_table():
-    rows = mixed().to_markdown().splitlines()
+    rows, headings = mixed().to_markdown().splitlines(), mixed().headings
     cells = [[cell.strip() for cell in row.replace("\\|", "/").split("|")[1:-1]] for row in rows]
-    assert cells[0] == HEADINGS
-    assert {len(row) for row in cells} == {len(HEADINGS)}
-    careful = dict(zip(HEADINGS, cells[2], strict=True))
+    assert cells[0] == headings
+    assert {len(row) for row in cells} == {len(headings)}
+    careful = dict(zip(headings, cells[2], strict=True))
     assert careful == {
         "model": "careful",
         "log-likelihood": "-17.00",
         "to the best (95% interval)": "",
-        "log loss": "0.8500",
+        "log loss per event and label": "0.8500",
         "Brier": "0.1000",
         "calibration error": "0.0000",
+        "log loss of the next event": "1.6800",
         "top 1": "25.0%",
         "top 3": "25.0%",
         "influencers": "2.0",
@@ -224,4 +232,27 @@ def test_markdown_is_a_table():
     }
     assert cells[3][:2] == ["a/b", "-19.50"]
     assert cells[3][2].startswith("-2.50 (")
-    assert [cells[4][at] for at in (0, 1, 2, 3, 8, 10)] == ["sure", "-inf", "-inf", "inf", "", "refuted"]
+    assert [cells[row][6] for row in (3, 4)] == ["", "inf"]
+    assert [cells[4][at] for at in (0, 1, 2, 3, 9, 11)] == ["sure", "-inf", "-inf", "inf", "", "refuted"]
+    assert "log loss per tick and label" in Comparison([[tuned("x", [-1])]], [3], unit="tick").to_markdown()
+
+
+def test_settings_of_contenders_that_have_the_same_for_all_targets():
+    def one(name, penalty):
+        found = tuned(name, [-1.0, -2.0])
+        settings = {"penalty": penalty, "learning_rate": 0.05, "rounds": 20}
+        return replace(found, chosen=(replace(found.chosen[0], settings=settings),), one_for_all=True)
+
+    joint = [one("joint", penalty) for penalty in (10.0, 300.0, 10.0)]
+    other = [one("other", 1.0)] * 3
+    result = Comparison([[tuned("each", [-1.0, -2.0])] * 3, joint, other], [5, 5, 5])
+    assert result.settings == {
+        "joint": "penalty 10, learning rate 0.05, rounds 20 (2 splits); "
+        "penalty 300, learning rate 0.05, rounds 20 (1 split)",
+        "other": "penalty 1, learning rate 0.05, rounds 20",
+    }
+    assert result.to_markdown().endswith("|\n\njoint: {joint}\n\nother: {other}\n".format(**result.settings))
+
+
+def test_the_frame_has_a_column_of_the_next_event():
+    assert mixed().to_frame("pyarrow").column("next_event_log_loss").to_pylist() == [1.68, None, math.inf]

@@ -8,7 +8,8 @@ import pytest
 
 from summarkov.engines import work
 from summarkov.evaluation import BlockPredictor
-from summarkov.evaluation.measures import BINS, Measures, hits, log_likelihoods, report
+from summarkov.evaluation.measures import BINS, Measures, log_likelihoods, report
+from summarkov.evaluation.next_event import hits
 from summarkov.events import EventSequences
 from summarkov.summaries import Memory
 
@@ -38,12 +39,12 @@ class Given:
         return self
 
 
-def measured(events, p, targets, cut, *, accuracy=False):
+def measured(events, p, targets, cut, *, next_event=False):
     """The report on some targets, ``p`` a column each, from blocks of ``cut`` events."""
     asked = {target: Given(p[:, at]) for at, target in enumerate(targets)}
     assert all(isinstance(each, BlockPredictor) for each in asked.values())
     with mock.patch.object(work, "SHARD_EVENTS", cut):
-        return report(events, "given", asked, accuracy=accuracy)
+        return report(events, "given", asked, next_event=next_event)
 
 
 def measure(events, target, p, cut=1 << 20):
@@ -87,10 +88,11 @@ def test_measures_against_loops(target):
 def test_cuts_change_nothing(cut):
     _, events, matrix = random_case()
     whole, cut_up = (
-        measured(events, matrix, ["a", "b", "c"], most, accuracy=True) for most in (1 << 20, cut)
+        measured(events, matrix, ["a", "b", "c"], most, next_event=True) for most in (1 << 20, cut)
     )
     assert cut_up.by_sequence.tolist() == whole.by_sequence.tolist()
-    assert cut_up.hits == whole.hits
+    assert cut_up.next_event == whole.next_event
+    assert whole.next_event.n == events.n_events
     for target, sums in whole.sums.items():
         assert cut_up.sums[target].measures.to_dict() == sums.measures.to_dict()
 
@@ -161,7 +163,8 @@ def test_hits_against_a_loop(k):
         expected += "abc".index(label) in ranked[:k]
     assert hits(events.codes, matrix, k) == expected
     if k != 2:
-        assert measured(events, matrix, "abc", 4, accuracy=True).hits[k // 2] == expected
+        found = measured(events, matrix, "abc", 4, next_event=True).next_event
+        assert getattr(found, f"top_{k}") == expected
 
 
 def test_ties_go_to_the_first_labels():

@@ -10,7 +10,8 @@ import pytest
 import summarkov as sm
 from summarkov.errors import SettingError
 from summarkov.evaluation import ModelContender
-from summarkov.evaluation.tuning import Split, Tuned, plain, tune
+from summarkov.evaluation.tuned import Tuned
+from summarkov.evaluation.tuning import Split, plain, tune
 from summarkov.events import EventSequences
 
 LABELS = ["a", "b", "c"]
@@ -101,12 +102,16 @@ def test_test_is_not_looked_at_to_choose_and_nothing_is_fitted_again():
     assert "train" not in {part for part, _, _ in contender.asked}
 
 
-def test_accuracy_of_the_next_event_needs_all_labels_of_train():
+def test_the_next_event_needs_all_labels_of_train():
     contender = Constants([{"a": 0.5, "b": 0.2, "c": 0.3}])
     tuned = tune(contender, SPLIT, LABELS)  # test: abcc ca
     assert (tuned.top_1, tuned.top_3) == (pytest.approx(2 / 6, rel=1e-12), 1.0)
-    assert tune(contender, SPLIT, ["c", "b", "a"]).top_1 == tuned.top_1  # whatever their order
-    assert tune(contender, SPLIT, ["a", "b"]).top_1 is None
+    loss = -(2 * math.log(0.5) + math.log(0.2) + 3 * math.log(0.3)) / 6
+    assert tuned.next_event_log_loss == pytest.approx(loss, rel=1e-12)
+    turned = tune(contender, SPLIT, ["c", "b", "a"])  # whatever their order
+    assert (turned.top_1, turned.next_event_log_loss) == (tuned.top_1, tuned.next_event_log_loss)
+    some = tune(contender, SPLIT, ["a", "b"])
+    assert (some.top_1, some.next_event_log_loss) == (None, None)
 
 
 def test_a_label_that_only_test_knows_is_a_missed_event():
@@ -127,6 +132,7 @@ def test_a_label_that_only_test_knows_is_a_missed_event():
     tuned = tune(Halves(), split, ["a", "b"])
     assert (tuned.top_1, tuned.top_3) == (pytest.approx(1 / 3, rel=1e-12), pytest.approx(2 / 3, rel=1e-12))
     assert tuned.log_likelihood == pytest.approx(3 * math.log(0.5), rel=1e-12)
+    assert tuned.next_event_log_loss == pytest.approx(math.log(2), rel=1e-12)  # of the other two events
 
 
 @pytest.mark.parametrize(
@@ -175,6 +181,15 @@ def test_a_result_survives_json_to_the_last_bit():
     assert back.to_dict() == tuned.to_dict()
     assert np.array_equal(back.by_sequence, tuned.by_sequence)
     assert tuned.chosen[0].settings.keys() == {"alpha", "lookback"}
+    assert tuned.next_event_log_loss > 0
+
+
+def test_a_result_of_earlier_versions_has_no_log_loss_of_the_next_event():
+    kept = tune(Constants([dict.fromkeys(LABELS, 0.3)]), SPLIT, LABELS).to_dict()
+    assert kept.pop("next_event_log_loss") > 0
+    assert kept.pop("one_for_all") is False
+    back = Tuned.from_dict(kept)
+    assert (back.next_event_log_loss, back.top_3) == (None, kept["top_3"])
 
 
 def test_settings_become_what_json_can_hold():

@@ -127,14 +127,15 @@ def compare(
 
 
 def _print_curve(console: Page, curve: LearningCurve) -> None:
-    console.print(f"Log loss per {curve.unit} by the number of training sequences; * the best", style="bold")
-    console.print()
     width = min(_LONGEST_NAME, max(8, widest(curve.names)))
-    table = _table(width, [number(n) for n, _ in curve.sizes])
-    for name, *losses in curve.rows():
-        table.add_row(label(name, width), *losses)
-    console.print(table)
-    console.print()
+    for title, rows in curve.tables.items():
+        console.print(f"{title}; * the smallest", style="bold")
+        console.print()
+        table = _table(width, [number(n) for n, _ in curve.sizes])
+        for name, *losses in rows:
+            table.add_row(label(name, width), *losses)
+        console.print(table)
+        console.print()
     for sentence in curve.sentences():
         console.print(sentence, width=console.page_width)
 
@@ -161,32 +162,46 @@ def _print_comparison(console: Page, result: Comparison) -> None:
         )
     console.print(table)
     console.print()
-    accuracy = any(line.top_1 is not None for line in result.lines)
-    headings = ["Brier", "Calibration error", *(["Top 1", "Top 3"] if accuracy else []), "Influencers"]
-    table = _table(width, [*headings, "Seconds"])
+    table = _table(width, ["Brier", "Calibration error", "Influencers", "Seconds"])
     for line in result.lines:
-        shares = ["" if share is None else f"{share:.1%}" for share in (line.top_1, line.top_3)]
         table.add_row(
             label(line.name, width),
             f"{line.brier:.4f}",
             f"{result.calibration_error(line.name):.4f}",
-            *(shares if accuracy else []),
             "" if line.n_influencers is None else f"{line.n_influencers:.1f}",
             f"{line.seconds:.1f}",
         )
     console.print(table)
     console.print()
-    per = "; log loss and Brier per tick" if result.unit == "tick" else ""
+    about_next = ""
+    if any(line.top_1 is not None for line in result.lines):
+        _print_next_event(console, result, width)
+        about_next = " For the next event the probabilities of all labels are divided by their sum."
     console.print(
-        f"Log-likelihood of the test {result.unit}s, mean over the target labels{per}. * worse than the "
-        "best: the interval, from resampling the test sequences, lies below 0. The others this data cannot "
-        "tell apart.",
+        f"Log-likelihood of the test {result.unit}s, mean over the target labels; log loss and Brier per "
+        f"{result.unit} and label. * worse than the best: the interval, from resampling the test sequences, "
+        f"lies below 0. The others this data cannot tell apart.{about_next}",
         width=console.page_width,
     )
+    if chosen := result.settings:
+        console.print()
+        console.print("Settings that were best on dev for all labels together:")
+        for name, words in chosen.items():
+            console.print(visible(f"{name}: {words}"), width=console.page_width)
     for each in result.windows:
         if each.differs:
             console.print()
             console.print(visible(str(each)), width=console.page_width)
+
+
+def _print_next_event(console: Page, result: Comparison, width: int) -> None:
+    table = _table(width, ["Log loss of the next event", "Top 1", "Top 3"])
+    for line in result.lines:
+        if line.top_1 is not None and line.top_3 is not None:
+            loss = "" if line.next_event_log_loss is None else f"{line.next_event_log_loss:.4f}"
+            table.add_row(label(line.name, width), loss, f"{line.top_1:.1%}", f"{line.top_3:.1%}")
+    console.print(table)
+    console.print()
 
 
 def _table(width: int, headings: Sequence[str]) -> Table:

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from summarkov.baselines import JointContender
+from summarkov.baselines.contenders import JointPredictor
+from summarkov.engines import EventSource, Layout, as_source
 from summarkov.errors import DataError, SettingError
 from summarkov.evaluation.tuning import BOOSTED_GRID, ROUNDS
+from summarkov.events.vocabulary import label_text
 from summarkov.io import read_events
 from summarkov.models import JointSuMM
+from summarkov.models.learning import check_in_a_row
 from summarkov.settings import Progress, check_level, reporter, seed_of
 
 #: With fewer sequences hardly any would be held out.
@@ -60,19 +64,26 @@ def tune_joint(
     template = JointSuMM() if model is None else model
     if not isinstance(template, JointSuMM):
         raise SettingError(f"model must be a JointSuMM, not {template!r}; compare chooses among other models")
-    data, tell = read_events(events), reporter(progress)
     check_level("holdout", holdout)
+    if isinstance(events, EventSource):
+        raise SettingError(
+            "settings are chosen on events in memory; read them with read_events (some of the sequences if "
+            "they are too many), then fit the model that was found to this source"
+        )
+    data, tell = read_events(events), reporter(progress)
+    check_in_a_row("JointSuMM", Layout.of(as_source(data)))
     train, held = data.split((1 - holdout, holdout), seed=seed_of(seed, random_state))
     if len(data) < _LEAST_SEQUENCES or not train.n_events or not held.n_events:
         raise DataError(
-            f"{len(data)} sequences are too few to hold some out and choose settings on them; fit a JointSuMM "
-            "with settings of your own"
+            f"{len(data)} sequences are too few to hold some out and choose settings on them; fit a "
+            "JointSuMM with settings of your own"
         )
     grid = [{name: value for name, value in each.items() if name != "gamma"} for each in BOOSTED_GRID]
-    targets = data.labels if template.targets is None else tuple(template.targets)
+    targets = data.labels if template.targets is None else tuple(map(label_text, template.targets))
     contender = JointContender("joint", template, grid, ROUNDS, stop_on=held, n_jobs=template.n_jobs)
     total, best, chosen = len(grid) * len(ROUNDS) + 1, np.inf, None
     for settings, predictor in contender.fit_each(train, targets):
+        assert isinstance(predictor, JointPredictor)
         loss = predictor.loss(held)
         if loss < best:
             best, chosen = loss, settings
