@@ -3,9 +3,9 @@
 from summarkov.baselines import BlockPredictor, Contender, ModelContender, Predictor
 from summarkov.evaluation.comparison import Comparison, Line, Windows
 from summarkov.evaluation.learning_curve import LearningCurve, Point, learning_curve
-from summarkov.evaluation.measures import ReliabilityBin
 from summarkov.evaluation.run import compare
 from summarkov.evaluation.tuning import DEFAULT, NAMES, lineup
+from summarkov.models.measures import ReliabilityBin
 
 __all__ = [
     "DEFAULT",

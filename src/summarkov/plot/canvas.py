@@ -29,16 +29,22 @@ STYLE: Any = {
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
 
+def require() -> None:
+    """Refuse to draw without matplotlib, before any long work and not after it."""
+    with optional_library("a figure", "matplotlib", extra="plot"):
+        import matplotlib  # noqa: F401
+
+
 def axes_for(ax: Any, width: float, height: float) -> Any:
     """The given axes, or new ones on a figure of this size in inches: no window shows it, notebooks do."""
-    with optional_library("a figure", "matplotlib", extra="plot"):
-        import matplotlib
-        from matplotlib.axes import Axes
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
+    require()
     if ax is not None:
         return ax
+
+    import matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
 
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from summarkov.events import EventSequences
     from summarkov.io.write import Rows
     from summarkov.models import OutcomeModel
-    from summarkov.models.measures import Evaluation, Figures
+    from summarkov.models.evaluating import Evaluation, Figures
     from summarkov.models.predictor import Predictions
 
 
@@ -230,10 +230,18 @@ def evaluate(
     model: ModelFile,
     file: EventsPath,
     unknown: Unknown = "error",
+    calibration: Path | None = option(
+        "FILE", "Draw how often what was predicted occurred, as .pdf, .svg or .png."
+    ),
     opening: Opening = Opening(),
     json: Json = False,
 ) -> None:
     """Measure how well a model predicts events, best some that it was not learned from."""
+    if calibration is not None:
+        from summarkov.plot.canvas import require
+
+        check_output(calibration, model, file, endings=".pdf, .svg or .png")
+        require()
     fitted = load_model(model, "JointSuMM")
     opening = opening.as_learned(fitted.layout_)
     with (
@@ -242,17 +250,26 @@ def evaluate(
         progress("Evaluating", len(fitted.labels_), "labels") as advance,
     ):
         found = fitted.evaluate(events, unknown=unknown, progress=advance)
+    if calibration is not None:
+        from summarkov import plot
+
+        with saving(calibration):
+            plot.save(plot.calibration(found), calibration)
     document = {
         "sequences": found.n_sequences,
         "events": found.n_events,
         "ticks": found.n_ticks,
         "targets": [{"target": list(x), **vars(each)} for x, each in found.targets.items()],
         "next_event": None if found.next_event is None else vars(found.next_event),
+        "top_1": found.top_1,
+        "top_3": found.top_3,
+        "calibration": [each.to_dict() for each in found.reliability()],
+        **({} if calibration is None else {"saved": shown(calibration)}),
     }
-    print_result(json, document, _print_figures, found)
+    print_result(json, document, _print_figures, found, calibration)
 
 
-def _print_figures(console: Page, found: Evaluation) -> None:
+def _print_figures(console: Page, found: Evaluation, calibration: Path | None) -> None:
     ticks = "" if found.n_ticks is None else f"{plural(found.n_ticks, 'tick')} of "
     told = f"{plural(found.n_sequences, 'sequence')} with {ticks}{plural(found.n_events, 'event')}"
     console.print(told, style="bold")
@@ -272,6 +289,10 @@ def _print_figures(console: Page, found: Evaluation) -> None:
         f"Log loss per {found.unit}, in nats: smaller is better. Base rate: the log loss of never "
         "looking at the past; gain: how much of it the model saves."
     )
+    if found.accuracy_words:
+        console.print(found.accuracy_words)
+    if calibration is not None:
+        console.print_line(f"Saved the calibration as {shown(calibration)}")
 
 
 def _cells(each: Figures) -> list[Any]:
