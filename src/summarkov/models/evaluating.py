@@ -101,7 +101,8 @@ class Evaluation(Tabular):
         Over all labels of the targets, or of one of them. Empty bins are left out.
         """
         if label is not None and label not in self.tables:
-            raise SettingError(f"there is no label {label!r}{nearest(str(label), self.tables)}")
+            some = f"; choose one such as {', '.join(list(self.tables)[:5])}"
+            raise SettingError(f"there is no label {label!r}{nearest(str(label), self.tables) or some}")
         return reliability_bins(list(self.tables.values()) if label is None else [self.tables[label]])
 
     @property

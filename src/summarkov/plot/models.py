@@ -257,7 +257,7 @@ def calibration(
         curves = {"": found.reliability(label)}
     else:
         raise SettingError(
-            f"a {type(found).__name__} has no calibration; give what model.evaluate(events) or "
+            f"{type(found).__name__} has no calibration; give what model.evaluate(events) or "
             "compare(events) returned"
         )
     ax = axes_for(ax, 4.2, 4.0)

@@ -192,6 +192,40 @@ def test_calibration_draws_the_reliability(events):
         compared.reliability("bsumm", "serch")
 
 
+def test_calibration_of_one_model_draws_its_evaluation(graph, events):
+    new = web_shop().simulate(50, 20, seed=4)
+    for fitted in (graph, graph.models_["purchase"], sm.JointSuMM(penalty=10.0).fit(events)):
+        found = fitted.evaluate(new)
+        for label in (None, "purchase"):
+            axes = plot.calibration(found, label=label)
+            (marks,) = axes.collections
+            bins = [b for b in found.reliability(label) if b.occurred]
+            assert bins
+            drawn = [
+                place
+                for place, face in zip(marks.get_offsets(), marks.get_facecolors(), strict=True)
+                if face[3]
+            ]
+            assert np.array(drawn) == pytest.approx(np.array([(b.predicted, b.occurred) for b in bins]))
+            assert axes.get_xlabel() == "predicted probability" + (" of purchase" if label else "")
+            assert axes.get_legend() is None
+
+
+def test_what_has_no_calibration_is_said(graph, events):
+    found = graph.models_["search"].evaluate(events)
+    compared = sm.compare(events, models=["chain-0"], targets=["search"])
+    for asked, options, words in [
+        (graph, {}, r"InfluenceGraph has no calibration; give what model\.evaluate\(events\) or compare"),
+        (compared, {"names": []}, "names= is empty"),
+        (compared, {"label": "search"}, "choose a target="),
+        (found, {"names": ["bsumm"]}, "choose a label="),
+        (found, {"target": "search"}, "choose a label="),
+        (found, {"label": "serch"}, "there is no label 'serch'; did you mean 'search'"),
+    ]:
+        with pytest.raises(SettingError, match=words):
+            plot.calibration(asked, **options)
+
+
 def test_path_marks_what_is_found(events):
     found = sm.sensitivity(sm.BSuMM("purchase"), events, gamma=[0.1, 1.0, 10.0], lookback=[1, None])
     axes = plot.path(found)
