@@ -38,9 +38,10 @@ BRINGS = {
 BEHIND = (
     "baselines.learners:load_thread_limits",
     "engines.spark.",
-    "plot.canvas:_arrow",
+    "plot.canvas:arrow",
     "plot.canvas:_loop",
     "plot.canvas:axes_for",
+    "plot.canvas:head",
     "plot.canvas:renderer_of",
     "plot.canvas:save",
     "plot.graphs:_explain",

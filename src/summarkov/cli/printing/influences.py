@@ -25,10 +25,10 @@ _NAMES = 20
 _FAINT = {
     "competition only": "Competition only: no more than the room that other labels take or leave",
     "company only": "Company only: shuffled sequences show these too",
-    "thin evidence": "Thin evidence: fewer than 10 hits seen and fewer than 10 expected",
+    "thin evidence": "Thin evidence: under 10 hits seen and under 10 expected",
 }
 #: What else makes evidence thin where it is known in how many sequences an influence showed.
-_FEW_SEQUENCES = ", or fewer than 5 sequences"
+_FEW_SEQUENCES = ", or under 5 sequences"
 
 
 def window_words(model: SummaryModel, influencer: str | None = None) -> str:
