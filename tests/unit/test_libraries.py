@@ -34,12 +34,14 @@ BRINGS = {
     "threadpoolctl": "scikit-learn",
 }
 #: Where an import says nothing, because the library has been loaded before: by fitting a model, by looking at
-#: a dataframe (engines.spark.session:_is_frame), by making axes (plot.canvas:axes_for).
+#: a dataframe (engines.spark.session:_is_frame), by asking for it (plot.canvas:require).
 BEHIND = (
     "baselines.learners:load_thread_limits",
     "engines.spark.",
-    "plot.canvas:_arrow",
+    "plot.canvas:arrow",
     "plot.canvas:_loop",
+    "plot.canvas:axes_for",
+    "plot.canvas:head",
     "plot.canvas:renderer_of",
     "plot.canvas:save",
     "plot.graphs:_explain",
@@ -195,6 +197,16 @@ def test_a_hidden_library_on_the_command_line(
     assert result.exit_code == 2
     assert " ".join(result.stderr.split()).startswith(f"Error: {words}")
     assert "pip install" in result.stderr
+
+
+def test_a_picture_that_cannot_be_drawn_is_refused_before_the_work(
+    hide: Callable[[str], None], tmp_path: Path
+) -> None:
+    hide("matplotlib")
+    command = ["evaluate", "no-model.json", "no-events.jsonl", "--calibration", str(tmp_path / "c.png")]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2
+    assert " ".join(result.stderr.split()).startswith("Error: a figure needs matplotlib; install it with:")
 
 
 def test_every_sentence_is_tried() -> None:

@@ -4,10 +4,10 @@ from summarkov.baselines import BlockPredictor, Contender, ModelContender, Predi
 from summarkov.evaluation.choosing import tune_joint
 from summarkov.evaluation.comparison import Comparison, Line
 from summarkov.evaluation.learning_curve import LearningCurve, Point, learning_curve
-from summarkov.evaluation.measures import ReliabilityBin
 from summarkov.evaluation.run import compare
 from summarkov.evaluation.tuning import DEFAULT, NAMES, lineup
 from summarkov.evaluation.windows import Windows
+from summarkov.models.measures import ReliabilityBin
 
 __all__ = [
     "DEFAULT",

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError, nearest
-from summarkov.evaluation.measures import BINS, ReliabilityBin
 from summarkov.evaluation.tuned import Tuned, total_of
 from summarkov.evaluation.windows import Windows, compare_windows
 from summarkov.frames import Listed, Records, Sheet
+from summarkov.models.measures import ReliabilityBin, reliability_bins
 from summarkov.store import finite
 from summarkov.wording import plural
 
@@ -143,13 +143,7 @@ class Comparison(Listed):
         if not chosen:
             targets = sorted({one.target for tuned in each for one in tuned.chosen})
             raise SettingError(f"there is no target {target!r}{nearest(str(target), targets)}")
-        total = np.sum([one.measures.reliability for one in chosen], axis=0)
-        bins = (
-            ReliabilityBin(low, high, int(n), p / n, y / n)
-            for low, high, (n, p, y) in zip(BINS[:-1], BINS[1:], total.tolist(), strict=True)
-            if n
-        )
-        return Records(bins, ReliabilityBin)
+        return reliability_bins([one.measures.reliability for one in chosen])
 
     def calibration_error(self, name: str) -> float:
         """Mean absolute difference between predicted and occurred over the bins, weighted by positions."""

@@ -19,44 +19,16 @@ from summarkov.evaluation.next_event import NextEvent
 from summarkov.events import EventSequences
 from summarkov.events.rows import Block
 from summarkov.kernels import Index
-from summarkov.models.measures import Measured
+from summarkov.models.measures import Binned, Measured
 from summarkov.scores.estimates import ExactSum
 from summarkov.summaries import Memory
-from summarkov.typing import BoolArray, FloatArray, IntArray
+from summarkov.typing import BoolArray, FloatArray
 
-#: Edges of the bins of a reliability table; finer next to 0, where rare labels live.
-BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-_N_BINS = len(BINS) - 1
 #: How far outside 0 to 1 a probability may be.
 _ROUNDING = 1e-9
 #: Measures of the next event are left out where a predictor must be asked about all events at once, and the
 #: probabilities of all labels would not fit into memory.
 _MOST_CELLS = 10**8
-
-
-@dataclass(frozen=True)
-class ReliabilityBin:
-    """Predictions of about the same probability, and what came of them.
-
-    Attributes
-    ----------
-    low, high : float
-        The predictions are from ``low`` to below ``high``.
-    n : int
-        How many there are.
-    predicted, occurred : float
-        Their mean, and the share of them that came true.
-    """
-
-    low: float
-    high: float
-    n: int
-    predicted: float
-    occurred: float
-
-    def to_dict(self) -> dict[str, float]:
-        """As plain values, for JSON."""
-        return dict(zip(("from", "to", "n", "predicted", "occurred"), vars(self).values(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -86,35 +58,23 @@ class Sums:
     """
 
     measured: Measured = field(default_factory=Measured)  # the logs of the sequences that ended
-    n: IntArray = field(default_factory=lambda: np.zeros(_N_BINS, np.int64))  # positions in each bin
-    occurred: IntArray = field(default_factory=lambda: np.zeros(_N_BINS, np.int64))
-    predicted: tuple[ExactSum, ...] = (ExactSum(),) * _N_BINS
+    binned: Binned = field(default_factory=Binned)
 
     @classmethod
     def of(cls, p: FloatArray, occurred: BoolArray, by_sequence: FloatArray) -> Sums:
         """Measure the probabilities of a block, in which sequences ended that have these log-likelihoods."""
-        bins = np.clip(np.searchsorted(BINS, p, side="right") - 1, 0, _N_BINS - 1)
         return cls(
             Measured(*map(ExactSum.of, (np.array([float(len(p))]), by_sequence, (p - occurred) ** 2))),
-            np.bincount(bins, minlength=_N_BINS),
-            np.bincount(bins[occurred], minlength=_N_BINS),
-            tuple(ExactSum.of(p[bins == one]) for one in range(_N_BINS)),
+            Binned.of(p, np.ones(len(p), np.int64), occurred.astype(np.int64)),
         )
 
     def __add__(self, other: Sums) -> Sums:
-        return Sums(
-            self.measured + other.measured,
-            self.n + other.n,
-            self.occurred + other.occurred,
-            tuple(a + b for a, b in zip(self.predicted, other.predicted, strict=True)),
-        )
+        return Sums(self.measured + other.measured, self.binned + other.binned)
 
     @property
     def measures(self) -> Measures:
         """What they come to."""
-        predicted = np.array([float(each) for each in self.predicted])
-        reliability = np.stack([self.n.astype(float), predicted, self.occurred.astype(float)], axis=1)
-        return Measures(self.measured.log_likelihood, self.measured.brier, reliability)
+        return Measures(self.measured.log_likelihood, self.measured.brier, np.array(self.binned.rows()))
 
 
 def logs(p: FloatArray, occurred: BoolArray) -> FloatArray:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines.messages import travels
+from summarkov.models.measures import hits
 from summarkov.scores.estimates import ExactSum
 from summarkov.typing import FloatArray
 
@@ -41,21 +42,6 @@ class NextEvent:
     def log_loss(self) -> float | None:
         """Minus the mean logarithm, infinite where what came had no probability; None without events."""
         return abs(float(self.logs)) / self.n if self.n else None
-
-
-def hits(codes: npt.NDArray[np.integer], p: FloatArray, k: int) -> int:
-    """How many events have a label among the k most probable; ``p[i, m]``, ties to the first labels.
-
-    An event of no label (code -1) can be nobody's prediction and counts as missed.
-
-    >>> hits(np.array([0, 1, -1]), np.array([[0.5, 0.5]] * 3), 1)
-    1
-    """
-    known = np.flatnonzero(codes >= 0)
-    own = p[known, codes[known]][:, None]
-    ahead = (p[known] > own).sum(axis=1)
-    ahead += ((p[known] == own) & (np.arange(p.shape[1]) < codes[known][:, None])).sum(axis=1)
-    return int((ahead < k).sum())
 
 
 def logs_among_all(codes: npt.NDArray[np.integer], p: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from summarkov.frames import Record
 from summarkov.summaries import TreeSummary
 from summarkov.typing import CodeArray, FloatArray, IntArray
 
-#: Fewer hits than this, seen or to be expected, are thin evidence.
+#: Fewer hits than this, both seen and to be expected, are thin evidence.
 FEW_HITS = 10
 #: Why edges are faint; those that are not come first.
 FAINT = ("", "competition only", "company only", "thin evidence")

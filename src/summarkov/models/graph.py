@@ -20,9 +20,10 @@ from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
 from summarkov.models.discoveries import Ranked
 from summarkov.models.edges import Edges, HasEdges, HasPage
+from summarkov.models.evaluating import Evaluation, evaluate
 from summarkov.models.explaining import OneHistory, next_places
 from summarkov.models.learning import learn, progress_counter, update
-from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
+from summarkov.models.measures import Measured, measure_models
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent, Reached, reach
 from summarkov.models.order import OrderTested, with_order

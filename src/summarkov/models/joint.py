@@ -17,11 +17,11 @@ from summarkov.explain.explanation import SharedExplanation
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges, HasEdges, HasPage
+from summarkov.models.evaluating import Evaluation, evaluate_distribution
 from summarkov.models.explaining import one_sequence
 from summarkov.models.joint_fitted import FittedJoint
 from summarkov.models.joint_learning import JointData, learn_each
 from summarkov.models.learning import check_in_a_row
-from summarkov.models.measures import Evaluation, evaluate_distribution
 from summarkov.models.next_event import GraphFollower
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictor import OTHER, Predictor, Residual

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import CountSource, Layout, StateCounts, make_source
+from summarkov.engines import CountSource, StateCounts, make_source
 from summarkov.engines.messages import travels
 from summarkov.engines.work import Part
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import SettingError
 from summarkov.events.vocabulary import Unknown, check_unknown
-from summarkov.frames import Column, Sheet, Tabular
-from summarkov.models.learning import n_positions
+from summarkov.frames import Records
 from summarkov.models.predictions import blocks_to_predict
-from summarkov.scores import probabilities
 from summarkov.scores.estimates import ExactSum
-from summarkov.settings import Progress, reporter
-from summarkov.typing import FloatArray
+from summarkov.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from summarkov.models.fitted import Fitted
     from summarkov.models.predictor import Predictor
 
-#: Models that are counted in one pass.
-_AT_ONCE = 64
-
+#: Edges of the bins of a reliability table; finer next to 0, where rare labels live.
+BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_N_BINS = len(BINS) - 1
 
 travels(ExactSum)
 
@@ -82,221 +78,192 @@ class Measured:
         return Measured(self.weight + other.weight, self.logs + other.logs, self.squares + other.squares)
 
 
+# ---------------------------------------------------------------------- calibration and accuracy
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Predictions of about the same probability, and what came of them.
+
+    Attributes
+    ----------
+    low, high : float
+        The predictions are from ``low`` to below ``high``.
+    n : int
+        How many there are; with weights their sum, rounded.
+    predicted, occurred : float
+        Their mean, and the share of them that came true.
+    """
+
+    low: float
+    high: float
+    n: int
+    predicted: float
+    occurred: float
+
+    def to_dict(self) -> dict[str, float]:
+        """As plain values, for JSON."""
+        return dict(zip(("from", "to", "n", "predicted", "occurred"), vars(self).values(), strict=True))
+
+
+@travels
+@dataclass(frozen=True)
+class Binned:
+    """Predictions of one label in the bins of ``BINS``: how many, the sum of them, and how many came true.
+
+    The sums are exact, so they do not depend on where the events are nor on how they are cut.
+    """
+
+    n: tuple[int, ...] = (0,) * _N_BINS
+    predicted: tuple[ExactSum, ...] = (ExactSum(),) * _N_BINS
+    occurred: tuple[int, ...] = (0,) * _N_BINS
+
+    @classmethod
+    def of(cls, p: FloatArray, n: IntArray, occurred: IntArray) -> Binned:
+        """Bin probabilities that were each told ``n`` times and came true ``occurred`` times."""
+        bins = np.clip(np.searchsorted(BINS, p, side="right") - 1, 0, _N_BINS - 1)
+        sums = (np.bincount(bins, weights=each, minlength=_N_BINS).astype(np.int64) for each in (n, occurred))
+        told, true = (tuple(each.tolist()) for each in sums)
+        return cls(told, tuple(ExactSum.of((n * p)[bins == one]) for one in range(_N_BINS)), true)
+
+    def __add__(self, other: Binned) -> Binned:
+        return Binned(
+            _added(self.n, other.n),
+            _added(self.predicted, other.predicted),
+            _added(self.occurred, other.occurred),
+        )
+
+    def rows(self, scale: int = 1) -> list[list[float]]:
+        """One row per bin: predictions, the sum of them, and how many came true, in units of ``scale``."""
+        columns = zip(self.n, self.predicted, self.occurred, strict=True)
+        return [[float(each) / scale for each in row] for row in columns]
+
+
+def reliability_bins(tables: Sequence[npt.ArrayLike]) -> Records[ReliabilityBin]:
+    """The bins that are not empty of some tables as :meth:`Binned.rows` has them, added up."""
+    total: list[list[float]] = np.sum([np.asarray(table) for table in tables], axis=0).tolist()
+    bins = (
+        ReliabilityBin(low, high, round(n), p / n, y / n)
+        for low, high, (n, p, y) in zip(BINS[:-1], BINS[1:], total, strict=True)
+        if n
+    )
+    return Records(bins, ReliabilityBin)
+
+
+def hits(codes: npt.NDArray[np.integer], p: FloatArray, k: int, n: IntArray | None = None) -> int:
+    """How many events have a label among the k most probable; ``p[i, m]``, ties to the first labels.
+
+    An event of no label (code -1) can be nobody's prediction and counts as missed. Event i counts ``n[i]``
+    times; without ``n``, once.
+
+    >>> hits(np.array([0, 1, -1]), np.array([[0.5, 0.5]] * 3), 1)
+    1
+    """
+    known = np.flatnonzero(codes >= 0)
+    own = p[known, codes[known]][:, None]
+    ahead = (p[known] > own).sum(axis=1)
+    ahead += ((p[known] == own) & (np.arange(p.shape[1]) < codes[known][:, None])).sum(axis=1)
+    return int((ahead < k).sum() if n is None else n[known][ahead < k].sum())
+
+
 # ---------------------------------------------------------------------- models of one target, from counts
+
+
+def states_seen(models: Sequence[Fitted], source: CountSource) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Of each model what followed every state, in units of ``1 / scale``, and the probabilities told there.
+
+    Models have one target each, and events are in their vocabulary. All are counted in one pass.
+    """
+    for fitted, table in zip(models, source.count([each.request for each in models]), strict=True):
+        assert isinstance(table, StateCounts)
+        yield table.counts, fitted.theta[fitted.rows(table.keys)]
 
 
 def measure_models(models: Sequence[Fitted], source: CountSource) -> list[Measured]:
     """Measure models of one target each on events in their vocabulary, in one pass."""
-    found = []
-    for fitted, table in zip(models, source.count([each.request for each in models]), strict=True):
-        assert isinstance(table, StateCounts)
-        found.append(Measured.of_counts(table.counts / source.scale, fitted.theta[fitted.rows(table.keys)]))
-    return found
+    return [Measured.of_counts(n / source.scale, theta) for n, theta in states_seen(models, source)]
 
 
 # ---------------------------------------------------------------------- all that predict, event by event
+
+
+@travels
+@dataclass(frozen=True)
+class Tallied:
+    """Predictions of some events, measured: the whole distribution, and single labels, each against all else.
+
+    Numbers of events are in units of ``1 / scale``.
+    """
+
+    whole: Measured
+    each: tuple[Measured, ...] = ()
+    binned: tuple[Binned, ...] = ()
+    n: int = 0
+    hits: tuple[int, int] = (0, 0)  # events whose label was the most probable, or among the three
+
+    def __add__(self, other: Tallied) -> Tallied:
+        return Tallied(
+            self.whole + other.whole,
+            _added(self.each, other.each),
+            _added(self.binned, other.binned),
+            self.n + other.n,
+            _added(self.hits, other.hits),
+        )
+
+
+def _added(some: tuple[Any, ...], others: tuple[Any, ...]) -> Any:
+    return tuple(a + b for a, b in zip(some, others, strict=True))
 
 
 @dataclass(frozen=True)
 class MeasureWork:
     """Measures predictions on every part of a source: the whole distribution, and each of ``labels``.
 
-    ``labels`` are the numbers of outcomes that are measured one by one, each against all else.
+    ``labels`` are the numbers of outcomes that are measured one by one, each against all else. ``accuracy``
+    asks how often the next event was among the most probable ones.
     """
 
     model: Predictor
     scale: int = 1  # of the weights
     labels: tuple[int, ...] = ()
+    accuracy: bool = False
 
-    def run(self, part: Part) -> list[Measured]:
+    def run(self, part: Part) -> Tallied:
         """Block by block."""
-        found = [Measured()] * (1 + len(self.labels))
+        found = self.total([])
         for block, index in blocks_to_predict(self.model, part):
-            p, weight = self.model._at(index), np.ones(len(block.codes))
+            n = np.ones(len(block.codes), np.int64)
             if block.weights is not None:
-                weight = np.repeat(block.weights / self.scale, np.diff(block.offsets))
+                n = np.repeat(block.weights, np.diff(block.offsets))
             rows = index.begins
-            p, happened, weight = p[rows], self.model._outcomes_at(index)[rows], weight[rows]
-            found[0] += Measured.of(p, happened, weight)
-            for at, x in enumerate(self.labels, 1):
-                found[at] += Measured.of(np.stack([p[:, x], 1 - p[:, x]], 1), 1 * (happened != x), weight)
+            p, happened, n = self.model._at(index)[rows], self.model._outcomes_at(index)[rows], n[rows]
+            found += self._tally(p, happened, n)
         return found
 
-    def total(self, answers: Sequence[list[Measured]]) -> list[Measured]:
+    def _tally(self, p: FloatArray, happened: npt.NDArray[np.integer], n: IntArray) -> Tallied:
+        weight, each, binned = n / self.scale, [], []
+        for x in self.labels:
+            occurred = happened == x
+            each.append(Measured.of(np.stack([p[:, x], 1 - p[:, x]], 1), 1 * ~occurred, weight))
+            binned.append(Binned.of(p[:, x], n, n * occurred))
+        right = (0, 0)
+        if self.accuracy:
+            names = [str(x) for x in self.model.outcomes_]
+            order = sorted(range(len(names)), key=names.__getitem__)  # ties go to the first name
+            code = np.append(np.argsort(order), -1)[happened]
+            right = hits(code, p[:, order], 1, n), hits(code, p[:, order], 3, n)
+        return Tallied(Measured.of(p, happened, weight), tuple(each), tuple(binned), int(n.sum()), right)
+
+    def total(self, answers: Sequence[Tallied]) -> Tallied:
         """Add up several parts."""
-        none = [Measured()] * (1 + len(self.labels))
-        return [sum(each, Measured()) for each in zip(none, *answers, strict=True)]
+        n = len(self.labels)
+        return sum(answers, Tallied(Measured(), (Measured(),) * n, (Binned(),) * n))
 
 
 def measure(model: Predictor, events: Any, unknown: Unknown, sample_weight: Any = None) -> Measured:
     """Measure predictions event by event, on events or on a source of them."""
     source = make_source(events, sample_weight=sample_weight).recode(model.labels_, unknown=unknown)
-    (found,) = source.run(MeasureWork(model, source.scale))
-    return found
-
-
-# ---------------------------------------------------------------------- beside the base rate
-
-
-@dataclass(frozen=True)
-class Figures:
-    """How well a target, or the next event, was predicted.
-
-    Attributes
-    ----------
-    n_positions : int
-        How many positions were predicted: events, or ticks where events happened together.
-    log_likelihood : float
-        The sum of the logarithms of the probabilities of what happened.
-    log_loss, base_rate_log_loss : float
-        Minus the mean of these logarithms; and the same of never looking at the past.
-    brier_score : float
-        The mean squared error of the probabilities.
-    """
-
-    n_positions: int
-    log_likelihood: float
-    log_loss: float
-    base_rate_log_loss: float
-    brier_score: float
-
-    @property
-    def gain(self) -> float:
-        """Which share of the base rate's log loss the model saves."""
-        return 1 - self.log_loss / self.base_rate_log_loss if self.base_rate_log_loss else 0.0
-
-
-@dataclass(frozen=True, repr=False)
-class Evaluation(Tabular):
-    """How well a model or graph predicts new events.
-
-    The frame has one row per target.
-
-    Attributes
-    ----------
-    n_sequences, n_events : int
-        The sizes of the new data.
-    targets : dict of Figures
-        How well each target was predicted.
-    next_event : Figures or None
-        How well the next event was predicted, by a graph over all labels or a joint
-        model.
-    n_ticks : int or None
-        The number of positions, where some events happened together.
-    """
-
-    n_sequences: int
-    n_events: int
-    targets: Mapping[tuple[str, ...], Figures]
-    next_event: Figures | None = None
-    n_ticks: int | None = None
-
-    @property
-    def unit(self) -> str:
-        """What a position is: an "event", or a "tick" where events happened together."""
-        return "event" if self.n_ticks is None else "tick"
-
-    def _columns(self) -> Mapping[str, Column]:
-        names = ("n_positions", "log_likelihood", "log_loss", "base_rate_log_loss", "gain", "brier_score")
-        figures = self.targets.values()
-        return {
-            "target": Column(str, [" + ".join(target) for target in self.targets]),
-            **{
-                name: Column(
-                    int if name == "n_positions" else float, [getattr(each, name) for each in figures]
-                )
-                for name in names
-            },
-        }
-
-    def summary(self) -> Sheet:
-        """The figures, as a table that prints well and that notebooks show in HTML."""
-        named = {" + ".join(target): each for target, each in self.targets.items()}
-        rows = [
-            [name, f"{each.log_loss:.4f}", f"{each.base_rate_log_loss:.4f}", f"{100 * each.gain:.1f}%"]
-            for name, each in (
-                named if self.next_event is None else named | {"(next event)": self.next_event}
-            ).items()
-        ]
-        head = ["target", "log loss", "base rate", "gain"]
-        return Sheet(f"Log loss per {self.unit}, in nats: smaller is better", head, rows, len(rows))
-
-
-def evaluate(
-    models: Sequence[Fitted],
-    source: CountSource,
-    events: Any,
-    *,
-    graph: Predictor | None = None,
-    progress: Progress = None,
-) -> Evaluation:
-    """Evaluate models on ``events``, which ``source`` has in their vocabulary; a complete graph as well."""
-    n_events, tell = _check_any(source, events), reporter(progress)
-    total = len(models) + (graph is not None)
-    n_ticks = n_positions(source) if Layout.of(source).together else None
-    targets: dict[tuple[str, ...], Figures] = {}
-    for start in range(0, len(models), _AT_ONCE):
-        some = models[start : start + _AT_ONCE]
-        for fitted, found in zip(some, measure_models(some, source), strict=True):
-            counts = source.label_counts[list(fitted.target.codes)].tolist()
-            if fitted.target.has_residual:
-                counts.append((n_events if n_ticks is None else n_ticks) - sum(counts))
-            brier = found.brier / 2 if len(counts) == 2 else found.brier
-            names = tuple(fitted.labels[code] for code in fitted.target.codes)
-            targets[names] = _figures(found, counts, _overall(fitted), brier)
-        tell(len(targets), total)
-    next_event = None
-    if graph is not None:
-        found = measure(graph, events, "ignore")
-        shares = [_overall(fitted)[0] for fitted in models]
-        base = [share / sum(shares) for share in shares]
-        counts = source.label_counts[[fitted.target.codes[0] for fitted in models]].tolist()
-        next_event = _figures(found, counts, base, found.brier)
-        tell(total, total)
-    return Evaluation(source.n_sequences, n_events, targets, next_event, n_ticks)
-
-
-def evaluate_distribution(
-    model: Predictor, rates: Sequence[float], events: Any, unknown: Unknown, progress: Progress = None
-) -> Evaluation:
-    """Evaluate one distribution with these base rates: every label against all else, and the next event."""
-    data = make_source(events)
-    source, tell = data.recode(model.labels_, unknown=unknown), reporter(progress)
-    n_events, names = _check_any(source, data), [x for x in model.outcomes_ if isinstance(x, str)]
-    counts = [int(source.label_counts[model.labels_.index(x)]) for x in names]
-    whole, *each = source.run(MeasureWork(model, source.scale, tuple(range(len(names)))))
-    targets: dict[tuple[str, ...], Figures] = {
-        (x,): _figures(found, [n, n_events - n], [rate, 1 - rate], found.brier / 2)
-        for x, found, n, rate in zip(names, each, counts, rates, strict=False)
-    }
-    if len(names) < len(model.outcomes_):
-        counts.append(n_events - sum(counts))
-    tell(len(names), len(names))
-    next_event = _figures(whole, counts, rates, whole.brier)
-    return Evaluation(source.n_sequences, n_events, targets, next_event)
-
-
-def _check_any(source: CountSource, events: Any) -> int:
-    """How many events there are to evaluate a model on; refuse none, and such as it knows nothing of."""
-    if not events.n_events:
-        raise DataError("there are no events to evaluate the model on")
-    if not source.label_counts.any():
-        raise DataError(
-            "no event has a label that the model knows; give events like those that it was learned from"
-        )
-    return int(events.n_events)
-
-
-def _figures(found: Measured, counts: Sequence[int], base: Sequence[float], brier: float) -> Figures:
-    n = sum(counts)
-    loss = -sum(each * math.log(p) for each, p in zip(counts, base, strict=True) if each) / n
-    return Figures(n, found.log_likelihood, -found.log_likelihood / n, loss, brier)
-
-
-def _overall(fitted: Fitted) -> list[float]:
-    """The same estimate with no influencers: what the model would say if it never looked at the past."""
-    overall: list[float] = probabilities(fitted.counts.sum(axis=0), fitted.pseudo).tolist()
-    return overall
+    return source.run(MeasureWork(model, source.scale)).whole
 
 
 Measure = Literal["log_likelihood", "brier"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from summarkov.errors import SettingError
 from summarkov.evaluation.comparison import Comparison
-from summarkov.models import Stability, SummaryModel, TreeSuMM
+from summarkov.models import Evaluation, Stability, SummaryModel, TreeSuMM
 from summarkov.plot.canvas import COLOURS, axes_for, plain, short
 from summarkov.summaries import TreeSummary
 
@@ -220,23 +220,47 @@ def _name(target: str | tuple[str, ...]) -> str:
 
 
 def calibration(
-    comparison: Comparison,
+    found: Comparison | Evaluation,
     names: Iterable[str] | None = None,
     *,
     target: str | None = None,
+    label: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the calibration curves of contenders (by default the best five): occurred against predicted.
+    """Draw calibration curves: how often what was predicted occurred.
 
-    Over all targets, or of one ``target``.
+    Parameters
+    ----------
+    found : Comparison or Evaluation
+        What :func:`summarkov.compare` returned, or ``model.evaluate(events)`` of one model.
+    names : iterable of str, optional
+        The contenders of a comparison; by default the best five.
+    target, label : str, optional
+        Of which ``target`` of a comparison, or of which ``label`` of an evaluation; by default over all.
+    ax : matplotlib axes, optional
+        Where to draw; by default on a new figure.
 
-    A bin of predictions is a mark whose area goes with the number of predictions in it; on the dashed line
-    what is predicted occurs as often as it should. Both scales are logarithmic, since most events are rare;
-    a bin in which nothing occurred has no place there and is drawn hollow at the bottom.
+    Returns the axes. A bin of predictions is a mark whose area goes with the number of predictions in it; on
+    the dashed line what is predicted occurs as often as it should. Both scales are logarithmic, since most
+    events are rare; a bin in which nothing occurred has no place there and is drawn hollow at the bottom.
     """
+    if isinstance(found, Comparison):
+        if label is not None:
+            raise SettingError("label= is for one model's evaluation; of a comparison choose a target=")
+        chosen = [line.name for line in found.lines][:5] if names is None else list(names)
+        if not chosen:
+            raise SettingError("names= is empty; name the contenders to draw, or leave it out")
+        curves = {name: found.reliability(name, target) for name in chosen}
+    elif isinstance(found, Evaluation):
+        if names is not None or target is not None:
+            raise SettingError("names= and target= are for a comparison; of an evaluation choose a label=")
+        curves = {"": found.reliability(label)}
+    else:
+        raise SettingError(
+            f"{type(found).__name__} has no calibration; give what model.evaluate(events) or "
+            "compare(events) returned"
+        )
     ax = axes_for(ax, 4.2, 4.0)
-    chosen = [line.name for line in comparison.lines][:5] if names is None else list(names)
-    curves = {name: comparison.reliability(name, target) for name in chosen}
     known = [value for bins in curves.values() for b in bins for value in (b.predicted, b.occurred)]
     low = min([value for value in known if value > 0], default=1e-3) / 2
     most = max([b.n for bins in curves.values() for b in bins], default=1)
@@ -249,12 +273,15 @@ def calibration(
         some = [i for i, b in enumerate(bins) if b.occurred > 0]
         ax.plot([predicted[i] for i in some], [occurred[i] for i in some], color=colour, linewidth=1)
         ax.scatter(predicted, occurred, s=area, facecolors=face, edgecolors=colour, zorder=3)
-        ax.plot([], [], color=colour, marker="o", label=plain(name))
+        if name:
+            ax.plot([], [], color=colour, marker="o", label=plain(name))
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(low, 1.1)
     ax.set_ylim(low * 0.9, 1.2)
-    ax.set_xlabel("predicted probability" if target is None else f"predicted probability of {plain(target)}")
+    of = target if label is None else label
+    ax.set_xlabel("predicted probability" if of is None else f"predicted probability of {plain(of)}")
     ax.set_ylabel("share that occurred")
-    ax.legend(frameon=False, loc="upper left")
+    if isinstance(found, Comparison):
+        ax.legend(frameon=False, loc="upper left")
     return ax

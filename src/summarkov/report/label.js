@@ -5,7 +5,7 @@ const labelPanel = document.getElementById("panel-label");
 const byLabel = (target) => target.summary.reach !== undefined;
 
 // Why influences stand apart in lists.
-const apart = { itself: "On itself:", "competition only": "Competition only, no more than the room that other labels take or leave:", "company only": "Company only, shuffled sequences show these too:", "thin evidence": "Thin evidence, fewer than 10 hits or fewer than 5 sequences:" };
+const apart = { itself: "On itself:", "competition only": "Competition only, no more than the room that other labels take or leave:", "company only": "Company only, shuffled sequences show these too:", "thin evidence": `Thin evidence, under 10 hits seen and under 10 expected${joint ? "" : ", or under 5 sequences"}:` };
 const apartAs = (edge) => edge.faint || (edge.from === edge.to ? "itself" : "");
 
 // Influences in the order of their evidence, labels on themselves and grey ones apart; what the filter hides is counted.

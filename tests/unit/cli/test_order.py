@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -10,7 +11,10 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli import commands as ordering
 from summarkov.cli.main import app
+from summarkov.cli.printing import results
+from summarkov.cli.printing.influences import print_influences
 from summarkov.explain import Influence, ranked
+from summarkov.explain.influence import FEW_HITS, FEW_SEQUENCES
 from summarkov.explain.sentences import ORDER_WORDS, order_word, verdict
 from summarkov.io import write_events
 from summarkov.simulate.example import web_shop
@@ -190,3 +194,20 @@ def test_a_column_that_is_not_there(file_name, within, words, request):
     result = run("learn", request.getfixturevalue(file_name), "--within", within, code=2)
     assert words in " ".join(result.stderr.split())
     assert "--within" in result.stderr or "mean 'month'" in " ".join(result.stderr.split())
+
+
+def test_what_is_thin_is_told_by_the_rule(capsys):
+    few = Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 9, 50, 19, 100)
+    assert few.is_thin  # nine hits, and nine and a half expected
+    assert not replace(few, hits_without=20).is_thin  # ten expected
+    assert not replace(few, hits_with=10).is_thin
+    many = Influence("A", "B", "amplifies", 2.0, 1.5, 3.0, 40, 100, 40, 200)
+    assert replace(many, sequences=4, sequences_with=9).is_thin
+    assert not replace(many, sequences=5, sequences_with=9).is_thin
+    rule = f"under {FEW_HITS} hits seen and under {FEW_HITS} expected"
+    more = f", or under {FEW_SEQUENCES} sequences"
+    for edge, told in ((few, rule), (replace(few, sequences=2, sequences_with=9), rule + more)):
+        print_influences(results(), [edge], {})
+        assert f"Thin evidence: {told}\n" in capsys.readouterr().out
+    page = (resources.files("summarkov") / "report" / "label.js").read_text(encoding="utf-8")
+    assert f'Thin evidence, {rule}${{joint ? "" : "{more}"}}:' in page

@@ -11,8 +11,9 @@ from scipy import stats
 from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError
 from summarkov.evaluation.comparison import Comparison
-from summarkov.evaluation.measures import BINS, Measures
+from summarkov.evaluation.measures import Measures
 from summarkov.evaluation.tuned import Chosen, Tuned
+from summarkov.models.measures import BINS
 
 SEED = 11
 

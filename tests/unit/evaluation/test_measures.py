@@ -8,9 +8,9 @@ import pytest
 
 from summarkov.engines import work
 from summarkov.evaluation import BlockPredictor
-from summarkov.evaluation.measures import BINS, Measures, log_likelihoods, report
-from summarkov.evaluation.next_event import hits
+from summarkov.evaluation.measures import Measures, log_likelihoods, report
 from summarkov.events import EventSequences
+from summarkov.models.measures import BINS, hits
 from summarkov.summaries import Memory
 
 SEED = 5

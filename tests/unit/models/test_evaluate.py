@@ -1,12 +1,13 @@
-"""Evaluations: the figures of every target and of the next event, beside the base rate."""
+"""Evaluations: the figures of every target and of the next event, beside the base rate; how sure they are."""
 
+import bisect
 import math
 
 import numpy as np
 import pytest
 
 from summarkov import BSuMM, InfluenceGraph, JointSuMM, read_events, scan_events, write_events
-from summarkov.errors import DataError
+from summarkov.errors import DataError, SettingError
 
 EVENTS = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
 NEW = [["A", "B", "C"], ["B", "A", "C", "A"]]
@@ -86,3 +87,126 @@ def test_what_cannot_be_evaluated(events, words):
         BSuMM("B", lookback=1).fit(EVENTS).evaluate(read_events(events), unknown="ignore")
     with pytest.raises(DataError, match=words):
         JointSuMM().fit(EVENTS).evaluate(read_events(events), unknown="ignore")
+
+
+# ------------------------------------------------------------------ calibration and accuracy, counted by hand
+
+EDGES = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
+
+
+def counted(told):
+    """One row per bin that is not empty, from pairs of a probability and whether it came true."""
+    bins = {}
+    for p, came_true in told:
+        bins.setdefault(min(bisect.bisect_right(EDGES, p) - 1, 12), []).append((p, came_true))
+    return [
+        (
+            EDGES[b],
+            EDGES[b + 1],
+            len(some),
+            sum(p for p, _ in some) / len(some),
+            sum(y for _, y in some) / len(some),
+        )
+        for b, some in sorted(bins.items())
+    ]
+
+
+def same_bins(found, expected):
+    rows = [(b.low, b.high, b.n, b.predicted, b.occurred) for b in found]
+    assert rows == [pytest.approx(row, rel=1e-12) for row in expected]
+
+
+def flat(sequences):
+    return [x for sequence in sequences for x in sequence]
+
+
+def accuracy(happened, p, names, k):
+    """How often what happened is among the k most likely names; of equal ones the first by name."""
+    right = 0
+    for x, row in zip(happened, p, strict=True):
+        likely = sorted(names, key=lambda name: (-row[names.index(name)], name))
+        right += x in likely[:k]
+    return right / len(happened)
+
+
+WITHOUT_C = [["A", "B", "A"], ["B", "A", "B", "A", "A"]]
+
+
+def test_calibration_of_one_model_is_that_of_a_count_by_hand():
+    model = BSuMM("B", lookback=1).fit(EVENTS)
+    p = [row[0] for row in model.predict_proba(NEW).tolist()]
+    expected = counted(zip(p, (x == "B" for x in flat(NEW)), strict=True))
+    assert 1 < len(expected) < 12  # so that some bins are empty, which are left out
+    found = model.evaluate(NEW)
+    same_bins(found.reliability(), expected)
+    same_bins(found.reliability("B"), expected)
+    assert (found.top_1, found.top_3) == (None, None)
+    with pytest.raises(SettingError, match="there is no label 'b'; choose one such as B"):
+        found.reliability("b")
+
+
+def test_calibration_and_accuracy_of_a_graph_and_of_a_joint_model():
+    graph = InfluenceGraph(BSuMM(lookback=1)).fit(EVENTS)
+    joint = JointSuMM(penalty=1.0).fit(EVENTS)
+    own = {x: [row[0] for row in graph.models_[x].predict_proba(WITHOUT_C).tolist()] for x in "ABC"}
+    together = joint.predict_proba(WITHOUT_C).tolist()
+    shared = {x: [row[at] for row in together] for at, x in enumerate("ABC")}
+    happened = flat(WITHOUT_C)
+    for model, p in ((graph, own), (joint, shared)):
+        found = model.evaluate(WITHOUT_C)
+        told = {x: list(zip(p[x], (y == x for y in happened), strict=True)) for x in "ABC"}
+        for x in "ABC":
+            same_bins(found.reliability(x), counted(told[x]))
+        assert all(b.occurred == 0 for b in found.reliability("C"))  # which never occurs here
+        same_bins(found.reliability(), counted(flat(told.values())))
+        assert sum(b.n for b in found.reliability()) == 24
+        rows = model.predict_proba(WITHOUT_C).tolist()
+        assert found.top_1 == accuracy(happened, rows, list("ABC"), 1)
+        assert 0 < found.top_1 < found.top_3 == 1
+
+
+def test_accuracy_of_many_labels_and_of_labels_that_are_not_known():
+    events = [list("ABCDE"), list("CABED"), list("BADCE")] * 6
+    new = [list("ABDCEE"), ["B", "new", "A", "C"]]
+    for model in (InfluenceGraph(BSuMM(lookback=1)).fit(events), JointSuMM(penalty=1.0).fit(events)):
+        rows = model.predict_proba(new, unknown="ignore").tolist()
+        found = model.evaluate(new, unknown="ignore")
+        for top, k in ((found.top_1, 1), (found.top_3, 3)):
+            assert top == accuracy(flat(new), rows, list("ABCDE"), k)
+        assert f"in {found.top_1:.1%}, and among the three" in str(found)
+    assert JointSuMM(penalty=1.0, targets=["B"]).fit(events).evaluate(events).top_1 is None
+
+
+def test_of_equally_likely_labels_the_first_by_name_counts():
+    events = [["A", "B"], ["B", "A"]] * 5
+    for targets in (["A", "B"], ["B", "A"]):
+        graph = InfluenceGraph(BSuMM(lookback=1, candidates=[]), targets=targets).fit(events)
+        assert graph.evaluate([["A", "A", "A", "B"]]).top_1 == 0.75
+
+
+def test_calibration_of_several_labels_in_one_target():
+    model = BSuMM(["A", "B"], lookback=1).fit(EVENTS)
+    found, p = model.evaluate(NEW), model.predict_proba(NEW).tolist()
+    for at, x in enumerate("AB"):
+        expected = counted((row[at], y == x) for row, y in zip(p, flat(NEW), strict=True))
+        same_bins(found.reliability(x), expected)
+
+
+def test_events_with_weights_are_counted_by_them(tmp_path):
+    lines, copies = ["case,event,time,weight"], []
+    for case, sequence in enumerate([*NEW, *WITHOUT_C]):
+        copies += [sequence] * (1 + 2 * (case % 2))
+        lines += [f"{case},{x},{at},{1 + 2 * (case % 2)}" for at, x in enumerate(sequence)]
+    (tmp_path / "new.csv").write_text("\n".join(lines) + "\n")
+    columns = {"case": "case", "event": "event", "order": "time", "weight": "weight"}
+    weighted = scan_events(tmp_path / "new.csv", **columns)
+    for model in (BSuMM("B", lookback=1), InfluenceGraph(BSuMM(lookback=1)), JointSuMM(penalty=1.0)):
+        model.fit(EVENTS)
+        found, expected = model.evaluate(weighted), model.evaluate(copies)
+        assert (found.top_1, found.top_3) == (expected.top_1, expected.top_3)
+        same_bins(found.reliability(), [tuple(vars(b).values()) for b in expected.reliability()])
+        for mine, theirs in zip(found.targets.values(), expected.targets.values(), strict=True):
+            assert tuple(vars(mine).values()) == pytest.approx(tuple(vars(theirs).values()))
+        if expected.next_event is not None:
+            mine, theirs = vars(found.next_event), vars(expected.next_event)
+            assert tuple(mine.values()) == pytest.approx(tuple(theirs.values()))

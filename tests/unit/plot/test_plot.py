@@ -9,9 +9,9 @@ import pytest
 import summarkov as sm
 from summarkov import plot
 from summarkov.errors import SettingError
-from summarkov.explain import weight
+from summarkov.explain import Influence, weight
 from summarkov.models.edges import STROKES
-from summarkov.plot.canvas import plain
+from summarkov.plot.canvas import FAINT, LOOP, head, look, plain, renderer_of
 from summarkov.report.content import layout_edges
 from summarkov.report.layout import ASPECT, places
 from summarkov.simulate.example import web_shop
@@ -59,15 +59,13 @@ def test_graph_has_boxes_that_lie_apart(graph, options):
     assert axes.figure.get_size_inches()[0] == pytest.approx(
         options.get("size", axes.figure.get_size_inches()[0])
     )
-    arrows = [patch for patch in axes.patches if type(patch).__name__ in ("Arrow", "FancyArrowPatch")]
-    assert len(arrows) == min(len(graph.edges_), options.get("most", 99))
+    assert len(axes.patches) == min(len(graph.edges_), options.get("most", 99))
 
 
 def test_arrows_end_at_their_boxes_in_the_first_drawing(graph):
     edges = [edge for edge in graph.edges_ if not edge.is_self]
     axes = plot.graph(graph)
-    arrows = [patch for patch in axes.patches if type(patch).__name__ == "Arrow"]
-    assert len(arrows) == len(edges)
+    arrows = [patch for patch, edge in zip(axes.patches, graph.edges_, strict=True) if not edge.is_self]
     axes.figure.canvas.draw()
     first = [patch.get_path().vertices.copy() for patch in arrows]
     found = boxes(axes, graph.labels_)
@@ -103,6 +101,111 @@ def test_graph_has_a_legend_of_what_it_draws(graph):
     assert set(told) == effects
 
 
+@pytest.fixture(scope="module")
+def joint():
+    return sm.JointSuMM(gamma=0.1, penalty=10.0).fit(web_shop().simulate(60, 10, seed=3))
+
+
+def test_factors_of_a_joint_model_are_of_odds(graph, joint):
+    titles = [plot.graph(each, most=20).get_legend().get_title().get_text() for each in (graph, joint)]
+    assert [title.split(";")[0] for title in titles] == [
+        "×2: twice as likely after it",
+        "×2: twice the odds after it",
+    ]
+
+
+@pytest.mark.parametrize("size", [None, 3.3, 2.0])
+def test_the_legend_lies_in_the_figure(joint, size):
+    assert {edge.faint or edge.effect for edge in joint.edges_} >= {"amplifies", "unclear", "thin evidence"}
+    axes = plot.graph(joint, size=size)
+    axes.figure.canvas.draw()
+    legend = axes.get_legend()
+    for part in (legend, *legend.get_texts(), legend.get_title(), *legend.legend_handles):
+        box = part.get_window_extent()
+        assert axes.figure.bbox.padded(0.5).contains(*box.min)
+        assert axes.figure.bbox.padded(0.5).contains(*box.max)
+
+
+def test_factors_loops_and_labels_lie_apart():
+    events = looped_pairs()
+    for fitted in (sm.JointSuMM().fit(events), sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)):
+        axes = plot.graph(fitted)
+        axes.figure.canvas.draw()
+        own = [text for text in axes.texts if text.get_text() in fitted.labels_]
+        factors = [text.get_window_extent() for text in axes.texts if text not in own]
+        loops = [
+            patch.get_window_extent()
+            for patch, edge in zip(axes.patches, fitted.edges_, strict=True)
+            if edge.is_self
+        ]
+        assert len(loops) == 6
+        assert all(box.height > 0.9 * LOOP * axes.figure.dpi for box in loops)
+        assert len(factors) >= len(loops)
+        apart = [*factors, *(text.get_bbox_patch().get_window_extent() for text in own)]
+        assert not any(a.overlaps(b) for i, a in enumerate(apart) for b in apart[i + 1 :])
+        assert not any(a.overlaps(b) for a in factors for b in loops)
+
+
+def looped_pairs():
+    """Six labels that come twice or more in a row, and one after the other."""
+    rng = np.random.default_rng(7)
+    sequences = []
+    for _ in range(300):
+        at, codes = int(rng.integers(6)), []
+        for _ in range(20):
+            codes.append("ABCDEF"[at])
+            at = at if rng.random() < 0.6 else (at + 1) % 6 if rng.random() < 0.7 else int(rng.integers(6))
+        sequences.append(codes)
+    return sequences
+
+
+def test_unclear_edges_have_a_ring_at_their_end_and_thin_ones_are_lighter():
+    from matplotlib.path import Path
+
+    unclear = Influence("A", "B", "unclear", 1.0, 0.5, 2.0, 30, 100, 60, 200)
+    thin = Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 3, 10, 6, 20)
+    assert (unclear.faint, thin.faint) == ("", "thin evidence")
+    one, other = look(unclear), look(thin)
+    assert one["edgecolor"] == STROKES["unclear"].colour != other["edgecolor"] == FAINT
+    assert one["linewidth"] > 1.5 * other["linewidth"]
+    (line, ring), filled = head("unclear")(Path([(0, 0), (0, 20)]), 1, 1)
+    assert line.vertices.tolist() == [[0, 0], [0, 20]]
+    assert filled == [False, True]
+    assert np.linalg.norm(ring.vertices - [0, 18], axis=1) == pytest.approx(2)  # upwards, as the line
+
+
+def test_heads_of_dashed_lines_are_solid():
+    inhibiting = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(
+        [["A", "B", "B", "C"], ["B", "C", "A", "A"]] * 50
+    )
+    (at,) = [i for i, edge in enumerate(inhibiting.edges_) if edge.effect == "inhibits"][:1]
+    axes = plot.graph(inhibiting)
+    drawn = []
+
+    class Pen(renderer_of(axes).__class__):
+        def draw_path(self, gc, path, transform, rgbFace=None):
+            drawn.append(gc.get_dashes()[1])
+
+    axes.figure.canvas.draw()
+    axes.patches[at].draw(Pen(100, 100, axes.figure.dpi))
+    line, *heads = drawn
+    assert line is not None
+    assert set(heads) == {None}
+
+
+def test_lines_to_and_fro_are_two():
+    sequences = [["A", "B"] * 5, ["B", "A", "C"] * 4] * 20
+    both = sm.InfluenceGraph(sm.BSuMM(lookback=1, required=["A", "B"], candidates=[])).fit(sequences)
+    axes = plot.graph(both)
+    axes.figure.canvas.draw()
+    bends = {
+        (edge.influencer, edge.target): patch.get_connectionstyle().rad
+        for patch, edge in zip(axes.patches, both.edges_, strict=True)
+        if not edge.is_self
+    }
+    assert abs(bends["A", "B"] + bends["B", "A"]) >= 0.1
+
+
 def test_a_notebook_shows_the_figure(graph):
     assert plot.graph(graph)._repr_png_()[:4] == b"\x89PNG"
     assert plot.states(graph.models_["search"])._repr_png_()[:4] == b"\x89PNG"
@@ -117,7 +220,7 @@ def test_graph_draws_every_edge_in_its_colour(graph):
 
     axes = plot.graph(graph)
     assert [to_hex(patch.get_edgecolor()) for patch in axes.patches] == [
-        STROKES["unclear" if edge.faint else edge.effect].colour for edge in graph.edges_
+        FAINT if edge.faint else STROKES[edge.effect].colour for edge in graph.edges_
     ]
     few = plot.graph(graph, least=1.0, factors=False)
     assert len(few.patches) == sum(weight(edge) >= 1 for edge in graph.edges_)
@@ -190,6 +293,40 @@ def test_calibration_draws_the_reliability(events):
     assert both == sum(b.n for b in bins) == 2 * sum(b.n for b in own)
     with pytest.raises(SettingError, match="no target 'serch'; did you mean 'search'"):
         compared.reliability("bsumm", "serch")
+
+
+def test_calibration_of_one_model_draws_its_evaluation(graph, events):
+    new = web_shop().simulate(50, 20, seed=4)
+    for fitted in (graph, graph.models_["purchase"], sm.JointSuMM(penalty=10.0).fit(events)):
+        found = fitted.evaluate(new)
+        for label in (None, "purchase"):
+            axes = plot.calibration(found, label=label)
+            (marks,) = axes.collections
+            bins = [b for b in found.reliability(label) if b.occurred]
+            assert bins
+            drawn = [
+                place
+                for place, face in zip(marks.get_offsets(), marks.get_facecolors(), strict=True)
+                if face[3]
+            ]
+            assert np.array(drawn) == pytest.approx(np.array([(b.predicted, b.occurred) for b in bins]))
+            assert axes.get_xlabel() == "predicted probability" + (" of purchase" if label else "")
+            assert axes.get_legend() is None
+
+
+def test_what_has_no_calibration_is_said(graph, events):
+    found = graph.models_["search"].evaluate(events)
+    compared = sm.compare(events, models=["chain-0"], targets=["search"])
+    for asked, options, words in [
+        (graph, {}, r"InfluenceGraph has no calibration; give what model\.evaluate\(events\) or compare"),
+        (compared, {"names": []}, "names= is empty"),
+        (compared, {"label": "search"}, "choose a target="),
+        (found, {"names": ["bsumm"]}, "choose a label="),
+        (found, {"target": "search"}, "choose a label="),
+        (found, {"label": "serch"}, "there is no label 'serch'; did you mean 'search'"),
+    ]:
+        with pytest.raises(SettingError, match=words):
+            plot.calibration(asked, **options)
 
 
 def test_path_marks_what_is_found(events):

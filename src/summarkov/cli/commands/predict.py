@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from summarkov.events import EventSequences
     from summarkov.io.write import Rows
     from summarkov.models import OutcomeModel
-    from summarkov.models.measures import Evaluation, Figures
+    from summarkov.models.evaluating import Evaluation, Figures
     from summarkov.models.predictor import Predictions
 
 
@@ -247,10 +247,18 @@ def evaluate(
     file: EventsPath,
     unknown: Unknown = "error",
     promise: Promise = Promise(),
+    calibration: Path | None = option(
+        "FILE", "Draw how often what was predicted occurred, as .pdf, .svg or .png."
+    ),
     opening: Opening = Opening(),
     json: Json = False,
 ) -> None:
     """Measure how well a model predicts events, best some that it was not learned from."""
+    if calibration is not None:
+        from summarkov.plot.canvas import require
+
+        check_output(calibration, model, file, endings=".pdf, .svg or .png")
+        require()
     fitted = load_model(model, "JointSuMM")
     opening = opening.as_learned(fitted.layout_)
     sets = promise.calibrate(fitted, opening, unknown)
@@ -263,20 +271,29 @@ def evaluate(
     ):
         found = fitted.evaluate(events, unknown=unknown, progress=advance)
         held = {} if sets is None else sets.measured(events, unknown)
+    if calibration is not None:
+        from summarkov import plot
+
+        with saving(calibration):
+            plot.save(plot.calibration(found), calibration)
     document = {
         "sequences": found.n_sequences,
         "events": found.n_events,
         "ticks": found.n_ticks,
         "targets": [{"target": list(x), **vars(each)} for x, each in found.targets.items()],
         "next_event": None if found.next_event is None else vars(found.next_event),
+        "top_1": found.top_1,
+        "top_3": found.top_3,
+        "calibration": [each.to_dict() for each in found.reliability()],
+        **({} if calibration is None else {"saved": shown(calibration)}),
         **({} if sets is None else {"sets": sets.document(**held)}),
     }
-    print_result(json, document, _print_figures, found)
+    print_result(json, document, _print_figures, found, calibration)
     if sets is not None and not json:
         sets.print_measured(results(), **held)
 
 
-def _print_figures(console: Page, found: Evaluation) -> None:
+def _print_figures(console: Page, found: Evaluation, calibration: Path | None) -> None:
     ticks = "" if found.n_ticks is None else f"{plural(found.n_ticks, 'tick')} of "
     told = f"{plural(found.n_sequences, 'sequence')} with {ticks}{plural(found.n_events, 'event')}"
     console.print(told, style="bold")
@@ -296,6 +313,10 @@ def _print_figures(console: Page, found: Evaluation) -> None:
         f"Log loss per {found.unit}, in nats: smaller is better. Base rate: the log loss of never "
         "looking at the past; gain: how much of it the model saves."
     )
+    if found.accuracy_words:
+        console.print(found.accuracy_words)
+    if calibration is not None:
+        console.print_line(f"Saved the calibration as {shown(calibration)}")
 
 
 def _cells(each: Figures) -> list[Any]:

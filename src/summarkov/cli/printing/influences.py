@@ -25,8 +25,10 @@ _NAMES = 20
 _FAINT = {
     "competition only": "Competition only: no more than the room that other labels take or leave",
     "company only": "Company only: shuffled sequences show these too",
-    "thin evidence": "Thin evidence: fewer than 10 hits, or fewer than 5 sequences",
+    "thin evidence": "Thin evidence: under 10 hits seen and under 10 expected",
 }
+#: What else makes evidence thin where it is known in how many sequences an influence showed.
+_FEW_SEQUENCES = ", or under 5 sequences"
 
 
 def window_words(model: SummaryModel, influencer: str | None = None) -> str:
@@ -93,15 +95,18 @@ def print_settings(console: Page, model: SummaryModel) -> None:
 
 def print_influences(console: Page, edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> None:
     """Print influences in their order, those of a label on itself and faint ones apart."""
-    parts: dict[str, list[int]] = {"": [], "Labels on themselves": [], **{why: [] for why in _FAINT.values()}}
+    parts: dict[str, list[int]] = {why: [] for why in ("", "itself", *_FAINT)}
     for at, edge in enumerate(edges):
-        parts[_FAINT[edge.faint] if edge.faint else "Labels on themselves" if edge.is_self else ""].append(at)
+        parts[edge.faint or ("itself" if edge.is_self else "")].append(at)
+    titles = {"itself": "Labels on themselves", **_FAINT}
+    if any(edge.sequences is not None for edge in edges):
+        titles["thin evidence"] += _FEW_SEQUENCES
     columns = _columns(console, edges, models)
     widths = _names_width(console.page_width - _beside(columns) - _JOINTS, edges)
-    for title, some in parts.items():
+    for why, some in parts.items():
         if some:
-            if title:
-                console.print(f"\n{title}", style="dim")
+            if why:
+                console.print(f"\n{titles[why]}", style="dim")
             _print_part(console, edges, some, columns, widths)
     for edge in edges:
         if edge.effect == "mixed":
