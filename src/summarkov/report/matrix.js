@@ -1,6 +1,7 @@
 // The influences as a matrix: one row per influencer, one column per target. For a chain the probabilities of the
 // next event after the last one.
 const matrix = document.getElementById("matrix");
+const corner = "influencer ↓  target →";
 const mostCells = 80;  // more rows or columns than this cannot be read
 const chainTargets = targets.length && targets.every(({ summary, x }) => summary.kind === "chain" && summary.order === 1 && x.length === 1);
 const hasMatrix = edges.length > 0 || chainTargets;
@@ -32,8 +33,9 @@ function drawMatrix() {
   const [rows, columns, cells] = chainTargets ? transitions() : [...matrixSides(passing), passing];
   const row = new Map(rows.map((code, i) => [code, i])), column = new Map(columns.map((code, i) => [code, i]));
   const written = (code) => shortened(names[code], screen.width < 560 ? 13 : 20), longest = Math.max(40, ...columns.map((code) => widthOf(written(code))));
-  const left = Math.max(60, ...rows.map((code) => widthOf(written(code)) + 14));
-  const size = Math.max(14, Math.min(22, Math.floor((screen.width - left - 0.7 * longest - 20) / Math.max(columns.length, 1))));  // so that it fits, if it can be read then
+  const left = Math.max(widthOf(corner), ...rows.map((code) => widthOf(written(code)))) + 14;
+  const wide = (screen.width - left - 0.7 * longest - 20) / Math.max(columns.length, 1), high = (screen.height - 0.7 * longest - 60) / Math.max(rows.length, 1);
+  const size = Math.max(14, Math.min(40, Math.floor(Math.min(wide, Math.max(22, high)))));  // so that it fits, if it can be read then
   const slant = size < 17 ? 65 : 45, [aside, above] = [Math.cos, Math.sin].map((of) => of((slant * Math.PI) / 180) * longest), top = above + 24;
   const width = left + columns.length * size + aside, height = top + rows.length * size + 24;
   for (const [key, value] of [["width", width], ["height", height], ["viewBox", `0 0 ${width} ${height}`]]) matrix.setAttribute(key, value);
@@ -51,7 +53,7 @@ function drawMatrix() {
     if (!row.has(cell.from) || !column.has(cell.to)) continue;
     marks.append(...(chainTargets ? transitionMark(cell, x(cell.to), y(cell.from), size) : edgeMark(cell, x(cell.to), y(cell.from), size)));
   }
-  texts.append(worded("influencer ↓  target →", left - 6, top - 8, "end"));
+  texts.append(worded(corner, left - 6, top - 8, "end"));
   const had = matrix.contains(document.activeElement) ? document.activeElement.dataset.cell : null;
   matrix.replaceChildren(lines, marks, texts);
   const stops = [...marks.querySelectorAll(".hit")], again = stops.find((each) => each.dataset.cell === had);

@@ -124,6 +124,10 @@ def test_labels_that_are_not_told_apart_are_told_as_one(saved, tmp_path):
     rest = model.predict_next([["browse"]]).probabilities[0, 1]
     printed = run("predict", tmp_path / "one.json", "-a", "browse")
     assert f"(any other) {percent(rest):>12}" in printed
+    sm.write_events(events, tmp_path / "events.jsonl")
+    measured = run("evaluate", tmp_path / "one.json", tmp_path / "events.jsonl")
+    assert "these, or any other" in measured
+    assert "next event" not in measured
 
 
 def test_it_has_a_page_and_other_pictures(saved, tmp_path):

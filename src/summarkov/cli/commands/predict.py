@@ -306,7 +306,8 @@ def _print_figures(console: Page, found: Evaluation, calibration: Path | None) -
         table.add_row(label(name, width), *_cells(each))
     if found.next_event is not None:
         table.add_row("")
-        table.add_row(Text("next event", style="bold"), *_cells(found.next_event))
+        told = "next event" if found.top_1 is not None else "these, or any other"
+        table.add_row(Text(told, style="bold"), *_cells(found.next_event))
     console.print(table)
     console.print()
     console.print(

@@ -300,13 +300,13 @@ def print_next(console: Page, why: Sequence[SharedExplanation]) -> None:
     table = new_table("Next", ">Probability", ">Usually", "Because of")
     width = min(max(12, console.page_width // 3), max(10, widest([each.target for each in why])))
     for each in why[:_MOST_NEXT]:
-        named = (f"{shorten(name, 16)} {factor(value)}" for name, value in each.strongest(_MOST_FACTORS))
-        told = ", ".join(named)
+        told = ""
+        for name, value in each.strongest(_MOST_FACTORS):  # as many as there is room for
+            more = f"{told}, {shorten(name, 16)} {factor(value)}".removeprefix(", ")
+            told = more if len(more) <= console.page_width - width - 30 else told
         cells = percent(each.probability), percent(each.base_rate)
         table.add_row(
-            label(each.target, width),
-            *cells,
-            label(console.signs(told), console.page_width - width - 30) if told else "",
+            label(each.target, width), *cells, label(console.signs(told), len(told)) if told else ""
         )
     rest = 1 - sum(each.probability for each in why)
     if rest > _ROUNDING:
