@@ -12,7 +12,7 @@ from summarkov.cli.files import known_labels
 from summarkov.cli.options import settings_in
 from summarkov.cli.printing import Page, first_of, shorten, shown
 from summarkov.errors import SettingError
-from summarkov.wording import number, percent, plural, visible, whole
+from summarkov.wording import number, plural, visible, whole
 
 if TYPE_CHECKING:
     from summarkov.cli.reading import Opening
@@ -47,13 +47,13 @@ class Promise:
         outcomes = fitted.outcomes_ if isinstance(fitted, Predictor) else (OTHER,)
         if OTHER in outcomes or len(outcomes) < len(fitted.labels_) - len(fitted.layout_.attributes):
             raise SettingError(
-                "--sets is for models of all labels: a graph that was learned without --target, or a model "
-                "of --model joint"
+                "--sets is for models of all labels: a graph, or a model of --model joint, that was learned "
+                "without --target"
             )
         made = LabelSets(fitted) if self.coverage is None else LabelSets(fitted, self.coverage)
         with known_labels():
             made.fit(opening.as_learned(fitted.layout_).read(self.sets, fitted.labels_), unknown=unknown)
-        return Calibrated(made, shown(self.sets))
+        return Calibrated(made, shown(self.sets), unknown == "ignore")
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ class Calibrated:
 
     sets: LabelSets
     file: str
+    leaves_out: bool  # events of labels that the model does not know
 
     def document(self, **more: Any) -> dict[str, Any]:
         """What is promised, as JSON has it, and what else is told."""
@@ -114,7 +115,8 @@ class Calibrated:
             )
             return
         console.print(
-            f"The promise of {self._coverage} is about an event drawn at random from a new sequence, if new "
+            f"The promise of {self._coverage} is about an event{self._known} drawn at random from a new "
+            f"sequence, if new "
             f"sequences come about as those of {name} did. It was calibrated on {found}."
         )
 
@@ -129,10 +131,14 @@ class Calibrated:
         """How often the sets held what came, and how large they are."""
         console.print()
         console.print(
-            f"Sets with {self._coverage} promised held {percent(held)} of the events, each sequence counting "
+            f"Sets with {self._coverage} promised held {held:.1%} of the events, each sequence counting "
             f"once, and have {mean_size:.1f} of {len(self.sets.model.outcomes_)} labels on average."
         )
         self.print_promise(console)
+
+    @property
+    def _known(self) -> str:
+        return " of a known label" if self.leaves_out else ""
 
     @property
     def _is_promised(self) -> bool:

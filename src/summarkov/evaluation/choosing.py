@@ -16,6 +16,7 @@ from summarkov.io import read_events
 from summarkov.models import JointSuMM
 from summarkov.models.learning import check_in_a_row
 from summarkov.settings import Progress, check_level, reporter, seed_of
+from summarkov.wording import plural
 
 #: With fewer sequences hardly any would be held out.
 _LEAST_SEQUENCES = 10
@@ -75,7 +76,7 @@ def tune_joint(
     train, held = data.split((1 - holdout, holdout), seed=seed_of(seed, random_state))
     if len(data) < _LEAST_SEQUENCES or not train.n_events or not held.n_events:
         raise DataError(
-            f"{len(data)} sequences are too few to hold some out and choose settings on them; fit a "
+            f"too few to hold some out and choose settings on them: {plural(len(data), 'sequence')}; fit a "
             "JointSuMM with settings of your own"
         )
     grid = [{name: value for name, value in each.items() if name != "gamma"} for each in BOOSTED_GRID]

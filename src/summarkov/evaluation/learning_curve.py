@@ -28,6 +28,8 @@ from summarkov.wording import number, plural, several
 SHARES = (0.125, 0.25, 0.5, 1.0)
 #: Verdicts of contenders that are surely worse than the best.
 _BEATEN = ("worse", "refuted")
+#: More sequences would bring little if the last doubling gained surely no more than this share of a log loss.
+_LITTLE = 0.01
 
 
 @dataclass(frozen=True)
@@ -131,21 +133,31 @@ class LearningCurve(Listed):
         told = [sentence for name in dict.fromkeys(self.best) for sentence in self._about(name)]
         verdicts = [each.lines[0].verdict for each in self.comparisons]
         refuted = [n for (n, _), verdict in zip(self.sizes, verdicts, strict=True) if verdict == "refuted"]
+        if any(point.next_event_log_loss is None for point in self.points):
+            told.append(
+                "Not all labels are targets (those of the smallest part are, unless some are given): where "
+                "train has others, the log loss of the next event is not told."
+            )
         if refuted:
             told.append(f"With {_sizes(refuted)} every model ruled out something that happened.")
         gain, low, high = self.last_doubling(self.best[-1])
         if math.isnan(gain):
             return told
         (before, _), (after, _) = self.sizes[-2:]
+        loss = self.comparisons[-1].lines[0].log_loss
         if low > 0:
             more = "more sequences are worth getting"
         elif high < 0:
             more = "that is chance, or the larger part differs"
+        elif high <= _LITTLE * loss:
+            more = f"at most {high / loss:.1%} of the log loss, so more of the same would bring little"
         else:
-            more = "it cannot be told from nothing, so more of the same would bring little"
+            more = "these test sequences cannot tell whether more would help"
+        nats, least, most = (f"{each:.4f}".replace("-0.0000", "0.0000") for each in (gain, low, high))
+        between = f" ({least} to {most})" if np.isfinite([low, high]).all() else ""
         told.append(
-            f"From {number(before)} to {number(after)} sequences {self.best[-1]} gained {gain:.4f} nats per "
-            f"{self.unit} and label ({low:.4f} to {high:.4f}): {more}."
+            f"From {number(before)} to {number(after)} sequences {self.best[-1]} gained {nats} nats per "
+            f"{self.unit} and label{between}: {more}."
         )
         return told
 
@@ -154,7 +166,7 @@ class LearningCurve(Listed):
         beaten = {(point.name, point.n_sequences) for point in self.points if point.verdict in _BEATEN}
         first = [n for (n, _), best in zip(self.sizes, self.best, strict=True) if best == name]
         where = [n for n in first if (name, n) not in beaten]
-        if not where:
+        if not where or len(self.names) == 1:
             return []
         others: dict[tuple[int, ...], list[str]] = {}  # by the sizes at which they are surely worse
         for other in self.names:
@@ -208,7 +220,11 @@ class LearningCurve(Listed):
         least = {
             n: min((loss[name, n] for name in self.names if (name, n) in loss), default=None) for n in sizes
         }
-        return [[name, *(_cell(loss.get((name, n)), least[n]) for n in sizes)] for name in self.names]
+        alone = len(self.names) == 1
+        return [
+            [name, *(_cell(loss.get((name, n)), None if alone else least[n]) for n in sizes)]
+            for name in self.names
+        ]
 
     @property
     def headings(self) -> list[str]:

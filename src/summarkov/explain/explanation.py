@@ -217,12 +217,13 @@ class SharedExplanation(Tabular):
     target : str
         The label that is explained.
     probability, base_rate : float
-        Its probability after the history, and its share of all events.
+        Its probability after the history, and its share of all events, half an event added to each label.
     shares : tuple of Share
         The factors of influencers, the strongest first.
     habits, place, trees, contexts : float
-        The factors of the habits of this sequence, of the place in it (how the label fares there by itself,
-        against its base rate), of the trees, and of what followed the last labels in all sequences.
+        The factors of the habits of this sequence, of the place in it (times the base rate: how likely the
+        label is there, all else left aside), of the trees, and of what followed the last labels in all
+        sequences.
     competition : float
         What makes the probabilities of all labels sum to 1: the same number for each of them after one
         history, below 1 where the other factors raise labels more than they lower them.

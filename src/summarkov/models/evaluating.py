@@ -80,7 +80,8 @@ class Evaluation(Tabular):
         The number of positions, where some events happened together.
     top_1, top_3 : float or None
         How often the next event was the most likely one, or among the three most likely ones; of equally
-        likely ones the first by name counts. None where no next event is predicted.
+        likely ones the first by name counts. Events of unknown labels are left out. None where no next event
+        is predicted.
     tables : dict
         Calibration, by label: one row per bin, with the number of predictions, their sum, and how many came
         true. See :meth:`reliability`.
@@ -143,7 +144,7 @@ class Evaluation(Tabular):
             return ""
         return (
             f"The next event was the most likely one in {self.top_1:.1%}, and among the three most likely "
-            f"ones in {self.top_3:.1%}."
+            f"ones in {self.top_3:.1%}; of equally likely ones the first by name counts."
         )
 
 

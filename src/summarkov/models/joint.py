@@ -289,7 +289,10 @@ class JointSuMM(HasEdges, HasPage, Predictor):
 
         ``history`` are labels, oldest first, or the events of one sequence, such as ``events[0]``.
         """
-        (place,) = codes_of([label_text(label)], [str(x) for x in self.influencers_])
+        targets, name = list(self.influencers_), label_text(label)
+        if name in self.labels_ and name not in targets:
+            raise SettingError(f"{name!r} is no target of this model; it has {', '.join(targets[:10])}")
+        (place,) = codes_of([name], targets)
         data = self._read(one_sequence(history), unknown)
         codes, offsets, ends = after_histories(data.codes, data.offsets, self._memory()[0])
         return self.fitted.explain(Index(codes, offsets, len(self.labels_)), ends, place)

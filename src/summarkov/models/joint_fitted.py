@@ -110,9 +110,10 @@ class FittedJoint(Distribution):
                 columns = self.features.columns(z)
                 factor = math.exp(float(row[columns] @ weights[columns]))
                 found.append(Share(self.labels[z], int(profile.lag[0, z]), factor))
-        start, base_rate = PER_LABEL * len(self.labels), float(self.features.outcome_rates[outcome])
-        level = half * (float(self.weights.level[outcome]) - math.log(base_rate))
-        place = math.exp(level + float(row[start:] @ weights[start:]))
+        start, rates = PER_LABEL * len(self.labels), self.features.outcome_rates
+        level = self.weights.level + row[start:] @ self.weights.shared[start:]
+        there = np.exp(half * (level - np.log(rates)))
+        base_rate, place = float(rates[outcome]), float(there[outcome] / (rates @ there))
         habits = math.exp(half * float(features.own[:, 0, outcome] @ self.weights.own[:, outcome]))
         said = np.zeros((1, self.features.target.n_outcomes))
         for trees in (self.trees, self.alone):

@@ -198,7 +198,7 @@ class Tallied:
     whole: Measured
     each: tuple[Measured, ...] = ()
     binned: tuple[Binned, ...] = ()
-    n: int = 0
+    n: int = 0  # events of labels that are known
     hits: tuple[int, int] = (0, 0)  # events whose label was the most probable, or among the three
 
     def __add__(self, other: Tallied) -> Tallied:
@@ -252,7 +252,8 @@ class MeasureWork:
             order = sorted(range(len(names)), key=names.__getitem__)  # ties go to the first name
             code = np.append(np.argsort(order), -1)[happened]
             right = hits(code, p[:, order], 1, n), hits(code, p[:, order], 3, n)
-        return Tallied(Measured.of(p, happened, weight), tuple(each), tuple(binned), int(n.sum()), right)
+        known = int(n[happened >= 0].sum())
+        return Tallied(Measured.of(p, happened, weight), tuple(each), tuple(binned), known, right)
 
     def total(self, answers: Sequence[Tallied]) -> Tallied:
         """Add up several parts."""

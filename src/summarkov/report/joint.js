@@ -87,6 +87,8 @@ function jointly(history) {
     const last = share * Math.log(after[x] / p);
     return { shares, own, start, trees, last, logit: Math.log(p) + sumOf(shares.map(({ log }) => log)) + own + start + trees + last };
   });
+  const there = Math.log(sumOf(parts.map(({ start }, x) => usual[x] * Math.exp(start))));  // so that places alone sum to 1
+  for (const part of parts) part.start -= there;
   const top = Math.max(...parts.map(({ logit }) => logit)), total = sumOf(parts.map(({ logit }) => Math.exp(logit - top)));
   return joint.codes.map((code, x) => {
     const { shares, own, start, trees, last, logit } = parts[x], p = Math.exp(logit - top) / total;

@@ -83,7 +83,7 @@ def test_the_table_says_what_the_library_says(run_command: Run) -> None:
             f"{line.top_3:.1%}",
         ]
     said = " ".join(" ".join(lines).split())
-    assert "For the next event the probabilities of all labels are divided by their sum." in said
+    assert "For the next event the probabilities of all labels are divided by their sum;" in said
     assert "the interval, from resampling the test sequences, lies below 0" in said
 
 

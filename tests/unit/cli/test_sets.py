@@ -170,7 +170,7 @@ def test_labels_that_are_not_known_can_pass(folder):
 
 
 SETS = ("--sets", "dev.jsonl")
-ALL_LABELS = "--sets is for models of all labels: a graph that was learned without --target, or a model of"
+ALL_LABELS = "--sets is for models of all labels: a graph, or a model of --model joint"
 
 
 @pytest.mark.parametrize(

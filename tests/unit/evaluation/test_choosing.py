@@ -46,8 +46,8 @@ def test_other_settings_stay_and_progress_ends():
 @pytest.mark.parametrize(
     ("given", "settings", "says"),
     [
-        ([["A", "B"]] * 5, {}, "5 sequences are too few to hold some out"),
-        ([["A"]] + [[]] * 20, {}, "21 sequences are too few"),
+        ([["A", "B"]] * 5, {}, "too few to hold some out and choose settings on them: 5 sequences; fit"),
+        ([["A"]] + [[]] * 20, {}, "on them: 21 sequences"),
         (EVENTS, {"holdout": 1.0}, "holdout must be a number above 0 and below 1"),
         (EVENTS, {"model": sm.BSuMM()}, "model must be a JointSuMM, not BSuMM"),
         ([[["A", "B"], "C"]] * 20, {}, "JointSuMM looks at events in a row"),

@@ -59,7 +59,7 @@ def test_it_says_which_model_at_which_size(curve):
             sum(cell.endswith("*") for cell in column) for column in list(zip(*rows, strict=True))[1:]
         ] == [1] * 3
     assert curve.summary().rows == next(iter(curve.tables.values()))
-    assert said.split(": ")[-1][:4] in ("more", "it c", "that")
+    assert said.split(": ")[-1][:4] in ("more", "at m", "thes", "that")
 
 
 def made(*verdicts):
@@ -71,7 +71,7 @@ def made(*verdicts):
                 name=name,
                 log_loss=0.2 + at / 10,
                 log_likelihood=-1.0 - at,
-                next_event_log_loss=None,
+                next_event_log_loss=1.0,
                 verdict=verdict,
             )
             for at, (name, verdict) in enumerate(size.items())
@@ -104,6 +104,37 @@ def test_it_says_better_only_where_the_verdicts_do():
         "b has the smallest log loss per event and label with 16 and 32 sequences.",
         "It is surely better than a with all of these.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("gains", "says"),
+    [
+        ([0.1] * 5, "(0.1000 to 0.1000): more sequences are worth getting."),
+        ([-0.1] * 5, "(-0.1000 to -0.1000): that is chance, or the larger part differs."),
+        (
+            [0.0] * 5,
+            "(0.0000 to 0.0000): at most 0.0% of the log loss, so more of the same would bring little.",
+        ),
+        ([1.0, -1.0, 2.0, -2.0, 0.5], "): these test sequences cannot tell whether more would help."),
+        ([0.1], "and label: these test sequences cannot tell whether more would help."),
+    ],
+)
+def test_it_says_what_more_would_bring_only_where_that_can_be_told(gains, says):
+    curve = made(*[{"a": "best", "b": "no difference"}] * 3)
+    for comparison, more in zip(curve.comparisons[-2:], (0.0, 1.0), strict=True):
+        comparison.n_test = (len(gains),)
+        for (tuned,) in comparison.results:
+            tuned.by_sequence = more * np.array(gains) - 5.0
+    said = curve.sentences()[-1]
+    assert said.startswith(f"From 16 to 32 sequences a gained {np.mean(gains):.4f} nats per event and label")
+    assert said.endswith(says)
+    assert "inf" not in said
+
+
+def test_one_model_alone_is_not_called_the_best(curve):
+    alone = made(*[{"a": "best"}] * 3)
+    assert not any("smallest" in each for each in alone.sentences())
+    assert not any("*" in cell for rows in alone.tables.values() for row in rows for cell in row)
 
 
 def test_where_every_model_is_refuted_none_is_called_best():

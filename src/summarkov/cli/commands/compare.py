@@ -176,7 +176,10 @@ def _print_comparison(console: Page, result: Comparison) -> None:
     about_next = ""
     if any(line.top_1 is not None for line in result.lines):
         _print_next_event(console, result, width)
-        about_next = " For the next event the probabilities of all labels are divided by their sum."
+        about_next = (
+            " For the next event the probabilities of all labels are divided by their sum; of equally likely "
+            "ones the first by name counts."
+        )
     console.print(
         f"Log-likelihood of the test {result.unit}s, mean over the target labels; log loss and Brier per "
         f"{result.unit} and label. * worse than the best: the interval, from resampling the test sequences, "

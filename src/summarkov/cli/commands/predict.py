@@ -288,12 +288,12 @@ def evaluate(
         **({} if calibration is None else {"saved": shown(calibration)}),
         **({} if sets is None else {"sets": sets.document(**held)}),
     }
-    print_result(json, document, _print_figures, found, calibration)
+    print_result(json, document, _print_figures, found, calibration, unknown)
     if sets is not None and not json:
         sets.print_measured(results(), **held)
 
 
-def _print_figures(console: Page, found: Evaluation, calibration: Path | None) -> None:
+def _print_figures(console: Page, found: Evaluation, calibration: Path | None, unknown: str) -> None:
     ticks = "" if found.n_ticks is None else f"{plural(found.n_ticks, 'tick')} of "
     told = f"{plural(found.n_sequences, 'sequence')} with {ticks}{plural(found.n_events, 'event')}"
     console.print(told, style="bold")
@@ -316,6 +316,11 @@ def _print_figures(console: Page, found: Evaluation, calibration: Path | None) -
     )
     if found.accuracy_words:
         console.print(found.accuracy_words)
+    if unknown == "ignore" and found.top_1 is not None:
+        console.print(
+            "Events of labels that the model does not know count as none of the targets; what is told of the "
+            "next event leaves them out."
+        )
     if calibration is not None:
         console.print_line(f"Saved the calibration as {shown(calibration)}")
 

@@ -118,7 +118,7 @@ def _print_history(
     console: Page, after: list[Any], case: str | None = None, attributes: Sequence[str] = ()
 ) -> None:
     each = [x if isinstance(x, str) else " + ".join(x) for x in after[-12:]]
-    words = ", ".join(shorten(x, 30) for x in each)
+    words = ", ".join(shorten(x, 30) for x in each) or "nothing yet"
     where = "" if case is None else f" in {shorten(case, 30)}"
     console.print(f"After{where}: {'..., ' if len(after) > 12 else ''}{words}", style="bold")
     if attributes:

@@ -240,6 +240,8 @@ def _leaf(model: SummaryModel, leaf: int, chosen: Sequence[str]) -> str:
 
 #: The most labels that may come next, to print, and the most factors of each.
 _MOST_NEXT, _MOST_FACTORS = 20, 3
+#: How wide the columns between a label and its factors are.
+_NUMBERS = 24
 #: What the probabilities of all labels may miss to 1.
 _ROUNDING = 1e-6
 
@@ -263,8 +265,9 @@ def print_joint(
     if target is not None and model.influencers_[target]:
         _print_recency(console, model, target)
     alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
+    over = "all labels" if model.targets is None else "the targets, and any other label as one"
     console.print(
-        "\nOne distribution over all labels. Factor: of the odds against any other label, while the "
+        f"\nOne distribution over {over}. Factor: of the odds against any other label, while the "
         f"influencer is among the last {model.lookback} events, all else equal{alone}; a penalty draws it to "
         "1. Influence here is statistical: no proof of cause."
     )
@@ -303,7 +306,7 @@ def print_next(console: Page, why: Sequence[SharedExplanation]) -> None:
         told = ""
         for name, value in each.strongest(_MOST_FACTORS):  # as many as there is room for
             more = f"{told}, {shorten(name, 16)} {factor(value)}".removeprefix(", ")
-            told = more if len(more) <= console.page_width - width - 30 else told
+            told = more if len(more) <= console.page_width - width - _NUMBERS else told
         cells = percent(each.probability), percent(each.base_rate)
         table.add_row(
             label(each.target, width), *cells, label(console.signs(told), len(told)) if told else ""
@@ -315,7 +318,9 @@ def print_next(console: Page, why: Sequence[SharedExplanation]) -> None:
     if len(why) > _MOST_NEXT:
         console.print(f"... and {len(why) - _MOST_NEXT} less likely ones")
     console.print(
-        "\nBecause of: the strongest factors; --target LABEL tells all of one label. Probabilities sum to 1.",
+        "\nBecause of: its strongest factors, as far as there is room; --target LABEL tells all of "
+        "one label. Usually: its share of all events, half an event added to each label. "
+        "Probabilities sum to 1.",
         style="dim",
     )
 
@@ -326,8 +331,9 @@ def print_shares(console: Page, why: SharedExplanation) -> None:
     console.print(console.signs(repr(sheet)))
     last = "" if why.contexts == 1 else " Last two labels: what followed them in all sequences."
     console.print(
-        "\nThe base rate times all factors is the probability. Place: how the label fares there by itself. "
-        "Competition is the same for all labels after this history: it makes them sum to 1."
+        "\nThe base rate times all factors is the probability. Place: base rate times place "
+        "is how likely the label is there, all else left aside. Competition is the same for all labels "
+        "after this history: it makes them sum to 1."
         f"{last}",
         style="dim",
     )
