@@ -84,6 +84,7 @@ for _name, _step in STEPS.items():
 IN_MEMORY = "this needs the events in memory, and a StreamSource counts them where they are; give events that"
 #: What needs the events themselves, and what it says to a source.
 REFUSES = {
+    "tune_joint": (sm.tune_joint, "read them with read_events"),
     "SummaryModel.predict_proba": (lambda e: MODEL.predict_proba(e), IN_MEMORY),
     "SummaryModel.predict": (lambda e: MODEL.predict(e), IN_MEMORY),
     "SummaryModel.predictions": (lambda e: MODEL.predictions(e), IN_MEMORY),
