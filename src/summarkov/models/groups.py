@@ -192,6 +192,7 @@ def _together(first: EventSequences, second: EventSequences) -> EventSequences:
         attributes=join_attributes([first.attributes, second.attributes]),
         moments=join_moments([(part.n_rows, part.moments) for part in (first, second)]),
         weights=np.concatenate([_weights(first), _weights(second)]) if is_weighted else None,
+        ends=np.concatenate([first.complete, second.complete]),
     )
 
 
