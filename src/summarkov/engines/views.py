@@ -157,7 +157,7 @@ class WithStarts:
 
 @dataclass(frozen=True)
 class WithEnds:
-    """Shows one more event, ``END``, at the end of the sequences that are complete: all, or as a rule says."""
+    """Shows one more event, ``END``, in every sequence that is complete: in all, or as a rule says."""
 
     labels: tuple[str, ...]  # with END
     translate: CodeArray  # the new code of every old one

@@ -274,13 +274,13 @@ def splits_of(
     if dev is not None:
         if splits != 1:
             raise SettingError("splits= is for one data set; train, dev and test are already split")
-        parts = [as_events(part) for part in (train, dev, test)]
+        parts = _alike([as_events(part) for part in (train, dev, test)])
         split = _checked(Split(*parts))
         return [(split, np.sort(_keys(split.test)))]
     check_whole("splits", splits, 1)
     if len(fractions) != 3:
         raise SettingError(f"fractions are those of train, dev and test, not {tuple(fractions)}")
-    data, found = as_events(train), []
+    (data,), found = _alike([as_events(train)]), []
     keys = _keys(data)
     for s in range(splits):
         drawn = split_by_key(np.sort(keys), fractions, seed + s)
@@ -288,6 +288,20 @@ def splits_of(
         tested = keys[drawn[2].weights(keys) > 0]  # alone, sequences of one name may have other keys
         found.append((split, tested[np.argsort(_keys(split.test))]))
     return found
+
+
+def _alike(parts: Sequence[EventSequences | EventSource]) -> list[EventSequences | EventSource]:
+    """Parts as they are counted: with their ends, unless those of the first are all cut off."""
+    first = parts[0]
+    cut_off = isinstance(first, EventSequences) and not first.complete.any()
+    return [
+        part
+        if isinstance(part, EventSource)
+        else part.with_ends("cut off")
+        if cut_off
+        else part.with_end_rows()
+        for part in parts
+    ]
 
 
 def _keys(data: EventSequences | EventSource) -> HashArray:

@@ -393,4 +393,5 @@ class EventSequences(Relabelled):
             *(self.labels, self.label_counts, self.lengths, self.n_events, self.tied_order, self.origin),
             n_ticks=self.n_ticks if self.moments is not None and self.moments.has_ticks else None,
             attribute_counts={} if self.attributes is None else self.attributes.counts,
+            n_complete=int(self.complete.sum()),
         )

@@ -11,7 +11,7 @@ from summarkov.confidence.adjusted import compared_rates, compared_ratios, limit
 from summarkov.engines import MemorySource
 from summarkov.engines.weights import fixed_point
 from summarkov.errors import DataError, SettingError
-from summarkov.events import EventSequences
+from summarkov.events import END, EventSequences
 from summarkov.events.attributes import join_attributes
 from summarkov.events.moments import join_moments
 from summarkov.explain import GroupComparison, GroupShare, LabelDifference, SeveralGroups
@@ -118,7 +118,8 @@ def compare_groups(
         tell(done + 1, 5)
     sizes, chosen = (len(groups[0]), len(groups[1])), list(graphs[0].models_)
     totals = [float(_weights(events).sum()) for events in groups]  # empty sequences, too
-    labels = _label_differences([both[part] for part in parts], totals, chosen, level)
+    occurring = [label for label in chosen if label != END]
+    labels = _label_differences([both[part] for part in parts], totals, occurring, level)
     edges = edge_differences(graphs, sources[:2], (int(n), int(seed)), level, tell)
     return GroupComparison((names[0], names[1]), int(n), int(seed), float(level), sizes, labels, edges)
 
