@@ -205,7 +205,7 @@ def scan_events(
         source = plain_name(found.paths[0]) if len(found.paths) == 1 else FILES
         warn_of_ties(ties, n, content.origin, wanted, source)
         stream = StreamSource(content, memory=memory, n_jobs=n_threads, scratch=folder)
-        return stream.with_ends(wanted.ends or AskedEnds())
+        return stream.with_ends(wanted.ends or AskedEnds.default())
 
 
 def _are_paths(given: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.errors import DataError, SettingError
+from summarkov.events import vocabulary
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.events.vocabulary import label_text
 from summarkov.settings import is_number
@@ -52,6 +53,11 @@ class AskedEnds:
                 "ends='cut off' is about all sequences; leave out closed_by, open_since and ends_column"
             )
         return cls(ends == "cut off", closing, open_since, column)
+
+    @classmethod
+    def default(cls) -> AskedEnds:
+        """What holds where nothing is asked."""
+        return cls(vocabulary.ENDS == "cut off")
 
     @property
     def differ(self) -> bool:
@@ -114,7 +120,8 @@ class EndRule:
     """Tells of whole sequences which are complete; rows of ``values`` from 0 on are dropped after that.
 
     ``closing`` tells of every code, and last of none, whether it closes a sequence; ``since`` is a time in
-    the unit of the data; ``values`` has 1 for codes that mean complete, 0 for those that mean cut off, else -1.
+    the unit of the data; ``values`` has 1 for codes that mean complete, 0 for those that mean cut off, else
+    -1.
     """
 
     closing: BoolArray | None

@@ -51,8 +51,8 @@ class EventSequences(Relabelled):
         Which events happened together, and when; without, each event comes after the one before it.
     weights : float64[K], optional
         How much every sequence counts, in whatever is learned from the events; 1 if not given.
-    ends : {"complete", "cut off"} or bool[K]
-        Whether a sequence is a case that is over, or a window onto something that goes on. Whatever is
+    ends : {"complete", "cut off"} or bool[K], optional
+        "complete" if not given. Whether a sequence is a case that is over, or a window onto something that goes on. Whatever is
         learned from a complete one counts one more position at its end, whose label is ``END``.
     tied_order : int
         How many events shared their place in the order column with the one before (set by readers).
@@ -93,7 +93,7 @@ class EventSequences(Relabelled):
         attributes: Attributes | None = None,
         moments: Moments | None = None,
         weights: npt.ArrayLike | None = None,
-        ends: Ends = "complete",
+        ends: Ends | None = None,
         tied_order: int = 0,
         origin: Origin | None = None,
     ) -> None:
@@ -141,7 +141,7 @@ class EventSequences(Relabelled):
         *,
         labels: Iterable[object] | None = None,
         ids: Sequence[str] | None = None,
-        ends: Ends = "complete",
+        ends: Ends | None = None,
     ) -> EventSequences:
         """Build from lists of labels; labels that are numbers become their text.
 

@@ -24,6 +24,8 @@ Unknown = Literal["error", "ignore"]
 UNKNOWN = -1
 #: What comes next after the last event of a complete sequence: a possible target, never an influencer.
 END = "(end of case)"
+#: What sequences are of which nothing else is said.
+ENDS: Literal["complete", "cut off"] = "complete"
 
 
 def label_text(value: object) -> str:
@@ -183,8 +185,9 @@ def _frozen_weights(values: npt.ArrayLike, n_sequences: int) -> FloatArray:
     return held.view()
 
 
-def _complete(ends: Ends, n_sequences: int) -> BoolArray:
+def _complete(ends: Ends | None, n_sequences: int) -> BoolArray:
     """Which sequences are complete, as a read-only array."""
+    ends = ENDS if ends is None else ends
     if isinstance(ends, str):
         if ends not in ("complete", "cut off"):
             raise DataError(f"ends must be 'complete' or 'cut off', not {ends!r}")
@@ -230,7 +233,7 @@ def checked_arrays(
     attributes: Attributes | None,
     moments: Moments | None,
     weights: npt.ArrayLike | None,
-    ends: Ends,
+    ends: Ends | None,
 ) -> tuple[CodeArray, IntArray, FloatArray | None, BoolArray]:
     """Codes, offsets, weights, and which sequences are complete; what are no sequences is refused."""
     codes, offsets = _frozen(codes, np.int32, "codes"), _frozen(offsets, np.int64, "offsets")

@@ -313,7 +313,7 @@ def scan_spark(
         found, counts = frame.vocabulary(wanted.labels, whole=codes is not None)
         n = partitions or n_partitions(dataframe.sparkSession, int(counts.sum()))
         source = SparkSource(frame, found, counts, n, memory, None if codes is None else name_of(codes))
-    return source.with_ends(wanted.ends or AskedEnds())
+    return source.with_ends(wanted.ends or AskedEnds.default())
 
 
 def n_partitions(session: Any, n_events: int) -> int:
