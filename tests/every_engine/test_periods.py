@@ -15,6 +15,9 @@ from summarkov.errors import DataError, SettingError, TooLargeError
 from summarkov.events.rows import cut_events, with_keys
 from summarkov.summaries import Reach
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 LABELS = ("a", "b", "c")
 MONTHS = ("May", "June", "July")
 

@@ -15,6 +15,9 @@ from summarkov.scores.scorer import SCORES
 from summarkov.search import SEARCHES
 from summarkov.text import text_events
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 NUMBERS = [[1, 2, 3, 1, 2], [3, 1, 2, 2]] * 10
 TEXTS = [[str(x) for x in sequence] for sequence in NUMBERS]
 

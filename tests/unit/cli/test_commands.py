@@ -15,6 +15,9 @@ from summarkov.cli.main import app
 from summarkov.simulate.example import web_shop
 from summarkov.wording import factor, percent
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 Run = Callable[..., Result]
 
 

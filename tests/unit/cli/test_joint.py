@@ -13,6 +13,9 @@ from summarkov.cli.main import app
 from summarkov.simulate.example import web_shop
 from summarkov.wording import percent
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):

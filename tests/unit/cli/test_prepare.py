@@ -10,6 +10,9 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 LISTS = [["a", "a", "b", "c"], ["a", "b", "b", "d"], ["b", "a"]] * 5
 
 

@@ -11,6 +11,9 @@ from summarkov.errors import DataError
 from summarkov.events import Attributes, EventSequences
 from summarkov.events.attributes import join_attributes
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 NAMES = ("age=(missing)", "age=30 to 50", "region=north", "region=south")
 OF = ("age", "age", "region", "region")
 PRESENT = np.array([[0, 1, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1]], bool)

@@ -10,6 +10,9 @@ from summarkov.engines import MemorySource
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 LISTS = st.lists(st.lists(st.sampled_from("ABCDE"), max_size=8), max_size=6)
 
 

@@ -10,6 +10,9 @@ import summarkov as sm
 from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 SHOP = web_shop()
 MODEL = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(SHOP.simulate(100, 20, seed=1))
 

@@ -16,6 +16,9 @@ from strategies import examples
 from summarkov.errors import DataError, NotFittedError, SettingError
 from summarkov.events.attributes import Attributes
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 def made(seed=1, n=1500, chance=lambda s: 0.7 if "e1" in s and "e2" in s else 0.1):
     rng = np.random.default_rng(seed)
