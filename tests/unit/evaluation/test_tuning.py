@@ -21,7 +21,7 @@ LABELS = ["a", "b", "c"]
 
 
 def events(*sequences: str) -> EventSequences:
-    return EventSequences.from_lists([list(each) for each in sequences], labels=LABELS)
+    return EventSequences.from_lists([list(each) for each in sequences], labels=LABELS, ends="cut off")
 
 
 SPLIT = Split(events("abcabc", "aab"), events("abca", "b"), events("abcc", "", "ca"))

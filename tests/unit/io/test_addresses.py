@@ -18,7 +18,7 @@ from summarkov.io.addresses import is_address, local_name, plain_name, size_of
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
-EVENTS = sm.read_events({f"visit {k}": ["A", "B", "C", "A", "B"][k % 3 :] for k in range(30)})
+EVENTS = sm.read_events({f"visit {k}": ["A", "B", "C", "A", "B"][k % 3 :] for k in range(30)}, ends="cut off")
 
 
 @pytest.fixture(scope="module")

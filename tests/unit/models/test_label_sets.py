@@ -81,7 +81,9 @@ def test_the_threshold_by_hand():
 
 #: D comes once in them, and a sequence is empty.
 SMALL = [["A", "B", "A"], [], ["D"], ["A", "C", "B", "B", "C"], ["B", "A"]]
-CHAIN = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit([["A", "B", "C", "A", "B"], ["B", "A", "D"]] * 6)
+CHAIN = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(
+    sm.read_events([["A", "B", "C", "A", "B"], ["B", "A", "D"]] * 6, ends="cut off")
+)
 
 
 def with_weights(sequences, weights):

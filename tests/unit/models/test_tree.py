@@ -27,7 +27,7 @@ def draw(n):
     return sequence
 
 
-EVENTS = sm.read_events([draw(12) for _ in range(120)])
+EVENTS = sm.read_events([draw(12) for _ in range(120)], ends="cut off")
 MODEL = sm.TreeSuMM("B").fit(EVENTS)
 
 
