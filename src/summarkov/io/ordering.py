@@ -104,9 +104,11 @@ class OrderColumn:
         if self._kinds:
             return
         row = unreadable_row(text, self.date_format)
-        if row is not None:
-            raise self._unordered(column, row, source, first_row)
-        raise self._mixed(text, misfit(before, text), source, first_row)
+        if row is None:
+            row = misfit(before, text)
+            if self.date_format is not None or family_of(text[row].as_py()) != "other":
+                raise self._mixed(text, row, source, first_row)
+        raise self._unordered(column, row, source, first_row)
 
     def _mixed(self, text: pa.ChunkedArray, row: int, source: str, first_row: int) -> DataError:
         """The error for texts each of which could be read, but not all in the same way."""
