@@ -218,7 +218,7 @@ def test_other_families_find_the_same_set(family):
 
 
 def test_two_labels_and_one_step_back_say_the_same_but_at_the_start():
-    """Where combinations of pasts are impossible, sets are equivalent: Theorem 1 assumes that they are not."""
+    """Where combinations of pasts are impossible, sets can be equivalent: Theorem 1 assumes they are not."""
     after = {(0,): 0.7, (1,): 0.2}
     known = sm.Dynamics(
         {"A": (("A",), after), "B": (("A",), {k: 1 - p for k, p in after.items()})}, lookback=1

@@ -330,7 +330,7 @@ def test_progress_counts_steps_of_weights_and_rounds_of_trees(events):
 
 def test_ratios_of_a_joint_model_are_called_odds_ratios():
     model = sm.JointSuMM(penalty=1.0).fit([list("abcabc"), list("cabbac")] * 20)
-    for words in (str(model.edges_.summary()), repr(model)):
+    for words in (str(model.edges_.summary()), str(model.summary())):
         assert "odds ratio" in words
         assert "other influencers equal" not in words
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([list("abcabc"), list("cabbac")] * 20)
