@@ -70,6 +70,16 @@ def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArr
     return sorted(found, key=lambda start: -start.first)
 
 
+class Lifecycles(NamedTuple):
+    """Rows that begin an activity and rows that end one: the column, what they are called, how many."""
+
+    column: str
+    start: str
+    n_starts: int
+    end: str
+    n_ends: int
+
+
 @dataclass(frozen=True)
 class Origin:
     """How events were read.
@@ -78,7 +88,9 @@ class Origin:
     columns of a table, of keys of JSON objects or of attributes in XES; None or empty where there is none.
     ``unlabelled`` and ``other_lifecycle`` count the events that were left out as asked, and ``backwards``
     those that stand after an event of a later time. ``tied_case`` is the first case with events of the same
-    place.
+    place. ``caseless`` and ``dropped`` count the rows without a case, and the duplicates, that were left out
+    as asked; ``duplicates`` those that were not. ``mixed`` are rows that begin activities beside rows that
+    end them.
     """
 
     case: str | None = None
@@ -92,6 +104,10 @@ class Origin:
     other_lifecycle: int = 0
     backwards: int = 0
     tied_case: str | None = None
+    caseless: int = 0
+    duplicates: int = 0
+    dropped: int = 0
+    mixed: Lifecycles | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the columns as plain values, for JSON."""
@@ -127,16 +143,40 @@ class Origin:
             else []
         )
         gone = [
-            f"{n:,} event{'' if n == 1 else 's'} {which}"
-            for n, which in (
-                (self.unlabelled, "without a label"),
-                (self.other_lifecycle, "of another lifecycle"),
+            f"{n:,} {thing}{'' if n == 1 else 's'} {which}".rstrip()
+            for n, thing, which in (
+                (self.caseless, "row", "without a case"),
+                (self.unlabelled, "event", "without a label"),
+                (self.other_lifecycle, "event", "of another lifecycle"),
+                (self.dropped, "duplicate row", ""),
             )
             if n
         ]
         if gone:
             told.append(f"left out: {' and '.join(gone)}")
         return told
+
+    def hints(self) -> list[str]:
+        """What rows may better be left out, and the option that does so.
+
+        >>> Origin("user", ("page",), ("time",), duplicates=2).hints()
+        ["2 rows are duplicates: same case, event and 'time' as an earlier row; drop_duplicates=True \
+(--drop-duplicates) leaves them out"]
+        """
+        if self.mixed is not None:  # whose rows may look like duplicates
+            column, start, n_starts, end, n_ends = self.mixed
+            return [
+                f"column {column!r} has {n_starts:,} rows {start!r} and {n_ends:,} rows {end!r}, so an "
+                f"activity may count twice; lifecycle={end!r} (--lifecycle {end}) keeps one row of each"
+            ]
+        if not self.duplicates:
+            return []
+        rows = "1 row is a duplicate" if self.duplicates == 1 else f"{self.duplicates:,} rows are duplicates"
+        same = " and ".join(map(repr, self.order)) or "time"
+        return [
+            f"{rows}: same case, event and {same} as an earlier row; drop_duplicates=True "
+            f"(--drop-duplicates) leaves {'it' if self.duplicates == 1 else 'them'} out"
+        ]
 
     def falls(self) -> str:
         """What to say of time that runs backwards.
@@ -196,6 +236,8 @@ class Description(Tabular):
         The number of positions, where some events happened together.
     attribute_counts : dict
         How many sequences have each value of an attribute.
+    first_event : str or None
+        The label that every sequence begins with, if there are several and they all begin alike.
     """
 
     n_sequences: int
@@ -211,6 +253,7 @@ class Description(Tabular):
     origin: Origin | None = None
     n_ticks: int | None = None
     attribute_counts: dict[str, int] = field(default_factory=dict)
+    first_event: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -272,6 +315,9 @@ class Description(Tabular):
             lines.append((self.origin or Origin()).ties(self.tied_order))
         if self.origin is not None and self.origin.backwards:
             lines.append(self.origin.falls())
+        lines += [] if self.origin is None else self.origin.hints()
+        if self.first_event is not None:
+            lines.append(always_first(self.first_event))
         if self.look_alikes:
             shown = "; ".join(", ".join(map(repr, group)) for group in self.look_alikes[:3])
             more = "; ..." if len(self.look_alikes) > 3 else ""
@@ -289,6 +335,7 @@ def describe(
     *,
     n_ticks: int | None = None,
     attribute_counts: Mapping[str, int],
+    starts: IntArray,
 ) -> Description:
     """Describe a data set from its label counts and sequence lengths."""
     return Description(
@@ -305,6 +352,26 @@ def describe(
         origin=origin,
         n_ticks=n_ticks,
         attribute_counts=dict(attribute_counts),
+        first_event=_only_start(labels, starts, int((lengths > 0).sum())),
+    )
+
+
+def _only_start(labels: Sequence[str], starts: IntArray, n: int) -> str | None:
+    """The label that begins all of n sequences; none where there is but one sequence."""
+    found = np.flatnonzero(starts == n).tolist() if n > 1 else []
+    return labels[found[0]] if len(found) == 1 else None
+
+
+def always_first(label: str) -> str:
+    """What to say of a label that begins every sequence.
+
+    >>> always_first("register")
+    "every sequence begins with 'register': that it stands first is no influence; order_test (--order-test) \
+allows for that, and events.restrict leaves it out"
+    """
+    return (
+        f"every sequence begins with {label[:40]!r}: that it stands first is no influence; order_test "
+        "(--order-test) allows for that, and events.restrict leaves it out"
     )
 
 
@@ -313,7 +380,14 @@ def as_read(origin: Origin | None, tied_order: int) -> dict[str, Any]:
     found = origin or Origin()
     return {
         "columns": None if origin is None else origin.to_dict(),
-        "left_out": {"unlabelled": found.unlabelled, "other_lifecycle": found.other_lifecycle},
+        "left_out": {
+            "unlabelled": found.unlabelled,
+            "other_lifecycle": found.other_lifecycle,
+            "caseless": found.caseless,
+            "duplicates": found.dropped,
+        },
+        "duplicates": found.duplicates,
+        "mixed_lifecycles": None if found.mixed is None else found.mixed._asdict(),
         "backwards": found.backwards,
         "tied_order": tied_order,
         "tied_case": found.tied_case,

@@ -37,6 +37,7 @@ class Reading(TypedDict, total=False):
     attributes: Any
     cuts: Cuts
     missing_attributes: Literal["value", "error"]
+    drop_duplicates: bool
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Wanted:
     cuts: Cuts = field(default_factory=dict)
     missing_attributes: str = "value"
     cases: Any = None  # a table of attributes, one row per case
+    drop_duplicates: bool = False
 
     @classmethod
     def of(
@@ -76,6 +78,7 @@ class Wanted:
         attributes: Any = None,
         cuts: object = None,
         missing_attributes: str = "value",
+        drop_duplicates: bool = False,
     ) -> Wanted:
         """Check the settings, before any data is touched."""
         for name, value in (("lifecycle", lifecycle), ("missing", missing), ("separator", separator)):
@@ -86,8 +89,9 @@ class Wanted:
         if ties not in (None, *TIES):
             choices = ", ".join(map(repr, TIES))
             raise SettingError(f"ties must be one of {choices}, not {ties!r}{nearest(str(ties), TIES)}")
-        if not isinstance(times, bool):
-            raise SettingError(f"times must be True or False, not {times!r}")
+        for name, flag in (("times", times), ("drop_duplicates", drop_duplicates)):
+            if not isinstance(flag, bool):
+                raise SettingError(f"{name} must be True or False, not {flag!r}")
         if missing_attributes not in ("value", "error"):
             raise SettingError(f"missing_attributes must be 'value' or 'error', not {missing_attributes!r}")
         listed = attributes is None or (
@@ -116,6 +120,7 @@ class Wanted:
             {} if cuts is None else check_cuts(cuts),
             missing_attributes,
             None if listed else attributes,
+            drop_duplicates,
         )
 
     def for_columns(self, chosen: Columns) -> Wanted:
@@ -125,7 +130,8 @@ class Wanted:
     @property
     def needs_places(self) -> bool:
         """Whether something was asked that only the places of events can tell."""
-        return self.times or self.gap is not None or self.ties in ("together", "error")
+        places = self.times or self.gap is not None or self.ties in ("together", "error")
+        return places or self.drop_duplicates
 
     @property
     def is_about_columns(self) -> bool:

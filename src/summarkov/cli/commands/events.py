@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import sys
@@ -77,6 +78,8 @@ def print_notes(console: Page, labels: Iterable[str], tied_order: int, origin: O
         console.print(visible(f"{(origin or Origin()).ties(tied_order)}."))
     if origin is not None and origin.backwards:
         console.print(f"{origin.falls()} (--order-column time:timestamp sorts them).")
+    for hint in [] if origin is None else origin.hints():
+        console.print(visible(f"Hint: {_options_only(hint)}."))
     alike = look_alikes(labels)
     if alike:
         shown = "; ".join(" and ".join(f"'{shorten(x, 40)}'" for x in group[:4]) for group in alike[:3])
@@ -86,8 +89,19 @@ def print_notes(console: Page, labels: Iterable[str], tied_order: int, origin: O
         )
 
 
+def _options_only(hint: str) -> str:
+    """A hint with the option of the command line alone, without what Python calls it.
+
+    >>> _options_only("2 rows are duplicates; drop_duplicates=True (--drop-duplicates) leaves them out")
+    '2 rows are duplicates; --drop-duplicates leaves them out'
+    """
+    return re.sub(r"\S+ \((--[^)]*)\)", r"\1", hint)
+
+
 def print_description(console: Page, found: Description, most: int | None) -> None:
     """Print the sizes of a data set and its most frequent labels."""
+    from summarkov.events.describe import always_first
+
     console.print(
         f"{plural(found.n_sequences, 'sequence')}, {plural(found.n_events, 'event')}, "
         f"{plural(found.n_labels, 'label')}",
@@ -103,6 +117,8 @@ def print_description(console: Page, found: Description, most: int | None) -> No
     if found.n_empty:
         console.print(f"Empty sequences: {number(found.n_empty)}")
     print_notes(console, found.label_counts, found.tied_order, found.origin)
+    if found.first_event is not None:
+        console.print(visible(f"Hint: {_options_only(always_first(found.first_event))}."))
     if not found.label_counts:
         return
     console.print()
