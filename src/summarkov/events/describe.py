@@ -53,7 +53,7 @@ def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArr
     """Labels that begin sequences far more often than they come later, the most frequent first.
 
     They begin at least a fifth of all sequences, at least three times their share among the other events, and
-    at least four standard deviations more than that share lets one expect.
+    at least four standard deviations more than that share lets one expect; or they begin all of several.
 
     >>> special_starts(["go", "stop"], np.array([90, 10]), np.array([100, 100]))
     [Start(label='go', first=0.9, others=0.1)]
@@ -65,7 +65,7 @@ def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArr
     found = []
     for label, first, rest in zip(labels, starts / n_starts, others / n_others, strict=True):
         beyond = first - rest > 4 * np.sqrt(rest * (1 - rest) * (1 / n_starts + 1 / n_others))
-        if first >= 0.2 and first >= 3 * rest and beyond:
+        if (first == 1 and n_starts > 1) or (first >= 0.2 and first >= 3 * rest and beyond):
             found.append(Start(label, float(first), float(rest)))
     return sorted(found, key=lambda start: -start.first)
 

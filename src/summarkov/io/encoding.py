@@ -190,14 +190,14 @@ def _blank(text: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 class NoCaseError(DataError):
-    """A row without a case, which is either forgotten or in a case of its own."""
+    """The error for rows that name no case: taken for a case, they would make one of what is not related."""
 
     def __init__(self, n: int, first: int, name: str, source: str) -> None:
         self._where = first, name, source
         super().__init__(
-            f"column {name!r} of {source} names no case in {count(n, 'row')}, the first is row {first + 1} "
-            "(the first row of data is 1): they hold no value, or nothing but blanks; fill them, or leave "
-            "these rows out with missing='skip'"
+            f"column {name!r} of {source} has no value, or only blanks, in {count(n, 'row')}, the first is "
+            f"row {first + 1} (the first row of data is 1); fill them, or leave these rows out with "
+            "missing='skip'"
         )
 
     def of_all(self, n: int) -> NoCaseError:

@@ -89,6 +89,8 @@ def _cut(rows: Iterable[CaseBlock], folder: Path, depth: int) -> list[Bucket]:
     buckets: dict[int, Bucket] = {}
     try:
         for some in rows:
+            if not len(some.case.codes):  # all were left out
+                continue
             of_row = stable_hashes(some.case.texts)[some.case.codes]
             which = ((of_row >> np.uint64(_BITS * depth)) & np.uint64(2**_BITS - 1)).astype(np.uint8)
             order = np.argsort(which, kind="stable")

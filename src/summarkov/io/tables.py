@@ -51,7 +51,7 @@ def read_table(source: Any, wanted: Wanted) -> EventSequences:
     source, left_out, times = _without_other_columns(source, wanted.columns)
     with _open(source) as reader:  # closed also on error: a DuckDB connection serves one at a time
         chosen = columns_of(reader.schema, wanted.columns, TABLE, left_out, times)
-        names = chosen.to_read()
+        names = [name for name in chosen.to_read() if name in reader.schema.names]
         schema = pa.schema([reader.schema.field(name) for name in names])
         try:
             batches = [batch.select(names) for batch in reader]

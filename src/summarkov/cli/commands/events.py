@@ -56,7 +56,12 @@ def describe(
 
 def print_starts(console: Page, starts: Sequence[Start]) -> None:
     """Say which labels are special because they come first."""
+    from summarkov.events.describe import always_first
+
     for start in starts[:3]:
+        if start.first == 1:
+            console.print(visible(f"Hint: {_options_only(always_first(start.label))}."))
+            continue
         console.print(
             f"Hint: '{shorten(start.label, 40)}' is the first event of {percent(start.first)} of the "
             f"sequences, and {percent(start.others)} of the other events. That it stands first is no "
@@ -100,7 +105,7 @@ def _options_only(hint: str) -> str:
 
 def print_description(console: Page, found: Description, most: int | None) -> None:
     """Print the sizes of a data set and its most frequent labels."""
-    from summarkov.events.describe import always_first
+    from summarkov.events.describe import Start
 
     console.print(
         f"{plural(found.n_sequences, 'sequence')}, {plural(found.n_events, 'event')}, "
@@ -118,7 +123,7 @@ def print_description(console: Page, found: Description, most: int | None) -> No
         console.print(f"Empty sequences: {number(found.n_empty)}")
     print_notes(console, found.label_counts, found.tied_order, found.origin)
     if found.first_event is not None:
-        console.print(visible(f"Hint: {_options_only(always_first(found.first_event))}."))
+        print_starts(console, [Start(found.first_event, 1.0, 0.0)])
     if not found.label_counts:
         return
     console.print()
