@@ -165,8 +165,9 @@ class Origin:
         """
         if self.mixed is not None:  # whose rows may look like duplicates
             column, start, n_starts, end, n_ends = self.mixed
+            rows = "row" if n_starts == 1 else "rows"
             return [
-                f"column {column!r} has {n_starts:,} rows {start!r} and {n_ends:,} rows {end!r}, so an "
+                f"column {column!r} has {start!r} in {n_starts:,} {rows} and {end!r} in {n_ends:,}, so an "
                 f"activity may count twice; lifecycle={end!r} (--lifecycle {end}) keeps one row of each"
             ]
         if not self.duplicates:

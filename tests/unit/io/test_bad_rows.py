@@ -220,7 +220,7 @@ def test_starts_beside_ends_are_named(name, start, end, tmp_path):
         assert found.mixed == (name, start, 2, end, 2)
         assert found.lifecycle is None
         assert found.hints() == [
-            f"column {name!r} has 2 rows {start!r} and 2 rows {end!r}, so an activity may count twice; "
+            f"column {name!r} has {start!r} in 2 rows and {end!r} in 2, so an activity may count twice; "
             f"lifecycle={end!r} (--lifecycle {end}) keeps one row of each"
         ]
     kept = sm.read_events(pa.table(columns).slice(0, 4), lifecycle=end)
@@ -299,7 +299,7 @@ def test_each_has_a_line_with_the_option_that_mends_it(tmp_path):
     )
     told = " ".join(CliRunner().invoke(app, ["describe", str(mixed)]).stdout.split())
     assert (
-        "Hint: column 'lifecycle' has 2 rows 'start' and 2 rows 'complete', so an activity may count twice; "
+        "Hint: column 'lifecycle' has 'start' in 2 rows and 'complete' in 2, so an activity may count twice; "
         "--lifecycle complete keeps one row of each."
     ) in told
     assert json.loads(CliRunner().invoke(app, ["describe", str(mixed), "--json"]).stdout)["mixed_lifecycles"]
