@@ -51,7 +51,7 @@ class Influence(Record):
     interval : str
         What the interval is from. "counts" takes events for independent given their past, as the model
         does; "resampled" allows for sequences that differ (:meth:`InfluenceGraph.confidence`);
-        "likelihood" is that of a :class:`JointSuMM`, whose ratio is a factor of odds.
+        "likelihood" is that of a :class:`JointSuMM`, whose ratio is an odds ratio.
     frequency : float or None
         The share of graphs from resampled data that have the edge; None if it was not asked for.
     depends : str

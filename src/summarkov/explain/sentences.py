@@ -70,7 +70,8 @@ def verdict(edge: Influence) -> str:
         return f"mixed: {how}{_about_order(edge)}"
     words = f"{edge.effect} {times(edge)}".strip() + f" (95% interval {limits(edge)})"
     if _is_adjusted(edge):
-        words += ", other influencers equal"
+        of_odds = edge.interval == "likelihood"
+        words += " of the odds, all else equal" if of_odds else ", other influencers equal"
     if edge.is_reversed:
         words += "; the two rates alone point the other way"
     if edge.is_narrow:

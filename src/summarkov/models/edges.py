@@ -31,14 +31,19 @@ class Edges(Records[Influence]):
 
     def summary(self) -> Sheet:
         """The surest influences, as a table that prints well and that notebooks show in HTML."""
-        return self.sheet(
-            f"{plural(len(self), 'influence')}, the surest first; factors with other influencers equal"
-        )
+        what = "odds ratios, all else equal" if self._of_odds else "factors with other influencers equal"
+        return self.sheet(f"{plural(len(self), 'influence')}, the surest first; {what}")
+
+    @property
+    def _of_odds(self) -> bool:
+        """Whether these are edges of a joint model, whose ratios are odds ratios."""
+        return any(edge.interval == "likelihood" for edge in self)
 
     def sheet(self, title: str, notes: Iterable[str] = ()) -> Sheet:
         """The surest influences, under a title."""
         sure = any(edge.frequency is not None for edge in self)
-        head = ["influencer", "effect", "target", "otherwise → after", "factor", "95% interval", "sequences"]
+        ratio = "odds ratio" if self._of_odds else "factor"
+        head = ["influencer", "effect", "target", "otherwise → after", ratio, "95% interval", "sequences"]
         head += ["found again"] if sure else []
         shown = self[:MOST]
         rows = [

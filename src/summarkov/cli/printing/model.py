@@ -267,7 +267,7 @@ def print_joint(
     alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
     over = "all labels" if model.targets is None else "the targets, and any other label as one"
     console.print(
-        f"\nOne distribution over {over}. Factor: of the odds against any other label, while the "
+        f"\nOne distribution over {over}. Factor: the odds ratio against any other label, while the "
         f"influencer is among the last {model.lookback} events, all else equal{alone}; a penalty draws it to "
         "1. Influence here is statistical: no proof of cause."
     )
