@@ -33,9 +33,10 @@ class Followed:
     present: FloatArray
     followed: FloatArray
 
-    def of(self, influencer: int, label: int) -> tuple[float, float]:
+    def of(self, influencer: int, label: int) -> dict[str, float]:
         """Sequences with an influencer, and those in which a label followed it."""
-        return float(self.present[influencer]), float(self.followed[influencer, label])
+        followed = float(self.followed[influencer, label])
+        return {"cases_with": float(self.present[influencer]), "cases_followed": followed}
 
     def __add__(self, other: Followed) -> Followed:
         return Followed(self.present + other.present, self.followed + other.followed)

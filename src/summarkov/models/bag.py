@@ -200,8 +200,8 @@ def bag_influences(models: Sequence[Fitted], source: CountSource) -> tuple[Influ
     edges = []
     for (z, outcome), contrasts in found.items():
         names = first.labels[z], first.labels[first.target.codes[outcome]]
-        sequences = None if followed is None else followed.of(influencers.index(z), outcome)
-        edge = influence_of(*names, _together(contrasts), (), sequences)
+        follow = None if followed is None else followed.of(influencers.index(z), outcome)
+        edge = influence_of(*names, _together(contrasts), (), follow)
         edges.append(replace(edge, frequency=len(contrasts) / len(models)))
     return tuple(ranked(edges))
 
@@ -253,11 +253,11 @@ def read_influences(node: Node, bag: Bag) -> tuple[Influence, ...]:
 
 def _bag_edge(node: Node, bag: Bag) -> Influence:
     names = node["influencer"].one_of(bag.usage_), node["target"].one_of(bag.target_)
-    sequences: dict[str, Any] = {
+    cases: dict[str, Any] = {
         name: None if node[name].value is None else read_size(node[name], 0.0)
-        for name in ("sequences", "sequences_with")
+        for name in ("cases_with", "cases_followed")
     }
-    edge = read_influence(node, *names, is_mixed(node), frequency=bag.usage_[names[0]], **sequences)
+    edge = read_influence(node, *names, is_mixed(node), frequency=bag.usage_[names[0]], **cases)
     for hits, of in (COUNTS[:2], COUNTS[2:]):
         if getattr(edge, hits) > (n := getattr(edge, of)):
             node[hits].wrong(f"at most {n:g}, as '{of}' has it")

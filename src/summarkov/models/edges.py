@@ -49,7 +49,7 @@ class Edges(Records[Influence]):
                 change(edge),
                 times(edge),
                 limits(edge),
-                "" if edge.sequences is None else number(edge.sequences),
+                "" if edge.cases_followed is None else number(edge.cases_followed),
                 *([percent(edge.frequency) if edge.frequency is not None else ""] if sure else []),
             ]
             for edge in shown
@@ -122,7 +122,8 @@ class HasEdges:
             numbers = {
                 k: v
                 for k, v in vars(edge).items()
-                if isinstance(v, float | int) or (v is not None and k in ("effect", "interval", "order"))
+                if isinstance(v, float | int)
+                or (v is not None and k in ("effect", "interval", "order", "follow_rule"))
             }
             found.add_edge(edge.influencer, edge.target, **numbers, is_thin=edge.is_thin)
         return found

@@ -240,6 +240,7 @@ def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
             **vars(edge),
             "rate_with": edge.rate_with,
             "rate_without": edge.rate_without,
+            "precedence": edge.precedence,
             "is_thin": edge.is_thin,
             "is_reversed": edge.is_reversed,
         }
