@@ -2,8 +2,7 @@
 
 A *case* is ``(attributes, ticks, is_complete)``: a set of names that hold for the whole case, a list of ticks
 ``(time, labels)``, oldest first, and whether the case is over or was cut off. A *span* is
-``(size, in_time)``:
-a number of ticks, or a time; a size of None has no limit.
+``(size, in_time)``: a number of ticks, or a time; a size of None has no limit.
 """
 
 END = "(end of case)"
