@@ -21,8 +21,7 @@ class Edges(Records[Influence]):
     """Influences by evidence: the surest first, then labels on themselves, then faint ones.
 
     A tuple of :class:`Influence`. ``to_frame()`` has one row per influence, with the fields of it and
-    ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self``, ``is_reversed`` and
-    ``is_turned``.
+    its properties, such as ``rate_with``, ``precedence``, ``directions_differ`` and ``evidence``.
     """
 
     def __new__(cls, records: Iterable[Influence] = (), record: type = Influence) -> Self:
