@@ -11,6 +11,8 @@ import numpy as np
 
 from summarkov.confidence import Strata, directions, given_selected, rate_ratio
 from summarkov.engines import StateCounts
+from summarkov.engines.followings import Following
+from summarkov.explain.following import follow_numbers
 from summarkov.frames import Record
 from summarkov.summaries import TreeSummary
 from summarkov.typing import CodeArray, FloatArray, IntArray
@@ -21,6 +23,8 @@ FEW_HITS = 10
 FAINT = ("", "competition only", "company only", "thin evidence")
 #: So are hits in fewer sequences than this.
 FEW_SEQUENCES = 5
+#: With more occurrences in a sequence than this, sequences lead.
+OFTEN = 1.5
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,9 +49,24 @@ class Influence(Record):
         or absent alike (Mantel and Haenszel's ratio, see :func:`summarkov.confidence.rate_ratio`).
     hits_with, n_with, hits_without, n_without : float
         Hits and positions, with Z and without, over all positions.
-    sequences, sequences_with : float or None
-        In how many sequences Z was followed by x within its window, and in how many by anything; None
-        where a model file does not know.
+    cases_with, cases_followed : float or None
+        Sequences that contain Z, and those in which x follows it within the window. These and all numbers
+        down to ``cases_first`` are None where they are not known, as in older model files.
+    occurrences, followed, follow_rate : float or None
+        Occurrences of Z, those that x follows within the window in the same sequence, and their share. For
+        the end of a case: those that are its last event. An attribute of a sequence occurs once in it, and
+        is followed by whatever the sequence contains.
+    occurrences_other, followed_other, follow_rate_other : float or None
+        The same for all positions at which Z does not stand; for an attribute, sequences that do not have it.
+    left_out : float or None
+        Occurrences of Z that are not counted because a sequence was cut off before their window ended.
+    follow_rule : str or None
+        "counted": every occurrence is. "complete windows": all are left out, followed or not, whose window
+        was cut off. "product-limit": fewer than half would be left, so rates are estimated as of Kaplan and
+        Meier, and the numbers beside them are all occurrences and those that were seen to be followed.
+    cases_both, cases_first : float or None
+        Sequences that contain both Z and x, and those in which the first Z comes before the first x. None
+        if Z is x or an attribute, or x is the end of a case.
     interval : str
         What the interval is from. "counts" takes events for independent given their past, as the model
         does; "resampled" allows for sequences that differ (:meth:`InfluenceGraph.confidence`);
@@ -84,8 +103,18 @@ class Influence(Record):
     n_with: float
     hits_without: float
     n_without: float
-    sequences: float | None = None
-    sequences_with: float | None = None
+    cases_with: float | None = None
+    cases_followed: float | None = None
+    occurrences: float | None = None
+    followed: float | None = None
+    follow_rate: float | None = None
+    occurrences_other: float | None = None
+    followed_other: float | None = None
+    follow_rate_other: float | None = None
+    left_out: float | None = None
+    follow_rule: str | None = None
+    cases_both: float | None = None
+    cases_first: float | None = None
     interval: str = "counts"
     frequency: float | None = None
     depends: str = ""
@@ -103,6 +132,9 @@ class Influence(Record):
     derived_columns: ClassVar[tuple[str, ...]] = (
         "rate_with",
         "rate_without",
+        "precedence",
+        "leads_with_cases",
+        "directions_differ",
         "evidence",
         "is_thin",
         "is_narrow",
@@ -120,6 +152,27 @@ class Influence(Record):
     def rate_without(self) -> float:
         """The share of positions without Z that are hits; NaN where there is none."""
         return self.hits_without / self.n_without if self.n_without else math.nan
+
+    @property
+    def precedence(self) -> float | None:
+        """The share of the sequences with both labels in which the first Z comes before the first x."""
+        if self.cases_first is None or not self.cases_both:
+            return None
+        return self.cases_first / self.cases_both
+
+    @property
+    def leads_with_cases(self) -> bool:
+        """Whether Z occurs so often in one sequence that sequences say more than occurrences."""
+        if self.occurrences is None or not self.cases_with:
+            return False
+        return self.occurrences + (self.left_out or 0.0) > OFTEN * self.cases_with
+
+    @property
+    def directions_differ(self) -> bool:
+        """Whether x follows Z more often than other events but the ratio is less than 1, or the reverse."""
+        if self.follow_rate is None or self.follow_rate_other is None or math.isnan(self.ratio):
+            return False
+        return (self.follow_rate - self.follow_rate_other) * (self.ratio - 1) < 0
 
     @property
     def is_self(self) -> bool:
@@ -146,10 +199,10 @@ class Influence(Record):
         """Whether few hits or few sequences stand behind it.
 
         Fewer than ten hits with Z, and fewer than ten to be expected there from the rate without; or fewer
-        than five sequences in which Z was followed by x (for one that does not amplify: in which Z came).
+        than five sequences in which x follows Z (for one that does not amplify: that contain Z).
         """
         expected = self.n_with * self.rate_without if self.n_without else 0.0
-        behind = self.sequences if self.effect == "amplifies" else self.sequences_with
+        behind = self.cases_followed if self.effect == "amplifies" else self.cases_with
         return max(self.hits_with, expected) < FEW_HITS or (behind is not None and behind < FEW_SEQUENCES)
 
     @property
@@ -297,18 +350,17 @@ def influence_of(
     target: str,
     found: Contrast,
     others: Sequence[str],
-    sequences: tuple[float, float] | None,
+    counted: Following | None,
     margin: float | None = None,
 ) -> Influence:
     """What a contrast says. ``others`` names the columns of its keys, if they stand for influencers.
 
-    ``sequences`` are those with the influencer, and those in which the target followed it. ``margin`` is that
-    by which the influencer was selected, see :func:`summarkov.confidence.given_selected`.
+    ``counted`` has how often the target follows. ``margin`` is that by which the influencer was selected,
+    see :func:`summarkov.confidence.given_selected`.
     """
     estimate = rate_ratio(found.strata)
     more, less = directions(found.strata)
     is_mixed = bool(more.any() and less.any())
-    n_with, n_followed = sequences if sequences is not None else (None, None)
     corrected = (None, None, None) if margin is None else given_selected(found.strata, margin)
     return Influence(
         influencer,
@@ -318,8 +370,7 @@ def influence_of(
         float(estimate.low),
         float(estimate.high),
         *found.totals,
-        sequences=n_followed,
-        sequences_with=n_with,
+        **({} if counted is None else follow_numbers(counted)),
         depends=_depends(found.keys[more], found.keys[less], others) if is_mixed else "",
         corrected_ratio=corrected[0],
         corrected_low=corrected[1],

@@ -138,8 +138,8 @@ ORDER_WORDS = {
 def support(edge: Influence) -> str:
     """In how many sequences the target followed, where that is known, and whether the evidence is thin."""
     words = []
-    if edge.sequences is not None and edge.sequences_with is not None:
-        words.append(f"in {number(edge.sequences)} of {plural(edge.sequences_with, 'sequence')}")
+    if edge.cases_followed is not None and edge.cases_with is not None:
+        words.append(f"in {number(edge.cases_followed)} of {plural(edge.cases_with, 'sequence')}")
     if edge.is_thin:
         words.append("thin evidence")
     if edge.frequency is not None:
@@ -152,7 +152,7 @@ def sentence(edge: Influence, influencer: str, target: str, where: str | None) -
 
     ``where`` says where the influencer is looked for; None: it is an attribute, which holds or does not.
 
-    >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200, 12, 25)
+    >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200, 25, 12)
     >>> sentence(edge, "'A'", "'B'", "within the last 5 events")  # doctest: +NORMALIZE_WHITESPACE
     "After 'A' within the last 5 events, 'B' follows at 30.0% (30 of 100), otherwise 10.0% (20 of 200), in 12
     of 25 sequences: amplifies ×3.0 (95% interval 1.8 to 5.0)."

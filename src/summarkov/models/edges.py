@@ -21,8 +21,7 @@ class Edges(Records[Influence]):
     """Influences by evidence: the surest first, then labels on themselves, then faint ones.
 
     A tuple of :class:`Influence`. ``to_frame()`` has one row per influence, with the fields of it and
-    ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self``, ``is_reversed`` and
-    ``is_turned``.
+    its properties, such as ``rate_with``, ``precedence``, ``directions_differ`` and ``evidence``.
     """
 
     def __new__(cls, records: Iterable[Influence] = (), record: type = Influence) -> Self:
@@ -54,7 +53,7 @@ class Edges(Records[Influence]):
                 change(edge),
                 times(edge),
                 limits(edge),
-                "" if edge.sequences is None else number(edge.sequences),
+                "" if edge.cases_followed is None else number(edge.cases_followed),
                 *([percent(edge.frequency) if edge.frequency is not None else ""] if sure else []),
             ]
             for edge in shown
@@ -127,7 +126,8 @@ class HasEdges:
             numbers = {
                 k: v
                 for k, v in vars(edge).items()
-                if isinstance(v, float | int) or (v is not None and k in ("effect", "interval", "order"))
+                if isinstance(v, float | int)
+                or (v is not None and k in ("effect", "interval", "order", "follow_rule"))
             }
             found.add_edge(edge.influencer, edge.target, **numbers, is_thin=edge.is_thin)
         return found

@@ -71,7 +71,7 @@ def content(
     codes = {label: code for code, label in enumerate(fitted.labels)}
     influences = list(influences_of(model))
     if is_outcome(model):  # each sequence counts once, so that their number is told already
-        influences = [replace(edge, sequences=None, sequences_with=None) for edge in influences]
+        influences = [replace(edge, cases_with=None, cases_followed=None) for edge in influences]
     edges = [_edge(edge, codes) for edge in influences]
     if passages is not None and (is_bag(model) or is_outcome(model)):
         raise SettingError("passages can be shown for a model or a graph; leave out passages=")
@@ -212,7 +212,7 @@ def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
     numbers = [
         *(whole(n) for n in (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without)),
         *numbers_or_none((edge.ratio, edge.low, edge.high), 5),
-        *(None if n is None else whole(n) for n in (edge.sequences, edge.sequences_with)),
+        *(None if n is None else whole(n) for n in (edge.cases_followed, edge.cases_with)),
     ]
     return [
         codes[edge.influencer],

@@ -21,8 +21,8 @@ const usualOf = (code) => `its share of all ${thingsOf(code)}`;
 // is after the influencer, the second otherwise.
 const endless = (value) => (value === null ? NaN : value > 1e300 ? Infinity : value);
 const edges = model.edges.map(([from, to, effect, evidence, faint, numbers, verdict, support, confidence, order], number) => {
-  const [hits, n, hitsOtherwise, nOtherwise, ratio, low, high, sequences, sequencesWith] = numbers;
-  return { number, from, to, effect, evidence, faint, hits: [hits, hitsOtherwise], n: [n, nOtherwise], ratio: endless(ratio), low: endless(low), high: endless(high), sequences, sequencesWith, verdict, support, confidence: confidence ?? undefined, order };
+  const [hits, n, hitsOtherwise, nOtherwise, ratio, low, high, casesFollowed, casesWith] = numbers;
+  return { number, from, to, effect, evidence, faint, hits: [hits, hitsOtherwise], n: [n, nOtherwise], ratio: endless(ratio), low: endless(low), high: endless(high), casesFollowed, casesWith, verdict, support, confidence: confidence ?? undefined, order };
 });
 const edgeBetween = new Map(edges.map((edge) => [edge.from * labels.length + edge.to, edge]));
 for (const edge of edges) edge.returns = edge.from !== edge.to && edgeBetween.has(edge.to * labels.length + edge.from);

@@ -244,6 +244,9 @@ def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
             **vars(edge),
             "rate_with": edge.rate_with,
             "rate_without": edge.rate_without,
+            "precedence": edge.precedence,
+            "leads_with_cases": edge.leads_with_cases,
+            "directions_differ": edge.directions_differ,
             "is_thin": edge.is_thin,
             "is_reversed": edge.is_reversed,
         }

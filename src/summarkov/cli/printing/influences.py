@@ -99,7 +99,7 @@ def print_influences(console: Page, edges: Sequence[Influence], models: Mapping[
     for at, edge in enumerate(edges):
         parts[edge.faint or ("itself" if edge.is_self else "")].append(at)
     titles = {"itself": "Labels on themselves", **_FAINT}
-    if any(edge.sequences is not None for edge in edges):
+    if any(edge.cases_followed is not None for edge in edges):
         titles["thin evidence"] += _FEW_SEQUENCES
     columns = _columns(console, edges, models)
     widths = _names_width(console.page_width - _beside(columns) - _JOINTS, edges)
@@ -153,9 +153,9 @@ def _columns(
         "Without → with": [change(e) for e in edges],
         "Factor": [times(e) or e.effect for e in edges],
         "95% interval": [limits(e) for e in edges],
-        "Seqs": ["" if e.sequences is None else number(e.sequences) for e in edges],
+        "Seqs": ["" if e.cases_followed is None else number(e.cases_followed) for e in edges],
     }
-    if all(e.sequences is None for e in edges):
+    if all(e.cases_followed is None for e in edges):
         del columns["Seqs"]
     if any(e.order is not None for e in edges):
         columns["Order"] = [order_word(e) for e in edges]
