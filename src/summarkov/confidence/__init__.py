@@ -18,8 +18,6 @@ from summarkov.confidence.rate_ratio import (
     exact_intervals,
     rate_ratio,
     seen,
-    widened,
-    widening,
 )
 from summarkov.confidence.results import (
     Confidence,
@@ -32,3 +30,4 @@ from summarkov.confidence.results import (
     benjamini_yekutieli,
     standardised,
 )
+from summarkov.confidence.robust import added, robust_widening, widened, widening

@@ -169,16 +169,21 @@ def _is_many(strata: Strata) -> BoolArray:
     return np.asarray(np.minimum.reduce([a, n1 - a, b, n0 - b]) >= ENOUGH)
 
 
-def _normal(strata: Strata, tail: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Limits and p-value by Greenland and Robins' variance."""
-    from scipy.special import ndtr, ndtri
-
+def log_variance(strata: Strata) -> FloatArray:
+    """Greenland and Robins' variance of the logarithm of the ratio, where both sums are above 0."""
     above, below = strata.sums()
     a, n1, b, n0 = vars(strata).values()
     n = np.maximum(n1 + n0, 1e-300)
     spread = ((a + b) * (n1 / n) * (n0 / n) - a * b / n).sum(axis=-1)
-    deviation = np.sqrt(np.maximum(spread, 0.0) / above / below)
-    centre, z = np.log(above / below), -ndtri(tail)
+    return np.asarray(np.maximum(spread, 0.0) / above / below)
+
+
+def _normal(strata: Strata, tail: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Limits and p-value by Greenland and Robins' variance."""
+    from scipy.special import ndtr, ndtri
+
+    deviation = np.sqrt(log_variance(strata))
+    centre, z = np.log(strata.ratio()), -ndtri(tail)
     p_value = 2 * ndtr(-np.abs(centre) / np.maximum(deviation, 1e-300))
     return np.exp(centre - z * deviation), np.exp(centre + z * deviation), p_value
 
@@ -265,32 +270,3 @@ def directions(strata: Strata, level: float = 0.95) -> tuple[BoolArray, BoolArra
     limit = (1 - level) / 2 / np.maximum(held.sum(axis=-1, keepdims=True), 1)
     more, less = held & (at_least <= limit), held & (at_most <= limit)
     return np.where(often, less, more), np.where(often, more, less)
-
-
-def widening(found: RateRatio, drawn: FloatArray) -> FloatArray:
-    """How many times wider than from counts the interval of a ratio is, if sequences are drawn anew.
-
-    ``drawn[..., b]`` are the ratios of resampled data: the standard deviation of their logarithms is compared
-    with that which counts give. It is at least 1, and 1 where one of the two is not known: hits were so few
-    that the exact interval, which is wide, must do.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(drawn)
-        usable = np.isfinite(logs)
-        n = usable.sum(axis=-1)
-        logs = np.where(usable, logs, 0.0)
-        mean = logs.sum(axis=-1) / np.maximum(n, 1)
-        square = np.where(usable, (logs - mean[..., None]) ** 2, 0.0).sum(axis=-1) / np.maximum(n - 1, 1)
-        factor = np.sqrt(square) / found.deviation
-    return np.where((n >= 10) & np.isfinite(factor), np.maximum(factor, 1.0), 1.0)
-
-
-def widened(found: RateRatio, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The interval of a ratio, made wider by a factor (on the scale of logarithms)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = (
-            found.ratio * (found.low / found.ratio) ** factor,
-            found.ratio * (found.high / found.ratio) ** factor,
-        )
-    known = np.isfinite(found.ratio) & (found.ratio > 0)
-    return np.where(known, low, found.low), np.where(known, high, found.high)

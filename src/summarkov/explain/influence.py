@@ -9,11 +9,19 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from summarkov.confidence import Strata, directions, given_selected, rate_ratio
+from summarkov.confidence import (
+    Strata,
+    added,
+    directions,
+    given_selected,
+    rate_ratio,
+    robust_widening,
+    widened,
+)
 from summarkov.engines import StateCounts
 from summarkov.frames import Record
 from summarkov.summaries import TreeSummary
-from summarkov.typing import CodeArray, FloatArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: Fewer hits than this, both seen and to be expected, are thin evidence.
 FEW_HITS = 10
@@ -49,8 +57,12 @@ class Influence(Record):
         In how many sequences Z was followed by x within its window, and in how many by anything; None
         where a model file does not know.
     interval : str
-        What the interval is from. "counts" takes events for independent given their past, as the model
-        does; "resampled" allows for sequences that differ (:meth:`InfluenceGraph.confidence`);
+        What the interval is from. "robust" allows for sequences that differ and events that come in bursts
+        (:func:`summarkov.confidence.robust_widening`); it is never narrower than "counts", which takes events
+        for independent given their past, as the model does, and is given where the other cannot be had: where
+        the ratio is 0 or infinite, of fewer than two sequences or blocks, for outcomes, which have one
+        position in each sequence, after ``partial_fit``, of a bag, and of files of earlier versions.
+        "resampled" is one that resampled data made wider (:meth:`InfluenceGraph.confidence`);
         "likelihood" is that of a :class:`JointSuMM`, whose ratio is a factor of odds.
     frequency : float or None
         The share of graphs from resampled data that have the edge; None if it was not asked for.
@@ -226,12 +238,24 @@ class Contrast:
 
     ``strata`` has the hits of one label, ``[..., c]``, in the configurations c of the other influencers.
     ``keys[c]`` is the configuration, ``totals`` sum over all positions, those of configurations that were
-    seen only with or only without included.
+    seen only with or only without included. ``stratum[s]`` is the configuration of state s, -1 where it is
+    not compared, and ``here[s]`` tells whether the influencer is there.
     """
 
     strata: Strata
     keys: CodeArray
     totals: Totals
+    stratum: IntArray
+    here: BoolArray
+
+    def added(self) -> tuple[FloatArray, FloatArray]:
+        """What a position in each state adds to the logarithm of the ratio, and a hit beside that."""
+        if not len(self.keys):
+            return np.zeros(len(self.here)), np.zeros(len(self.here))
+        side = np.where(self.here, 0, 1)
+        base, hit = (values[side, self.stratum] for values in added(self.strata))
+        compared = self.stratum >= 0
+        return np.where(compared, base, 0.0), np.where(compared, hit, 0.0)
 
 
 def presence(table: StateCounts) -> StateCounts:
@@ -247,7 +271,9 @@ def contrast(table: StateCounts, scale: int, column: int, outcome: int) -> Contr
     sums = (numbers[..., rows].sum(axis=-1) for rows in (here, ~here) for numbers in (hits, n))
     totals = Totals(*(float(each) if each.ndim == 0 else np.nan for each in sums))
     strata = Strata.of(hits[..., with_], n[..., with_], hits[..., without], n[..., without])
-    return Contrast(strata, np.delete(table.keys[with_], column, axis=1), totals)
+    stratum = np.full(len(here), -1)
+    stratum[with_] = stratum[without] = np.arange(len(with_))
+    return Contrast(strata, np.delete(table.keys[with_], column, axis=1), totals, stratum, here)
 
 
 def presence_pairs(keys: CodeArray, column: int) -> tuple[IntArray, IntArray]:
@@ -289,7 +315,19 @@ def contrast_in_tree(tree: TreeSummary, at_nodes: FloatArray, influencer: int, o
     hits, n = at_nodes[:, outcome], at_nodes.sum(axis=1)
     each = hits[yes], n[yes], hits[no], n[no]
     keys = np.arange(len(rows), dtype=np.int32)[:, None]
-    return Contrast(Strata.of(*each), keys, Totals(*(float(numbers.sum()) for numbers in each)))
+    totals = Totals(*(float(numbers.sum()) for numbers in each))
+    return Contrast(Strata.of(*each), keys, totals, *_asked_at(tree, yes, no))
+
+
+def _asked_at(tree: TreeSummary, yes: IntArray, no: IntArray) -> tuple[IntArray, BoolArray]:
+    """For each leaf the pair of branches that it is below, or -1, and whether that is the one of yes."""
+    stratum, here = np.full(len(tree.nodes), -1), np.zeros(len(tree.nodes), bool)
+    stratum[yes] = stratum[no] = np.arange(len(yes))
+    here[yes] = True
+    for row, above in enumerate(tree.parent.tolist()):  # which come first
+        if above >= 0 and stratum[row] < 0:
+            stratum[row], here[row] = stratum[above], here[above]
+    return stratum[tree.leaves], here[tree.leaves]
 
 
 def influence_of(
@@ -299,27 +337,33 @@ def influence_of(
     others: Sequence[str],
     sequences: tuple[float, float] | None,
     margin: float | None = None,
+    clusters: tuple[FloatArray, FloatArray] | None = None,
 ) -> Influence:
     """What a contrast says. ``others`` names the columns of its keys, if they stand for influencers.
 
     ``sequences`` are those with the influencer, and those in which the target followed it. ``margin`` is that
-    by which the influencer was selected, see :func:`summarkov.confidence.given_selected`.
+    by which the influencer was selected, see :func:`summarkov.confidence.given_selected`. ``clusters`` are
+    the sums of squares and numbers that :func:`summarkov.confidence.robust_widening` takes.
     """
     estimate = rate_ratio(found.strata)
+    wider = None if clusters is None else robust_widening(found.strata, *clusters)
+    factor = 1.0 if wider is None else wider
+    low, high = (float(limit) for limit in widened(estimate, np.asarray(factor)))
     more, less = directions(found.strata)
     is_mixed = bool(more.any() and less.any())
     n_with, n_followed = sequences if sequences is not None else (None, None)
-    corrected = (None, None, None) if margin is None else given_selected(found.strata, margin)
+    corrected = (None, None, None) if margin is None else given_selected(found.strata, margin, factor=factor)
     return Influence(
         influencer,
         target,
-        effect_of(float(estimate.low), float(estimate.high), is_mixed),
+        effect_of(low, high, is_mixed),
         float(estimate.ratio),
-        float(estimate.low),
-        float(estimate.high),
+        low,
+        high,
         *found.totals,
         sequences=n_followed,
         sequences_with=n_with,
+        interval="counts" if wider is None else "robust",
         depends=_depends(found.keys[more], found.keys[less], others) if is_mixed else "",
         corrected_ratio=corrected[0],
         corrected_low=corrected[1],

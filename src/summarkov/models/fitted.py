@@ -11,12 +11,13 @@ import numpy as np
 
 from summarkov.confidence import exact_intervals, seen
 from summarkov.engines import IN_A_ROW, CountSource, Layout, StateCounts, StatesRequest, Target
+from summarkov.engines.clusters import Clustered, Clusters, block_of
 from summarkov.engines.counts import merge_keys
-from summarkov.engines.surveys import Followed
+from summarkov.engines.surveys import Asked, Followed
 from summarkov.engines.weights import refuse_overflow
-from summarkov.explain import Contrast, Influence, contrasts_in_table, influence_of
+from summarkov.explain import Contrast, Influence, contrasts_in_table, influence_of, presence
 from summarkov.frames import MOST, Column, Sheet, Tabular
-from summarkov.kernels import Index
+from summarkov.kernels import ClusterValues, Index
 from summarkov.scores import log_likelihood, probabilities, pseudo_counts
 from summarkov.search import Certificate, Problem, SearchResult, Step
 from summarkov.summaries import Reach, Summary
@@ -42,6 +43,7 @@ class Fitted:
     settings: Mapping[str, Any]  # the model's parameters when it was fitted
     n_targets: int = 1  # how many were learned together, this one included
     followed: Followed | None = None  # sequences in which influencers occurred and the target followed
+    clusters: Clusters | None = None  # how much sequences move the ratios; None after more was added
     margins: tuple[float, ...] | None = None  # by how much the score exceeds that without each influencer
     layout: Layout = IN_A_ROW
 
@@ -145,10 +147,35 @@ class Fitted:
                 [*names[:column], *names[column + 1 :]] if self.summary.by_level else (),
                 None if self.followed is None else self.followed.of(column, outcome),
                 None if self.margins is None else self.margins[column],
+                None if self.clusters is None else self.clusters.edge(column, outcome),
             )
             for column, outcome, found in self.contrasts()
             if self.influencers[column] not in self.given
         )
+
+    def clustered(self) -> Clustered | None:
+        """What to add up over sequences to know how much they move the ratios; None where nothing is told.
+
+        An outcome has one position in each sequence, so nothing is to be added up.
+        """
+        if not self.summary.by_label or not self.influencers or self.layout.outcomes:
+            return None
+        windows = tuple(self.reach(label) for label in self.influencer_labels)
+        asked = Asked(self.influencers, windows, self.target.codes)
+        keys = presence(self.table).keys if self.summary.by_level else self.table.keys
+        shape = len(keys), len(self.target.codes), len(windows)
+        base, hit, present = np.zeros(shape), np.zeros(shape), np.full((len(keys), len(windows)), -1, np.int32)
+        for column, outcome, found in self.contrasts():
+            base[:, outcome, column], hit[:, outcome, column] = found.added()
+            present[:, column] = np.where(found.stratum >= 0, found.here, -1)
+        if self.summary.by_level:
+            present = keys
+        of_events = [
+            window
+            for label, window in zip(self.influencer_labels, windows, strict=True)
+            if label not in self.layout.attributes
+        ]
+        return Clustered(self.request, asked, keys, ClusterValues(present, base, hit, block_of(of_events)))
 
     @property
     def log_likelihood(self) -> float:
@@ -196,6 +223,7 @@ class Fitted:
             label_counts=self.label_counts * old + source.label_counts * new,
             certificate=None,
             followed=None if self.followed is None or followed is None else self.followed + followed,
+            clusters=None,
         )
 
 

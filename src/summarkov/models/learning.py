@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from summarkov.engines import CountSource, Layout, ReplicatedSource, StateCounts
+from summarkov.engines.clusters import sum_clusters
 from summarkov.engines.surveys import Asked, count_followed
 from summarkov.errors import DataError, SettingError
 from summarkov.models.parameters import resolve_target
@@ -54,6 +55,7 @@ def learn(
             label_counts=label_counts,
         )
     _count_sequences(models, source)
+    _sum_clusters(models, source)
 
 
 def _problems(
@@ -133,6 +135,13 @@ def _count_sequences(models: Sequence[SummaryModel], source: CountSource) -> Non
     found = count_followed(source, [_asked(model.fitted) for model in models])
     for model, followed in zip(models, found, strict=True):
         model._fitted = replace(model.fitted, followed=followed)
+
+
+def _sum_clusters(models: Sequence[SummaryModel], source: CountSource) -> None:
+    """Add to fitted models how much sequences move the ratios of their edges."""
+    found = sum_clusters(source, [model.fitted.clustered() for model in models])
+    for model, clusters in zip(models, found, strict=True):
+        model._fitted = replace(model.fitted, clusters=clusters)
 
 
 def _asked(fitted: Fitted) -> Asked:

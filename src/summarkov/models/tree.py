@@ -289,5 +289,6 @@ class TreeSuMM(SummaryModel):
             table=result.table,
             score=result.score,
             settings=new.get_params(deep=False),
+            clusters=fitted.clusters if result.summary == fitted.summary else None,
         )
         return new
