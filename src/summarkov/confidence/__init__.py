@@ -11,14 +11,7 @@ from summarkov.confidence.order import (
     competing,
     order_word,
 )
-from summarkov.confidence.rate_ratio import (
-    RateRatio,
-    Strata,
-    directions,
-    exact_intervals,
-    rate_ratio,
-    seen,
-)
+from summarkov.confidence.rate_ratio import RateRatio, Strata, directions, exact_intervals, rate_ratio, seen
 from summarkov.confidence.results import (
     Confidence,
     Discoveries,

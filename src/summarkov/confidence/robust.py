@@ -8,12 +8,12 @@ import numpy.typing as npt
 from summarkov.confidence.rate_ratio import RateRatio, Strata, log_variance
 from summarkov.typing import FloatArray
 
-#: With fewer sequences than this, blocks of sequences are looked at too; with fewer than the other, only they.
+#: With fewer sequences than this, blocks of them are looked at too; with fewer than the second, only blocks.
 MANY_CLUSTERS, FEW_CLUSTERS = 30, 10
 
 
 def added(strata: Strata) -> tuple[FloatArray, FloatArray]:
-    r"""What a position adds to the logarithm of the ratio: ``[with or without, stratum]``, and hits beside it.
+    r"""What a position adds to the logarithm of the ratio, ``[with or without, stratum]``, and a hit more.
 
     The ratio is :math:`A / B` as in :func:`rate_ratio`. If one position more or less hardly changes the
     counts, the logarithm changes by

@@ -79,11 +79,12 @@ def block_of(windows: Sequence[Reach]) -> kernels.Span | None:
 
 
 def sum_clusters(source: CountSource, asked: Sequence[Clustered | None]) -> list[Clusters | None]:
-    """Answer for several targets in one pass; None for those that ask nothing, or if only counts are shown."""
+    """Answer for several targets in one pass; None for those that ask nothing, and if there are only counts."""
     wanted = [one for one in asked if one is not None]
     if not wanted or not isinstance(source, EventSource):
         return [None] * len(asked)
-    sums = iter(source.run(ClusterWork(tuple(wanted))))
+    answers = source.run(ClusterWork(tuple(wanted)))
+    sums = iter(answers)
     attributes = np.searchsorted(source.labels, source.attributes)
     return [
         None

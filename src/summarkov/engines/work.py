@@ -199,11 +199,14 @@ class Part:
         return kept
 
     def whole(self, event_bytes: int) -> Iterable[tuple[Block, kernels.Index]]:
-        """Blocks of whole sequences; one that is larger than what fits into memory is held there all the same."""
+        """Blocks of whole sequences; one sequence is held as a whole, however large it is."""
         if self.n_events is not None and self.n_events <= (most := self.most_events(event_bytes)):
             return self.indexed(most, Memory(0, None))
         return (
-            (block, Past().index(block.codes, block.offsets, len(self.labels), block.moments, self.attributes))
+            (
+                block,
+                Past().index(block.codes, block.offsets, len(self.labels), block.moments, self.attributes),
+            )
             for block in uncut(self.blocks(event_bytes))
         )
 

@@ -1,4 +1,4 @@
-"""How much each sequence, and each block of one, moves the ratio of every edge: sums of squares over these."""
+"""How much each sequence, and each block of one, moves the ratio of every edge: sums of squares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from summarkov.typing import CodeArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class ClusterValues:
-    """What a position adds to the edges of one target, by its state; an edge is a label x and an influencer u.
+    """What a position adds to the edges of one target, by its state; an edge is a label x and an influencer.
 
     ``present[s, u]`` tells whether an influencer is there in a state. A position in state s adds
     ``base[s, x, u]`` to an edge, and where it is one of label x ``hit[s, x, u]`` more. ``block`` is the least

@@ -16,7 +16,7 @@ from summarkov.engines.surveys import Asked, count_followed
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events.draws import Bootstrap
 from summarkov.explain import Contrast, Influence, influence_of, ranked
-from summarkov.explain.influence import Totals
+from summarkov.explain.contrasts import Totals
 from summarkov.frames import MOST, Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges, HasPage

@@ -164,7 +164,11 @@ class Fitted:
         asked = Asked(self.influencers, windows, self.target.codes)
         keys = presence(self.table).keys if self.summary.by_level else self.table.keys
         shape = len(keys), len(self.target.codes), len(windows)
-        base, hit, present = np.zeros(shape), np.zeros(shape), np.full((len(keys), len(windows)), -1, np.int32)
+        base, hit, present = (
+            np.zeros(shape),
+            np.zeros(shape),
+            np.full((len(keys), len(windows)), -1, np.int32),
+        )
         for column, outcome, found in self.contrasts():
             base[:, outcome, column], hit[:, outcome, column] = found.added()
             present[:, column] = np.where(found.stratum >= 0, found.here, -1)

@@ -1,6 +1,7 @@
 // How much each sequence, and each block of one, moves the ratio of every edge: sums of squares.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -84,14 +85,20 @@ class ClusterSums {
             for (const std::size_t t : targets) {
                 close(t);
                 end_block(t, weight);
+                targets_[t].is_cut = true;
             }
         }
     }
 
     void end(Count weight) {
         for (std::size_t t = 0; t < targets_.size(); ++t) {
-            end_block(t, weight);
-            add(t, 0, weight);
+            if (targets_[t].is_cut) {
+                end_block(t, weight);
+                add(t, 0, 0, weight);
+                targets_[t].is_cut = false;
+            } else {
+                add(t, 1, 0, weight);  // a sequence of one block
+            }
         }
     }
 
@@ -107,6 +114,7 @@ class ClusterSums {
         std::vector<std::int64_t> dense;
         std::unordered_map<std::uint64_t, std::int64_t> sparse;
         Kind kinds[2];
+        bool is_cut = false;  // whether the sequence has more than one block
 
         std::int64_t row(std::uint64_t pattern) const {
             if (!dense.empty()) return dense[pattern];
@@ -120,20 +128,22 @@ class ClusterSums {
         auto& [sequence, block] = targets_[t].kinds;
         for (std::int64_t e = 0; e < targets_[t].edges; ++e) sequence.sums[e] += block.sums[e];
         for (int side = 0; side < 2; ++side) sequence.seen[side] |= block.seen[side];
-        add(t, 1, weight);
+        add(t, 1, 1, weight);
     }
 
-    void add(std::size_t t, int kind, Count weight) {
+    // Count what was gathered for a kind, as one cluster of that kind and of those down to `least`.
+    void add(std::size_t t, int gathered, int least, Count weight) {
         auto& target = targets_[t];
-        auto& here = target.kinds[kind];
+        auto& here = target.kinds[gathered];
         auto& to = totals[t];
-        for (std::int64_t e = 0; e < target.edges; ++e) {
-            to.squares[kind][e] += static_cast<double>(weight) * here.sums[e] * here.sums[e];
-            here.sums[e] = 0.0;
-        }
+        for (int kind = gathered; kind >= least; --kind)
+            for (std::int64_t e = 0; e < target.edges; ++e)
+                to.squares[kind][e] += static_cast<double>(weight) * here.sums[e] * here.sums[e];
+        std::fill(here.sums.begin(), here.sums.end(), 0.0);
         for (int side = 0; side < 2; ++side) {
             for (std::int64_t u = 0; u < target.width; ++u)
-                if (here.seen[side] >> (target.width - 1 - u) & 1) to.clusters[kind][side][u] += weight;
+                if (here.seen[side] >> (target.width - 1 - u) & 1)
+                    for (int kind = gathered; kind >= least; --kind) to.clusters[kind][side][u] += weight;
             here.seen[side] = 0;
         }
     }
