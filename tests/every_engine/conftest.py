@@ -15,7 +15,7 @@ from summarkov import kernels
 from summarkov.engines import work
 from summarkov.engines.memory import make_source
 from summarkov.engines.work import EVENT_BYTES
-from summarkov.kernels import boosted, history_tests, numpy_kernels, resampling
+from summarkov.kernels import boosted, clusters, history_tests, numpy_kernels, resampling
 
 #: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
 BACKENDS = {
@@ -34,6 +34,7 @@ FUNCTIONS = (
 )
 #: Those whose NumPy twins have a module of their own.
 ELSEWHERE = {
+    "cluster_presence": clusters,
     "count_presence": resampling,
     "count_tests": history_tests,
     "tree_grower": boosted,

@@ -79,7 +79,7 @@ def block_of(windows: Sequence[Reach]) -> kernels.Span | None:
 
 
 def sum_clusters(source: CountSource, asked: Sequence[Clustered | None]) -> list[Clusters | None]:
-    """Answer for several targets in one pass; None for those that ask nothing, and if there are only counts."""
+    """Answer for several targets in one pass; None for those that ask nothing; None from mere counts."""
     wanted = [one for one in asked if one is not None]
     if not wanted or not isinstance(source, EventSource):
         return [None] * len(asked)
