@@ -16,9 +16,9 @@ from summarkov.typing import CodeArray, FloatArray, IntArray
 class ClusterValues:
     """What a position adds to the edges of one target, by its state; an edge is a label x and an influencer.
 
-    ``present[s, u]`` tells whether an influencer is there in a state. A position in state s adds
-    ``base[s, x, u]`` to an edge, and where it is one of label x ``hit[s, x, u]`` more. ``block`` is the least
-    length of a block; None: a block is a sequence.
+    ``present[s, u]`` tells whether an influencer is there in a state: 1 or 0, or -1 where a tree does not
+    ask. A position in state s adds ``base[s, x, u]`` to an edge, and where it is one of label x
+    ``hit[s, x, u]`` more. ``block`` is the least length of a block; None: a block is a sequence.
     """
 
     present: CodeArray
@@ -75,8 +75,8 @@ def cluster_states(
         sequence = np.searchsorted(index.offsets, starts, side="right") - 1
         weight = np.ones(len(starts), np.int64) if weights is None else weights[sequence]
         for u in range(n_influencers):
-            present = values.present[state, u] > 0
-            for side, here in enumerate((present, ~present)):
+            present = values.present[state, u]
+            for side, here in enumerate((present > 0, present == 0)):
                 clusters[kind, side, u] = weight[np.logical_or.reduceat(here & begins, starts)].sum()
             for x, label in enumerate(labels.tolist()):
                 each = values.base[state, x, u] * begins + values.hit[state, x, u] * (index.codes == label)

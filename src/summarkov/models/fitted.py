@@ -11,13 +11,13 @@ import numpy as np
 
 from summarkov.confidence import exact_intervals, seen
 from summarkov.engines import IN_A_ROW, CountSource, Layout, StateCounts, StatesRequest, Target
-from summarkov.engines.clusters import Clustered, Clusters, block_of
+from summarkov.engines.clusters import Clusters
 from summarkov.engines.counts import merge_keys
-from summarkov.engines.surveys import Asked, Followed
+from summarkov.engines.surveys import Followed
 from summarkov.engines.weights import refuse_overflow
-from summarkov.explain import Contrast, Influence, contrasts_in_table, influence_of, presence
+from summarkov.explain import Contrast, Influence, contrasts_in_table, influence_of
 from summarkov.frames import MOST, Column, Sheet, Tabular
-from summarkov.kernels import ClusterValues, Index
+from summarkov.kernels import Index
 from summarkov.scores import log_likelihood, probabilities, pseudo_counts
 from summarkov.search import Certificate, Problem, SearchResult, Step
 from summarkov.summaries import Reach, Summary
@@ -43,6 +43,7 @@ class Fitted:
     settings: Mapping[str, Any]  # the model's parameters when it was fitted
     n_targets: int = 1  # how many were learned together, this one included
     followed: Followed | None = None  # sequences in which influencers occurred and the target followed
+    moments: FloatArray | None = None  # of a tree: totals of each influencer and label, over all positions
     clusters: Clusters | None = None  # how much sequences move the ratios; None after more was added
     margins: tuple[float, ...] | None = None  # by how much the score exceeds that without each influencer
     layout: Layout = IN_A_ROW
@@ -114,12 +115,18 @@ class Fitted:
         return self.table.counts
 
     def intervals(self, rows: IntArray | slice = slice(None), level: float = 0.95) -> FloatArray:
-        """Exact intervals ``[row, x, (low, high)]`` for rows of ``theta``, from what was counted there."""
+        """Intervals ``[row, x, (low, high)]`` for rows of ``theta``: exact ones, from what was counted there.
+
+        Estimates are drawn towards a prior, or averaged over trees, which may take one out of the interval
+        from its own counts. Then the interval is extended to it: an estimate is never outside of its own.
+        """
         unseen = np.zeros((1, self.counts.shape[1]))
         counts = np.concatenate([self.observed / self.scale, unseen])[rows]
         if counts.shape[1] == 1:  # nothing else can come
             return np.ones((*counts.shape, 2))
-        return exact_intervals(counts, counts.sum(axis=-1, keepdims=True), level)
+        exact = exact_intervals(counts, counts.sum(axis=-1, keepdims=True), level)
+        theta = self.theta[rows]
+        return np.stack([np.minimum(exact[..., 0], theta), np.maximum(exact[..., 1], theta)], axis=-1)
 
     def met(self, label: str) -> BoolArray | None:
         """For each state, whether it tells that an influencer is there; None: its window alone does."""
@@ -145,7 +152,7 @@ class Fitted:
                 self.labels[self.target.codes[outcome]],
                 found,
                 [*names[:column], *names[column + 1 :]] if self.summary.by_level else (),
-                None if self.followed is None else self.followed.of(column, outcome),
+                self.sequences(column, outcome),
                 None if self.margins is None else self.margins[column],
                 None if self.clusters is None else self.clusters.edge(column, outcome),
             )
@@ -153,33 +160,14 @@ class Fitted:
             if self.influencers[column] not in self.given
         )
 
-    def clustered(self) -> Clustered | None:
-        """What to add up over sequences to know how much they move the ratios; None where nothing is told.
+    @property
+    def presence_requests(self) -> list[StatesRequest]:
+        """What to count, for each influencer, where the table does not tell its totals; nothing: it does."""
+        return []
 
-        An outcome has one position in each sequence, so nothing is to be added up.
-        """
-        if not self.summary.by_label or not self.influencers or self.layout.outcomes:
-            return None
-        windows = tuple(self.reach(label) for label in self.influencer_labels)
-        asked = Asked(self.influencers, windows, self.target.codes)
-        keys = presence(self.table).keys if self.summary.by_level else self.table.keys
-        shape = len(keys), len(self.target.codes), len(windows)
-        base, hit, present = (
-            np.zeros(shape),
-            np.zeros(shape),
-            np.full((len(keys), len(windows)), -1, np.int32),
-        )
-        for column, outcome, found in self.contrasts():
-            base[:, outcome, column], hit[:, outcome, column] = found.added()
-            present[:, column] = np.where(found.stratum >= 0, found.here, -1)
-        if self.summary.by_level:
-            present = keys
-        of_events = [
-            window
-            for label, window in zip(self.influencer_labels, windows, strict=True)
-            if label not in self.layout.attributes
-        ]
-        return Clustered(self.request, asked, keys, ClusterValues(present, base, hit, block_of(of_events)))
+    def sequences(self, column: int, outcome: int) -> tuple[float, float] | None:
+        """Sequences with an influencer, and those in which a label followed it; None: not known."""
+        return None if self.followed is None else self.followed.of(column, outcome)
 
     @property
     def log_likelihood(self) -> float:
@@ -243,7 +231,8 @@ class Row(NamedTuple):
     counts : tuple of float
         How often each outcome followed, N(x; s), in the order of ``outcomes_``.
     probabilities, intervals : tuple
-        The probability of each outcome, and its 95% interval.
+        The probability of each outcome, and its 95% interval: the exact one from the counts, extended to the
+        probability where the prior took that outside.
     """
 
     state: Hashable

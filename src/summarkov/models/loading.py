@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarkov.engines import StateCounts, Target
-from summarkov.engines.clusters import Clusters
 from summarkov.engines.surveys import Followed
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.bag import Bag, read_influences
@@ -31,6 +30,7 @@ from summarkov.models.stored_models import (
     read_settings,
     read_states,
 )
+from summarkov.models.stored_sums import read_sums
 from summarkov.search import Certificate, Problem, SearchResult
 from summarkov.search.exact import n_allowed
 from summarkov.store import Node, Place, check_seal, read_document
@@ -185,7 +185,7 @@ def _read_target(
         n_sequences=data.n_sequences,
         label_counts=data.label_counts,
         followed=_read_sequences(node["sequences"], with_edges, names) if "sequences" in node else None,
-        clusters=_read_clusters(node["clusters"], with_edges, names) if "clusters" in node else None,
+        **read_sums(node, with_edges, names),
     )
     _check_result(node, fitted, problem)
     model._fitted = fitted
@@ -216,21 +216,8 @@ def _read_sequences(node: Node, influencers: list[str], target: tuple[str, ...])
     return Followed(np.array(present, float), np.array(followed, float).reshape(len(present), len(target)))
 
 
-def _read_clusters(node: Node, influencers: list[str], target: tuple[str, ...]) -> Clusters:
-    """How much sequences, and blocks of them, move the ratio of each edge."""
-    given = dict(node.items())
-    if list(given) != influencers or not influencers:
-        node.wrong(f"one entry for each of {', '.join(influencers) or 'no influencers'}")
-    n = [[_sequences(number) for number in one["n"].list(2)] for one in given.values()]
-    squares = [
-        [[_sequences(number) for number in one["squares"][label].list(2)] for label in target]
-        for one in given.values()
-    ]
-    return Clusters(np.array(squares, float).transpose(2, 1, 0), np.array(n, float).T)
-
-
 def _sequences(node: Node, most: float = math.inf) -> float:
-    """A number such as that of sequences, which weights may make fractional."""
+    """A number of sequences; weights may make it fractional."""
     n = node.number()
     if not 0 <= n <= most:
         node.wrong("a number from 0 on" if most == math.inf else f"a number from 0 to {most:g}")

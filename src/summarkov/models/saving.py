@@ -26,6 +26,7 @@ from summarkov.confidence import (
 from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.explain import Influence, effect_of
 from summarkov.models.bootstrap import edge_confidence
+from summarkov.models.stored_sums import sums_document
 from summarkov.settings import Duration, is_whole
 from summarkov.store import Node, Place, finite, write_sealed
 from summarkov.summaries import CustomSummary
@@ -127,7 +128,7 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
         "score": fitted.score if np.isfinite(fitted.score) else None,
         "log_likelihood": fitted.log_likelihood,
         **({} if fitted.followed is None else {"sequences": _sequences(model)}),
-        **({} if fitted.clusters is None else {"clusters": _clusters(model)}),
+        **sums_document(fitted),
         "states": states_document(fitted),
         "trace": [
             {name: value.text if isinstance(value, Duration) else value for name, value in vars(step).items()}
@@ -158,17 +159,6 @@ def _sequences(model: SummaryModel) -> dict[str, Any]:
             model.fitted.influencer_labels, followed.present, followed.followed, strict=False
         )
     }
-
-
-def _clusters(model: SummaryModel) -> dict[str, Any]:
-    """How much sequences and blocks of them move the ratio of each edge, and how many there are."""
-    clusters = model.fitted.clusters
-    assert clusters is not None
-    found: dict[str, Any] = {}
-    for u, z in enumerate(model.fitted.influencer_labels):
-        squares = {x: clusters.squares[:, at, u].tolist() for at, x in enumerate(model.target_)}
-        found[z] = {"n": clusters.n[:, u].tolist(), "squares": squares}
-    return found
 
 
 # ---------------------------------------------------------------------- what was found out about edges
