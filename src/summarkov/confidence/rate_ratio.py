@@ -169,21 +169,16 @@ def _is_many(strata: Strata) -> BoolArray:
     return np.asarray(np.minimum.reduce([a, n1 - a, b, n0 - b]) >= ENOUGH)
 
 
-def log_variance(strata: Strata) -> FloatArray:
-    """Greenland and Robins' variance of the logarithm of the ratio, where both sums are above 0."""
-    above, below = strata.sums()
-    a, n1, b, n0 = vars(strata).values()
-    n = np.maximum(n1 + n0, 1e-300)
-    spread = ((a + b) * (n1 / n) * (n0 / n) - a * b / n).sum(axis=-1)
-    return np.asarray(np.maximum(spread, 0.0) / above / below)
-
-
 def _normal(strata: Strata, tail: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Limits and p-value by Greenland and Robins' variance."""
     from scipy.special import ndtr, ndtri
 
-    deviation = np.sqrt(log_variance(strata))
-    centre, z = np.log(strata.ratio()), -ndtri(tail)
+    above, below = strata.sums()
+    a, n1, b, n0 = vars(strata).values()
+    n = np.maximum(n1 + n0, 1e-300)
+    spread = ((a + b) * (n1 / n) * (n0 / n) - a * b / n).sum(axis=-1)
+    deviation = np.sqrt(np.maximum(spread, 0.0) / above / below)
+    centre, z = np.log(above / below), -ndtri(tail)
     p_value = 2 * ndtr(-np.abs(centre) / np.maximum(deviation, 1e-300))
     return np.exp(centre - z * deviation), np.exp(centre + z * deviation), p_value
 

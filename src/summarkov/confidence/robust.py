@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence.rate_ratio import RateRatio, Strata, log_variance
+from summarkov.confidence.rate_ratio import RateRatio, Strata
 from summarkov.typing import FloatArray
 
 #: With fewer sequences than this, blocks of them are looked at too; with fewer than the second, only blocks.
@@ -26,7 +26,7 @@ def added(strata: Strata) -> tuple[FloatArray, FloatArray]:
     0. All are 0 where a sum is, for there the logarithm is not finite.
 
     >>> base, hit = added(Strata.of([30], [100], [20], [200]))
-    >>> float(base[0, 0] * 100 + base[1, 0] * 200 + hit[0, 0] * 30 + hit[1, 0] * 20)
+    >>> round(abs(float(base[0, 0] * 100 + base[1, 0] * 200 + hit[0, 0] * 30 + hit[1, 0] * 20)), 9)
     0.0
     """
     above, below = strata.sums()
@@ -39,7 +39,7 @@ def added(strata: Strata) -> tuple[FloatArray, FloatArray]:
 
 
 def robust_widening(
-    strata: Strata, squares: npt.ArrayLike, clusters: npt.ArrayLike, level: float = 0.95
+    found: RateRatio, squares: npt.ArrayLike, clusters: npt.ArrayLike, level: float = 0.95
 ) -> float | None:
     r"""How many times wider than from counts the interval of one ratio is, because sequences differ.
 
@@ -51,27 +51,28 @@ def robust_widening(
     and the quantile that of Student's t with G - 1 degrees of freedom: nothing is assumed about events of one
     sequence. ``squares`` has the sum over sequences and that over blocks of sequences, ``clusters`` their
     numbers. With fewer than 30 sequences blocks count too, and with fewer than ten only blocks; the wider
-    of two intervals is taken, and that from counts if it is wider still. None where that is not known: where
-    the ratio is 0 or infinite, or there is but one block.
+    of two intervals is taken, and ``found``, that from counts at the same level, if it is wider still. None
+    where that is not known: where the ratio is 0 or infinite, or there is but one block.
 
-    >>> round(robust_widening(Strata.of([30], [100], [20], [200]), [0.2, 0.2], [40, 40]), 2)
-    1.88
+    >>> from summarkov.confidence import rate_ratio
+    >>> counted = rate_ratio(Strata.of([30], [100], [20], [200]))
+    >>> round(robust_widening(counted, [0.2, 0.2], [40, 40]), 2)
+    1.79
 
     References: Liang and Zeger, Biometrika 73 (1986); Greenland and Robins, Biometrics 41 (1985).
     """
-    from scipy.special import ndtri, stdtrit
+    from scipy.special import stdtrit
 
-    above, below = strata.sums()
-    if not (above > 0 and below > 0) or not (variance := float(log_variance(strata))) > 0:
+    low, high = float(found.low), float(found.high)
+    if not 0 < float(found.ratio) < np.inf or not 0 < low < high < np.inf:
         return None
     (of_sequences, of_blocks), (n_sequences, n_blocks) = np.asarray(squares), np.asarray(clusters)
     kinds = [(of_sequences, n_sequences)] if n_sequences >= FEW_CLUSTERS else []
     kinds += [(of_blocks, n_blocks)] if n_sequences < MANY_CLUSTERS and n_blocks >= 2 else []
     if not kinds:
         return None
-    tail = (1 - level) / 2
-    far = max(-stdtrit(n - 1, tail) * np.sqrt(sum_ * n / (n - 1)) for sum_, n in kinds)
-    return max(1.0, float(far / (-ndtri(tail) * np.sqrt(variance))))
+    far = max(-stdtrit(n - 1, (1 - level) / 2) * np.sqrt(total * n / (n - 1)) for total, n in kinds)
+    return max(1.0, float(2 * far / np.log(high / low)))
 
 
 def widening(found: RateRatio, drawn: FloatArray) -> FloatArray:

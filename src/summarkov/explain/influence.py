@@ -230,7 +230,7 @@ def influence_of(
     the sums of squares and numbers that :func:`summarkov.confidence.robust_widening` takes.
     """
     estimate = rate_ratio(found.strata)
-    wider = None if clusters is None else robust_widening(found.strata, *clusters)
+    wider = None if clusters is None else robust_widening(estimate, *clusters)
     factor = 1.0 if wider is None else wider
     low, high = (float(limit) for limit in widened(estimate, np.asarray(factor)))
     more, less = directions(found.strata)

@@ -15,6 +15,7 @@ from strategies import LABELS, examples
 from summarkov.confidence import Strata, added, rate_ratio, robust_widening
 
 STRATA = Strata.of([30, 15], [100, 50], [20, 14], [200, 100])
+COUNTED = rate_ratio(STRATA)
 
 
 def unlike(n=60, seed=0, length=40):
@@ -70,14 +71,14 @@ def test_the_interval_of_sequences_by_hand():
 
 def test_blocks_count_only_where_sequences_are_few():
     wide, narrow = 0.5, 0.1
-    many = robust_widening(STRATA, [narrow, wide], [30, 300])
-    few = robust_widening(STRATA, [narrow, wide], [29, 300])
-    fewer = robust_widening(STRATA, [wide, narrow], [9, 300])
+    many = robust_widening(COUNTED, [narrow, wide], [30, 300])
+    few = robust_widening(COUNTED, [narrow, wide], [29, 300])
+    fewer = robust_widening(COUNTED, [wide, narrow], [9, 300])
     assert many < few
     assert fewer < few
-    assert robust_widening(STRATA, [narrow, narrow], [9, 1]) is None
-    assert robust_widening(Strata.of([0], [10], [5], [20]), [1, 1], [50, 50]) is None
-    assert robust_widening(STRATA, [0.0, 0.0], [50, 50]) == 1.0
+    assert robust_widening(COUNTED, [narrow, narrow], [9, 1]) is None
+    assert robust_widening(rate_ratio(Strata.of([0], [10], [5], [20])), [1, 1], [50, 50]) is None
+    assert robust_widening(COUNTED, [0.0, 0.0], [50, 50]) == 1.0
 
 
 # ----------------------------------------------------------------------------------------------- of models
