@@ -16,7 +16,7 @@ from summarkov.typing import FloatArray
 #: The labels: what is left, another influencer W, the target X and its influencer Z.
 REST, W, X, Z = range(4)
 #: Events of simulated data from which the ratio of a population is taken.
-POPULATION = 4_000_000
+POPULATION = 2_000_000
 #: Numbers of sequences, and how long they are.
 SIZES = ((200, 20), (50, 40), (25, 40), (10, 200), (1, 2000))
 
@@ -130,6 +130,5 @@ def coverage_where_sequences_differ(times: int = 1000, n_events: int = POPULATIO
                 robust, counts, wider = covered(world, rate, n, length, times, seed, n_events)
                 cells.append(f"{robust:.3f} ({counts:.3f}, ×{wider:.2f})")
             rows.append(f"| {world} | {rate:.0%} | " + " | ".join(cells) + " |")
-            print(rows[-1], flush=True)  # it takes long
     sizes = " | ".join(f"{n} × {length:,}" for n, length in SIZES)
     return "\n".join([f"| world | target | {sizes} |", "|---|--:|" + "--:|" * len(SIZES), *rows])
