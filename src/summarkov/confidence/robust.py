@@ -9,7 +9,7 @@ from summarkov.confidence.rate_ratio import RateRatio, Strata
 from summarkov.typing import FloatArray
 
 #: With fewer sequences than this, blocks of them are looked at too; with fewer than the second, only blocks.
-MANY_CLUSTERS, FEW_CLUSTERS = 30, 10
+MANY_CLUSTERS, FEW_CLUSTERS = 30, 5
 
 
 def added(strata: Strata) -> tuple[FloatArray, FloatArray]:
@@ -46,20 +46,21 @@ def robust_widening(
     With :math:`u_i` what the positions of sequence i add to the logarithm of the ratio (:func:`added`), and
     G sequences, its variance is
 
-    .. math:: \frac{G}{G - 1} \sum_i u_i^2
+    .. math:: \Big(\frac{G}{G - 1}\Big)^2 \sum_i u_i^2
 
     and the quantile that of Student's t with G - 1 degrees of freedom: nothing is assumed about events of one
     sequence. ``squares`` has the sum over sequences and that over blocks of sequences, ``clusters`` their
-    numbers. With fewer than 30 sequences blocks count too, and with fewer than ten only blocks; the wider
+    numbers. With fewer than 30 sequences blocks count too, and with fewer than five only blocks; the wider
     of two intervals is taken, and ``found``, that from counts at the same level, if it is wider still. None
     where that is not known: where the ratio is 0 or infinite, or there is but one block.
 
     >>> from summarkov.confidence import rate_ratio
     >>> counted = rate_ratio(Strata.of([30], [100], [20], [200]))
     >>> round(robust_widening(counted, [0.2, 0.2], [40, 40]), 2)
-    1.79
+    1.81
 
-    References: Liang and Zeger, Biometrika 73 (1986); Greenland and Robins, Biometrics 41 (1985).
+    References: Liang and Zeger, Biometrika 73 (1986); the factor, which makes up for few sequences, is that of
+    Bell and McCaffrey, Survey Methodology 28 (2002), for sequences that weigh alike.
     """
     from scipy.special import stdtrit
 
@@ -71,7 +72,7 @@ def robust_widening(
     kinds += [(of_blocks, n_blocks)] if n_sequences < MANY_CLUSTERS and n_blocks >= 2 else []
     if not kinds:
         return None
-    far = max(-stdtrit(n - 1, (1 - level) / 2) * np.sqrt(total * n / (n - 1)) for total, n in kinds)
+    far = max(-stdtrit(n - 1, (1 - level) / 2) * np.sqrt(total) * n / (n - 1) for total, n in kinds)
     return max(1.0, float(2 * far / np.log(high / low)))
 
 
