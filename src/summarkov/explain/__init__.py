@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeGuard, cast
 
 from summarkov.errors import SettingError
 from summarkov.explain import sentences
+from summarkov.explain.contrasts import Contrast, contrast, contrast_in_tree, contrasts_in_table, presence
 from summarkov.explain.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
 from summarkov.explain.group_comparison import (
     EdgeDifference,
@@ -15,18 +16,7 @@ from summarkov.explain.group_comparison import (
     LabelDifference,
     SeveralGroups,
 )
-from summarkov.explain.influence import (
-    Contrast,
-    Influence,
-    contrast,
-    contrast_in_tree,
-    contrasts_in_table,
-    effect_of,
-    influence_of,
-    presence,
-    ranked,
-    weight,
-)
+from summarkov.explain.influence import Influence, effect_of, influence_of, ranked, weight
 from summarkov.explain.sentences import Pattern, pattern_of
 from summarkov.search import Trace
 

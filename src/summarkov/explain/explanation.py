@@ -105,7 +105,8 @@ class Explanation(Tabular):
         outcome of an open case, the number of independent sequences that would tell as much as those
         seen.
     probability, interval : float, pair of float
-        The probability of the target, and the exact 95% interval from the counts of the state.
+        The probability of the target, and the exact 95% interval from the counts of the state, extended to
+        the probability where the prior took that outside.
     base_rate : float
         The share of the target among all events.
     active : tuple of Active

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
-from summarkov.confidence import Strata, directions, given_selected, rate_ratio
-from summarkov.engines import StateCounts
+from summarkov.confidence import directions, given_selected, rate_ratio, robust_widening, widened
 from summarkov.engines.followings import Following
+from summarkov.explain.contrasts import Contrast
 from summarkov.explain.following import follow_numbers
 from summarkov.frames import Record
-from summarkov.summaries import TreeSummary
-from summarkov.typing import CodeArray, FloatArray, IntArray
+from summarkov.typing import CodeArray, FloatArray
 
 #: Fewer hits than this, both seen and to be expected, are thin evidence.
 FEW_HITS = 10
@@ -68,8 +67,12 @@ class Influence(Record):
         Sequences that contain both Z and x, and those in which the first Z comes before the first x. None
         if Z is x or an attribute, or x is the end of a case.
     interval : str
-        What the interval is from. "counts" takes events for independent given their past, as the model
-        does; "resampled" allows for sequences that differ (:meth:`InfluenceGraph.confidence`);
+        What the interval is from. "robust" allows for sequences that differ and events that come in bursts
+        (:func:`summarkov.confidence.robust_widening`); it is never narrower than "counts", which takes events
+        for independent given their past, as the model does, and is given where the other cannot be had: where
+        the ratio is 0 or infinite, of fewer than two sequences or blocks, for outcomes, which have one
+        position in each sequence, after ``partial_fit``, of a bag, and of files of earlier versions.
+        "resampled" is one that resampled data made wider (:meth:`InfluenceGraph.confidence`);
         "likelihood" is that of a :class:`JointSuMM`, whose ratio is an odds ratio.
     frequency : float or None
         The share of graphs from resampled data that have the edge; None if it was not asked for.
@@ -264,87 +267,6 @@ def weight(edge: Influence) -> float:
     return 0.0 if edge.faint else edge.evidence
 
 
-class Totals(NamedTuple):
-    """Hits and positions with an influencer and without it, whatever else there is."""
-
-    hits_with: float
-    n_with: float
-    hits_without: float
-    n_without: float
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """Positions with an influencer and without it.
-
-    ``strata`` has the hits of one label, ``[..., c]``, in the configurations c of the other influencers.
-    ``keys[c]`` is the configuration, ``totals`` sum over all positions, those of configurations that were
-    seen only with or only without included.
-    """
-
-    strata: Strata
-    keys: CodeArray
-    totals: Totals
-
-
-def presence(table: StateCounts) -> StateCounts:
-    """A table by presence alone: ordinal and count states are collapsed."""
-    return table.regroup((table.keys > 0).astype(np.int32))
-
-
-def contrast(table: StateCounts, scale: int, column: int, outcome: int) -> Contrast:
-    """The contrast of the influencer in ``column`` in a table by presence; replicates come first."""
-    with_, without = presence_pairs(table.keys, column)
-    hits, n = table.counts[..., outcome] / scale, table.counts.sum(axis=-1) / scale
-    here = table.keys[:, column] > 0
-    sums = (numbers[..., rows].sum(axis=-1) for rows in (here, ~here) for numbers in (hits, n))
-    totals = Totals(*(float(each) if each.ndim == 0 else np.nan for each in sums))
-    strata = Strata.of(hits[..., with_], n[..., with_], hits[..., without], n[..., without])
-    return Contrast(strata, np.delete(table.keys[with_], column, axis=1), totals)
-
-
-def presence_pairs(keys: CodeArray, column: int) -> tuple[IntArray, IntArray]:
-    """Rows of presence with the influencer in ``column``, and those that differ from them in nothing else."""
-    here = keys[:, column] > 0
-    others = np.delete(keys, column, axis=1).tolist()
-    without = {tuple(others[row]): row for row in np.flatnonzero(~here).tolist()}
-    pairs = [
-        (row, without[tuple(others[row])]) for row in np.flatnonzero(here) if tuple(others[row]) in without
-    ]
-    with_, without_ = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return with_, without_
-
-
-def contrasts_in_table(table: StateCounts, scale: int, n_labels: int) -> Iterator[tuple[int, int, Contrast]]:
-    """Column, outcome and contrast for every influencer of a table and the first ``n_labels`` outcomes."""
-    if not table.keys.shape[1]:
-        return
-    collapsed = presence(table)
-    for column in range(table.keys.shape[1]):
-        for outcome in range(n_labels):
-            yield column, outcome, contrast(collapsed, scale, column, outcome)
-
-
-def contrast_in_tree(tree: TreeSummary, at_nodes: FloatArray, influencer: int, outcome: int) -> Contrast:
-    """The contrast of an influencer where a tree first asks about it on each path.
-
-    A stratum is a node whose test is the first on its path that asks about the influencer; with it are the
-    positions that answer yes. Nothing is said of a label that others are merely compared with.
-    ``at_nodes[node, x]`` are the counts.
-    """
-    rows = []
-    for row, test in enumerate(tree.nodes):
-        if test is None or not test.labels or test.labels[0] != influencer:
-            continue
-        if not any(influencer in earlier.labels for earlier, _ in tree.path(row)):
-            rows.append(tree.branches[row])
-    yes, no = np.array(rows, np.int64).reshape(-1, 2).T
-    hits, n = at_nodes[:, outcome], at_nodes.sum(axis=1)
-    each = hits[yes], n[yes], hits[no], n[no]
-    keys = np.arange(len(rows), dtype=np.int32)[:, None]
-    return Contrast(Strata.of(*each), keys, Totals(*(float(numbers.sum()) for numbers in each)))
-
-
 def influence_of(
     influencer: str,
     target: str,
@@ -352,25 +274,31 @@ def influence_of(
     others: Sequence[str],
     counted: Following | None,
     margin: float | None = None,
+    clusters: tuple[FloatArray, FloatArray] | None = None,
 ) -> Influence:
     """What a contrast says. ``others`` names the columns of its keys, if they stand for influencers.
 
     ``counted`` has how often the target follows. ``margin`` is that by which the influencer was selected,
-    see :func:`summarkov.confidence.given_selected`.
+    see :func:`summarkov.confidence.given_selected`. ``clusters`` are the sums of squares and numbers that
+    :func:`summarkov.confidence.robust_widening` takes.
     """
     estimate = rate_ratio(found.strata)
+    wider = None if clusters is None else robust_widening(estimate, *clusters)
+    factor = 1.0 if wider is None else wider
+    low, high = (float(limit) for limit in widened(estimate, np.asarray(factor)))
     more, less = directions(found.strata)
     is_mixed = bool(more.any() and less.any())
-    corrected = (None, None, None) if margin is None else given_selected(found.strata, margin)
+    corrected = (None, None, None) if margin is None else given_selected(found.strata, margin, factor=factor)
     return Influence(
         influencer,
         target,
-        effect_of(float(estimate.low), float(estimate.high), is_mixed),
+        effect_of(low, high, is_mixed),
         float(estimate.ratio),
-        float(estimate.low),
-        float(estimate.high),
+        low,
+        high,
         *found.totals,
         **({} if counted is None else follow_numbers(counted)),
+        interval="counts" if wider is None else "robust",
         depends=_depends(found.keys[more], found.keys[less], others) if is_mixed else "",
         corrected_ratio=corrected[0],
         corrected_low=corrected[1],

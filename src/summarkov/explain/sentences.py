@@ -10,7 +10,8 @@ import numpy as np
 
 from summarkov.confidence import exact_intervals, seen
 from summarkov.engines import StateCounts
-from summarkov.explain.influence import Influence, presence
+from summarkov.explain.contrasts import presence
+from summarkov.explain.influence import Influence
 from summarkov.scores import probabilities
 from summarkov.typing import BoolArray, FloatArray
 from summarkov.wording import factor, factor_interval, number, percent, plural, several

@@ -118,7 +118,7 @@ const upBy = (each) => (rate(each.code) > 0 ? each.p / rate(each.code) : Infinit
 const wayOf = (each) => (upBy(each) > 1.05 ? "up" : upBy(each) < 0.95 ? "down" : "quiet");
 
 function forecast(each, most) {
-  const usual = rate(each.code), way = wayOf(each), [low, high] = exactInterval(each.hits, each.support).map((end) => (end * each.p) / each.own);
+  const usual = rate(each.code), way = wayOf(each), [low, high] = exactInterval(each.hits, each.support, each.own).map((end) => (end * each.p) / each.own);
   return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
     nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${usual > 0 ? factor(upBy(each)) : "never seen"}`),
     bar(each.p, most, { usual, ...(each.support && !each.isCertain ? { low, high } : {}) }),
@@ -126,7 +126,7 @@ function forecast(each, most) {
 }
 
 const seenWords = (n) => (model.outcome ? `worth ${number(n)} sequences` : `seen ${number(n)} times`);
-const because = (each) => each.isCertain ? ["it has come about already"] : each.among ? [`on average over ${predicting.length} models, of which each says ${each.among.map(percent).join(" to ")}`] : each.why ? ["because of ", ...whyWords(each)] : [each.support ? `(${exactInterval(each.hits, each.support).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? seenWords(each.support) : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
+const because = (each) => each.isCertain ? ["it has come about already"] : each.among ? [`on average over ${predicting.length} models, of which each says ${each.among.map(percent).join(" to ")}`] : each.why ? ["because of ", ...whyWords(each)] : [each.support ? `(${exactInterval(each.hits, each.support, each.own).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? seenWords(each.support) : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
 
 // What would be different, worked out when somebody asks.
 function otherwiseOf(each) {

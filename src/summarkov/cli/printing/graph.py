@@ -114,7 +114,7 @@ def print_confidence(console: Page, sure: Confidence) -> None:
     console.print(
         f"\nSure: how many of {plural(sure.n, 'graph')} have the edge, each learned from "
         f"{sure.n_units:,} {sure.units} drawn with replacement. The interval ({sure.level:.0%}) is "
-        "wider than from counts where those graphs spread more."
+        "that of the edge, or wider where those graphs spread more."
     )
     missing = sorted(sure.missing(), key=lambda edge: -edge.frequency)
     if missing:
