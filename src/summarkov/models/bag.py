@@ -218,7 +218,10 @@ def _together(contrasts: Sequence[Contrast]) -> Contrast:
     columns = zip(*(vars(one.strata).values() for one in contrasts), strict=True)
     strata = Strata(*(np.concatenate(each, axis=-1) / n for each in columns))
     totals = Totals(*(sum(each) / n for each in zip(*(one.totals for one in contrasts), strict=True)))
-    return Contrast(strata, np.zeros((strata.n_with.shape[-1], 0), np.int32), totals)
+    keys = np.zeros((strata.n_with.shape[-1], 0), np.int32)
+    return Contrast(
+        strata, keys, totals, Strata(*(numbers[..., :0] for numbers in vars(strata).values())), keys[:0]
+    )
 
 
 def _widest(windows: Sequence[Reach]) -> Reach:

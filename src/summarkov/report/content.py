@@ -25,6 +25,7 @@ from summarkov.explain import (
     is_outcome,
     models_of,
     sentences,
+    verdicts,
     weight,
 )
 from summarkov.io import read_events
@@ -153,7 +154,7 @@ def layout_edges(
 ) -> list[tuple[int, int, float]]:
     """The edges by which labels are placed: influencer, target and strength, negative for what inhibits."""
     return [
-        (codes[e.influencer], codes[e.target], -weight(e) if e.effect == "inhibits" else weight(e))
+        (codes[e.influencer], codes[e.target], -weight(e) if e.shown_effect == "inhibits" else weight(e))
         for e in influences
         if rounded(weight(e), 6) >= start
     ]
@@ -221,7 +222,7 @@ def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
         rounded(weight(edge), 6),
         edge.faint,
         numbers,
-        sentences.verdict(edge),
+        verdicts.verdict(edge),
         sentences.support(edge),
         *([] if frequency is None and edge.order is None else [frequency]),
         *([] if edge.order is None else [edge.order]),
