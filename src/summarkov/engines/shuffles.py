@@ -13,8 +13,8 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.engines.counts import StateCounts, merge_keys
+from summarkov.engines.followings import Asked
 from summarkov.engines.source import CountSource, EventSource, Layout
-from summarkov.engines.surveys import Asked
 from summarkov.engines.work import EVENT_BYTES, Part, Past, map_in_threads, past_after
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.moments import Moments, join_moments

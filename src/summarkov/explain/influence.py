@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from summarkov.confidence import Strata, directions, given_selected, rate_ratio
 from summarkov.confidence.order import ORDERS
 from summarkov.engines import StateCounts
+from summarkov.engines.followings import Following
 from summarkov.explain.comparable import comparable_counts, not_comparable
+from summarkov.explain.following import follow_numbers
 from summarkov.frames import Record
 from summarkov.summaries import TreeSummary
 from summarkov.typing import CodeArray, FloatArray, IntArray
@@ -402,13 +404,13 @@ def influence_of(
     target: str,
     found: Contrast,
     others: Sequence[str],
-    follow: Mapping[str, Any] | None,
+    counted: Following | None,
     margin: float | None = None,
 ) -> Influence:
     """What a contrast says. ``others`` names the columns of its keys, if they stand for influencers.
 
-    ``follow`` has what was counted of followings, by the names of fields. ``margin`` is that by which the
-    influencer was selected, see :func:`summarkov.confidence.given_selected`.
+    ``counted`` has how often the target follows. ``margin`` is that by which the influencer was selected,
+    see :func:`summarkov.confidence.given_selected`.
     """
     estimate = rate_ratio(found.strata)
     more, less = directions(found.strata)
@@ -423,7 +425,7 @@ def influence_of(
         float(estimate.low),
         float(estimate.high),
         *found.totals,
-        **(follow or {}),
+        **({} if counted is None else follow_numbers(counted)),
         comparable_hits=hits,
         comparable_expected=expected,
         not_comparable=not_comparable(found, others),

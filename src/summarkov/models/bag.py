@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from summarkov.confidence import Strata
 from summarkov.engines import CountSource, EventSource, Layout, StateCounts, as_source, joint_memory
-from summarkov.engines.surveys import Asked, count_followed
+from summarkov.engines.followings import Asked, count_followed
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events.draws import Bootstrap
 from summarkov.explain import Contrast, Influence, influence_of, ranked
@@ -200,8 +200,8 @@ def bag_influences(models: Sequence[Fitted], source: CountSource) -> tuple[Influ
     edges = []
     for (z, outcome), contrasts in found.items():
         names = first.labels[z], first.labels[first.target.codes[outcome]]
-        follow = None if followed is None else followed.of(influencers.index(z), outcome)
-        edge = influence_of(*names, _together(contrasts), (), follow)
+        following = None if followed is None else followed.of(influencers.index(z), outcome)
+        edge = influence_of(*names, _together(contrasts), (), following)
         edges.append(replace(edge, frequency=len(contrasts) / len(models)))
     return tuple(ranked(edges))
 
