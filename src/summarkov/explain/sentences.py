@@ -171,21 +171,39 @@ def sentence(edge: Influence, influencer: str, target: str, where: str | None, w
     >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200, **counted)
     >>> sentence(edge, "'A'", "'B'", "within the last 5 events", "within 5 events")
     ... # doctest: +NORMALIZE_WHITESPACE
-    "'B' follows 'A' within 5 events in 42.1% of its occurrences (262 of 623), after other events in 3.2%
-    (38 of 1,204); in 261 of 620 cases with 'A'. Effect on the next event: amplifies, 3.0 times as likely
+    "'B' follows 'A' within 5 events in 42.1% of occurrences (262 of 623), after other events in 3.2% (38
+    of 1,204); in 261 of 620 cases with 'A'. Effect on the next event: amplifies, 3.0 times as likely
     (95% interval 1.8 to 5.0)."
     """
+    counted = evidence(edge, influencer, target, where, within)
+    return f"{counted}. Effect on the next event: {verdict(edge)}."
+
+
+def evidence(edge: Influence, influencer: str, target: str, where: str | None, within: str) -> str:
+    """What was counted: the first part of :func:`sentence`."""
     if edge.follow_rate is None:
-        first = _moments(edge, influencer, target, where)
+        words = _moments(edge, influencer, target, where)
     elif isinstance(edge.influencer, AttributeName):
         others = follows_others(edge)
-        first = f"{target} occurs in {_of(follows(edge), 'cases')} with {influencer}, in {others} without it"
+        words = f"{target} occurs in {_of(follows(edge), 'cases')} with {influencer}, in {others} without it"
     else:
-        first = _followings(edge, influencer, target, within)
-    more = [", too few events" if edge.is_thin else ""]
+        words = _followings(edge, influencer, target, within)
+    if edge.is_thin:
+        words += "; too few events"
     if edge.frequency is not None:
-        more.append(f", found again in {percent(edge.frequency)} of resampled data")
-    return f"{first}{''.join(more)}. Effect on the next event: {verdict(edge)}."
+        words += f"; found again in {percent(edge.frequency)} of resampled data"
+    return words
+
+
+def outcome_evidence(edge: Influence, influencer: str, target: str) -> str:
+    """The same of an outcome, which comes about or not in each case.
+
+    >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200)
+    >>> outcome_evidence(edge, "'A'", "'B'")
+    "'B' in 30.0% of cases with 'A' (30 of 100), otherwise in 10.0% (20 of 200)"
+    """
+    with_it = share(edge.hits_with, edge.n_with).replace("% (", f"% of cases with {influencer} (", 1)
+    return f"{target} in {with_it}, otherwise in {share(edge.hits_without, edge.n_without)}"
 
 
 def _moments(edge: Influence, influencer: str, target: str, where: str | None) -> str:
@@ -212,12 +230,12 @@ def _followings(edge: Influence, influencer: str, target: str, within: str) -> s
     others = f"after other events in {follows_others(edge)}"
     if is_never:
         return f"{target} never follows {influencer} {within} {none}, {others}"
-    by_event = f"in {_of(follows(edge), 'its occurrences')}, {others}"
+    by_event = f"in {_of(follows(edge), 'occurrences')}, {others}"
     by_case = f"{cases(edge)} cases with {influencer}"
     if not cases(edge):
         return f"{target} follows {influencer} {within} {by_event}"
     if edge.leads_with_cases:
-        return f"In {by_case}, {target} follows {within}; by occurrence {by_event}"
+        return f"In {by_case}, {target} follows {within}; {by_event}"
     return f"{target} follows {influencer} {within} {by_event}; in {by_case}"
 
 
