@@ -48,7 +48,7 @@ class FollowPair(NamedTuple):
         return -(-size // unit) if in_time else size
 
 
-class Positions:
+class WholeSequences:
     """The positions of whole sequences, numbered through all of them; the last may be an end and no event."""
 
     def __init__(self, index: Index, complete: BoolArray) -> None:
@@ -82,7 +82,7 @@ def count_followed(
     lag, and a number: of occurrences (0) that x first follows after so long, (1) that x does not follow in
     a window that is cut off after so long.
     """
-    whole, found = Positions(index, complete), []
+    whole, found = WholeSequences(index, complete), []
     sums = np.zeros((len(pairs), 8), np.int64)
     sequence = np.repeat(np.arange(len(complete)), np.diff(whole.bounds))
     each = np.ones(len(complete), np.int64) if weights is None else weights
@@ -138,7 +138,7 @@ class _Followed(NamedTuple):
     over: BoolArray
 
 
-def _followed(whole: Positions, pair: FollowPair, at: IntArray, x: IntArray, sequence: IntArray) -> _Followed:
+def _followed(whole: WholeSequences, pair: FollowPair, at: IntArray, x: IntArray, sequence: IntArray) -> _Followed:
     of = sequence[at]
     ends = whole.bounds[of + 1]
     first, beyond = (_beyond(whole, at, of, ends, span) for span in (pair.delay, pair.lookback))
@@ -153,7 +153,7 @@ def _followed(whole: Positions, pair: FollowPair, at: IntArray, x: IntArray, seq
     return _Followed(hit, lag, later, whole.complete[of] | (later >= pair.over(whole.unit)))
 
 
-def _beyond(whole: Positions, at: IntArray, of: IntArray, ends: IntArray, span: Span) -> IntArray:
+def _beyond(whole: WholeSequences, at: IntArray, of: IntArray, ends: IntArray, span: Span) -> IntArray:
     """The first position that is further than a span after each, in its sequence or where that ends."""
     if span.in_time:
         assert whole.times is not None

@@ -12,13 +12,13 @@ import numpy as np
 
 from summarkov.kernels import _native, history_tests
 from summarkov.kernels.boosted import Grower, Grown, LevelArray
-from summarkov.kernels.followed import FollowPair, Positions
+from summarkov.kernels.followed import FollowPair, WholeSequences
 from summarkov.kernels.history_tests import Recency, clock_of
 from summarkov.kernels.index import MOST_CELLS, UNLIMITED, Index, Span, Window
 from summarkov.kernels.resampling import PresenceAsked
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
-#: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
+#: WholeSequences are 32 bits wide in C++. No look-back with a limit reaches further than this.
 _FAR = -(2**30)
 
 # These take and give what their twins do.
@@ -101,7 +101,7 @@ def count_followed(
     index: Index, weights: IntArray | None, complete: BoolArray, pairs: IntArray
 ) -> tuple[IntArray, IntArray]:
     """See :func:`summarkov.kernels.followed.count_followed`."""
-    whole, spans, rows = Positions(index, complete), [], []
+    whole, spans, rows = WholeSequences(index, complete), [], []
     for pair in map(FollowPair.of, pairs):
         within = []
         for size, in_time in (pair.delay, pair.lookback):
