@@ -1,11 +1,21 @@
 """How often a target follows an influencer, counted the slow and obvious way. Standard library only.
 
 A *case* is ``(attributes, ticks, is_complete)``: a set of names that hold for the whole case, a list of ticks
-``(time, labels)``, oldest first, and whether the case is over or was cut off. A *span* is ``(size, in_time)``: a
-number of ticks, or a time; a size of None has no limit.
+``(time, labels)``, oldest first, and whether the case is over or was cut off. A *span* is
+``(size, in_time)``: a number of ticks, or a time; a size of None has no limit.
 """
 
 END = "(end of case)"
+
+
+def cases_of(sequences):
+    """Lists of labels as cases: one that ends in END is complete."""
+    found = []
+    for labels in sequences:
+        is_complete = bool(labels) and labels[-1] == END
+        events = labels[:-1] if is_complete else labels
+        found.append((frozenset(), [(i, {label}) for i, label in enumerate(events)], is_complete))
+    return found
 
 
 def lag_of(case, i, j, span):
@@ -27,7 +37,7 @@ def first_after(case, i, x, delay, lookback):
 
 
 def occurrences(cases, weights, stands, x, delay, lookback):
-    """For every tick that ``stands`` picks: weight, lag to x or None, what comes later, whether that is enough."""
+    """For every tick that ``stands`` picks: weight, lag to x or None, what comes later, if that is enough."""
     if x == END:
         delay, lookback = (0, False), (1, False)
     found = []

@@ -138,7 +138,9 @@ class _Followed(NamedTuple):
     over: BoolArray
 
 
-def _followed(whole: WholeSequences, pair: FollowPair, at: IntArray, x: IntArray, sequence: IntArray) -> _Followed:
+def _followed(
+    whole: WholeSequences, pair: FollowPair, at: IntArray, x: IntArray, sequence: IntArray
+) -> _Followed:
     of = sequence[at]
     ends = whole.bounds[of + 1]
     first, beyond = (_beyond(whole, at, of, ends, span) for span in (pair.delay, pair.lookback))

@@ -24,7 +24,8 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.learning import progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.models.predictor import Predictor, Residual
-from summarkov.models.saving import COUNTS, document_of, is_mixed, read_influence, read_size
+from summarkov.models.saving import COUNTS, document_of, is_mixed, read_influence
+from summarkov.models.stored_followings import read_follow_fields
 from summarkov.settings import MOST_REPLICATES, Progress, check_whole, seed_of
 from summarkov.store import Node, finite
 from summarkov.summaries import Memory, Reach
@@ -256,11 +257,9 @@ def read_influences(node: Node, bag: Bag) -> tuple[Influence, ...]:
 
 def _bag_edge(node: Node, bag: Bag) -> Influence:
     names = node["influencer"].one_of(bag.usage_), node["target"].one_of(bag.target_)
-    cases: dict[str, Any] = {
-        name: None if node[name].value is None else read_size(node[name], 0.0)
-        for name in ("cases_with", "cases_followed")
-    }
-    edge = read_influence(node, *names, is_mixed(node), frequency=bag.usage_[names[0]], **cases)
+    edge = read_influence(
+        node, *names, is_mixed(node), frequency=bag.usage_[names[0]], **read_follow_fields(node)
+    )
     for hits, of in (COUNTS[:2], COUNTS[2:]):
         if getattr(edge, hits) > (n := getattr(edge, of)):
             node[hits].wrong(f"at most {n:g}, as '{of}' has it")

@@ -18,7 +18,7 @@ from summarkov.models.learning import check_layout
 from summarkov.models.model import SummaryModel
 from summarkov.models.outcome import OutcomeModel
 from summarkov.models.saving import VERSION, read_confidence, read_order
-from summarkov.models.stored_followings import read_followed
+from summarkov.models.stored_followings import FOLLOW_FIELDS, read_followed
 from summarkov.models.stored_models import (
     StoredData,
     read_data,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 #: Entries that are younger than the format: a file may be without them.
 _YOUNGER = (
     *("followings", "max_sets", "seldom", "false_edges", "n_targets", "classes"),
+    *FOLLOW_FIELDS,
     *("corrected_ratio", "corrected_low", "corrected_high", "contexts", "last_labels"),
 )
 #: More sets than any vocabulary that fits in a file has.

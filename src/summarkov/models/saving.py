@@ -27,7 +27,7 @@ from summarkov.engines.followings import Followed
 from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.explain import Influence, effect_of
 from summarkov.models.bootstrap import edge_confidence
-from summarkov.models.stored_followings import following_document
+from summarkov.models.stored_followings import FOLLOW_FIELDS, following_document
 from summarkov.settings import Duration, is_whole
 from summarkov.store import Node, Place, finite, write_sealed
 from summarkov.summaries import CustomSummary
@@ -162,7 +162,7 @@ def _followings(model: SummaryModel, followed: Followed) -> dict[str, Any]:
 #: The counts of an edge.
 COUNTS = ("hits_with", "n_with", "hits_without", "n_without")
 #: What a file says of an edge of a joint model.
-JOINT_EDGE = ("influencer", "target", "depends", "ratio", "low", "high", *COUNTS)
+JOINT_EDGE = ("influencer", "target", "depends", "ratio", "low", "high", *COUNTS, *FOLLOW_FIELDS)
 
 
 def confidence_document(confidence: Confidence) -> dict[str, Any]:

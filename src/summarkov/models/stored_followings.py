@@ -11,6 +11,13 @@ from summarkov.engines.followings import Followed, Following, Occurrences
 from summarkov.kernels import LAG_BINS
 from summarkov.store import Node
 
+#: The fields of an influence that tell of followings, for models whose files keep influences themselves.
+FOLLOW_FIELDS = (
+    *("cases_with", "cases_followed", "occurrences", "followed", "follow_rate"),
+    *("occurrences_other", "followed_other", "follow_rate_other", "left_out", "follow_rule"),
+    *("cases_both", "cases_first"),
+)
+_RULES = ("counted", "complete windows", "product-limit")
 _CASES = ("cases_with", "cases_followed", "cases_both", "cases_first")
 #: Of each, at most as many as of that before it in the row.
 _FEWER = (
@@ -44,6 +51,20 @@ def read_followed(node: Node, influencers: list[str], target: tuple[str, ...]) -
     return Followed(
         tuple(tuple(Following(_size(one["followed"][label])) for label in target) for one in given)
     )
+
+
+def read_follow_fields(node: Node) -> dict[str, Any]:
+    """Those of ``FOLLOW_FIELDS`` that a file has."""
+    known = [name for name in FOLLOW_FIELDS if name in node and node[name].value is not None]
+    found: dict[str, Any] = {
+        name: node[name].one_of(_RULES) if name == "follow_rule" else _size(node[name]) for name in known
+    }
+    if "cases_followed" not in node and "sequences" in node and node["sequences"].value is not None:
+        found["cases_followed"] = _size(node["sequences"])  # as older files call it
+    for name in ("follow_rate", "follow_rate_other"):
+        if found.get(name, 0.0) > 1:
+            node[name].wrong("a number from 0 to 1")
+    return found
 
 
 def _each(node: Node, influencers: list[str]) -> list[Node]:

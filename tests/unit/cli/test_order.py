@@ -202,11 +202,11 @@ def test_what_is_thin_is_told_by_the_rule(capsys):
     assert not replace(few, hits_without=20).is_thin  # ten expected
     assert not replace(few, hits_with=10).is_thin
     many = Influence("A", "B", "amplifies", 2.0, 1.5, 3.0, 40, 100, 40, 200)
-    assert replace(many, sequences=4, sequences_with=9).is_thin
-    assert not replace(many, sequences=5, sequences_with=9).is_thin
+    assert replace(many, cases_followed=4, cases_with=9).is_thin
+    assert not replace(many, cases_followed=5, cases_with=9).is_thin
     rule = f"under {FEW_HITS} hits seen and under {FEW_HITS} expected"
     more = f", or under {FEW_SEQUENCES} sequences"
-    for edge, told in ((few, rule), (replace(few, sequences=2, sequences_with=9), rule + more)):
+    for edge, told in ((few, rule), (replace(few, cases_followed=2, cases_with=9), rule + more)):
         print_influences(results(), [edge], {})
         assert f"Thin evidence: {told}\n" in capsys.readouterr().out
     page = (resources.files("summarkov") / "report" / "label.js").read_text(encoding="utf-8")
