@@ -151,7 +151,9 @@ class Influence(Record):
         "is_self",
         "is_reversed",
         "is_turned",
+        "raw_ratio",
         "is_raw",
+        "shown_effect",
         "set_aside",
     )
 
@@ -164,6 +166,13 @@ class Influence(Record):
     def rate_without(self) -> float:
         """The share of positions without Z that are hits; NaN where there is none."""
         return self.hits_without / self.n_without if self.n_without else math.nan
+
+    @property
+    def raw_ratio(self) -> float:
+        """The ratio of the two rates, with nothing else held equal; NaN where it is not known."""
+        if not self.n_with or not self.n_without or not (self.hits_with or self.hits_without):
+            return math.nan
+        return self.rate_with / self.rate_without if self.hits_without else math.inf
 
     @property
     def precedence(self) -> float | None:

@@ -184,8 +184,8 @@ def evidence(edge: Influence, influencer: str, target: str, where: str | None, w
     if edge.follow_rate is None:
         words = _moments(edge, influencer, target, where)
     elif isinstance(edge.influencer, AttributeName):
-        others = follows_others(edge)
-        words = f"{target} occurs in {_of(follows(edge), 'cases')} with {influencer}, in {others} without it"
+        with_it = _of(follows(edge), f"cases with {influencer}")
+        words = f"{target} occurs in {with_it}, in {_of(follows_others(edge), 'other cases')}"
     else:
         words = _followings(edge, influencer, target, within)
     if edge.is_thin:

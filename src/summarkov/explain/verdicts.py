@@ -12,13 +12,6 @@ from summarkov.wording import AttributeName, factor, factor_interval, number, pe
 # ---------------------------------------------------------------------- ratios
 
 
-def raw_ratio(edge: Influence) -> float:
-    """The ratio of the two rates of moments, which looks at nothing else; NaN where it is not known."""
-    if not edge.n_with or not edge.n_without or not (edge.hits_with or edge.hits_without):
-        return math.nan
-    return edge.rate_with / edge.rate_without if edge.hits_without else math.inf
-
-
 def times(edge: Influence) -> str:
     """The rate ratio for a table or a figure; empty for an unclear influence.
 
@@ -40,8 +33,8 @@ def times(edge: Influence) -> str:
     if counted := _never(edge) or _only(edge):
         return counted
     if edge.is_raw:
-        return f"raw {factor(raw_ratio(edge))}"
-    return factor(edge.ratio) + (f", raw {factor(raw_ratio(edge))}" if edge.is_reversed else "")
+        return f"raw {factor(edge.raw_ratio)}"
+    return factor(edge.ratio) + (f", raw {factor(edge.raw_ratio)}" if edge.is_reversed else "")
 
 
 def _never(edge: Influence) -> str:
@@ -129,7 +122,7 @@ def _ratio(edge: Influence) -> str:
     if edge.is_raw:
         return f"{_raw(edge)}; with other influencers equal too few events are comparable"
     what = "the odds" if edge.interval == "likelihood" else "as likely"
-    both = f"; raw, {likely(raw_ratio(edge))}" if edge.is_reversed else ""
+    both = f"; raw, {likely(edge.raw_ratio)}" if edge.is_reversed else ""
     return f"{likely(edge.ratio, what)} ({interval}){equal}{both}"
 
 
@@ -140,7 +133,7 @@ def _raw(edge: Influence) -> str:
         return never.replace("never", "never follows") if is_event and edge.target != END else never
     if only := _only(edge):
         return only.replace("only with it", "follows only after it") if is_event else only
-    return f"raw, {likely(raw_ratio(edge))}"
+    return f"raw, {likely(edge.raw_ratio)}"
 
 
 def corrected(edge: Influence) -> str:
@@ -159,7 +152,7 @@ def corrected(edge: Influence) -> str:
 
 def _is_adjusted(edge: Influence) -> bool:
     """Whether the ratio is another than that of the two rates."""
-    raw = raw_ratio(edge)
+    raw = edge.raw_ratio
     if math.isnan(raw) or math.isinf(raw):
         return not (math.isinf(edge.ratio) or math.isnan(edge.ratio))
     return not math.isclose(edge.ratio, raw, rel_tol=1e-9, abs_tol=1e-12)
@@ -177,13 +170,10 @@ def _order(edge: Influence) -> str:
     if edge.order == ORDERS[1]:
         return f"; co-occurrence only, shuffled cases show it too: {numbers}"
     if edge.order == "fixed order":
-        first, both = edge.cases_first, edge.cases_both
-        known = (
-            ""
-            if first is None or both is None
-            else f": it comes first in {number(first)} of {number(both)} cases"
-        )
-        return f"; fixed order{known}"
+        if edge.cases_first is None or edge.cases_both is None:
+            return "; fixed order"
+        first = f"{number(edge.cases_first)} of {number(edge.cases_both)}"
+        return f"; fixed order: it comes first in {first} cases with both"
     if edge.order != ORDERS[0]:
         return f"; unclear whether it depends on order: {numbers}"
     if edge.is_turned:
