@@ -118,7 +118,7 @@ def _ratio(edge: Influence) -> str:
     if edge.effect == "unclear":
         return f"{interval}{equal}"
     if _never(edge) or _only(edge):
-        return f"{_raw(edge)}; {interval} of the rate ratio"
+        return f"{_raw(edge)}; rate ratio {limits(edge)} (95% interval)"
     if edge.is_raw:
         return f"{_raw(edge)}; with other influencers equal too few events are comparable"
     what = "the odds" if edge.interval == "likelihood" else "as likely"
@@ -165,24 +165,25 @@ def _order(edge: Influence) -> str:
     """What the order test shows, to follow the verdict; empty if it was not run."""
     if edge.order is None or edge.order_ratio is None or edge.order_low is None or edge.order_high is None:
         return ""
-    against = f"{factor(edge.order_ratio)} against shuffled cases".strip()
-    numbers = f"{against} ({factor_interval(edge.order_low, edge.order_high)})"
+    interval = factor_interval(edge.order_low, edge.order_high)
+    is_known = not math.isnan(edge.order_ratio)
+    numbers = f": {factor(edge.order_ratio)} against shuffled cases ({interval})" if is_known else ""
     if edge.order == ORDERS[1]:
-        return f"; co-occurrence only, shuffled cases show it too: {numbers}"
+        return f"; co-occurrence only, shuffled cases show it too{numbers}"
     if edge.order == "fixed order":
         if edge.cases_first is None or edge.cases_both is None:
             return "; fixed order"
         first = f"{number(edge.cases_first)} of {number(edge.cases_both)}"
         return f"; fixed order: it comes first in {first} cases with both"
     if edge.order != ORDERS[0]:
-        return f"; unclear whether it depends on order: {numbers}"
+        return f"; unclear whether it depends on order{numbers}"
     if edge.is_turned:
-        return f"; {reversed_words(edge)}, {numbers}"
+        return f"; {reversed_words(edge)}{numbers}"
     crowding = ""
     if edge.competition:
         became = "less" if edge.order_ratio > 1 else "more"
         crowding = f"; crowding out: only because other events became {became} likely"
-    return f"; depends on order: {numbers}{crowding}"
+    return f"; depends on order{numbers}{crowding}"
 
 
 def reversed_words(edge: Influence) -> str:

@@ -48,7 +48,7 @@ def print_graph(console: Page, graph: InfluenceGraph, *, most: int | None = None
     shown = print_surest(console, edges, models, most)
     _print_uninfluenced(console, graph)
     print_reading(console, shown, models)
-    _print_narrow(console, [edge for edge in shown if edge.is_narrow])
+    _print_narrow(console, [edge for edge in shown if edge.is_narrow and not edge.set_aside])
     if graph.order_ is not None:
         _print_order(console, shown, graph.order_)
     if graph.confidence_ is not None:
@@ -89,7 +89,7 @@ def _print_order(console: Page, edges: Sequence[Influence], found: OrderTest) ->
 
     console.print(f"\nOrder test: {found.n} shuffles of every case {_where(found.within)}.")
     for edge in edges:
-        if edge.is_turned and not edge.set_aside:
+        if edge.is_turned and edge.effect != "mixed" and not edge.set_aside:
             names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
             console.print(f"{names}: {reversed_words(edge)}.")
 

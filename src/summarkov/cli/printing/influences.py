@@ -28,7 +28,7 @@ _COUNTS = re.compile(r" \([\d.,]+ of ([\d.,]+)\)")
 _ASIDE = {
     "fixed order": "Fixed order: the influencer comes first in nearly all cases with both",
     "unclear order": "Unclear order: the order test cannot tell whether these depend on order",
-    "unclear direction": "Unclear direction",
+    "unclear direction": "Unclear direction: the interval holds 1, or rates and ratio point different ways",
     "crowding out": "Crowding out: only because other events became more or less likely",
     "co-occurrence only": "Co-occurrence only: shuffled cases show these too",
     "not comparable": "Not comparable: no comparison with other influencers held equal",
@@ -130,11 +130,6 @@ def print_influences(console: Page, edges: Sequence[Influence], models: Mapping[
         elif edge.not_comparable:
             told = f"not comparable with {visible(edge.not_comparable)} held equal"
             console.print(f"? {names}: {told}", style=_STYLES["unclear"])
-        elif edge.shown_effect != edge.effect:
-            which = "follow rates" if edge.directions_differ else "raw rates"
-            console.print(
-                f"? {names}: {which} point the other way than the rate ratio", style=_STYLES["unclear"]
-            )
 
 
 def print_surest(
@@ -259,9 +254,9 @@ def print_reading(console: Page, edges: Sequence[Influence], models: Mapping[str
     """Say in words what the surest of the influences means, what the columns are, and what none means."""
     from summarkov.explain.sentences import follow_note, sentence
 
-    if not edges or edges[0].shown_effect not in ("amplifies", "inhibits"):
+    edge = next((each for each in edges if not each.set_aside and each.effect != "mixed"), None)
+    if edge is None:
         return
-    edge = edges[0]
     influencer, target = (f"'{shorten(name, 30)}'" for name in (edge.influencer, edge.target))
     model = models[edge.target]
     is_attribute = edge.influencer in model.layout_.attributes
@@ -274,6 +269,8 @@ def print_reading(console: Page, edges: Sequence[Influence], models: Mapping[str
         things = "ticks" if model.layout_.together else "events"
         far = "how far" if model.layout_.time is not None else f"how many {things}"
         notes.append(f"Back: {far} back it is looked for.")
+    if any(each.shown_effect != each.effect for each in edges):
+        notes.append("?: also where raw or follow rates point the other way than the rate ratio.")
     if any(each.is_raw and each.effect != "unclear" for each in edges):
         notes.append("Raw: nothing else held equal, for too few events are comparable.")
     if any(each.interval == "robust" for each in edges):
