@@ -12,6 +12,7 @@ import numpy as np
 from summarkov import __version__
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.events.vocabulary import END
 from summarkov.explain import (
     FittedGraph,
     FittedModel,
@@ -95,6 +96,7 @@ def content(
         "labels": list(fitted.labels),
         "n": [whole(n) for n in (fitted.label_counts / getattr(fitted, "scale", 1)).tolist()],
         "attributes": attributes,
+        "end": codes.get(END),
         "together": layout is not None and layout.together,
         "clock": clock_content(durations, cases),
         "positions": None if is_joint(model) else whole(fitted.observed.sum() / fitted.scale),

@@ -84,7 +84,7 @@ function showLabel() {
   labelPanel.replaceChildren(
     make("h2", {}, name(code)),
     make("p", {}, `${attributes.has(code) ? "An attribute of " : outcomes.has(code) ? "How " : ""}${percent(rate(code))} of ${thingsOf(code)}${outcomes.has(code) ? " end" : ""} (${number(model.n[code])} of ${number(wholeOf(code))}).`),
-    make("div", { class: "row no-print" }, computable && !outcomes.has(code) ? make("button", { type: "button", id: "add-to-history", onclick: () => { addToHistory(code); showTab("whatif"); } }, "Add to the what-if history") : "", make("button", { type: "button", onclick: () => open(null) }, "All labels")),
+    make("div", { class: "row no-print" }, computable && !outcomes.has(code) && !isEnd(code) ? make("button", { type: "button", id: "add-to-history", onclick: () => { addToHistory(code); showTab("whatif"); } }, "Add to the what-if history") : "", make("button", { type: "button", onclick: () => open(null) }, "All labels")),
     ...(edge ? cardOf(edge) : []),
     make("h3", {}, "Influenced by"),
     ...(its ? influencesOf(code) : [make("p", { class: "quiet" }, "This label has no model here; it is one that others may depend on.")]),
@@ -119,7 +119,7 @@ function labelList() {
   const box = make("div", { class: "frequencies" });
   const order = [...everyone].sort((a, b) => model.n[b] - model.n[a] || a - b);
   const more = firstOf(order, 60, box, (code) => fragment(
-    nameButton(code, open), isEvent(code) ? bar(model.n[code], biggest) : make("span", { class: "quiet small" }, attributes.has(code) ? "attribute" : "outcome"), make("span", { class: "number" }, number(model.n[code])), make("span", { class: "number quiet" }, percent(rate(code)))));
+    nameButton(code, open), isEvent(code) ? bar(model.n[code], biggest) : make("span", { class: "quiet small" }, attributes.has(code) ? "attribute" : isEnd(code) ? "end" : "outcome"), make("span", { class: "number" }, number(model.n[code])), make("span", { class: "number quiet" }, percent(rate(code)))));
   return make("div", {}, box, more ?? "");
 }
 

@@ -8,13 +8,16 @@ const everyone = labels.map((_, code) => code).filter((code) => code !== model.o
 const UNKNOWN = labels.length;  // the code of an event that says nothing
 // Attributes hold of whole sequences and are no events: they have no place, and are counted by sequence.
 const attributes = new Set(model.attributes);
-const isEvent = (code) => !attributes.has(code) && !outcomes.has(code);
+// The end of a case is what may come next after an event, and none itself.
+const isEnd = (code) => code === model.end;
+const isEvent = (code) => !attributes.has(code) && !outcomes.has(code) && !isEnd(code);
 const nEvents = model.n.reduce((sum, n, code) => (isEvent(code) ? sum + n : sum), 0);
-// What shares are taken of: events, ticks where several events happen together, or sequences.
-const wholeOf = (code) => (isEvent(code) ? (model.together ? model.positions : nEvents) : model.sequences);
+// What shares are taken of: moments, which are events, or ticks where several happen together, and ends; or cases.
+const nMoments = model.together ? model.positions : nEvents + (model.n[model.end] ?? 0);
+const wholeOf = (code) => (isEvent(code) || isEnd(code) ? nMoments : model.sequences);
 const rate = (code) => model.n[code] / wholeOf(code);
 const thing = model.together ? "tick" : "event";
-const thingsOf = (code) => (isEvent(code) ? `${thing}s` : "cases");
+const thingsOf = (code) => (!isEvent(code) && !isEnd(code) ? "cases" : model.end === null ? `${thing}s` : "moments");
 const usualOf = (code) => `its share of all ${thingsOf(code)}`;
 
 // The surest first, as everywhere; evidence is the logarithm of the lower bound of the effect. Of hits and n the first
