@@ -57,7 +57,7 @@ class Pattern:
     otherwise: float
 
     def __str__(self) -> str:
-        return f"{self.target} after {self.words}: {self.probability:.3f} instead of {self.otherwise:.3f}"
+        return f"{self.target} with {self.words}: {self.probability:.3f} instead of {self.otherwise:.3f}"
 
 
 def pattern_of(

@@ -79,9 +79,10 @@ function countsOf(edge, where) {
         make("td", {}, n[i] ? bar(hits[i] / n[i], most) : "", make("span", { class: "small" }, rateOf(hits[i], n[i])))))));
   };
   const holds = attributes.has(edge.from), moments = model.outcome ? "cases" : "moments";
+  const [yes, no] = holds ? ["with it", "without"] : isEnd(edge.to) ? ["last", "not last"] : ["followed", "not followed"];
   const followed = edge.known.follow_rate === null ? [] : [
-    make("h4", {}, holds ? "In how many cases it occurs" : "How often it follows"),
-    edge.known.follow_rule === "product-limit" ? make("p", {}, edge.change) : table(["", holds ? "with it" : "followed", holds ? "without" : "not followed", "all", "Share"], holds ? [["cases with ", name(edge.from)], "other cases"] : [["occurrences of ", name(edge.from)], "all other events"], edge.followed, edge.occurrences)];
+    make("h4", {}, holds ? "In how many cases it occurs" : isEnd(edge.to) ? "How often it is the last event" : "How often it follows"),
+    edge.known.follow_rule === "product-limit" ? make("p", {}, edge.change) : table(["", yes, no, "all", "Share"], holds ? [["cases with ", name(edge.from)], "other cases"] : [["occurrences of ", name(edge.from)], "all other events"], edge.followed, edge.occurrences)];
   return [...followed, ...(model.outcome ? [] : [make("h4", {}, "How often it is the next event")]),
     table(["", name(edge.to, true), "other", "all", "Share"], [[`${moments} with `, name(edge.from), holds || model.outcome ? "" : ` ${where}`], `other ${moments}`], edge.hits, edge.n)];
 }

@@ -123,7 +123,7 @@ function choose() {
 
 function tellShown(n, alone) {
   const passing = edges.filter(passes).length, all = edges.length;
-  const words = !all ? "" : passing < all ? `${number(passing)} of ${plural(all, "edge")} pass the filter` : model.headline;
+  const words = !all ? "" : passing < all ? `${number(passing)} of ${plural(all, "edge")} pass the filter` : `${plural(all, "edge")}${edges.some((edge) => edge.aside) ? `, ${number(edges.filter((edge) => !edge.aside).length)} of them not set aside` : ""}`;
   const cut = state.chosen === null && n + alone < passing ? `; the ${number(n)} surest are drawn, the matrix and the saved table have all` : "";
   const itself = alone ? `; ${plural(alone, "label")} with an influence only on ${alone === 1 ? "itself" : "themselves"} not drawn` : "";
   const away = state.chosen === null && shown.length + alone < everyone.length ? `; ${plural(everyone.length - shown.length - alone, "label")} without any not drawn` : "";

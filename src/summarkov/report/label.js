@@ -34,7 +34,7 @@ function influencesOf(code) {
 // Where the influencers work together in a way that has a simple name.
 function patternsOf(target, code) {
   return target.patterns.filter(([label]) => label === code).map(([, kind, words, p, otherwise]) =>
-    make("p", { class: "pattern" }, `Pattern (${kind}): after `, make("bdi", { dir: "auto" }, visible(words)), `; ${kind === "together" ? `with all ${percent(p)}, with none` : `then ${percent(p)}, otherwise`} ${percent(otherwise)}.`));
+    make("p", { class: "pattern" }, `Pattern (${kind}): with `, make("bdi", { dir: "auto" }, visible(words)), `; ${kind === "together" ? "with all" : "then"} the next event at ${percent(p)} of moments, ${kind === "together" ? "with none" : "otherwise"} at ${percent(otherwise)}.`));
 }
 
 function influencedBy(code) {

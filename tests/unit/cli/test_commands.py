@@ -419,7 +419,7 @@ def test_predict_after_a_history(run: Run, shop: Path) -> None:
     assert document["after"] == ["add to cart", "page error"]
     assert [found[x] for x in graph.labels_] == pytest.approx(follower.probabilities().tolist(), rel=1e-12)
     lines = run("predict", shop / "graph.json", *asked).stdout.splitlines()
-    assert lines[0] == "After: add to cart, page error"
+    assert lines[0] == "History: add to cart, page error"
     (row,) = [line for line in lines if line.startswith("contact support")]
     assert row.split()[2] == f"{found['contact support']:.1%}"
     assert row.endswith("page error" + " " * (len(row) - len(row.rstrip())))

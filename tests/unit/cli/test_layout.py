@@ -112,8 +112,8 @@ def test_predict_and_evaluate_fit(run: Run, strange: Path, name: str) -> None:
     assert "more; -o FILE saves all" in run("predict", strange / f"{name}.json", strange / "events.jsonl")
     assert "150 sequences" in run("evaluate", strange / f"{name}.json", strange / "events.jsonl")
     history = [word for label in LABELS for word in ("-a", label)]
-    assert run("predict", strange / f"{name}.json", *history).startswith("After: ...")
-    assert run("predict", strange / f"{name}.json", "-a", "[bold]x[/]").startswith("After: [bold]x[/]\n")
+    assert run("predict", strange / f"{name}.json", *history).startswith("History: ...")
+    assert run("predict", strange / f"{name}.json", "-a", "[bold]x[/]").startswith("History: [bold]x[/]\n")
 
 
 def test_learn_and_describe_fit(run: Run, strange: Path) -> None:

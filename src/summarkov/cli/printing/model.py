@@ -96,8 +96,8 @@ def _print_patterns(console: Page, patterns: Sequence[Pattern]) -> None:
     for each in patterns:
         ends = ("with all", "with none") if each.kind == "together" else ("then", "otherwise")
         console.print(
-            f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' after {visible(each.words)}; "
-            f"{ends[0]} {percent(each.probability)}, {ends[1]} {percent(each.otherwise)}."
+            f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' with {visible(each.words)}; {ends[0]} the "
+            f"next event at {percent(each.probability)} of moments, {ends[1]} at {percent(each.otherwise)}."
         )
 
 
@@ -303,7 +303,7 @@ def print_next(console: Page, why: Sequence[SharedExplanation]) -> None:
 
     Where the model tells only some labels apart, the rest is told as one.
     """
-    table = new_table("Next", ">Probability", ">Usually", "Because of")
+    table = new_table("Next event", ">Probability", ">Usually", "Because of")
     width = min(max(12, console.page_width // 3), max(10, widest([each.target for each in why])))
     for each in why[:_MOST_NEXT]:
         told = ""
