@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from summarkov.explain.influence import Contrast, Totals
 
 
+#: What is named where no single ones can be: in bags and trees.
+NOT_NAMED = "other influencers"
+
+
 def comparable_counts(strata: Strata) -> tuple[float, float]:
     """Hits with the influencer in comparable strata, and those expected there from the rates without it."""
     some = strata.n_without > 0
@@ -34,7 +38,7 @@ def not_comparable(contrast: Contrast, others: Sequence[str]) -> str:
     while len(dropped) < len(others) and _is_missing(_without(contrast, dropped), contrast.totals):
         rest = (column for column in range(len(others)) if column not in dropped)
         dropped.append(max(rest, key=lambda column: _compares(_without(contrast, [*dropped, column]))))
-    return several(others[column] for column in sorted(dropped)) if dropped else "other influencers"
+    return several(others[column] for column in sorted(dropped)) if dropped else NOT_NAMED
 
 
 def _is_missing(strata: Strata, totals: Totals) -> bool:

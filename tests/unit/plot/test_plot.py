@@ -109,14 +109,15 @@ def joint():
 def test_factors_of_a_joint_model_are_of_odds(graph, joint):
     titles = [plot.graph(each, most=20).get_legend().get_title().get_text() for each in (graph, joint)]
     assert [title.split(";")[0] for title in titles] == [
-        "×2: twice as likely after it",
-        "×2: twice the odds after it",
+        "×2: twice as likely as next event with it in the window",
+        "×2: twice the odds with it in the window",
     ]
 
 
 @pytest.mark.parametrize("size", [None, 3.3, 2.0])
 def test_the_legend_lies_in_the_figure(joint, size):
-    assert {edge.faint or edge.effect for edge in joint.edges_} >= {"amplifies", "unclear", "thin evidence"}
+    drawn = {edge.faint or edge.shown_effect for edge in joint.edges_}
+    assert drawn >= {"amplifies", "unclear", "too few events"}
     axes = plot.graph(joint, size=size)
     axes.figure.canvas.draw()
     legend = axes.get_legend()

@@ -87,6 +87,8 @@ def _print_order(console: Page, edges: Sequence[Influence], found: OrderTest) ->
     """Say what the order test did, and of which edges it shows more than the parts of the table."""
     from summarkov.explain.verdicts import reversed_words
 
+    if all(edge.order is None for edge in edges):
+        return
     console.print(f"\nOrder test: {found.n} shuffles of every case {_where(found.within)}.")
     for edge in edges:
         if edge.is_turned and edge.effect != "mixed" and not edge.set_aside:

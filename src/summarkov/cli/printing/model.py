@@ -9,7 +9,7 @@ from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.printing import Page, first_of, label, new_table, shorten, widest
-from summarkov.cli.printing.documents import choose, is_a, positions_words, settings_words
+from summarkov.cli.printing.documents import choose, is_a, labels_words, positions_words, settings_words
 from summarkov.cli.printing.graph import print_bag, print_graph, print_outcome
 from summarkov.cli.printing.influences import (
     place_of,
@@ -95,9 +95,10 @@ def _print_patterns(console: Page, patterns: Sequence[Pattern]) -> None:
     """How the influencers work together, where that has a name."""
     for each in patterns:
         ends = ("with all", "with none") if each.kind == "together" else ("then", "otherwise")
+        shares = percent(each.probability), percent(each.otherwise)
         console.print(
-            f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' with {visible(each.words)}; {ends[0]} the "
-            f"next event at {percent(each.probability)} of moments, {ends[1]} at {percent(each.otherwise)}."
+            f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' with {visible(each.words)}; {ends[0]} "
+            f"the next event at {shares[0]} of moments, {ends[1]} at {shares[1]}."
         )
 
 
@@ -277,7 +278,7 @@ def print_joint(
 
 
 def _of(target: str | None, labels: Sequence[str]) -> str:
-    return f"among {plural(len(labels), 'label')}" if target is None else f"on '{shorten(target, 30)}'"
+    return f"among {labels_words(labels, ())}" if target is None else f"on '{shorten(target, 30)}'"
 
 
 def _print_recency(console: Page, model: JointSuMM, target: str) -> None:
