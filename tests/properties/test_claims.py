@@ -159,7 +159,7 @@ def test_sentences_say_what_was_counted(edge):
         assert re.search(r"×|only then", sentences.times(edge))
     if edge.effect == "mixed":
         assert "×" not in sentences.verdict(edge)
-    assert ("thin evidence" in told) == edge.is_thin
+    assert ("too few events" in told) == edge.is_thin
 
 
 @examples(300)

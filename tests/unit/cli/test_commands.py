@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 import summarkov as sm
 from summarkov.cli.main import app
+from summarkov.explain.sentences import headline
 from summarkov.simulate.example import web_shop
 from summarkov.wording import factor, percent
 
@@ -126,7 +127,7 @@ def test_learned_look_backs_are_printed(run: Run, shop: Path) -> None:
     assert model.lookbacks_["add to cart"] == 5
     assert "BSuMM: look-back 1 or 5 or none, alpha 0.1" in printed
     assert "+ add to cart → purchase " in printed
-    assert "Read: after 'add to cart' within the last 5 events, 'purchase' follows" in " ".join(
+    assert "Read: 'purchase' follows 'add to cart' " in " ".join(
         printed.split()
     )
     assert "Within its look-back" in printed

@@ -338,7 +338,8 @@ def test_explain_in_numbers_and_words(model):
     assert explained.interval == pytest.approx((low, high), rel=1e-9)
     assert explained.base_rate == pytest.approx(1 / 3, rel=1e-14)
     assert str(explained) == (
-        "B: 0.997 (95% interval 0.884 to 1.000), 3 times its base rate 0.333, in history state: A (seen 30 times)\n"
+        "B: 0.997 (95% interval 0.884 to 1.000), 3 times its base rate 0.333, in history state: A "
+        "(seen 30 times)\n"
         "  had A not occurred: 0.002 (0.000 to 0.060)"
     )
     assert list(explained.to_dict()) == [field.name for field in dataclasses.fields(explained)]

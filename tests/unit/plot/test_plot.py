@@ -96,7 +96,7 @@ def test_attributes_are_drawn_where_they_influence():
 def test_graph_has_a_legend_of_what_it_draws(graph):
     told = [text.get_text() for text in plot.graph(graph).get_legend().get_texts()]
     effects = {edge.effect for edge in graph.edges_} | (
-        {"thin evidence"} if any(e.faint for e in graph.edges_) else set()
+        {"too few events"} if any(e.faint for e in graph.edges_) else set()
     )
     assert set(told) == effects
 
@@ -165,7 +165,7 @@ def test_unclear_edges_have_a_ring_at_their_end_and_thin_ones_are_lighter():
 
     unclear = Influence("A", "B", "unclear", 1.0, 0.5, 2.0, 30, 100, 60, 200)
     thin = Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 3, 10, 6, 20)
-    assert (unclear.faint, thin.faint) == ("", "thin evidence")
+    assert (unclear.faint, thin.faint) == ("", "too few events")
     one, other = look(unclear), look(thin)
     assert one["edgecolor"] == STROKES["unclear"].colour != other["edgecolor"] == FAINT
     assert one["linewidth"] > 1.5 * other["linewidth"]
