@@ -126,7 +126,8 @@ def test_networkx(graph, events):
                 *("n_without", "cases_with", "cases_followed", "is_thin", "occurrences", "followed"),
                 *("follow_rate", "occurrences_other", "followed_other", "follow_rate_other", "left_out"),
                 *("follow_rule", *(("cases_both", "cases_first") if not edge.is_self else ())),
-                *("corrected_ratio", "corrected_low", "corrected_high"),
+                *("corrected_ratio", "corrected_low", "corrected_high", "comparable_hits"),
+                *("comparable_expected", "not_comparable", "set_aside"),
             )
         }
     assert found.has_edge("B", "B")  # a label may influence itself
