@@ -40,6 +40,6 @@ def map_labels(lists: Lists, mapping: Mapping[str, str]) -> list[list[str]]:
     return [[mapping.get(label, label) for label in labels] for labels in lists]
 
 
-def add_end(lists: Lists, label: str) -> list[list[str]]:
-    """One more event at the end of every sequence."""
-    return [[*labels, label] for labels in lists]
+def add_start(lists: Lists, label: str) -> list[list[str]]:
+    """One more event at the start of every sequence."""
+    return [[label, *labels] for labels in lists]

@@ -124,11 +124,11 @@ def test_counts(engine):
 
 
 def test_prepared(engine):
-    """Labels replaced, repeats collapsed and ends added where the events are."""
+    """Labels replaced, repeats collapsed and starts added where the events are."""
     table = shuffled(random_sequences(2))
 
     def prepare(events):
-        return events.map_labels({"D": "A"}).pool_rare(5).collapse_repeats().add_end()
+        return events.map_labels({"D": "A"}).pool_rare(5).collapse_repeats().add_start()
 
     events = prepare(sm.read_events(table))
     requests = list(requests_for(events.labels))[:6]

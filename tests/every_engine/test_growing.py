@@ -14,6 +14,9 @@ from summarkov.engines import CandidateCounts, CandidatesRequest, MemorySource, 
 from summarkov.engines.growing import GrowingCounts
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 @st.composite
 def questions(draw):

@@ -15,6 +15,9 @@ from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
 from summarkov.io import buckets, regroup, spill
 from summarkov.kernels import numpy_kernels
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 START = datetime(2024, 1, 1)
 #: How times are written, and what they are measured in.
 KINDS = {

@@ -13,6 +13,9 @@ from oracle_outcomes import told
 from oracle_worth import worth
 from summarkov.errors import DataError, SettingError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 READING = {"order": "time", "times": True, "ties": "together", "attributes": ["region", "result"]}
 #: How outcomes are told.
 ASKED = {

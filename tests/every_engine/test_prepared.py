@@ -13,7 +13,7 @@ STEPS = {
     "map": lambda events: events.map_labels(lambda label: "b" if label == "c" else label),
     "pool": lambda events: events.pool_rare(3),
     "collapse": lambda events: events.collapse_repeats(),
-    "end": lambda events: events.add_end("(end)" if "(end)" not in events.labels else "(END)"),
+    "start": lambda events: events.add_start(),
 }
 
 
@@ -63,12 +63,12 @@ def test_models_and_what_is_refused(tmp_path):
     path.write_text("".join(f"{json.dumps(list(each))}\n" for each in ("aabbc", "", "cab", "ccca") * 6))
     events = sm.read_events(path)
     with sm.scan_events(path, memory=1) as source:
-        prepared, expected = (each.collapse_repeats().add_end() for each in (source, events))
+        prepared, expected = (each.collapse_repeats().add_start() for each in (source, events))
         one, other = (sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(each) for each in (prepared, expected))
         assert one.influencers_ == other.influencers_
         assert one.log_likelihood(prepared) == other.log_likelihood(expected)
         assert one.confidence(prepared, n=5, seed=1) == other.confidence(expected, n=5, seed=1)
         with pytest.raises(SettingError, match="there is a label 'a' already"):
-            source.add_end("a")
+            source.add_start("a")
         with pytest.raises(SettingError, match="min_count must be a whole number"):
             source.pool_rare(-1)

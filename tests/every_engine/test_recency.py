@@ -22,6 +22,9 @@ from summarkov.errors import TooLargeError
 from summarkov.kernels import history_tests
 from summarkov.summaries import HistoryTests, TreeSummary
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 @st.composite
 def questions(draw, events=None):

@@ -39,6 +39,9 @@ from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.draws import Drawn
 from summarkov.kernels import resampling as kernel
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 class Given:
     """Draws that are written down: one row per replicate."""

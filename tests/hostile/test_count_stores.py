@@ -13,6 +13,9 @@ import pytest
 import summarkov as sm
 from summarkov.errors import StoreError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 EVENTS = [list("abcab"), list("bca"), list("cc")] * 4
 KINDS = {
     "codes": np.int32, "ends": np.int64, "keys": np.uint64, "times": np.int64, "weights": np.float64,

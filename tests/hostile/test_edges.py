@@ -14,6 +14,9 @@ from summarkov.cli.main import app
 from summarkov.errors import SummarkovError, UnknownLabelError
 from summarkov.models import Bag
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 # ------------------------------------------------------------------------------- settings, by command
 
 LEARN = {

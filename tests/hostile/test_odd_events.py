@@ -27,7 +27,7 @@ FILES = {
 FAMILIES = ("bsumm", "osumm", "csumm", "chain", "vom", "ctw", "tree")
 LEARN = [
     *(["--model", name] for name in FAMILIES),
-    ["--end"],
+    ["--cut-off"],
     ["--collapse"],
     ["--min-count", "2"],
     ["--confidence", "3"],

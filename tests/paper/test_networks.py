@@ -14,7 +14,7 @@ import summarkov as sm
 from summarkov.errors import DataError, MissingLibraryError, SettingError
 from summarkov.events import EventSequences
 
-pytestmark = pytest.mark.needs("torch")
+pytestmark = [pytest.mark.cut_off, pytest.mark.needs("torch")]
 
 CYCLE = ["A", "B", "C", "D"]
 

@@ -25,7 +25,7 @@ from summarkov.evaluation.tuned import Tuned
 from summarkov.evaluation.tuning import tune
 from summarkov.simulate.example import web_shop
 
-pytestmark = pytest.mark.needs("sklearn")
+pytestmark = [pytest.mark.cut_off, pytest.mark.needs("sklearn")]
 
 REGRESSIONS = (
     LogisticRegressionContender(3, "presence", strengths=(1.0,)),

@@ -15,6 +15,9 @@ from summarkov.scores.scorer import SCORES
 from summarkov.search import SEARCHES
 from summarkov.text import text_events
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 NUMBERS = [[1, 2, 3, 1, 2], [3, 1, 2, 2]] * 10
 TEXTS = [[str(x) for x in sequence] for sequence in NUMBERS]
 
@@ -39,7 +42,7 @@ def test_a_number_means_its_text_everywhere(as_given, tmp_path):
     assert events.map_labels({one: "x", two: three}).labels == (str(three), "x")
     assert events.code(two) == events.code(str(two))
     assert events.pool_rare(99, into=one * 7).labels == (str(one * 7),)
-    assert events.add_end(one * 8).add_start(one * 9).to_lists()[0][::6] == [str(one * 9), str(one * 8)]
+    assert events.add_start(one * 9).to_lists()[0][0] == str(one * 9)
     rules = sm.Dynamics({one: ((two,), {(0,): 0.2, (1,): 0.4}), two: ((two,), {(0,): 0.8, (1,): 0.6})})
     assert rules.minimal_influencers(str(one)) == (str(two),)
     given.save(tmp_path / "model.json")

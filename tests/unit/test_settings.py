@@ -10,6 +10,9 @@ from summarkov.errors import DataError, SettingError, SummarkovError, UnknownLab
 from summarkov.scores.scorer import SCORES, Scorer
 from summarkov.settings import check_positive
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 EVENTS = [["riot", "protest", "arrest"], ["protest", "arrest", "riot", "riot"]] * 5
 ALPHA = "alpha must be a number above 0, not "
 GAMMA = "gamma must be a number from 0 on, not "

@@ -30,6 +30,7 @@ from summarkov.io.buckets import FILES
 from summarkov.io.case_attributes import CaseTable
 from summarkov.io.files import Format
 from summarkov.io.finding import find_files, stream_format
+from summarkov.io.jsonl_files import with_told_ends
 from summarkov.io.scan import Content, Progress, Task, spill
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import Files
@@ -197,6 +198,8 @@ def scan_events(
     found = find_files(path, kind)
     if found.repeated:
         warnings.warn(str(found), stacklevel=2)
+    if kind == "jsonl":
+        wanted = with_told_ends(found.paths[0], wanted)
     cases = None if wanted.cases is None else CaseTable.of(wanted.cases, wanted.columns.case)
     task = Task(Files(found.paths, kind, wanted, memory), reporter(progress), cases)
     with Scratch(scratch).removed_on_error() as folder:

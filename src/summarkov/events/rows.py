@@ -18,7 +18,7 @@ from summarkov.kernels import Index, Places
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 #: The columns of a table of events, beside those of attributes. Of tick and position there is one.
-NAMES = ("sequence", "tick", "position", "time", "event", "weight")
+NAMES = ("sequence", "tick", "position", "time", "event", "weight", "complete")
 #: Numbers to hold at a time, such as a probability of every label for every event.
 _CELLS = 1 << 22
 
@@ -48,6 +48,8 @@ def event_table(events: EventSequences) -> dict[str, Column]:
         columns[name] = Column(str, np.array(values, object)[sequence])
     if events.weights is not None:
         columns["weight"] = Column(float, events.weights[sequence])
+    if not events.complete.all():
+        columns["complete"] = Column(bool, events.complete[sequence])
     return columns
 
 

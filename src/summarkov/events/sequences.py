@@ -52,8 +52,8 @@ class EventSequences(Relabelled):
     weights : float64[K], optional
         How much every sequence counts, in whatever is learned from the events; 1 if not given.
     ends : {"complete", "cut off"} or bool[K], optional
-        "complete" if not given. Whether a sequence is a case that is over, or a window onto something that goes on. Whatever is
-        learned from a complete one counts one more position at its end, whose label is ``END``.
+        Whether a sequence is a case that is over, or a window onto something that goes on; "complete" if not
+        given. Whatever is learned from a complete one counts one more position at its end, that of ``END``.
     tied_order : int
         How many events shared their place in the order column with the one before (set by readers).
     origin : Origin, optional

@@ -15,6 +15,7 @@ from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import attribute_values
 from summarkov.events.describe import Origin
+from summarkov.events.ends import AskedEnds
 from summarkov.events.moments import time_column
 from summarkov.events.vocabulary import label_text
 from summarkov.io.addresses import size_of
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from summarkov.io.scan import Found, Task
     from summarkov.io.spill import SpillWriter
 
-#: The keys of an object in JSON lines: its name, its labels, their times, and what it weighs.
-ID, EVENTS, TIMES, WEIGHT = "id", "events", "times", "weight"
+#: The keys of an object in JSON lines: its name, its labels, their times, what it weighs, whether it is over.
+ID, EVENTS, TIMES, WEIGHT, COMPLETE = "id", "events", "times", "weight", "complete"
 #: What a byte of a line takes while it is parsed.
 _PARSED_BYTES = 16
 
@@ -45,6 +46,21 @@ class Line:
     name: str | None
     values: tuple[str | None, ...]
     times: list[str | None]  # one per label, if times are asked for
+
+
+def with_told_ends(path: str, wanted: Wanted) -> Wanted:
+    """The same, and to look at what the lines tell of their ends, if the first does and nothing is asked."""
+    if wanted.ends is not None or wanted.cases is not None or COMPLETE in wanted.columns.attributes:
+        return wanted
+    first = next((line for _, line in text_lines(path) if line.strip()), "")
+    try:
+        content = _DECODER.decode(first)
+    except (ValueError, RecursionError, DataError):
+        return wanted  # reading it will say what is wrong
+    if not isinstance(content, dict) or not isinstance(content.get(COMPLETE), bool):
+        return wanted
+    columns = replace(wanted.columns, attributes=(*wanted.columns.attributes, COMPLETE))
+    return replace(wanted, columns=columns, ends=AskedEnds(column=COMPLETE))
 
 
 def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
@@ -266,7 +282,10 @@ def write_json_lines(events: EventSequences, file: Any) -> None:
 
 def json_lines(events: EventSequences) -> Iterator[str]:
     """One line per sequence, with the times of its ticks, its attributes and its weight, if it has any."""
-    of_sequences: dict[str, list[Any]] = {**attribute_values(events.attributes, (ID, EVENTS, TIMES, WEIGHT))}
+    taken = (ID, EVENTS, TIMES, WEIGHT, COMPLETE)
+    of_sequences: dict[str, list[Any]] = {**attribute_values(events.attributes, taken)}
+    if not events.complete.all():
+        of_sequences[COMPLETE] = events.complete.tolist()
     if events.weights is not None:
         of_sequences[WEIGHT] = events.weights.tolist()
     if events.moments is not None and events.moments.times is not None:

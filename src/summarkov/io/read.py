@@ -181,6 +181,10 @@ def read_events(
         open_since=open_since,
         ends_column=ends_column,
     )
+    if isinstance(source, str | os.PathLike) and format_of(local_name(source), format) == "jsonl":
+        from summarkov.io.jsonl_files import with_told_ends
+
+        wanted = with_told_ends(local_name(source), wanted)
     events = _read(source, wanted, format)
     if not isinstance(source, EventSequences):
         named = local_name(source) if isinstance(source, str | os.PathLike) else TABLE

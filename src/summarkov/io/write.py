@@ -37,9 +37,10 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
 
     - ``.csv``, ``.tsv``, ``.parquet``: one event per row, with columns sequence, position and event. Where
       events happened together, a column tick stands in the place of the position. Times, attributes and
-      weights are further columns: time, those of the attributes, and weight;
+      weights are further columns: time, those of the attributes, and weight; and complete, where some
+      sequences are cut off;
     - ``.jsonl``: one sequence per line, ``{"id": ..., "events": [...]}``, with lists for ticks, and further
-      keys: times, those of the attributes, and weight;
+      keys: times, those of the attributes, weight, and complete;
     - ``.xes``: a log with one trace per sequence; times are ``time:timestamp`` of the events, attributes and
       weights stand at the trace;
     - ``.spmf``: one itemset per tick, without times, attributes and weights; names of items in the header
@@ -48,7 +49,8 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
 
     Add ``.gz`` or ``.zst`` to pack it (not Parquet). Sequences, their names, ticks and labels come back the
     same; times do with ``times=True``, attributes and weights if they are named (``attributes=["region"]``,
-    ``weight="weight"``), and attributes that are numbers with ``cuts={"age": None}``. Labels of the
+    ``weight="weight"``), and attributes that are numbers with ``cuts={"age": None}``; which sequences are cut
+    off comes back from JSON lines, and from the others with ``ends_column="complete"``. Labels of the
     vocabulary that never occur are not written. What a format cannot hold is a ``DataError`` that says what
     to do, and then nothing is written. The file appears as a whole, or what stood there before stays.
 

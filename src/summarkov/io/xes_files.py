@@ -35,8 +35,8 @@ _DEEPEST, _MOST_KEYS = 100, 100
 _MOST_SHOWN = 8
 #: The name of a trace, and of an event; when that was; and what became of the activity.
 NAME, TIME, LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
-#: The key of a trace's weight.
-WEIGHT = "weight"
+#: The keys of a trace's weight, and of whether it is over.
+WEIGHT, COMPLETE = "weight", "complete"
 _BEGIN = """<?xml version="1.0" encoding="UTF-8"?>
 <log xes.version="1.0" xmlns="http://www.xes-standard.org/">
   <extension name="Concept" prefix="concept" uri="http://www.xes-standard.org/concept.xesext"/>
@@ -285,9 +285,11 @@ def write_xes(events: EventSequences, file: Any) -> None:
     times = _dates(events)
     occurring = np.flatnonzero(events.label_counts).tolist()
     names = {code: _key("string", NAME, events.labels[code]) for code in occurring}
-    of_traces: dict[str, list[Any]] = {**attribute_values(events.attributes, (NAME, WEIGHT))}
+    of_traces: dict[str, list[Any]] = {**attribute_values(events.attributes, (NAME, WEIGHT, COMPLETE))}
     if events.weights is not None:
         of_traces[WEIGHT] = events.weights.tolist()
+    if not events.complete.all():
+        of_traces[COMPLETE] = ["true" if each else "false" for each in events.complete.tolist()]
     file.write(_BEGIN.encode())
     for at, (start, stop) in enumerate(pairwise(events.offsets.tolist())):
         values = {key: found[at] for key, found in of_traces.items() if found[at] is not None}

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
-from summarkov.events.vocabulary import Unknown
+from summarkov.events.vocabulary import END, Unknown
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.parameters import Parameters
@@ -183,6 +183,8 @@ class LabelSets(Parameters):
     def _events(self, events: Any, unknown: Unknown, purpose: str) -> _Events:
         """Events of labels that the model knows, in sequences of weights above 0; refuse none."""
         data = self.model._read(events, unknown)
+        if END in data.labels:
+            data = data.with_end_rows()
         if data.moments is not None and data.moments.has_ticks:
             raise DataError(
                 "sets of labels are for events in a row, and some of these happened together; give them one "

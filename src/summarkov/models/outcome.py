@@ -102,7 +102,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
             raise SettingError(
                 f"a {kind} has no influencers to choose; use a BSuMM, OSuMM, CSuMM or TreeSuMM"
             )
-        source = make_source(events, sample_weight=sample_weight, n_jobs=template.n_jobs)
+        source = make_source(events, sample_weight=sample_weight, n_jobs=template.n_jobs).without_ends()
         y = None if y is None else list(y)
         outcome, ended = self._ended(source, y, self.value)
         name = outcome.name
@@ -295,7 +295,8 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
     def _again(self, events: Any, y: Any, sample_weight: Any) -> EndedSource:
         """Sequences that end in what was learned, or not."""
         self._check_fitted()
-        return self._ended(make_source(events, sample_weight=sample_weight), y, self._value)[1]
+        source = make_source(events, sample_weight=sample_weight).without_ends()
+        return self._ended(source, y, self._value)[1]
 
     def to_html(
         self,

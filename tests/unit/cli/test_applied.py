@@ -14,6 +14,9 @@ from summarkov.cli.main import app
 from summarkov.errors import SettingError
 from summarkov.io.case_attributes import cuts_of
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 def write_log(path: Path, seed: int, n: int = 120) -> None:
     """Cases with ticks, times, a region and an age; 'dose' makes 'relief' likely for six hours."""

@@ -16,6 +16,9 @@ from summarkov.explain.sentences import headline
 from summarkov.simulate.example import web_shop
 from summarkov.wording import factor, percent
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 Run = Callable[..., Result]
 
 

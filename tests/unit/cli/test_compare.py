@@ -15,6 +15,9 @@ from summarkov.cli.main import app
 from summarkov.evaluation import DEFAULT, NAMES, Comparison, run
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "evidence.md"
 FAST = ("-m", "chain-0", "-m", "chain-1")
 

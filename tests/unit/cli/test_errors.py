@@ -13,6 +13,9 @@ from summarkov.cli.errors import sentence
 from summarkov.cli.main import app
 from summarkov.errors import DataError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 Fail = Callable[..., str]
 
 UNKNOWN = "unknown label 'Z'; the labels are 'A', 'B', 'C'; --unknown ignore lets such labels pass"

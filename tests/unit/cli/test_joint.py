@@ -14,6 +14,9 @@ from summarkov.explain.sentences import headline
 from summarkov.simulate.example import web_shop
 from summarkov.wording import percent
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):

@@ -10,6 +10,9 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 LISTS = [["a", "a", "b", "c"], ["a", "b", "b", "d"], ["b", "a"]] * 5
 
 
@@ -55,10 +58,10 @@ def test_convert(here):
 def test_prepared(here):
     assert converted("--min-count", 6) == EVENTS.pool_rare(6)
     assert converted("--collapse") == EVENTS.collapse_repeats()
-    assert converted("--end") == EVENTS.add_end()
+    assert converted("--start") == EVENTS.add_start()
     assert converted("--map", "map.json") == EVENTS.map_labels({"c": "b"})
-    everything = EVENTS.map_labels({"c": "b"}).pool_rare(6).collapse_repeats().add_end()
-    assert converted("--map", "map.json", "--min-count", 6, "--collapse", "--end") == everything
+    everything = EVENTS.map_labels({"c": "b"}).pool_rare(6).collapse_repeats().add_start()
+    assert converted("--map", "map.json", "--min-count", 6, "--collapse", "--start") == everything
 
 
 def test_sessions(here):
@@ -69,8 +72,8 @@ def test_sessions(here):
 
 @pytest.mark.parametrize("command", ["describe", "learn"])
 def test_every_command_that_reads_prepares(here, command):
-    document = json.loads(run(command, "events.jsonl", "--min-count", 6, "--end", "--json"))
-    assert "(end)" in json.dumps(document)
+    document = json.loads(run(command, "events.jsonl", "--min-count", 6, "--start", "--json"))
+    assert "(start)" in json.dumps(document)
     assert "(rare)" in json.dumps(document)
 
 
@@ -147,7 +150,8 @@ def test_refused(here, arguments, message):
 
 
 @pytest.mark.parametrize(
-    "options", [["--end"], ["--collapse"], ["--min-count", "6"], ["--map", "map.json", "--end", "--collapse"]]
+    "options",
+    [["--start"], ["--collapse"], ["--min-count", "6"], ["--map", "map.json", "--start", "--collapse"]],
 )
 def test_streams_are_prepared_as_in_memory(here, options):
     """Learned from, and predicted by a model that knows which labels are rare."""
@@ -160,7 +164,7 @@ def test_streams_are_prepared_as_in_memory(here, options):
         tables.append(Path(f"{engine}.csv").read_text())
     assert models[0] == models[1]
     assert tables[0] == tables[1]
-    assert ("(end)" in tables[0], "(rare)" in tables[0]) == ("--end" in options, "--min-count" in options)
+    assert ("(start)" in tables[0], "(rare)" in tables[0]) == ("--start" in options, "--min-count" in options)
 
 
 def test_sessions_need_memory(here):

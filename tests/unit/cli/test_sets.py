@@ -12,6 +12,9 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 SHOP = web_shop()
 DEV, TEST = SHOP.simulate(60, 8, seed=2), SHOP.simulate(30, 8, seed=3)
 HISTORY = ["search", "add to cart"]

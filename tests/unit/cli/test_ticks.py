@@ -12,6 +12,9 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 def write_lines(path: Path, n: int = 40) -> None:
     """JSON lines in which 'x' and 'y' mostly happen together, and 'z' after them."""

@@ -20,6 +20,9 @@ from summarkov.confidence import (
 from summarkov.errors import DataError, SettingError
 from summarkov.explain import Influence
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 LABELS = tuple("abcdefgh")
 
 

@@ -13,6 +13,9 @@ from summarkov.errors import SettingError
 from summarkov.evaluation import LearningCurve, learning_curve
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 EVENTS = web_shop().simulate(n_sequences=200, length=15, seed=1)
 MODELS = ["chain-0", "chain-1", "bsumm"]
 

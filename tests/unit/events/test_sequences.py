@@ -9,6 +9,9 @@ import pytest
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events import EventSequences
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 LISTS = [["A", "B", "A", "C"], ["B"], [], ["C", "C"]]
 
 

@@ -16,6 +16,9 @@ from summarkov.explain import Influence
 from summarkov.frames import Records, Sheet, columns_of
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 EVENTS = web_shop().simulate(60, 12, seed=3)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(EVENTS)
 MODEL = GRAPH.models_["browse"]

@@ -5,6 +5,9 @@ import pytest
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 BOTH = pytest.mark.parametrize("read", [sm.read_events, sm.scan_events], ids=["memory", "stream"])
 
 

@@ -15,6 +15,9 @@ from summarkov.engines import MemorySource
 from summarkov.errors import NotFittedError, SettingError, StoreError
 from summarkov.events.draws import Bootstrap
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 SEQUENCES = [["A", "B", "C", "D", "A", "D", "C", "B"], ["D", "C", "A", "C", "D", "B"], ["A", "D", "D"]] * 8
 NEW = [["A", "D", "C", "B"], ["B"], []]
 

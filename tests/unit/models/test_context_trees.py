@@ -13,6 +13,9 @@ from summarkov.scores import Tree
 from summarkov.summaries import ContextSummary
 from summarkov.summaries.contexts import longest, parents, with_shorter
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 #: C follows B only if A came before that.
 EVENTS = [["A", "B", "C", "D"], ["D", "B", "D", "D"], ["D", "D", "A", "B", "C"], []] * 15
 BOTH = [sm.VariableOrderChain("C", max_order=3), sm.ContextTreeWeighting("C", max_order=3)]

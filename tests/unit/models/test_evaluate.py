@@ -9,6 +9,9 @@ import pytest
 from summarkov import BSuMM, InfluenceGraph, JointSuMM, read_events, scan_events, write_events
 from summarkov.errors import DataError, SettingError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 EVENTS = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
 NEW = [["A", "B", "C"], ["B", "A", "C", "A"]]
 

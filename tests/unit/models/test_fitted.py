@@ -13,6 +13,9 @@ import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.explain import sentences
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 #: B after every A, never else: 60 positions without A just before (B never), 30 with (B always).
 AFTER = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
 

@@ -13,6 +13,9 @@ from summarkov.confidence import Difference
 from summarkov.errors import DataError, SettingError
 from summarkov.explain import GroupComparison, LabelDifference
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 TEMPLATE = sm.BSuMM(lookback=3)
 
 

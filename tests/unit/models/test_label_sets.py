@@ -10,6 +10,9 @@ import summarkov as sm
 from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 SHOP = web_shop()
 MODEL = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(SHOP.simulate(100, 20, seed=1))
 
@@ -78,7 +81,9 @@ def test_the_threshold_by_hand():
 
 #: D comes once in them, and a sequence is empty.
 SMALL = [["A", "B", "A"], [], ["D"], ["A", "C", "B", "B", "C"], ["B", "A"]]
-CHAIN = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit([["A", "B", "C", "A", "B"], ["B", "A", "D"]] * 6)
+CHAIN = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(
+    sm.read_events([["A", "B", "C", "A", "B"], ["B", "A", "D"]] * 6, ends="cut off")
+)
 
 
 def with_weights(sequences, weights):

@@ -9,6 +9,9 @@ import pytest
 import summarkov as sm
 from summarkov.errors import NotFittedError, SettingError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 #: B depends on whether A came just before.
 AFTER_A = {
     "A": 0.3,

@@ -7,6 +7,9 @@ import summarkov as sm
 from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 EVENTS = web_shop().simulate(80, 15, seed=2)
 TEMPLATES = [
     sm.BSuMM(lookback=3),

@@ -14,6 +14,9 @@ from summarkov.errors import SettingError
 from summarkov.models import Stability, StabilityRow
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 EVENTS = web_shop().simulate(n_sequences=60, length=20, seed=2)
 GAMMA, LOOKBACK = (0.1, 0.5, 1.0), (1, 5, None)
 

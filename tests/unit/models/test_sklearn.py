@@ -56,10 +56,10 @@ def test_check_is_fitted(estimator):
 
 
 def test_a_pipeline_prepares_learns_and_scores(pipeline):
-    whole = pipeline(sm.PoolRare(min_count=30), sm.CollapseRepeats(), sm.AddEnd(), GRAPH.copy()).fit(EVENTS)
+    whole = pipeline(sm.PoolRare(min_count=30), sm.CollapseRepeats(), GRAPH.copy()).fit(EVENTS)
     pooled = EVENTS.pool_rare(30)
     assert whole[0].kept_ == tuple(label for label in pooled.labels if label != "(rare)")
-    by_hand = pooled.collapse_repeats().add_end()
+    by_hand = pooled.collapse_repeats()
     expected = GRAPH.copy().fit(by_hand)
     assert whole.score(EVENTS) == expected.score(by_hand)
     assert np.array_equal(whole.predict_proba(EVENTS), expected.predict_proba(by_hand))

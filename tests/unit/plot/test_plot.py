@@ -16,7 +16,7 @@ from summarkov.report.content import layout_edges
 from summarkov.report.layout import ASPECT, places
 from summarkov.simulate.example import web_shop
 
-pytestmark = pytest.mark.needs("matplotlib")
+pytestmark = [pytest.mark.cut_off, pytest.mark.needs("matplotlib")]
 
 HOSTILE = ["<script>", "$x_1$", "a\nb", "مرحبا", "x" * 200, '"&']
 

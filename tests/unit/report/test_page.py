@@ -21,6 +21,9 @@ from summarkov.report.layout import places
 from summarkov.simulate.example import web_shop
 from summarkov.text import Sentence, TextEvents
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 EVENTS = web_shop().simulate(200, 15, seed=1)
 
 

@@ -18,6 +18,9 @@ from summarkov.search import Problem
 from summarkov.search.exact import Branches
 from summarkov.summaries import BinarySummary
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 def exclusive_or(n=400, seed=3):
     """X is likely after one of A and B, and not after both or none: neither alone tells anything."""

@@ -6,6 +6,9 @@ import pytest
 import summarkov as sm
 from summarkov.errors import SettingError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 class Presence:
     """The binary summary, copied: which of the influencers occurred among the last three events."""
