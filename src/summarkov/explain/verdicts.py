@@ -183,7 +183,12 @@ def _order(edge: Influence) -> str:
     if edge.competition:
         became = "less" if edge.order_ratio > 1 else "more"
         crowding = f"; crowding out: only because other events became {became} likely"
-    return f"; depends on order{numbers}{crowding}"
+    scale = f", {SCALES[edge.order_scale]}" if edge.order_scale in SCALES else ""
+    return f"; depends on order{scale}{numbers}{crowding}"
+
+
+#: What the grades of an edge that depends on order mean.
+SCALES = {"short range": "at short range", "slow change": "by a slow change (drift, cycle or regime)"}
 
 
 def reversed_words(edge: Influence) -> str:

@@ -235,7 +235,8 @@ def _widest(windows: Sequence[Reach]) -> Reach:
 
 #: What the order test says, and what allows for selection: a bag has not one margin but many.
 _ONLY_OF_GRAPHS = (
-    *("order", "order_ratio", "order_low", "order_high", "order_p", "order_q", "competition"),
+    *("order", "order_ratio", "order_low", "order_high", "order_p", "order_q", "order_scale"),
+    "competition",
     *("corrected_ratio", "corrected_low", "corrected_high"),
 )
 

@@ -32,7 +32,7 @@ EDGE_NUMBERS = (
     *("ratio", "low", "high", "hits_with", "n_with", "hits_without", "n_without"),
     *_FOLLOWINGS,
     *("comparable_hits", "comparable_expected", "not_comparable", "interval"),
-    *("frequency", "order", "set_aside"),
+    *("frequency", "order", "order_scale", "set_aside"),
 )
 
 

@@ -85,15 +85,23 @@ def print_contexts(console: Page, graph: InfluenceGraph) -> None:
 
 def _print_order(console: Page, edges: Sequence[Influence], found: OrderTest) -> None:
     """Say what the order test did, and of which edges it shows more than the parts of the table."""
-    from summarkov.explain.verdicts import reversed_words
+    from summarkov.explain.verdicts import SCALES, reversed_words
 
     if all(edge.order is None for edge in edges):
         return
     console.print(f"\nOrder test: {found.n} shuffles of every case {_where(found.within)}.")
-    for edge in edges:
-        if edge.is_turned and edge.effect != "mixed" and not edge.set_aside:
-            names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
-            console.print(f"{names}: {reversed_words(edge)}.")
+    passing = [edge for edge in edges if not edge.set_aside]
+    for scale, words in SCALES.items():
+        graded = [_arrow(edge) for edge in passing if edge.order_scale == scale]
+        if graded:
+            console.print(console.signs(f"Depends on order {words}: {first_of(graded, 10, '; ', '; and ')}."))
+    for edge in passing:
+        if edge.is_turned and edge.effect != "mixed":
+            console.print(console.signs(f"{_arrow(edge)} is {reversed_words(edge)}."))
+
+
+def _arrow(edge: Influence) -> str:
+    return f"{shorten(edge.influencer, 30)} → {shorten(edge.target, 30)}"
 
 
 def _where(within: int | str | None) -> str:
