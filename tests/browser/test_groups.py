@@ -45,8 +45,8 @@ def test_the_groups_are_told_side_by_side(visit: Any, graph: sm.InfluenceGraph, 
     assert rows.count() == len(found.edges)
     edge = found.edges[0]
     assert (
-        f"{percent(edge.second.rate_with)}, otherwise {percent(edge.second.rate_without)}"
-        in rows.first.inner_text()
+        f"next event at {percent(edge.second.rate_with)} of moments with it, otherwise "
+        f"{percent(edge.second.rate_without)}" in rows.first.inner_text()
     )
     hollow = sum((not each.in_first) + (not each.in_second) for each in found.edges)
     assert page.locator(".grouped.influences .group.hollow").count() == hollow

@@ -11,7 +11,7 @@ import pytest
 
 import summarkov as sm
 from browsing import EVENTS, heading, history, node, shown_edges
-from summarkov.explain import sentences
+from summarkov.explain import sentences, verdicts
 from summarkov.wording import percent
 
 
@@ -112,7 +112,13 @@ def test_a_matrix_of_short_names_is_large_and_whole(visit: Any, width: int) -> N
         for place in ("#matrix", "#matrix text:has-text('influencer')", "#matrix .hit")
     )
     assert corner["x"] >= box["x"]
-    assert (30 if width == 1400 else 14) <= cell["width"] <= 40
+    assert (30 if width == 1400 else 13.9) <= cell["width"] <= 40
+
+
+def sentence_of(edge: Any) -> str:
+    """What the page says of an edge of a graph with look-back 5."""
+    names = f"'{edge.influencer}'", f"'{edge.target}'"
+    return sentences.sentence(edge, *names, "in its window", "within 5 events")
 
 
 def test_an_edge_has_a_card(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -127,15 +133,15 @@ def test_an_edge_has_a_card(visit: Any, graph: sm.InfluenceGraph) -> None:
         )
         assert heading(page) == edge.target  # the label stays, or comes, with the card
         card = page.locator(".card")
-        said = sentences.sentence(
-            edge, f"'{edge.influencer}'", f"'{edge.target}'", "within the last 5 events"
+        assert card.locator(".sentence").inner_text() == sentence_of(edge)
+        rows = card.locator(".counts tbody tr").all_inner_texts()
+        counts = (
+            (edge.followed, edge.occurrences),
+            (edge.followed_other, edge.occurrences_other),
+            (edge.hits_with, edge.n_with),
+            (edge.hits_without, edge.n_without),
         )
-        assert card.locator(".sentence").inner_text() == said
-        after, otherwise = card.locator(".counts tbody tr").all_inner_texts()
-        for text, hits, n in (
-            (after, edge.hits_with, edge.n_with),
-            (otherwise, edge.hits_without, edge.n_without),
-        ):
+        for text, (hits, n) in zip(rows, counts, strict=True):
             for value in (hits, n - hits, n):
                 assert f"{value:,.0f}" in text
         spoken = card.locator(".plot").last.get_attribute("aria-label")
@@ -150,10 +156,9 @@ def test_the_page_says_of_edges_what_the_library_says(visit: Any, graph: sm.Infl
     for number, edge in enumerate(graph.edges_):
         page.locator(f'#picture .hit[data-edge="{number}"]').dispatch_event("pointermove")
         tip = page.locator("#tip").inner_text()
-        assert sentences.rates(edge) in tip
-        assert sentences.verdict(edge) in tip
+        assert sentence_of(edge) in tip
         if edge.effect in ("amplifies", "inhibits"):
-            assert page.locator("#picture .times").nth(number).text_content() == sentences.times(edge)
+            assert page.locator("#picture .times").nth(number).text_content() == verdicts.times(edge)
 
 
 def test_the_address_tells_what_is_seen(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -284,11 +289,11 @@ def test_arrow_keys_go_from_mark_to_mark_in_the_matrix(visit: Any, graph: sm.Inf
 def test_grey_influences_stand_apart(visit: Any) -> None:
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
     graph.order_test(EVENTS)
-    room = [edge for edge in graph.edges_ if edge.faint == "competition only"]
-    assert room
+    crowded = [edge for edge in graph.edges_ if edge.faint == "crowding out"]
+    assert crowded
     page = visit(graph)
     said = page.locator("#panel-label .apart").all_inner_texts()
-    assert any(text.startswith("Competition only, no more than the room") for text in said)
-    assert page.locator("#picture .edge.room").count() == len(room)
-    assert "competition only" in page.locator("#legend").inner_text()
-    assert page.locator("#panel-label .influences li.room").count() == len(room)
+    assert any(text.startswith("Crowding out, only because other events became") for text in said)
+    assert page.locator("#picture .edge.crowding").count() == len(crowded)
+    assert "crowding out" in page.locator("#legend").inner_text()
+    assert page.locator("#panel-label .influences li.crowding").count() == len(crowded)

@@ -8,7 +8,7 @@ import pytest
 
 import summarkov as sm
 from browsing import EVENTS, heading, history, node, shown_edges
-from summarkov.explain import sentences, weight
+from summarkov.explain import sentences, verdicts, weight
 from summarkov.wording import percent
 
 
@@ -24,7 +24,8 @@ def test_it_loads_and_draws_what_the_graph_has(visit: Any, graph: sm.InfluenceGr
     for effect in ("amplifies", "inhibits"):
         drawn = page.locator(f"#picture .edge.{effect}").count()
         assert drawn == sum(edge.effect == effect for edge in graph.edges_)
-    assert f"{len(graph.edges_)} influences among 10 labels" in page.locator("#summary").inner_text()
+    summary = page.locator("#summary").inner_text()
+    assert f"{sentences.headline(graph.edges_)} among 10 event types" in summary
     page.click("#tab-data")
     text = page.locator("#panel-data").inner_text()
     assert "20 events in each of 300 sequences." in text
@@ -56,8 +57,9 @@ def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGr
     influences = page.locator("#panel-label .influences").first.inner_text()
     for edge in graph.edges_:
         if edge.target == "purchase":
-            assert f"after {edge.influencer} within the last 5 events: {sentences.rates(edge)}" in influences
-            assert sentences.verdict(edge) in influences
+            names = f"'{edge.influencer}'", "'purchase'"
+            said = sentences.sentence(edge, *names, "in its window", "within 5 events")
+            assert f"{edge.influencer}: {said}" in influences
     # clicking on nothing leaves the label
     page.mouse.click(*corner(page))
     assert heading(page) == "Choose a label"
@@ -76,7 +78,7 @@ def test_hovering_tells_the_numbers(visit: Any, graph: sm.InfluenceGraph) -> Non
     edge = graph.edges_[0]
     tip = page.locator("#tip").inner_text()
     assert f"{edge.influencer} → {edge.target}" in tip
-    assert sentences.rates(edge) in tip
+    assert f"({edge.followed:,.0f} of {edge.occurrences:,.0f})" in tip
 
 
 def test_search(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -247,7 +249,8 @@ def test_patterns_and_what_a_mixed_influence_depends_on(visit: Any) -> None:
     page = visit(model)
     node(page, model, "X").click()
     text = page.locator("#panel-label").inner_text()
-    assert f"Pattern ({pattern.kind}): after {pattern.words}; then {percent(pattern.probability)}" in text
+    chance = percent(pattern.probability)
+    assert f"Pattern ({pattern.kind}): with {pattern.words}; then the next event at {chance}" in text
     mixed = [edge for edge in model.influences_ if edge.effect == "mixed"]
     assert mixed
     for edge in mixed:
@@ -300,16 +303,29 @@ def test_confidence_fades_edges_and_has_a_slider(visit: Any) -> None:
     page.locator("#picture .hit").first.dispatch_event("pointermove")
     words = page.locator("#tip").inner_text()
     assert f"found again in {percent(edge.frequency)} of resampled data" in words
-    assert sentences.rates(edge) in words
-    assert sentences.verdict(edge) in words
+    assert verdicts.verdict(edge) in words
 
 
 def test_one_label_alone(visit: Any) -> None:
-    page = visit(sm.InfluenceGraph(sm.BSuMM()).fit([["A", "A"], ["A"]]))
+    events = sm.EventSequences.from_lists([["A", "A"], ["A"]], ends="cut off")
+    page = visit(sm.InfluenceGraph(sm.BSuMM()).fit(events))
     page.locator("#picture .node").click()
     assert heading(page) == "A"
     assert "No influences were found." in page.locator("#legend").inner_text()
     assert "3 of 3" in page.locator("#panel-label").inner_text()
+
+
+def test_the_end_of_a_case_is_no_event(visit: Any) -> None:
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit([["A", "B", "C"], ["A", "C"]] * 30)
+    page = visit(graph)
+    assert (
+        "among 3 event types, learned from 60 cases with 150 events" in page.locator("#summary").inner_text()
+    )
+    node(page, graph, sm.END).locator("circle").click()
+    assert "28.6% of moments (60 of 210)" in page.locator("#panel-label").inner_text()
+    assert page.locator("#add-to-history").count() == 0
+    said = page.locator("#panel-label .influences").first.inner_text()
+    assert "The case ends after 'C': 100% (60 of 60); after other events: 0% (0 of 90)" in said
 
 
 def test_an_exact_search_tells_what_it_proved(visit: Any) -> None:

@@ -12,7 +12,7 @@ import oracle_followings as oracle
 import summarkov as sm
 from strategies import LABELS, examples
 from summarkov.confidence import Strata, rate_ratio
-from summarkov.explain import Influence, effect_of, sentences
+from summarkov.explain import Influence, effect_of, sentences, verdicts
 from summarkov.simulate.example import loan_process
 from summarkov.wording import factor, factor_interval, number, percent
 
@@ -138,7 +138,7 @@ def influences(draw):
     sequences = draw(st.one_of(st.none(), st.integers(0, hits[0])))
     return Influence(
         "A", "B", effect, float(found.ratio), low, high, hits[0], n_with, hits[1], n_without,
-        sequences, None if sequences is None else n_with,
+        None if sequences is None else n_with, sequences,
         frequency=draw(st.sampled_from([None, 0.0, 1.0, 0.37])),
     )  # fmt: skip
 
@@ -146,22 +146,26 @@ def influences(draw):
 @examples(300)
 @given(influences())
 def test_sentences_say_what_was_counted(edge):
-    told = sentences.sentence(edge, "'A'", "'B'", "just before")
+    told = sentences.sentence(edge, "'A'", "'B'", "just before", "immediately")
     assert not re.search(r"nan|inf\b|None|e[+-]\d", told)
-    counted = re.findall(r"\(([\d,]+) of ([\d,]+)\)", sentences.rates(edge))
+    said = sentences.rates(edge)
+    counted = re.findall(r"\(([\d,]+) of ([\d,]+)\)", said)
     sides = [(h, n) for h, n in ((edge.hits_with, edge.n_with), (edge.hits_without, edge.n_without)) if n]
     assert [(int(a.replace(",", "")), int(b.replace(",", ""))) for a, b in counted] == sides
-    assert ("never seen" in sentences.rates(edge)) == (bool(edge.n_with) != bool(edge.n_without))
+    assert ("never seen" in said) == (bool(edge.n_with) != bool(edge.n_without))
     assert ("nothing was counted" in told) == (not edge.n_with and not edge.n_without)
     for h, n in sides:
-        assert (f"0% ({number(h)}" in sentences.rates(edge)) or h > 0
-        assert not (0 < h < n) or f" 0% ({number(h)} of {number(n)})" not in f" {sentences.rates(edge)}"
-        assert not (0 < h < n) or f" 100% ({number(h)} of {number(n)})" not in f" {sentences.rates(edge)}"
+        assert f"0% of moments ({number(h)} of" in said or h > 0
+        for whole in ("0%", "100%"):
+            assert not (0 < h < n) or f" {whole} of moments ({number(h)} of {number(n)})" not in f" {said}"
+    words = verdicts.times(edge)
     if edge.effect == "amplifies":
-        assert re.search(r"×|only then", sentences.times(edge))
+        assert ("×" in words) == (edge.hits_without > 0)
+    assert ("never" in words) == (words != "" and edge.effect != "mixed" and not edge.hits_with)
+    assert ("only" in words) == (words != "" and edge.effect != "mixed" and not edge.hits_without)
     if edge.effect == "mixed":
-        assert "×" not in sentences.verdict(edge)
-    assert ("thin evidence" in told) == edge.is_thin
+        assert "times as likely" not in verdicts.verdict(edge)
+    assert ("too few events" in told) == edge.is_thin
 
 
 @examples(300)
@@ -180,9 +184,7 @@ def test_percentages_are_right_to_their_digits(p):
 @given(st.floats(0, 1e12))
 def test_factors_are_right_to_two_digits(ratio):
     told = factor(ratio)
-    if ratio == 0:
-        assert told == "never"
-    elif ratio > 100 or ratio < 0.01:
+    if ratio > 100 or ratio < 0.01:
         assert told == ("over ×100" if ratio > 100 else "under ×0.01")
     else:
         assert float(told[1:]) == pytest.approx(ratio, rel=0.051)

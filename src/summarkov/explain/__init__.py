@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeGuard, cast
 
 from summarkov.errors import SettingError
-from summarkov.explain import sentences
+from summarkov.explain import sentences, verdicts
 from summarkov.explain.contrasts import Contrast, contrast, contrast_in_tree, contrasts_in_table, presence
 from summarkov.explain.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
 from summarkov.explain.group_comparison import (
@@ -17,7 +17,7 @@ from summarkov.explain.group_comparison import (
     SeveralGroups,
 )
 from summarkov.explain.influence import Influence, effect_of, influence_of, ranked, weight
-from summarkov.explain.sentences import Pattern, pattern_of
+from summarkov.explain.patterns import Pattern, pattern_of
 from summarkov.search import Trace
 
 

@@ -30,7 +30,8 @@ class Contrast:
     ``strata`` has the hits of one label, ``[..., c]``, in the configurations c of the other influencers.
     ``keys[c]`` is the configuration, ``totals`` sum over all positions, those of configurations that were
     seen only with or only without included. ``stratum[s]`` is the configuration of state s, -1 where it is
-    not compared, and ``here[s]`` tells whether the influencer is there.
+    not compared, and ``here[s]`` tells whether the influencer is there. Configurations that were seen only
+    with or only without it are ``apart``, with ``apart_keys``.
     """
 
     strata: Strata
@@ -38,6 +39,8 @@ class Contrast:
     totals: Totals
     stratum: IntArray
     here: BoolArray
+    apart: Strata
+    apart_keys: CodeArray
 
     def added(self) -> tuple[FloatArray, FloatArray]:
         """What a position in each state adds to the logarithm of the ratio, and a hit beside that."""
@@ -64,7 +67,9 @@ def contrast(table: StateCounts, scale: int, column: int, outcome: int) -> Contr
     strata = Strata.of(hits[..., with_], n[..., with_], hits[..., without], n[..., without])
     stratum = np.full(len(here), -1)
     stratum[with_] = stratum[without] = np.arange(len(with_))
-    return Contrast(strata, np.delete(table.keys[with_], column, axis=1), totals, stratum, here)
+    others, rest = np.delete(table.keys, column, axis=1), np.flatnonzero(stratum < 0)
+    apart = Strata(*(numbers[..., rest] * side[rest] for side in (here, ~here) for numbers in (hits, n)))
+    return Contrast(strata, others[with_], totals, stratum, here, apart, others[rest])
 
 
 def presence_pairs(keys: CodeArray, column: int) -> tuple[IntArray, IntArray]:
@@ -107,7 +112,8 @@ def contrast_in_tree(tree: TreeSummary, at_nodes: FloatArray, influencer: int, o
     each = hits[yes], n[yes], hits[no], n[no]
     keys = np.arange(len(rows), dtype=np.int32)[:, None]
     totals = Totals(*(float(numbers.sum()) for numbers in each))
-    return Contrast(Strata.of(*each), keys, totals, *_asked_at(tree, yes, no))
+    apart = Strata(*(numbers[:0] for numbers in each))
+    return Contrast(Strata.of(*each), keys, totals, *_asked_at(tree, yes, no), apart, keys[:0])
 
 
 def _asked_at(tree: TreeSummary, yes: IntArray, no: IntArray) -> tuple[IntArray, BoolArray]:

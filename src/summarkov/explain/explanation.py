@@ -172,9 +172,9 @@ class Explanation(Tabular):
         first = (
             f"{self.target}: {self.probability:.3f} (95% interval {self.interval[0]:.3f} to "
             f"{self.interval[1]:.3f}), {lift:.2g} times its base rate {self.base_rate:.3f}, "
-            f"after: {self.words} ({often}{hardly})"
+            f"in history state: {self.words} ({often}{hardly})"
             if self.support
-            else f"{self.target}: never seen after: {self.words}; the prior alone says "
+            else f"{self.target}: history state never seen: {self.words}; the prior alone says "
             f"{self.probability:.3f}, its base rate is {self.base_rate:.3f}"
         )
         return "\n  ".join([first, *map(str, self.counterfactuals)])

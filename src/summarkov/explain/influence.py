@@ -10,16 +10,18 @@ from typing import ClassVar
 import numpy as np
 
 from summarkov.confidence import directions, given_selected, rate_ratio, robust_widening, widened
+from summarkov.confidence.order import ORDERS
 from summarkov.engines.followings import Following
+from summarkov.explain.comparable import comparable_counts, not_comparable
 from summarkov.explain.contrasts import Contrast
 from summarkov.explain.following import follow_numbers
 from summarkov.frames import Record
 from summarkov.typing import CodeArray, FloatArray
 
-#: Fewer hits than this, both seen and to be expected, are thin evidence.
+#: Fewer hits than this, both seen and to be expected, are too few.
 FEW_HITS = 10
-#: Why edges are faint; those that are not come first.
-FAINT = ("", "competition only", "company only", "thin evidence")
+#: Why edges are drawn and printed faintly; those that are not come first.
+FAINT = ("", "crowding out", "co-occurrence only", "not comparable", "too few events")
 #: So are hits in fewer sequences than this.
 FEW_SEQUENCES = 5
 #: With more occurrences in a sequence than this, sequences lead.
@@ -66,6 +68,12 @@ class Influence(Record):
     cases_both, cases_first : float or None
         Sequences that contain both Z and x, and those in which the first Z comes before the first x. None
         if Z is x or an attribute, or x is the end of a case.
+    comparable_hits, comparable_expected : float or None
+        Hits with Z where the other influencers are as at some position without it, and those expected there
+        from the rate without: what ``ratio`` rests on. None where that is not known.
+    not_comparable : str
+        The other influencers with which the comparison is missing, where ``ratio`` is 0, infinite or unknown
+        for that reason alone; else empty.
     interval : str
         What the interval is from. "robust" allows for sequences that differ and events that come in bursts
         (:func:`summarkov.confidence.robust_widening`); it is never narrower than "counts", which takes events
@@ -81,19 +89,21 @@ class Influence(Record):
         if it is not a single influencer.
     corrected_ratio, corrected_low, corrected_high : float or None
         The same, allowing for selection: of many edges those are selected that look strong, so one that
-        was selected by a narrow margin looks stronger than it is
+        was barely selected looks stronger than it is
         (:func:`summarkov.confidence.given_selected`). None where the margin is not known.
     order : str or None
-        What the order test says: "about order", "company only" or "unclear"; None if it was not asked for
-        (:meth:`InfluenceGraph.order_test`).
+        What the order test shows: "depends on order", "co-occurrence only", "fixed order" or "unclear"; None
+        if it was not run (:meth:`InfluenceGraph.order_test`).
     order_ratio, order_low, order_high : float or None
         The ratio over that of the same sequences shuffled inside, and its 95% interval.
     order_p, order_q : float or None
         The p-value of the order test, and the adjusted one.
+    order_scale : str or None
+        "short range" if the effect is there in blocks hardly longer than the window too; "slow change" if it
+        is not there. None if that is not clear, was not tested, or the edge does not depend on order.
     competition : bool or None
-        True if Z moves x only by the room that other labels take or leave, which it moves the other way;
-        one event stands at a position. False if that does not explain all; None if there is nothing of
-        the kind.
+        True if Z changes x only because it makes other events more or less likely (crowding out): one event
+        stands at a position. False if that does not explain all; None if there is nothing of the kind.
     """
 
     influencer: str
@@ -118,6 +128,9 @@ class Influence(Record):
     follow_rule: str | None = None
     cases_both: float | None = None
     cases_first: float | None = None
+    comparable_hits: float | None = None
+    comparable_expected: float | None = None
+    not_comparable: str = ""
     interval: str = "counts"
     frequency: float | None = None
     depends: str = ""
@@ -130,6 +143,7 @@ class Influence(Record):
     order_high: float | None = None
     order_p: float | None = None
     order_q: float | None = None
+    order_scale: str | None = None
     competition: bool | None = None
 
     derived_columns: ClassVar[tuple[str, ...]] = (
@@ -144,6 +158,10 @@ class Influence(Record):
         "is_self",
         "is_reversed",
         "is_turned",
+        "raw_ratio",
+        "is_raw",
+        "shown_effect",
+        "set_aside",
     )
 
     @property
@@ -155,6 +173,13 @@ class Influence(Record):
     def rate_without(self) -> float:
         """The share of positions without Z that are hits; NaN where there is none."""
         return self.hits_without / self.n_without if self.n_without else math.nan
+
+    @property
+    def raw_ratio(self) -> float:
+        """The ratio of the two rates, with nothing else held equal; NaN where it is not known."""
+        if not self.n_with or not self.n_without or not (self.hits_with or self.hits_without):
+            return math.nan
+        return self.rate_with / self.rate_without if self.hits_without else math.inf
 
     @property
     def precedence(self) -> float | None:
@@ -193,13 +218,33 @@ class Influence(Record):
     @property
     def is_turned(self) -> bool:
         """Whether the order of events works the other way round than the ratio looks."""
-        if self.order != "about order" or self.order_ratio is None or math.isnan(self.ratio):
+        if self.order != ORDERS[0] or self.order_ratio is None or math.isnan(self.ratio):
             return False
         return (self.order_ratio - 1) * (self.ratio - 1) < 0
 
     @property
+    def is_raw(self) -> bool:
+        """Whether too few events are comparable, so that the ratio of the two rates is shown instead.
+
+        Fewer than ten hits, and fewer than ten expected, where other influencers are equal; or none.
+        """
+        if self.comparable_hits is None or self.comparable_expected is None:
+            return False
+        return bool(self.not_comparable) or max(self.comparable_hits, self.comparable_expected) < FEW_HITS
+
+    @property
+    def shown_effect(self) -> str:
+        """The effect; "unclear" where counts do not allow a verb.
+
+        That is where follow rates point another way than the ratio, where the two rates do and are all that
+        is shown, and where nothing is comparable.
+        """
+        is_doubtful = self.directions_differ or (self.is_raw and self.is_reversed)
+        return "unclear" if self.not_comparable or is_doubtful else self.effect
+
+    @property
     def is_thin(self) -> bool:
-        """Whether few hits or few sequences stand behind it.
+        """Whether too few events or too few sequences stand behind it.
 
         Fewer than ten hits with Z, and fewer than ten to be expected there from the rate without; or fewer
         than five sequences in which x follows Z (for one that does not amplify: that contain Z).
@@ -218,16 +263,31 @@ class Influence(Record):
 
     @property
     def faint(self) -> str:
-        """Why an edge is drawn and printed faintly; nothing of one that is not."""
+        """Why an edge is drawn and printed faintly; empty for one that is not."""
         if self.is_thin:
-            return "thin evidence"
-        if self.order == "company only":
-            return self.order
-        return "competition only" if self.competition else ""
+            return "too few events"
+        if self.not_comparable:
+            return "not comparable"
+        if self.order == ORDERS[1]:
+            return "co-occurrence only"
+        return "crowding out" if self.competition else ""
+
+    @property
+    def set_aside(self) -> str:
+        """Why it does not count as found; empty if it passes.
+
+        An edge passes if it has enough events, is comparable and has a clear effect; and, if the order test
+        was run, if it depends on order and is more than crowding out.
+        """
+        if self.faint or self.order == "fixed order":
+            return self.faint or "fixed order"
+        if self.order not in (None, ORDERS[0]):
+            return "unclear order"
+        return "unclear direction" if self.shown_effect == "unclear" else ""
 
     @property
     def evidence(self) -> float:
-        """The logarithm of the factor that is sure: of the limit nearer to 1; 0 if neither is."""
+        """The logarithm of the lower bound of the effect, the limit nearer to 1; 0 if that holds 1."""
         if self.effect == "amplifies":
             return math.log(self.low)
         if self.effect == "inhibits":
@@ -247,14 +307,14 @@ def effect_of(low: float, high: float, is_mixed: bool = False) -> str:
 
 
 def ranked(edges: Iterable[Influence]) -> list[Influence]:
-    """Edges by evidence: the surest first, then labels on themselves, then faint ones, thin ones last."""
+    """Edges by evidence: the surest first, then labels on themselves, then faint ones."""
     clear: Sequence[str] = ("amplifies", "inhibits", "mixed", "unclear")
     return sorted(
         edges,
         key=lambda e: (
             FAINT.index(e.faint),
             e.is_self,
-            max(clear.index(e.effect), 1),
+            max(clear.index(e.shown_effect), 1),
             -e.evidence,
             e.target,
             e.influencer,
@@ -263,8 +323,8 @@ def ranked(edges: Iterable[Influence]) -> list[Influence]:
 
 
 def weight(edge: Influence) -> float:
-    """How much an edge counts in a picture: its evidence, and nothing where it is faint."""
-    return 0.0 if edge.faint else edge.evidence
+    """How much an edge counts in a picture: its evidence, and nothing where it is faint or unclear."""
+    return 0.0 if edge.faint or edge.shown_effect == "unclear" else edge.evidence
 
 
 def influence_of(
@@ -289,6 +349,7 @@ def influence_of(
     more, less = directions(found.strata)
     is_mixed = bool(more.any() and less.any())
     corrected = (None, None, None) if margin is None else given_selected(found.strata, margin, factor=factor)
+    hits, expected = comparable_counts(found.strata)
     return Influence(
         influencer,
         target,
@@ -299,6 +360,9 @@ def influence_of(
         *found.totals,
         **({} if counted is None else follow_numbers(counted)),
         interval="counts" if wider is None else "robust",
+        comparable_hits=hits,
+        comparable_expected=expected,
+        not_comparable=not_comparable(found, others),
         depends=_depends(found.keys[more], found.keys[less], others) if is_mixed else "",
         corrected_ratio=corrected[0],
         corrected_low=corrected[1],

@@ -16,6 +16,7 @@ from summarkov.engines.followings import Asked, count_followed
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events.draws import Bootstrap
 from summarkov.explain import Contrast, Influence, influence_of, ranked
+from summarkov.explain.comparable import NOT_NAMED
 from summarkov.explain.contrasts import Totals
 from summarkov.frames import MOST, Sheet
 from summarkov.kernels import Index
@@ -24,7 +25,7 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.learning import progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.models.predictor import Predictor, Residual
-from summarkov.models.saving import COUNTS, document_of, is_mixed, read_influence
+from summarkov.models.saving import COUNTS, document_of, is_mixed, read_influence, read_size
 from summarkov.models.stored_followings import read_follow_fields
 from summarkov.settings import MOST_REPLICATES, Progress, check_whole, seed_of
 from summarkov.store import Node, finite
@@ -220,7 +221,8 @@ def _together(contrasts: Sequence[Contrast]) -> Contrast:
     strata = Strata(*(np.concatenate(each, axis=-1) / n for each in columns))
     totals = Totals(*(sum(each) / n for each in zip(*(one.totals for one in contrasts), strict=True)))
     keys, nothing = np.zeros((strata.n_with.shape[-1], 0), np.int32), np.zeros(0, np.int64)
-    return Contrast(strata, keys, totals, nothing, nothing > 0)
+    apart = Strata(*(numbers[..., :0] for numbers in vars(strata).values()))
+    return Contrast(strata, keys, totals, nothing, nothing > 0, apart, keys[:0])
 
 
 def _widest(windows: Sequence[Reach]) -> Reach:
@@ -232,7 +234,8 @@ def _widest(windows: Sequence[Reach]) -> Reach:
 
 #: What the order test says, and what allows for selection: a bag has not one margin but many.
 _ONLY_OF_GRAPHS = (
-    *("order", "order_ratio", "order_low", "order_high", "order_p", "order_q", "competition"),
+    *("order", "order_ratio", "order_low", "order_high", "order_p", "order_q", "order_scale"),
+    "competition",
     *("corrected_ratio", "corrected_low", "corrected_high"),
 )
 
@@ -255,10 +258,18 @@ def read_influences(node: Node, bag: Bag) -> tuple[Influence, ...]:
 
 def _bag_edge(node: Node, bag: Bag) -> Influence:
     names = node["influencer"].one_of(bag.usage_), node["target"].one_of(bag.target_)
-    edge = read_influence(
-        node, *names, is_mixed(node), frequency=bag.usage_[names[0]], **read_follow_fields(node)
-    )
+    more = {**read_follow_fields(node), **_read_compared(node), "frequency": bag.usage_[names[0]]}
+    edge = read_influence(node, *names, is_mixed(node), **more)
     for hits, of in (COUNTS[:2], COUNTS[2:]):
         if getattr(edge, hits) > (n := getattr(edge, of)):
             node[hits].wrong(f"at most {n:g}, as '{of}' has it")
     return edge
+
+
+def _read_compared(node: Node) -> dict[str, Any]:
+    """What the ratio rests on, and whether a comparison is missing; nothing of older files."""
+    if "comparable_hits" not in node:
+        return {}
+    missing = node["not_comparable"].one_of(("", NOT_NAMED))
+    counts = {name: read_size(node[name], 0.0) for name in ("comparable_hits", "comparable_expected")}
+    return {**counts, "not_comparable": missing}

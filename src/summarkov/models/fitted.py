@@ -220,7 +220,7 @@ class Fitted:
 
 
 class Row(NamedTuple):
-    """One state of the past, and what follows it.
+    """One history state, and what comes next in it.
 
     Attributes
     ----------

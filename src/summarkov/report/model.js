@@ -8,21 +8,27 @@ const everyone = labels.map((_, code) => code).filter((code) => code !== model.o
 const UNKNOWN = labels.length;  // the code of an event that says nothing
 // Attributes hold of whole sequences and are no events: they have no place, and are counted by sequence.
 const attributes = new Set(model.attributes);
-const isEvent = (code) => !attributes.has(code) && !outcomes.has(code);
+// The end of a case is what may come next after an event, and none itself.
+const isEnd = (code) => code === model.end;
+const isEvent = (code) => !attributes.has(code) && !outcomes.has(code) && !isEnd(code);
 const nEvents = model.n.reduce((sum, n, code) => (isEvent(code) ? sum + n : sum), 0);
-// What shares are taken of: events, ticks where several events happen together, or sequences.
-const wholeOf = (code) => (isEvent(code) ? (model.together ? model.positions : nEvents) : model.sequences);
+// What shares are taken of: moments, which are events, or ticks where several happen together, and ends; or cases.
+const nMoments = model.together ? model.positions : nEvents + (model.n[model.end] ?? 0);
+const wholeOf = (code) => (isEvent(code) || isEnd(code) ? nMoments : model.sequences);
 const rate = (code) => model.n[code] / wholeOf(code);
 const thing = model.together ? "tick" : "event";
-const thingsOf = (code) => (isEvent(code) ? `${thing}s` : "sequences");
+const thingsOf = (code) => (!isEvent(code) && !isEnd(code) ? "cases" : model.end === null ? `${thing}s` : "moments");
 const usualOf = (code) => `its share of all ${thingsOf(code)}`;
 
-// The surest first, as everywhere; evidence is the logarithm of the factor that is sure. Of hits and n the first
-// is after the influencer, the second otherwise.
+// The surest first, as everywhere; evidence is the logarithm of the lower bound of the effect. Of hits and n the first
+// is with the influencer in the window, the second without; of occurrences and followed, the influencer's and all others.
 const endless = (value) => (value === null ? NaN : value > 1e300 ? Infinity : value);
-const edges = model.edges.map(([from, to, effect, evidence, faint, numbers, verdict, support, confidence, order], number) => {
-  const [hits, n, hitsOtherwise, nOtherwise, ratio, low, high, casesFollowed, casesWith] = numbers;
-  return { number, from, to, effect, evidence, faint, hits: [hits, hitsOtherwise], n: [n, nOtherwise], ratio: endless(ratio), low: endless(low), high: endless(high), casesFollowed, casesWith, verdict, support, confidence: confidence ?? undefined, order };
+const edges = model.edges.map(([from, to, effect, evidence, faint, numbers, words], number) => {
+  const known = Object.fromEntries(model.edgeNumbers.map((key, i) => [key, numbers[i]]));
+  const [effectWord, change, times, verdict, support, counted] = words;
+  return { number, from, to, effect, evidence, faint, known, effectWord, change, times, verdict, support, counted, aside: known.set_aside,
+    hits: [known.hits_with, known.hits_without], n: [known.n_with, known.n_without], occurrences: [known.occurrences, known.occurrences_other], followed: [known.followed, known.followed_other],
+    ratio: endless(known.ratio), low: endless(known.low), high: endless(known.high), confidence: known.frequency ?? undefined, order: known.order };
 });
 const edgeBetween = new Map(edges.map((edge) => [edge.from * labels.length + edge.to, edge]));
 for (const edge of edges) edge.returns = edge.from !== edge.to && edgeBetween.has(edge.to * labels.length + edge.from);

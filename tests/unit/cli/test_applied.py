@@ -61,7 +61,9 @@ def test_ticks_attributes_and_times_are_told_apart(folder: Path) -> None:
     events = sm.read_events(folder / "log.csv", ties="together", times=True, attributes=["region", "age"])
     assert events.moments is not None
     n_ticks = int(events.moments.starts.sum())
-    first = f"among 6 labels and 6 values of attributes, learned from 120 sequences with {n_ticks:,} ticks of"
+    first = (
+        f"among 6 event types and 6 values of attributes, learned from 120 cases with {n_ticks:,} ticks of"
+    )
     assert f"{first} {events.n_events:,} events" in " ".join(told.split())
     assert "look-back 1h or 6h or 1d" in told
     assert "dose → relief 6h" in " ".join(told.split())
@@ -124,7 +126,7 @@ def test_cuts_are_read_from_names(names: list[str], expected: dict[str, list[flo
 
 def test_windows_over_ticks_are_of_ticks(folder: Path) -> None:
     told = run("learn", folder / "log.csv", "--ties", "together", "--target", "relief", "-k", "2")
-    assert "after 'dose' within the last 2 ticks, 'relief' follows" in " ".join(told.split())
+    assert "'relief' follows within 2 ticks" in " ".join(told.split())
 
 
 def test_attributes_hold_and_come_in_no_order(tmp_path: Path) -> None:
@@ -138,8 +140,7 @@ def test_attributes_hold_and_come_in_no_order(tmp_path: Path) -> None:
         ]
     (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
     told = " ".join(run("learn", tmp_path / "log.csv", "--attribute", "region").split())
-    assert "where 'region=north' holds, 'buy' follows at" in told
-    assert "Order, from" not in told
+    assert "'buy' occurs in 100% of cases with 'region=north' (" in told
 
 
 def test_the_document_counts_events_positions_and_attributes(folder: Path) -> None:

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 import summarkov as sm
 from summarkov.cli.main import app
+from summarkov.explain.sentences import headline
 from summarkov.simulate.example import web_shop
 from summarkov.wording import factor, percent
 
@@ -65,7 +66,7 @@ def test_learn_without_a_target_learns_a_graph_over_all_labels(run: Run, shop: P
     result = run("learn", shop / "events.jsonl", "-o", "model.json", "--no-order-test")
     assert Path("model.json").read_bytes() == (shop / "graph.json").read_bytes()
     assert result.stdout.endswith("\nSaved the model as model.json\n")
-    assert "among 10 labels, learned from 200 sequences with 4,000 events" in result.stdout
+    assert "among 10 event types, learned from 200 cases with 4,000 events" in result.stdout
 
 
 def test_learn_with_several_targets_learns_a_graph_over_those(run: Run, shop: Path) -> None:
@@ -129,9 +130,7 @@ def test_learned_look_backs_are_printed(run: Run, shop: Path) -> None:
     assert model.lookbacks_["add to cart"] == 5
     assert "BSuMM: look-back 1 or 5 or none, alpha 0.1" in printed
     assert "+ add to cart → purchase " in printed
-    assert "Read: after 'add to cart' within the last 5 events, 'purchase' follows" in " ".join(
-        printed.split()
-    )
+    assert "Read: 'purchase' follows 'add to cart' " in " ".join(printed.split())
     assert "Within its look-back" in printed
     (step,) = [line for line in printed.splitlines() if line.startswith("1. added")]
     assert step.split()[:5] == ["1.", "added", "add", "to", "cart"]
@@ -211,15 +210,16 @@ def test_a_large_graph_prints_its_surest_influences(run: Run) -> None:
 def test_show_a_graph(run: Run, shop: Path) -> None:
     graph = sm.load(shop / "graph.json")
     lines = run("show", shop / "graph.json").stdout.splitlines()
-    assert lines[0].startswith(f"{len(graph.edges_)} influences among 10 labels")
-    told = [line for line in lines if line[:2] in ("+ ", "- ", "~ ", "? ") and " → " in line]
-    for edge, line in zip(graph.edges_, told, strict=True):  # in the same order
-        sign = {"amplifies": "+", "inhibits": "-", "unclear": "?"}[edge.effect]
+    assert lines[0].startswith(f"{headline(graph.edges_)} among 10 event types")
+    shown = [line for line in lines if line[:2] in ("+ ", "- ", "~ ", "? ") and " → " in line]
+    parts = sorted(graph.edges_, key=lambda edge: (edge.set_aside != "", edge.is_self))  # in the same order
+    for edge, line in zip(parts, shown, strict=True):
+        sign = {"amplifies": "+", "inhibits": "-", "unclear": "?"}[edge.shown_effect]
         assert line.startswith(f"{sign} {edge.influencer} → {edge.target} ")
-        assert f" {percent(edge.rate_without)} → {percent(edge.rate_with)} " in line
-        assert f" {factor(edge.ratio)} " in line
-        assert line.endswith(f" {edge.cases_followed:,.0f}")
-    assert "Influence here is statistical: no proof" in " ".join(" ".join(lines).split())
+        assert f" {percent(edge.follow_rate)} of {edge.occurrences:,.0f} " in line
+        assert f" {percent(edge.follow_rate_other)} " in line
+        assert f" {factor(edge.ratio)} (" in line
+    assert "Influence is statistical: no proof" in " ".join(" ".join(lines).split())
 
 
 def test_show_a_graph_for_programs(run: Run, shop: Path) -> None:
@@ -278,7 +278,7 @@ def test_show_a_graph_of_chains(run: Run, shop: Path) -> None:
     lines = run("show", "chain.json").stdout.splitlines()
     (row,) = [line for line in lines if line.startswith("write review")]
     assert row.split()[3:4] == ["purchase"]
-    assert lines[0] == "10 labels, learned from 200 sequences with 4,000 events"
+    assert lines[0] == "10 event types, learned from 200 cases with 4,000 events"
 
 
 def test_show_dot(run: Run, shop: Path) -> None:
@@ -422,7 +422,7 @@ def test_predict_after_a_history(run: Run, shop: Path) -> None:
     assert document["after"] == ["add to cart", "page error"]
     assert [found[x] for x in graph.labels_] == pytest.approx(follower.probabilities().tolist(), rel=1e-12)
     lines = run("predict", shop / "graph.json", *asked).stdout.splitlines()
-    assert lines[0] == "After: add to cart, page error"
+    assert lines[0] == "History: add to cart, page error"
     (row,) = [line for line in lines if line.startswith("contact support")]
     assert row.split()[2] == f"{found['contact support']:.1%}"
     assert row.endswith("page error" + " " * (len(row) - len(row.rstrip())))

@@ -68,7 +68,7 @@ def test_what_to_try_next_works(told: tuple[Path, str], monkeypatch: pytest.Monk
     assert [words[0] for words in arguments] == ["show", "predict", "simulate", "evaluate"]
     outputs = [invoke(*words).stdout for words in arguments]
     assert "add to cart + get coupon" in outputs[0]
-    assert outputs[1].startswith("After: add to cart, page error\n")
+    assert outputs[1].startswith("History: add to cart, page error\n")
     assert outputs[2] == "Saved 100 sequences with 2,000 events as demo/new.jsonl\n"
     assert "next event" in outputs[3]
 

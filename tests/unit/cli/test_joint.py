@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov import plot
 from summarkov.cli.main import app
+from summarkov.explain.sentences import headline
 from summarkov.simulate.example import web_shop
 from summarkov.wording import percent
 
@@ -59,7 +60,9 @@ def test_it_is_learned_shown_and_told_as_json(saved, tmp_path):
         "learn", folder / "events.jsonl", "-m", "joint", "--penalty", 10, "--gamma", 0.1, "-o", tmp_path / "m"
     )
     model = sm.JointSuMM(penalty=10.0, gamma=0.1).fit(events)
-    assert f"{len(model.edges_)} influences among 10 labels, learned from 20 sequences" in printed
+    assert f"{headline(model.edges_)} among 10 event types, learned from 20 cases" in " ".join(
+        printed.split()
+    )
     assert "JointSuMM: look-back 500, gamma 0.1, penalty 10, rounds 0" in printed
     found = json.loads(run("show", tmp_path / "m", "--json"))
     assert [edge["ratio"] for edge in found["edges"]] == [edge.ratio for edge in model.edges_]

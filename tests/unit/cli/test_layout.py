@@ -112,8 +112,8 @@ def test_predict_and_evaluate_fit(run: Run, strange: Path, name: str) -> None:
     assert "more; -o FILE saves all" in run("predict", strange / f"{name}.json", strange / "events.jsonl")
     assert "150 sequences" in run("evaluate", strange / f"{name}.json", strange / "events.jsonl")
     history = [word for label in LABELS for word in ("-a", label)]
-    assert run("predict", strange / f"{name}.json", *history).startswith("After: ...")
-    assert run("predict", strange / f"{name}.json", "-a", "[bold]x[/]").startswith("After: [bold]x[/]\n")
+    assert run("predict", strange / f"{name}.json", *history).startswith("History: ...")
+    assert run("predict", strange / f"{name}.json", "-a", "[bold]x[/]").startswith("History: [bold]x[/]\n")
 
 
 def test_learn_and_describe_fit(run: Run, strange: Path) -> None:
@@ -125,7 +125,9 @@ def test_learn_and_describe_fit(run: Run, strange: Path) -> None:
 
 def test_short_names_leave_the_heading_whole(run: Run, tmp_path: Path) -> None:
     (tmp_path / "short.jsonl").write_text('["a", "b", "c", "a", "b", "c"]\n["c", "a", "b"]\n' * 30)
-    assert "Influencer → target  Without → with  Factor" in run("learn", "short.jsonl", columns=80)
+    assert "Influencer → target            Follows  Others  Rate ratio (95%)" in run(
+        "learn", "short.jsonl", columns=80
+    )
 
 
 @pytest.mark.parametrize("target", LABELS)

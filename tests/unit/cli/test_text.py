@@ -126,7 +126,7 @@ def test_passages_of_a_state_and_of_a_label(folder: Path) -> None:
     every = json.loads(run(*passages, "--json").stdout)
     assert every["total"] == found.events.describe().label_counts[edge.target]
     text = run(*passages, "-a", edge.influencer).stdout
-    assert text.startswith(f"{edge.target}, after: ")
+    assert text.startswith(f"{edge.target}, in history state: ")
 
 
 def test_explanations_cite(folder: Path) -> None:

@@ -270,7 +270,7 @@ def test_a_look_back_in_the_unit_of_a_column_of_numbers(tmp_path: Path) -> None:
     how = ("learn", path, "--order-column", "minute", "--target", "pain")
     told = run(*how, "-k", "30 units", "--no-order-test", "-o", model)
     assert "look-back 30 units" in told
-    assert "after 'dose' within the last 30 units, 'pain' follows at 100% (20 of 20)" in told
+    assert "'pain' follows 'dose' within 30 units in 50.0% of occurrences (20 of 40)" in told
     events = sm.read_events(path, order="minute", times=True)
     again = sm.BSuMM("pain", lookback="30").fit(events)
     assert [row.counts for row in sm.load(model).table_] == [row.counts for row in again.table_]

@@ -60,7 +60,7 @@ def test_in_words(model):
     assert str(Active("A", (2, 3), (8, 7), "tick")) == "A 2 and 3 ticks before"
     assert str(Active("A", (1, 3), (9, 7), "tick", ("0s", "5h"))) == "A 0s and 5h before"
     lines = str(model.explain(["A", "X"])).split("\n")
-    assert lines[0].endswith("after: A, X (seen 6 times, hardly)")
+    assert lines[0].endswith("in history state: A, X (seen 6 times, hardly)")
     assert lines[1] == "  had A not occurred: never seen; the prior alone says 0.500"
     assert lines[2].startswith("  had X not occurred: 0.666 (0.490 to 0.814")
     now = Counterfactual("A", True, (), "A", 9, 0.25, (0.1, 0.5), "hardly")

@@ -152,10 +152,10 @@ def test_printed_and_in_json(tmp_path, monkeypatch):
         tmp_path / "mixed.json"
     )
     printed = CliRunner().invoke(app, ["show", str(tmp_path / "or.json")]).stdout
-    assert "Pattern (or): 'X' after B or C; then " in printed
+    assert "Pattern (or): 'X' with B or C; then the next event at " in printed
     assert max(len(line.rstrip()) for line in printed.splitlines()) <= 80
     document = json.loads(CliRunner().invoke(app, ["show", str(tmp_path / "or.json"), "--json"]).stdout)
     assert [(p["kind"], p["words"]) for p in document["patterns"]] == [("or", "B or C")]
-    assert str(sm.load(tmp_path / "or.json").patterns_[0]).startswith("X after B or C: 0.")
+    assert str(sm.load(tmp_path / "or.json").patterns_[0]).startswith("X with B or C: 0.")
     printed = CliRunner().invoke(app, ["show", str(tmp_path / "mixed.json")]).stdout
     assert "~ B on X: amplifies with C, inhibits without" in printed

@@ -129,7 +129,8 @@ def test_networkx(graph, events):
                 *("n_without", "cases_with", "cases_followed", "is_thin", "occurrences", "followed"),
                 *("follow_rate", "occurrences_other", "followed_other", "follow_rate_other", "left_out"),
                 *("follow_rule", *(("cases_both", "cases_first") if not edge.is_self else ())),
-                *("corrected_ratio", "corrected_low", "corrected_high"),
+                *("corrected_ratio", "corrected_low", "corrected_high", "comparable_hits"),
+                *("comparable_expected", "not_comparable", "set_aside"),
             )
         }
     assert found.has_edge("B", "B")  # a label may influence itself
@@ -181,7 +182,7 @@ def test_dot():
     assert set(edges) == {("C", "A"), ("A", "B"), ("B", "C")}
     for found in edges.values():
         assert found["color"] == '"#0a62a9"'
-        assert "amplifies ×" in found["tooltip"] or "amplifies only then" in found["tooltip"]
+        assert "amplifies, follows only after it (40 of 40)" in found["tooltip"]
 
 
 def test_dot_shows_effects(graph):

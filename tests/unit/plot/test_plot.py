@@ -96,7 +96,7 @@ def test_attributes_are_drawn_where_they_influence():
 def test_graph_has_a_legend_of_what_it_draws(graph):
     told = [text.get_text() for text in plot.graph(graph).get_legend().get_texts()]
     effects = {edge.effect for edge in graph.edges_} | (
-        {"thin evidence"} if any(e.faint for e in graph.edges_) else set()
+        {"too few events"} if any(e.faint for e in graph.edges_) else set()
     )
     assert set(told) == effects
 
@@ -109,14 +109,15 @@ def joint():
 def test_factors_of_a_joint_model_are_of_odds(graph, joint):
     titles = [plot.graph(each, most=20).get_legend().get_title().get_text() for each in (graph, joint)]
     assert [title.split(";")[0] for title in titles] == [
-        "×2: twice as likely after it",
-        "×2: twice the odds after it",
+        "×2: twice as likely as next event with it in the window",
+        "×2: twice the odds with it in the window",
     ]
 
 
 @pytest.mark.parametrize("size", [None, 3.3, 2.0])
 def test_the_legend_lies_in_the_figure(joint, size):
-    assert {edge.faint or edge.effect for edge in joint.edges_} >= {"amplifies", "unclear", "thin evidence"}
+    drawn = {edge.faint or edge.shown_effect for edge in joint.edges_}
+    assert drawn >= {"amplifies", "unclear", "too few events"}
     axes = plot.graph(joint, size=size)
     axes.figure.canvas.draw()
     legend = axes.get_legend()
@@ -164,7 +165,7 @@ def test_unclear_edges_have_a_ring_at_their_end_and_thin_ones_are_lighter():
 
     unclear = Influence("A", "B", "unclear", 1.0, 0.5, 2.0, 30, 100, 60, 200)
     thin = Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 3, 10, 6, 20)
-    assert (unclear.faint, thin.faint) == ("", "thin evidence")
+    assert (unclear.faint, thin.faint) == ("", "too few events")
     one, other = look(unclear), look(thin)
     assert one["edgecolor"] == STROKES["unclear"].colour != other["edgecolor"] == FAINT
     assert one["linewidth"] > 1.5 * other["linewidth"]

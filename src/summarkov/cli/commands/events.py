@@ -64,8 +64,8 @@ def print_starts(console: Page, starts: Sequence[Start]) -> None:
             continue
         console.print(
             f"Hint: '{shorten(start.label, 40)}' is the first event of {percent(start.first)} of the "
-            f"sequences, and {percent(start.others)} of the other events. That it stands first is no "
-            "influence. The order test allows for that; factors of its edges do not."
+            f"cases, and {percent(start.others)} of the other events. That it stands first is no "
+            "influence. The order test allows for that; rate ratios of its edges do not."
         )
 
 

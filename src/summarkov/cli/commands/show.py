@@ -33,7 +33,7 @@ def show(
     """Look at a model: who influences whom, how strongly, on how many observations.
 
     With --target, or for a model of one target: the probability of the label in
-    every state of the past, with its interval and counts, and how the
+    every history state, with its interval and counts, and how the
     influencers were found.
     """
     if dot and json:
@@ -96,7 +96,7 @@ def export(
     """Write a model as a figure, a graph file or a table of its edges.
 
     A figure of a graph shows who influences whom, one of a single target the
-    probability of the label in every state of the past (or a tree's questions).
+    probability of the label in every history state (or a tree's questions).
     """
     from summarkov.io.temporary import write_atomically
 

@@ -294,7 +294,7 @@ def passages(
         how = f", with {visible(influencer)} {window_words(one, influencer)}"
     elif after:
         why = one.explain(after, label=target)
-        how = f", after: {state_text(one, why.state, why.words)}"
+        how = f", in history state: {state_text(one, why.state, why.words)}"
     console.print(f"{visible(target)}{how}", style="bold", width=console.page_width)
     print_passages(console, found)
 

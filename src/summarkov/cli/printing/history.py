@@ -120,14 +120,19 @@ def _print_history(
     each = [x if isinstance(x, str) else " + ".join(x) for x in after[-12:]]
     words = ", ".join(shorten(x, 30) for x in each) or "nothing yet"
     where = "" if case is None else f" in {shorten(case, 30)}"
-    console.print(f"After{where}: {'..., ' if len(after) > 12 else ''}{words}", style="bold")
+    console.print(f"History{where}: {'..., ' if len(after) > 12 else ''}{words}", style="bold")
     if attributes:
         console.print(", ".join(shorten(x, 30) for x in attributes))
     console.print()
 
 
 def print_state(
-    console: Page, model: Any, why: Sequence[Explanation], heading: str = "Next", *, reasons: bool = False
+    console: Page,
+    model: Any,
+    why: Sequence[Explanation],
+    heading: str = "Next event",
+    *,
+    reasons: bool = False,
 ) -> None:
     """The labels of one model, which share the state of the history; of a single one with ``reasons`` why."""
     first = why[0]
@@ -197,7 +202,7 @@ def _print_next(console: Page, graph: InfluenceGraph, why: Sequence[Explanation]
     width = min(max(12, room // 4), max(10, widest([each.target for each in why])))
     because = max(12, room - width - 44)
     reason = Column("Because of", width=because)
-    table = new_table("Next", ">Probability", ">Usually", "Change", ">Seen", reason)
+    table = new_table("Next event", ">Probability", ">Usually", "Change", ">Seen", reason)
     for each in why:
         model = graph.models_[each.target]
         words = state_text(model, each.state, each.words, because) if model.influencers_ else "-"

@@ -9,7 +9,7 @@ from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.printing import Page, first_of, label, new_table, shorten, widest
-from summarkov.cli.printing.documents import choose, is_a, positions_words, settings_words
+from summarkov.cli.printing.documents import choose, is_a, labels_words, positions_words, settings_words
 from summarkov.cli.printing.graph import print_bag, print_graph, print_outcome
 from summarkov.cli.printing.influences import (
     place_of,
@@ -81,7 +81,7 @@ def print_model(
         _print_patterns(console, [pattern for pattern in model.patterns_ if pattern.target in chosen])
         console.print()
     elif fitted.summary.by_label:
-        console.print("No label was found to influence it.\n")
+        console.print("No event type was found to influence it.\n")
     if fitted.nodes is not None:
         print_tree(console, model, chosen, most)
         console.print()
@@ -95,9 +95,10 @@ def _print_patterns(console: Page, patterns: Sequence[Pattern]) -> None:
     """How the influencers work together, where that has a name."""
     for each in patterns:
         ends = ("with all", "with none") if each.kind == "together" else ("then", "otherwise")
+        shares = percent(each.probability), percent(each.otherwise)
         console.print(
-            f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' after {visible(each.words)}; "
-            f"{ends[0]} {percent(each.probability)}, {ends[1]} {percent(each.otherwise)}."
+            f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' with {visible(each.words)}; {ends[0]} "
+            f"the next event at {shares[0]} of moments, {ends[1]} at {shares[1]}."
         )
 
 
@@ -109,7 +110,7 @@ def _print_heading(
     console.print(
         Text.assemble(
             (names, "bold"),
-            f": {share} of {positions_words(model.fitted)} in {plural(model.fitted.n_sequences, 'sequence')}",
+            f": {share} of {positions_words(model.fitted)} in {plural(model.fitted.n_sequences, 'case')}",
         )
     )
 
@@ -250,11 +251,13 @@ def print_joint(
     console: Page, model: JointSuMM, *, target: str | None = None, most: int | None = None
 ) -> None:
     """Print a joint model, the surest influences first; of one target, what each influencer does when."""
+    from summarkov.explain.sentences import headline
+
     fitted = model.fitted
     edges = [edge for edge in model.edges_ if target in (None, edge.target)]
     console.print(
-        f"{plural(len(edges), 'influence')} {_of(target, fitted.labels)}, learned from "
-        f"{plural(fitted.n_sequences, 'sequence')} with {plural(fitted.n_events, 'event')}",
+        f"{headline(edges)} {_of(target, fitted.labels)}, learned from "
+        f"{plural(fitted.n_sequences, 'case')} with {plural(fitted.n_events, 'event')}",
         style="bold",
     )
     console.print(settings_words(model), style="dim")
@@ -267,14 +270,15 @@ def print_joint(
     alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
     over = "all labels" if model.targets is None else "the targets, and any other label as one"
     console.print(
-        f"\nOne distribution over {over}. Factor: the odds ratio against any other label, while the "
-        f"influencer is among the last {model.lookback} events, all else equal{alone}; a penalty draws it to "
-        "1. Influence here is statistical: no proof of cause."
+        f"\nOne distribution over {over}. Odds ratio: against any other event type, with the "
+        f"influencer among the last {model.lookback} events, all else equal{alone}; a penalty draws it to 1. "
+        "Next event: the share of the moments with the influencer in the window at which the target comes "
+        "next. Influence is statistical: no proof of cause."
     )
 
 
 def _of(target: str | None, labels: Sequence[str]) -> str:
-    return f"among {plural(len(labels), 'label')}" if target is None else f"on '{shorten(target, 30)}'"
+    return f"among {labels_words(labels, ())}" if target is None else f"on '{shorten(target, 30)}'"
 
 
 def _print_recency(console: Page, model: JointSuMM, target: str) -> None:
@@ -300,7 +304,7 @@ def print_next(console: Page, why: Sequence[SharedExplanation]) -> None:
 
     Where the model tells only some labels apart, the rest is told as one.
     """
-    table = new_table("Next", ">Probability", ">Usually", "Because of")
+    table = new_table("Next event", ">Probability", ">Usually", "Because of")
     width = min(max(12, console.page_width // 3), max(10, widest([each.target for each in why])))
     for each in why[:_MOST_NEXT]:
         told = ""
