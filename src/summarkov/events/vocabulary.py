@@ -20,6 +20,8 @@ Label = str | int | float
 Unknown = Literal["error", "ignore"]
 #: The code of an event whose label is not in the vocabulary (``recode(..., unknown="ignore")``).
 UNKNOWN = -1
+#: What comes next after the last event of a complete sequence: a possible target, never an influencer.
+END = "(end of case)"
 
 
 def label_text(value: object) -> str:

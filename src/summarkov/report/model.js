@@ -14,7 +14,7 @@ const nEvents = model.n.reduce((sum, n, code) => (isEvent(code) ? sum + n : sum)
 const wholeOf = (code) => (isEvent(code) ? (model.together ? model.positions : nEvents) : model.sequences);
 const rate = (code) => model.n[code] / wholeOf(code);
 const thing = model.together ? "tick" : "event";
-const thingsOf = (code) => (isEvent(code) ? `${thing}s` : "sequences");
+const thingsOf = (code) => (isEvent(code) ? `${thing}s` : model.outcome ? "cases" : "sequences");
 const usualOf = (code) => `its share of all ${thingsOf(code)}`;
 
 // The surest first, as everywhere; evidence is the logarithm of the factor that is sure. Of hits and n the first
@@ -44,5 +44,5 @@ for (const target of targets) {
 // A graph over all labels has a next-event distribution: its models' probabilities, divided by their sum; not where
 // several events may come together.
 const normalised = model.graph && !model.together && modelOf.every((its, code) => its || attributes.has(code));
-// What a history is put to: of an outcome the second table, which counts sequences that have not ended too; all of a bag.
+// What a history is put to: of an outcome one of the further tables, of cases that were open after as many events; all of a bag.
 const predicting = model.outcome ? targets.slice(1) : targets;

@@ -97,9 +97,10 @@ function inState(target, outcome, { row, key }) {
 // they make a distribution, and the state that it comes from.
 function predict(history) {
   if (joint) return jointly(history.codes);
-  const found = predicting.flatMap((target) => {
+  const moment = model.moments && momentOf(history);
+  const found = (model.moments ? [predicting[moment]] : predicting).flatMap((target) => {
     const state = stateOf(history, target);
-    return target.x.map((code, outcome) => ({ code, ...inState(target, outcome, state) }));
+    return target.x.map((code, outcome) => ({ code, ...inState(target, outcome, state), ...(model.moments ? { after: model.moments[moment][0], usual: model.moments[moment][1] } : {}) }));
   });
   if (model.bag) return meansOf(found);
   const sum = normalised ? found.reduce((total, { own }) => total + own, 0) : 1;
@@ -108,8 +109,14 @@ function predict(history) {
   return found;
 }
 
+// The number of the moment that is nearest to where a history has got, of two the earlier.
+function momentOf(history) {
+  const n = history.moments.length;
+  return model.moments.reduce((best, [after], i) => (Math.abs(after - n) < Math.abs(model.moments[best][0] - n) ? i : best), 0);
+}
+
 // The table that a history is put to for a label, and its place among the outcomes there.
-const predictingOf = (code) => { const target = predicting.find(({ x }) => x.includes(code)); return { target, outcome: target.x.indexOf(code) }; };
+const predictingOf = (code, history) => { const target = model.moments ? predicting[momentOf(history)] : predicting.find(({ x }) => x.includes(code)); return { target, outcome: target.x.indexOf(code) }; };
 
 // A bag says what its models say on average.
 function meansOf(found) {
@@ -128,7 +135,7 @@ function windowOf(target, code) {
 }
 
 // The same, had an influencer not occurred where the model looks for it, or had another one occurred just now.
-function otherwise(history, { target, outcome }) {
+function otherwise(history, { target, outcome, after }) {
   const { kind, delay } = target.summary, edits = [], missing = [], x = target.x[outcome];
   const looked = kind === "chain" ? new Set(history.codes) : new Set(model.bag ? predicting.flatMap(({ u }) => u) : target.u);
   for (const code of [...looked].sort((a, b) => a - b)) {
@@ -138,7 +145,7 @@ function otherwise(history, { target, outcome }) {
     else if (attributes.has(code) || (!delay && kind !== "chain")) missing.push({ code, occurred: true, history: history.and(code) });
   }
   const said = (past) => (joint || model.bag ? predict(past).find(({ code }) => code === x) : inState(target, outcome, stateOf(past, target)));
-  return [...edits, ...missing].map((edit) => ({ ...said(edit.history), ...edit }));
+  return [...edits, ...missing].map((edit) => ({ ...said(edit.history), after, ...edit }));
 }
 
 // States and windows in words.
@@ -206,4 +213,8 @@ const classOf = (edge) => `${edge.effect}${edge.faint ? " faint" : ""}${edge.fai
 const shortWords = (edge) => `${names[edge.from]} ${edge.effect === "unclear" ? "has an unclear influence on" : edge.effect === "mixed" ? "has a mixed influence on" : edge.effect} ${edge.from === edge.to ? "itself" : names[edge.to]}, ${rateOf(edge, 0)} instead of ${rateOf(edge, 1)}${edge.faint ? `, ${edge.faint}` : ""}`;
 // After an event; or where an attribute holds.
 const after = (influencer) => (attributes.has(influencer) ? "where" : "after");
-const sentenceOf = (edge) => visible(`${attributes.has(edge.from) ? "Where" : "After"} '${names[edge.from]}' ${windowWords(modelOf[edge.to].target, edge.from)}, '${names[edge.to]}' ${outcomes.has(edge.to) ? "comes about at" : "follows at"} ${rates(edge)}${edge.support ? `, ${edge.support}` : ""}: ${edge.verdict}.`);
+// Of an outcome, cases are counted: "of 623 cases with 'Release A', 259 end with 'Return ER' (41.6%)".
+const outcomeVerb = (code) => names[code].replace(/^ends with /, "end with ").replace(/^contains /, "contain ").replace(/^(?!end with |contain )/, "have ");
+const ofCases = (edge, which) => (edge.n[which] ? `${number(edge.hits[which])} of ${number(edge.n[which])} (${rateOf(edge, which)})` : "none of 0");
+const caseSentence = (edge) => visible(`Cases with '${names[edge.from]}'${attributes.has(edge.from) ? "" : ` ${windowWords(modelOf[edge.to].target, edge.from)}`}: ${ofCases(edge, 0)} ${outcomeVerb(edge.to)}; all others: ${ofCases(edge, 1)}. ${edge.verdict}.`);
+const sentenceOf = (edge) => outcomes.has(edge.to) ? caseSentence(edge) : visible(`${attributes.has(edge.from) ? "Where" : "After"} '${names[edge.from]}' ${windowWords(modelOf[edge.to].target, edge.from)}, '${names[edge.to]}' follows at ${rates(edge)}${edge.support ? `, ${edge.support}` : ""}: ${edge.verdict}.`);

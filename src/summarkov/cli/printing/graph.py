@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from summarkov.confidence import Confidence, OrderTest
     from summarkov.explain import Influence
     from summarkov.models import Bag, InfluenceGraph, OutcomeModel
-    from summarkov.models.predictor import Predictions
+    from summarkov.models.open_cases import OpenPredictions
 
 
 def print_graph(console: Page, graph: InfluenceGraph, *, most: int | None = None) -> None:
@@ -190,54 +189,49 @@ class Sure(NamedTuple):
 UNASKED = Sure()
 
 
-def known(told: Predictions) -> list[float | None]:
-    """The probabilities of open cases; None of those that the model says nothing about."""
-    return [None if math.isnan(p) else p for p in told.probabilities[:, 0].tolist()]
+def print_open(console: Page, found: OpenPredictions) -> None:
+    """The probabilities of open cases, and from which cases they are."""
+    console.print(str(found.summary()))
 
 
-def print_open(console: Page, model: OutcomeModel, told: Predictions) -> None:
-    """The probabilities of open cases, and why some have none."""
-    console.print(str(told.summary()))
-    beyond = known(told).count(None)
-    if beyond:
-        console.print(
-            f"No probability: {plural(beyond, 'case')} with more than {plural(model.after or 0, 'position')},"
-            " of which the model says nothing; learn it with a larger --after."
-        )
+def notices(model: OutcomeModel) -> list[str]:
+    """What to know before reading on, in words of the command line."""
+    from summarkov.models.outcome_data import notice
 
-
-def left_out(model: OutcomeModel) -> str:
-    """Why sequences are left out, by what was asked."""
-    after, positions = model.after, "ticks" if model.layout_.together else "events"
-    reasons = []
-    if model.reaches is not None:
-        reasons = [f"it came among the first {after} {positions}", f"there are no more than {after}"]
-    else:
-        reasons += [] if model.ends_with is not None else ["the outcome is not known"]
-        reasons += [f"there are fewer than {after} {positions} before it"] if after is not None else []
-        reasons += ["there are no events"] if not reasons else []
-    return f"{plural(model.n_left_out_, 'sequence')} left out: {', or '.join(reasons)}"
+    return [notice(edge, "--forbidden {!r}") for edge in model.determining_]
 
 
 def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> None:
     """How often it came about, what changes that, and how often it did in each state."""
     from summarkov.explain.sentences import change, limits, times
 
-    told_of = plural(model.model_.fitted.n_sequences, "sequence")
-    console.print(f"{model.name_}: {percent(model.base_rate_)} of {told_of}", style="bold")
-    if model.n_left_out_:
-        console.print(left_out(model))
+    n_cases = plural(model.model_.fitted.n_sequences, "case")
+    moment = "" if model.after is None else f" that were open {_moment(model)}"
+    console.print(f"{model.name_}: {percent(model.base_rate_)} of {n_cases}{moment}", style="bold")
+    for reason, n in model.left_out_.items():
+        console.print(f"Left out: {plural(n, 'case')}, {reason}")
+    if model.after is not None:
+        console.print(f"Of all cases whose outcome is known: {percent(model.overall_rate_)}")
     console.print(settings_words(model.model_))
+    for sentence in notices(model):
+        console.print(f"Notice: {sentence}.")
     console.print()
     edges = model.influences_
     if edges:
         more = sure.columns(edges)
-        width = max(12, console.page_width - 52 - sum(2 + widest([*each]) for each in more.values()))
-        table = new_table("Influencer", "Effect", ">Without → with", ">Factor", ">95% interval", *more)
+        cells = [
+            [edge.effect, _cases(edge), change(edge), times(edge) or "unclear", limits(edge)]
+            for edge in edges
+        ]
+        names = ("Effect", "Cases with it", "Without → with", "Factor", "95% interval")
+        used = sum(2 + widest([name, *(row[at] for row in cells)]) for at, name in enumerate(names))
+        used += sum(2 + widest([name, *each]) for name, each in more.items())
+        table = new_table("Influencer", "Effect", *(f">{name}" for name in names[1:]), *more)
         for at, edge in enumerate(edges):
-            told = (edge.effect, change(edge), times(edge) or "unclear", limits(edge))
-            table.add_row(label(edge.influencer, width), *told, *(cells[at] for cells in more.values()))
+            name = label(edge.influencer, max(12, console.page_width - used))
+            table.add_row(name, *cells[at], *(column[at] for column in more.values()))
         console.print(table)
+        console.print(_first_sentence(edges[0], model.name_))
         words = ("Factor: how many times as likely with it, other influencers equal.", *sure.sentences())
         console.print(" ".join(words))
     else:
@@ -245,3 +239,32 @@ def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> N
     console.print()
     console.print(str(model.states_sheet()))
     print_certificate(console, model.model_)
+
+
+def _moment(model: OutcomeModel) -> str:
+    """When it is asked about, for people."""
+    thing = "tick" if model.layout_.together else "event"
+    return f"after {plural(model.after, thing)}" if isinstance(model.after, int) else f"at {model.after}"
+
+
+def _cases(edge: Influence) -> str:
+    """How many cases with an influencer have the outcome."""
+    return f"{number(edge.hits_with)} of {number(edge.n_with)}"
+
+
+def _first_sentence(edge: Influence, name: str) -> str:
+    """The first row as a sentence.
+
+    >>> from summarkov.explain import Influence
+    >>> edge = Influence("Release A", "ends with x", "amplifies", 3.0, 2.0, 4.0, 259, 623, 11, 377)
+    >>> _first_sentence(edge, "ends with x")
+    'Of 623 cases with Release A, 259 end with x (41.6%); of 377 without, 11 (2.9%).'
+    """
+    verb = "have " + name
+    for one, many in (("ends with ", "end with "), ("contains ", "contain ")):
+        verb = many + name.removeprefix(one) if name.startswith(one) else verb
+    with_it = f"{number(edge.hits_with)} {verb} ({percent(edge.rate_with)})"
+    without = (
+        f"of {number(edge.n_without)} without, {number(edge.hits_without)} ({percent(edge.rate_without)})"
+    )
+    return f"Of {plural(edge.n_with, 'case')} with {shorten(edge.influencer, 40)}, {with_it}; {without}."
