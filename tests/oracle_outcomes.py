@@ -1,4 +1,4 @@
-"""Outcomes of whole cases, and of cases that were open, told by hand: a slow twin, of the standard library alone.
+"""Outcomes of whole cases, and of open ones, told by hand: a slow twin, of the standard library alone.
 
 A *case* is as in :mod:`oracle_ticks`: ``(attributes, ticks)``, a tick being ``(time, labels)``.
 """
@@ -22,7 +22,7 @@ def hit_of(ticks, result, asked):
 
 
 def told(ticks, result, asked, thing="event"):
-    """Whether a case has the outcome, the ticks that are looked at to tell it, and why it is left out, if so."""
+    """Whether a case has the outcome, the ticks that are looked at, and why it is left out, if it is."""
     hit, after = hit_of(ticks, result, asked), asked.get("after")
     if hit is None:
         return None, ticks, "no outcome known"
@@ -32,7 +32,7 @@ def told(ticks, result, asked, thing="event"):
         age = int(after)
         seen = [(time, labels) for time, labels in ticks if time - ticks[0][0] <= age]
         ended, moment = not ticks or ticks[-1][0] - ticks[0][0] < age, f"{age} unit{'s' * (age != 1)}"
-        before = moment
+        before = f"the age of {moment}"
     else:
         seen, ended = ticks[:after], len(ticks) < after
         moment, before = f"{after} {thing}{'s' * (after != 1)}", f"{thing} {after}"
@@ -70,7 +70,7 @@ def open_cases(cases):
 
 
 def share_at(counted, n, state):
-    """Cases with the outcome and without, in a state after n ticks; from the moments around where these are few."""
+    """Cases with the outcome and without, in a state after n ticks; where few, from the moments around."""
     n = min(n, len(counted) - 1)
     width, counts = 1, counted[n].get(state, [0, 0])
     while sum(counts) < ENOUGH and width < 2 * len(counted):

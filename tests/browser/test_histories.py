@@ -177,10 +177,10 @@ def test_the_table_on_the_page_of_an_outcome_is_that_of_predict_proba(visit: Any
     cases = [list(rng.choice(LABELS, rng.integers(2, 9))) for _ in range(500)]
     outcome = sm.OutcomeModel(sm.BSuMM(lookback=None, required=["wait"]), ends_with="pay").fit(cases)
     page = visit(outcome, events=cases)
-    whole, moments = page.evaluate("[targets[0], model.moments]")
-    assert [after for after, _ in moments] == outcome.open_cases.moments.tolist()
+    shown = page.evaluate("JSON.parse(document.getElementById('model').textContent)")
+    assert [after for after, _ in shown["moments"]] == outcome.open_cases.moments.tolist()
     keys = outcome.model_.fitted.table.keys.tolist()
-    for key, p in zip(keys, whole["p"], strict=False):
+    for key, p in zip(keys, shown["targets"]["p"][0], strict=False):
         case = [z for z, level in zip(outcome.influencers_, key, strict=True) if level]
         assert outcome.predict_proba([case])[0, 1] == pytest.approx(p, abs=1e-9)
 

@@ -65,7 +65,8 @@ class Outcome:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why sequences are left out; the first stands for those that count."""
-        before = str(self.after) if isinstance(self.after, Duration) else f"{self.thing} {self.after}"
+        in_time = isinstance(self.after, Duration)
+        before = f"the age of {self.after}" if in_time else f"{self.thing} {self.after}"
         return (
             "",
             "no outcome known",

@@ -40,6 +40,8 @@ def read_outcome(document: Node, template: SummaryModel, models: list[SummaryMod
     classes = (False, True) if (first, second) == ("False", "True") else (first, second)
     left_out = {reason: n.count() for reason, n in document["left_out"].items()}
     rate = document["overall_rate"].number()
+    if not 0 <= rate <= 1:
+        document["overall_rate"].wrong("a share from 0 to 1")
     found._keep(model, _read_open(document["open_cases"], model), name, left_out, rate, classes)
     return found
 

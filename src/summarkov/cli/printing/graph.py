@@ -218,18 +218,21 @@ def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> N
     console.print()
     edges = model.influences_
     if edges:
-        more = sure.columns(edges)
-        cells = [
-            [edge.effect, _cases(edge), change(edge), times(edge) or "unclear", limits(edge)]
-            for edge in edges
-        ]
-        names = ("Effect", "Cases with it", "Without → with", "Factor", "95% interval")
-        used = sum(2 + widest([name, *(row[at] for row in cells)]) for at, name in enumerate(names))
-        used += sum(2 + widest([name, *each]) for name, each in more.items())
-        table = new_table("Influencer", "Effect", *(f">{name}" for name in names[1:]), *more)
+        columns = {
+            "Effect": [edge.effect for edge in edges],
+            "Cases with it": [f"{number(edge.hits_with)} of {number(edge.n_with)}" for edge in edges],
+            "Without → with": [change(edge) for edge in edges],
+            "Factor": [times(edge) or "unclear" for edge in edges],
+            "95% interval": [limits(edge) for edge in edges],
+            **sure.columns(edges),
+        }
+        left = console.page_width - sum(2 + widest([name, *each]) for name, each in columns.items())
+        if left < 12:  # the first sentence below, and --json, have them too
+            left += 2 + widest(["Cases with it", *columns.pop("Cases with it")])
+        right = ("Cases with it", "Without → with", "Factor", "95% interval")
+        table = new_table("Influencer", *(f">{name}" if name in right else name for name in columns))
         for at, edge in enumerate(edges):
-            name = label(edge.influencer, max(12, console.page_width - used))
-            table.add_row(name, *cells[at], *(column[at] for column in more.values()))
+            table.add_row(label(edge.influencer, max(12, left)), *(cells[at] for cells in columns.values()))
         console.print(table)
         console.print(_first_sentence(edges[0], model.name_))
         words = ("Factor: how many times as likely with it, other influencers equal.", *sure.sentences())
@@ -244,12 +247,11 @@ def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> N
 def _moment(model: OutcomeModel) -> str:
     """When it is asked about, for people."""
     thing = "tick" if model.layout_.together else "event"
-    return f"after {plural(model.after, thing)}" if isinstance(model.after, int) else f"at {model.after}"
-
-
-def _cases(edge: Influence) -> str:
-    """How many cases with an influencer have the outcome."""
-    return f"{number(edge.hits_with)} of {number(edge.n_with)}"
+    return (
+        f"after {plural(model.after, thing)}"
+        if isinstance(model.after, int)
+        else f"at the age of {model.after}"
+    )
 
 
 def _first_sentence(edge: Influence, name: str) -> str:
