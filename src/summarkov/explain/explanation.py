@@ -116,7 +116,7 @@ class Explanation(Tabular):
         Whether ``support`` counts sequences and not positions.
     is_certain : bool
         Whether the outcome has come about already.
-    after : int or None
+    moment : int or None
         For the outcome of an open case: after how many events cases were counted, the nearest number to that
         of the history.
     """
@@ -133,7 +133,7 @@ class Explanation(Tabular):
     counterfactuals: tuple[Counterfactual, ...]
     in_sequences: bool = False
     is_certain: bool = False
-    after: int | None = None
+    moment: int | None = None
 
     shown_columns: ClassVar[tuple[str, ...]] = ("target", "probability", "base_rate", "words", "support")
 

@@ -338,7 +338,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
         place = int(opened.nearest(so_far.lags.max(initial=0)))
         fitted, usual = opened.at(place), float(opened.rates[place, self.yes])
         why = explain(fitted, so_far, self.yes, fitted.influencer_labels, usual)
-        why = replace(why, after=int(opened.moments[place]))
+        why = replace(why, moment=int(opened.moments[place]))
         return why.certain() if self.decided_by in so_far.codes.tolist() else why
 
     @property

@@ -78,6 +78,8 @@ def in_cases(edge: Influence) -> Influence:
     What follows what is the same question here, so its fields have the same numbers.
     """
     counted: dict[str, Any] = {
+        "sequences": edge.hits_with,
+        "sequences_with": edge.n_with,
         "cases_with": edge.n_with,
         "cases_followed": edge.hits_with,
         "occurrences": edge.n_with,

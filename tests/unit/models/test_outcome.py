@@ -13,6 +13,7 @@ from oracle_outcomes import open_cases, share_at
 from strategies import examples
 from summarkov.errors import DataError, NotFittedError, SettingError
 from summarkov.events.attributes import Attributes
+from summarkov.events.vocabulary import END
 
 
 def made(seed=1, n=1500, chance=lambda s: 0.7 if "e1" in s and "e2" in s else 0.1):
@@ -67,7 +68,7 @@ def test_open_cases_are_told_from_those_that_had_got_as_far():
     told = model.explain(["e1"])
     assert told.probability == pytest.approx(float(model.predict_open([["e1"]])[0]), rel=1e-12)
     at_one = [sum(counts) for counts in zip(*expected[1].values(), strict=True)]
-    assert (told.after, told.base_rate) == (1, at_one[0] / sum(at_one))
+    assert (told.moment, told.base_rate) == (1, at_one[0] / sum(at_one))
 
 
 @examples(40)
@@ -149,6 +150,20 @@ def test_outcomes_are_about_whole_cases_the_last_event_included():
     at_two = sm.OutcomeModel(ends_with="b", after=2).fit(sequences)
     assert at_two.left_out_ == {"ended before event 2": 10}
     assert (at_two.base_rate_, at_two.overall_rate_) == (20 / 50, 20 / 60)
+
+
+def test_the_end_of_a_case_is_no_event_of_it():
+    """Complete cases have one more row, the end; those without it are cut off, if others have one."""
+    sequences, y = made(n=200)
+    whole, ended = sm.read_events(sequences), sm.read_events(sequences).add_end(END)
+    for asked, given_y in (({"ends_with": "e3"}, None), ({"contains": "e3", "after": 2}, None), ({}, y)):
+        model = sm.OutcomeModel(**asked).fit(whole, given_y)
+        assert sm.OutcomeModel(**asked).fit(ended, given_y).to_document() == model.to_document()
+    some = sm.read_events([s if i % 4 else [*s, END] for i, s in enumerate(sequences)])
+    cut = sm.OutcomeModel(ends_with="e3").fit(some)
+    assert cut.left_out_ == {"cut off before the end": 150}
+    assert cut.base_rate_ == sum(s[-1] == "e3" for s in sequences[::4]) / 50
+    assert sm.OutcomeModel().fit(some, y).left_out_ == {}
 
 
 def hospital():

@@ -260,7 +260,7 @@ def outcome(
     output: ModelOutput = None,
     json: Json = False,
 ) -> None:
-    """Learn what makes a sequence end one way and not the other.
+    """Learn what makes a case end one way and not the other.
 
     Which events, and which attributes, change the probability of an outcome:
     --column result=declined, --contains LABEL or --ends-with LABEL. Each case

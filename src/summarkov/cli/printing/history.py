@@ -86,7 +86,7 @@ def _print_outcome(console: Page, model: OutcomeModel, why: Explanation) -> None
     thing = "tick" if model.layout_.together else "event"
     console.print()
     console.print(
-        f"Counted are cases that were open after {plural(why.after or 0, thing)}. Usually: the share of all "
+        f"Counted are cases that were open after {plural(why.moment or 0, thing)}. Usually: the share of all "
         "these. Seen: how many of these were in the state."
     )
 
@@ -96,6 +96,8 @@ def plain(explanation: Any) -> dict[str, Any]:
     values: dict[str, Any] = explanation.to_dict()
     if "interval" not in values:
         return values
+    if values["moment"] is None:  # only open cases have one
+        del values["moment"]
     values["counterfactuals"] = [_bounds(each) for each in values["counterfactuals"]]
     return {"label": values.pop("target"), **_bounds(values)}
 
