@@ -195,8 +195,8 @@ EVERY_MOMENT = 100
 def moments_up_to(longest: int) -> IntArray:
     """The numbers of positions after which open cases are counted.
 
-    >>> moments_up_to(104).tolist()[-4:]
-    [99, 100, 102, 104]
+    >>> moments_up_to(110).tolist()[-4:]
+    [100, 102, 105, 108]
     """
     found = list(range(min(longest, EVERY_MOMENT) + 1))
     while (after := -(-found[-1] * 51 // 50)) <= longest and len(found) > EVERY_MOMENT:

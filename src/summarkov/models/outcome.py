@@ -17,40 +17,37 @@ from summarkov.engines.surveys import count_open
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Unknown
-from summarkov.explain import Explanation
-from summarkov.frames import Sheet
+from summarkov.frames import MOST, Sheet
 from summarkov.io import read_events
 from summarkov.models.edges import Edges
-from summarkov.models.explaining import OneHistory, explain
 from summarkov.models.families import BSuMM, SearchedModel
 from summarkov.models.fitted import StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
-from summarkov.models.open_cases import OpenCases, OpenPredictions, after_all, n_positions
+from summarkov.models.open_cases import AboutOpenCases, OpenCases, after_all
 from summarkov.models.outcome_data import (
     OutcomeEvidence,
     classes_of,
-    in_cases,
-    is_the_outcome,
     left_out,
     moment_of,
-    notice,
     outcome_of,
     overall_rate,
     refuse_one_sided,
     refuse_telling_label,
+    without_itself,
 )
-from summarkov.models.parameters import Parameters, codes_of, label_list
+from summarkov.models.outcome_edges import case_columns, in_cases, is_the_outcome, notice
+from summarkov.models.parameters import Parameters
 from summarkov.models.predictor import read_new_events
 from summarkov.models.saving import Saved, models_document
 from summarkov.models.tree import TreeSuMM
-from summarkov.settings import Duration, check_whole
+from summarkov.settings import Duration
 from summarkov.typing import FloatArray
 from summarkov.wording import plural
 
 
 @dataclass(eq=False, repr=False)
-class OutcomeModel(OutcomeEvidence, Saved, Parameters):
+class OutcomeModel(OutcomeEvidence, AboutOpenCases, Saved, Parameters):
     """Which events, in which order and how often, and which attributes, change the odds of an outcome.
 
     The outcome is a property of the whole case, and each case counts once: what is looked at are all of its
@@ -116,23 +113,14 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
         name = outcome.name
         refuse_telling_label(outcome, source, template.forbidden, template.candidates)
         refuse_one_sided(outcome, ended)
-        model = self._without_itself(template).copy(target=outcome.names)
+        itself = self.contains if self.ends_with is None else self.ends_with
+        model = without_itself(template, itself).copy(target=outcome.names)
         learn([model], ended, [model.make_summary()])
         every_moment = EndedSource(source, replace(outcome, after=None), everywhere=True)
         open_cases = OpenCases.of(model.fitted, count_open(every_moment, model.fitted.request))
         classes = classes_of(source, y, self.outcome)
         self._keep(model, open_cases, name, left_out(outcome, ended), overall_rate(ended), classes)
         return self
-
-    def _without_itself(self, template: SearchedModel | TreeSuMM) -> SummaryModel:
-        """The template with the label that is the outcome among the forbidden ones: it explains nothing."""
-        itself = self.contains if self.ends_with is None else self.ends_with
-        if itself is None:
-            return template
-        if str(itself) in map(str, getattr(template, "required", ())):
-            raise SettingError(f"{itself!r} is the outcome, so it cannot be required to influence it")
-        forbidden = [str(each) for each in label_list("forbidden", template.forbidden)]
-        return template.copy(forbidden=tuple(dict.fromkeys((*forbidden, str(itself)))))
 
     @property
     def _asked(self) -> tuple[str | None, str | None, str | None, str | None]:
@@ -185,21 +173,12 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
     @property
     def influences_(self) -> Edges:
         """How each influencer changes the probability of the outcome, the surest first; counts are cases."""
-        return Edges(in_cases(edge) for edge in self.model_.influences_ if edge.target == self._name)
+        return Edges(in_cases(self.model_.influences_, self.model_.fitted, self._name))
 
     @property
     def table_(self) -> StateTable:
         """How many cases were in each state, and how many of them had the outcome; one row per state."""
         return self.model_.table_
-
-    def open_table(self, after: int | None = None) -> StateTable:
-        """The same of cases that were open after some events; None: averaged over all moments.
-
-        A moment that was not counted is answered by the nearest one that was.
-        """
-        opened = self.open_cases
-        place = None if after is None else int(opened.nearest(np.array(check_whole("after", after, 0))))
-        return StateTable(opened.at(place), self.model_.outcomes_)
 
     @property
     def left_out_(self) -> dict[str, int]:
@@ -271,14 +250,6 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
 
     # ------------------------------------------------------------------ use
 
-    def predict_open(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
-        """The probability of the outcome for each sequence, from what has happened in it so far.
-
-        It rests on the cases that were open after as many events: ``open_table``. One that has already
-        reached the outcome has the probability 1; ``predictions`` marks it.
-        """
-        return self.predictions(events, unknown=unknown).probabilities[:, 0]
-
     def predict_ended(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
         """The probability of the outcome for each sequence, all events of which have happened."""
         fitted, data = self.model_.fitted, self._read(events, unknown)
@@ -289,22 +260,6 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
         """``predict_ended`` in the form of scikit-learn: one column for each of ``classes_``."""
         p = self.predict_ended(events, unknown=unknown)
         return np.column_stack([p, 1 - p] if str(self._classes[0]) == self._value else [1 - p, p])
-
-    def predictions(self, events: Any, *, unknown: Unknown = "error") -> OpenPredictions:
-        """``predict_open`` with the names of the sequences, and which have already reached the outcome."""
-        data = self._read(events, unknown)
-        p, after = self.open_cases.predict(data)
-        already = np.zeros(len(data), bool)
-        already[np.repeat(np.arange(len(data)), data.lengths)[data.codes == self.decided_by]] = True
-        return OpenPredictions(
-            outcomes=(self._name,),
-            probabilities=np.where(already, 1.0, p[:, self.yes])[:, None],
-            ids=data.ids,
-            sequences=np.arange(len(data)),
-            positions=n_positions(data),
-            after=after,
-            already_reached=already,
-        )
 
     def _read(self, events: Any, unknown: Unknown) -> EventSequences:
         """New events in the vocabulary of the model, without the column of the outcome."""
@@ -317,34 +272,6 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
         if given is None or self.outcome is None or self.outcome not in given.columns:
             return data
         return data.with_attributes(given.without(self.outcome))
-
-    @property
-    def open_cases(self) -> OpenCases:
-        """What became of the cases that were open at every moment."""
-        self._check_fitted()
-        return self._open
-
-    def explain(
-        self, history: Iterable[object] | EventSequences, *, unknown: Unknown = "error"
-    ) -> Explanation:
-        """Say why a case that has got so far has its probability of the outcome.
-
-        ``history`` is a list of labels or ticks, or the events of one sequence: :meth:`BSuMM.explain`.
-        """
-        opened = self.open_cases
-        if isinstance(history, EventSequences):
-            history = self._without_outcome(history)
-        so_far = OneHistory.read(history, opened.fitted.labels, opened.fitted.layout, unknown)
-        place = int(opened.nearest(so_far.lags.max(initial=0)))
-        fitted, usual = opened.at(place), float(opened.rates[place, self.yes])
-        why = explain(fitted, so_far, self.yes, fitted.influencer_labels, usual)
-        why = replace(why, moment=int(opened.moments[place]))
-        return why.certain() if self.decided_by in so_far.codes.tolist() else why
-
-    @property
-    def decided_by(self) -> int | None:
-        """The code of the label that is to be contained: once it occurs, the outcome is certain."""
-        return None if self.contains is None else codes_of([self.contains], self.labels_)[0]
 
     @property
     def _value(self) -> str:
@@ -376,6 +303,8 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
         return to_html(self, path, events=ended, title=title, sequences=sequences)
 
     def _sheet(self) -> Sheet:
-        sheet = self.influences_.sheet(f"Outcome {self._name}: {self.base_rate_:.1%} of the cases")
-        gone = tuple(f"Left out: {plural(n, 'case')}, {why}." for why, n in self.left_out_.items())
-        return replace(sheet, notes=(*sheet.notes, *gone, *self.notices_))
+        title, edges = f"Outcome {self._name}: {self.base_rate_:.1%} of the cases", self.influences_[:MOST]
+        columns = {"influencer": [edge.influencer for edge in edges], **case_columns(edges)}
+        gone = (f"Left out: {plural(n, 'case')}, {why}." for why, n in self.left_out_.items())
+        rows, notes = [*zip(*columns.values(), strict=True)], (*gone, *self.notices_)
+        return Sheet(title, list(columns), rows, len(self.influences_), notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,16 @@ from summarkov.engines.endings import EndedSource
 from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, Outcome
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events.vocabulary import Unknown
-from summarkov.explain import Influence
 from summarkov.io import read_events
 from summarkov.models.bootstrap import bootstrap
+from summarkov.models.families import SearchedModel
 from summarkov.models.learning import check_time
 from summarkov.models.model import SummaryModel
 from summarkov.models.order import order_test
-from summarkov.models.parameters import codes_of
+from summarkov.models.parameters import codes_of, label_list
+from summarkov.models.tree import TreeSuMM
 from summarkov.settings import Duration, Progress, check_whole, seed_of, span_of
-from summarkov.wording import number, plural
+from summarkov.wording import plural
 
 
 def outcome_of(
@@ -70,57 +71,6 @@ def overall_rate(ended: EndedSource) -> float:
     """The share with the outcome of all sequences of which it is known, by weight."""
     known = ended.survey[[0, *range(3, len(ended.survey))]].sum(axis=0)
     return float(known[2] / known[1])
-
-
-def in_cases(edge: Influence) -> Influence:
-    """An edge whose counts are cases: those with the influencer, and those of them with the outcome.
-
-    What follows what is the same question here, so its fields have the same numbers.
-    """
-    counted: dict[str, Any] = {
-        "sequences": edge.hits_with,
-        "sequences_with": edge.n_with,
-        "cases_with": edge.n_with,
-        "cases_followed": edge.hits_with,
-        "occurrences": edge.n_with,
-        "followed": edge.hits_with,
-        "follow_rate": edge.rate_with,
-        "occurrences_other": edge.n_without,
-        "followed_other": edge.hits_without,
-        "follow_rate_other": edge.rate_without,
-        "left_out": 0.0,
-        "follow_rule": "counted",
-    }
-    known = {field.name for field in fields(edge)}  # for the merger: all, once ``Influence`` has them
-    return replace(edge, **{name: value for name, value in counted.items() if name in known})
-
-
-#: An influencer that has both of these shares is the outcome under another name, or its opposite.
-NEARLY_ALL = 0.95
-
-
-def is_the_outcome(edge: Influence) -> bool:
-    """Whether nearly all cases with an influencer have the outcome, and nearly all with the outcome have it.
-
-    Or the reverse: nearly none with it, and nearly all without it.
-    """
-    hits, n, other_hits, other_n = edge.hits_with, edge.n_with, edge.hits_without, edge.n_without
-    if not (hits + other_hits and n - hits + other_n - other_hits and n and other_n):
-        return False
-    same = min(hits / n, hits / (hits + other_hits))
-    misses, other_misses = n - hits, other_n - other_hits
-    opposite = min(misses / n, misses / (misses + other_misses))
-    return max(same, opposite) >= NEARLY_ALL
-
-
-def notice(edge: Influence, leaves_out: str = "forbidden=[{!r}]") -> str:
-    """That an influencer is the outcome, and what leaves it out."""
-    with_it = f"{number(edge.hits_with)} of {number(edge.n_with)} cases with it"
-    without = f"{number(edge.hits_without)} of {number(edge.n_without)} without"
-    return (
-        f"{edge.influencer!r} nearly determines the outcome {edge.target!r}: {with_it} and {without} have it;"
-        f" {leaves_out.format(edge.influencer)} leaves it out"
-    )
 
 
 def classes_of(source: EventSource, y: list[Any] | None, column: str | None) -> tuple[Any, Any]:
@@ -203,6 +153,16 @@ def refuse_telling_label(
         f"{value!r} is the outcome, and also a label of events, which would tell it after the fact; leave it "
         f"out of the model with forbidden=[{value!r}], or ask for contains={value!r} or ends_with={value!r}"
     )
+
+
+def without_itself(template: SearchedModel | TreeSuMM, itself: object) -> SummaryModel:
+    """A template with the label that is the outcome among the forbidden ones: it explains nothing."""
+    if itself is None:
+        return template
+    if str(itself) in map(str, getattr(template, "required", ())):
+        raise SettingError(f"{itself!r} is the outcome, so it cannot be required to influence it")
+    forbidden = [str(each) for each in label_list("forbidden", template.forbidden)]
+    return template.copy(forbidden=tuple(dict.fromkeys((*forbidden, str(itself)))))
 
 
 def refuse_one_sided(outcome: Outcome, ended: EndedSource) -> None:

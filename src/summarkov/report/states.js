@@ -194,9 +194,10 @@ function windowWords(target, influencer) {
   if (attributes.has(influencer)) return "holds";
   if (!target.summary.reach) return "before";
   const [k, delay] = windowOf(target, influencer);
+  if (model.outcome && typeof k !== "string" && !delay) return k === null ? "at any time" : k === 1 ? `as the last ${thing}` : `among the last ${k} ${thing}s`;
   if (typeof k === "string" || typeof delay === "string") return `${k === null ? "before" : `within the last ${placeWords(k)}`}${delay ? `, more than ${placeWords(delay)} ago` : ""}`;
   if (target.summary.kind === "tree") return k === null ? "before" : k === 1 ? "just before" : `up to ${k} ${thing}s before`;
-  if (k === null) return delay ? `more than ${plural(delay, thing)} before` : model.outcome ? "at any time" : "at any time before";
+  if (k === null) return delay ? `more than ${plural(delay, thing)} before` : "at any time before";
   if (k === delay + 1) return delay ? `${k} ${thing}s before` : "just before";
   return delay ? `${delay + 1} to ${k} ${thing}s before` : `within the last ${k} ${thing}s`;
 }

@@ -170,7 +170,7 @@ def test_cases_are_counted_and_told_in_a_sentence(tmp_path):
     log.write_text("".join(f"{way}\n" * n for way, n in ways.items()))
     told = " ".join(run(log, "--ends-with", "back", "--forbidden", "lab").stdout.split())
     assert "release amplifies 26 of 62 5.3% → 41.9%" in told
-    assert "Of 62 cases with release, 26 end with back (41.9%); of 38 without, 2 (5.3%)." in told
+    assert "Of 62 cases with release, 26 end with back (41.9%); of 38 others, 2 (5.3%)." in told
     (edge,) = json.loads(run(log, "--ends-with", "back", "--forbidden", "lab", "--json").stdout)["influences"]
     assert (edge["hits_with"], edge["n_with"], edge["hits_without"], edge["n_without"]) == (26, 62, 2, 38)
 

@@ -14,6 +14,7 @@ from strategies import examples
 from summarkov.errors import DataError, NotFittedError, SettingError
 from summarkov.events.attributes import Attributes
 from summarkov.events.vocabulary import END
+from summarkov.models.outcome_edges import window_words
 
 
 def made(seed=1, n=1500, chance=lambda s: 0.7 if "e1" in s and "e2" in s else 0.1):
@@ -225,6 +226,31 @@ def test_a_look_back_is_about_the_last_events_of_a_case():
     assert {row.state: list(row.counts) for row in model.table_} == twin(
         [s[-2:] for s in sequences], hits, ("e1",)
     )
+
+
+@pytest.mark.parametrize(
+    ("template", "where"),
+    [
+        (sm.TreeSuMM(lookbacks=(2,), counts=(), pairs=False, starts=()), 2),
+        (sm.BSuMM(lookback=2), 2),
+        (sm.CSuMM(lookback=None), 99),
+        (sm.OSuMM(lookback=None), 99),
+    ],
+    ids=["tree", "look-back", "counts", "order"],
+)
+def test_every_kind_counts_cases_with_an_influencer_in_its_window(template, where):
+    """A tree asks about an influencer in some cases only; what is said of it is counted in all."""
+    sequences, y = made()
+    model = sm.OutcomeModel(template, value="declined").fit(sequences, y)
+    assert model.influences_
+    for edge in model.influences_:
+        there = [edge.influencer in s[-where:] for s in sequences]
+        hits = [each == "declined" for each in y]
+        assert edge.n_with == sum(there)
+        assert edge.hits_with == sum(h for h, t in zip(hits, there, strict=True) if t)
+        assert (edge.n_without, edge.hits_without) == (len(y) - edge.n_with, sum(hits) - edge.hits_with)
+        words = window_words(model.model_.fitted, edge.influencer)
+        assert words == (" among the last 2 events" if where == 2 else "")
 
 
 def test_an_influencer_that_is_the_outcome_is_named():

@@ -196,14 +196,14 @@ def print_open(console: Page, found: OpenPredictions) -> None:
 
 def notices(model: OutcomeModel) -> list[str]:
     """What to know before reading on, in words of the command line."""
-    from summarkov.models.outcome_data import notice
+    from summarkov.models.outcome_edges import notice
 
     return [notice(edge, "--forbidden {!r}") for edge in model.determining_]
 
 
 def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> None:
     """How often it came about, what changes that, and how often it did in each state."""
-    from summarkov.explain.sentences import change, limits, times
+    from summarkov.models.outcome_edges import case_columns, case_sentence, window_words
 
     n_cases = plural(model.model_.fitted.n_sequences, "case")
     moment = "" if model.after is None else f" that were open {_moment(model)}"
@@ -218,23 +218,17 @@ def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> N
     console.print()
     edges = model.influences_
     if edges:
-        columns = {
-            "Effect": [edge.effect for edge in edges],
-            "Cases with it": [f"{number(edge.hits_with)} of {number(edge.n_with)}" for edge in edges],
-            "Without → with": [change(edge) for edge in edges],
-            "Factor": [times(edge) or "unclear" for edge in edges],
-            "95% interval": [limits(edge) for edge in edges],
-            **sure.columns(edges),
-        }
+        told = {name[:1].upper() + name[1:]: cells for name, cells in case_columns(edges).items()}
+        columns = {**told, **sure.columns(edges)}
         left = console.page_width - sum(2 + widest([name, *each]) for name, each in columns.items())
         if left < 12:  # the first sentence below, and --json, have them too
             left += 2 + widest(["Cases with it", *columns.pop("Cases with it")])
-        right = ("Cases with it", "Without → with", "Factor", "95% interval")
-        table = new_table("Influencer", *(f">{name}" if name in right else name for name in columns))
+        left_aligned = ("Effect", *sure.columns(edges))
+        table = new_table("Influencer", *(name if name in left_aligned else f">{name}" for name in columns))
         for at, edge in enumerate(edges):
             table.add_row(label(edge.influencer, max(12, left)), *(cells[at] for cells in columns.values()))
         console.print(table)
-        console.print(_first_sentence(edges[0], model.name_))
+        console.print(case_sentence(edges[0], window_words(model.model_.fitted, edges[0].influencer)))
         words = ("Factor: how many times as likely with it, other influencers equal.", *sure.sentences())
         console.print(" ".join(words))
     else:
@@ -252,21 +246,3 @@ def _moment(model: OutcomeModel) -> str:
         if isinstance(model.after, int)
         else f"at the age of {model.after}"
     )
-
-
-def _first_sentence(edge: Influence, name: str) -> str:
-    """The first row as a sentence.
-
-    >>> from summarkov.explain import Influence
-    >>> edge = Influence("Release A", "ends with x", "amplifies", 3.0, 2.0, 4.0, 259, 623, 11, 377)
-    >>> _first_sentence(edge, "ends with x")
-    'Of 623 cases with Release A, 259 end with x (41.6%); of 377 without, 11 (2.9%).'
-    """
-    verb = "have " + name
-    for one, many in (("ends with ", "end with "), ("contains ", "contain ")):
-        verb = many + name.removeprefix(one) if name.startswith(one) else verb
-    with_it = f"{number(edge.hits_with)} {verb} ({percent(edge.rate_with)})"
-    without = (
-        f"of {number(edge.n_without)} without, {number(edge.hits_without)} ({percent(edge.rate_without)})"
-    )
-    return f"Of {plural(edge.n_with, 'case')} with {shorten(edge.influencer, 40)}, {with_it}; {without}."
