@@ -162,7 +162,10 @@ def test_an_outcome_that_is_already_reached(visit: Any) -> None:
     said = asked(page, asks)[:, 0]
     np.testing.assert_allclose(said, outcome.predict_open(asks), rtol=0, atol=1e-9)
     assert said[2:4].tolist() == [1.0, 1.0]
-    assert "Left out: " in page.locator("#panel-label").inner_text()
+    told = page.locator("#panel-label").inner_text()
+    n = sum("pay" in case[:2] for case in cases)
+    assert f"Left out: {n} cases, reached it within 2 events." in told
+    assert f"Of all cases whose outcome is known: {sum('pay' in case for case in cases) // 4}." in told
     page.click("#tab-whatif")
     shown = page.locator(".forecast > li .number").first
     for label in ("wait", "ask", "pay"):

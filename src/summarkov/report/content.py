@@ -102,6 +102,7 @@ def content(
         if is_outcome(model)
         else None,
         "moments": _moments(model) if is_outcome(model) else None,
+        "overall": rounded(model.overall_rate_, 6) if is_outcome(model) else None,
         "leftOut": list(model.left_out_.items()) if is_outcome(model) else [],
         "notices": list(model.notices_) if is_outcome(model) else [],
         "decidedBy": model.decided_by if is_outcome(model) else None,

@@ -212,8 +212,8 @@ const edgeWords = (edge) => visible(`${rates(edge)}: ${edge.verdict}${edge.suppo
 const classOf = (edge) => `${edge.effect}${edge.faint ? " faint" : ""}${edge.faint === "competition only" ? " room" : ""}`;
 // The same for those who hear the page, and as a sentence of its own to copy.
 const shortWords = (edge) => `${names[edge.from]} ${edge.effect === "unclear" ? "has an unclear influence on" : edge.effect === "mixed" ? "has a mixed influence on" : edge.effect} ${edge.from === edge.to ? "itself" : names[edge.to]}, ${rateOf(edge, 0)} instead of ${rateOf(edge, 1)}${edge.faint ? `, ${edge.faint}` : ""}`;
-// After an event; or where an attribute holds.
-const after = (influencer) => (attributes.has(influencer) ? "where" : "after");
+// After an event; or where an attribute holds; or in the cases that an outcome is about.
+const after = (influencer) => (attributes.has(influencer) ? "where" : model.outcome ? "cases with" : "after");
 // Of an outcome, cases are counted: "of 623 cases with 'Release A', 259 end with 'Return ER' (41.6%)".
 const outcomeVerb = (code) => names[code].replace(/^ends with /, "end with ").replace(/^contains /, "contain ").replace(/^(?!end with |contain )/, "have ");
 const ofCases = (edge, which) => (edge.n[which] ? `${number(edge.hits[which])} of ${number(edge.n[which])} (${rateOf(edge, which)})` : "none of 0");

@@ -45,7 +45,7 @@ function buildWhatIf() {
     make("ol", { class: "forecast", "aria-label": model.outcome ? "Probability of the outcome" : "Probabilities of the next event" }),
     make("div", { class: "no-print", id: "more" }));
   picker(input, (code) => addToHistory(code, "#next"), everyone.filter(isEvent));
-  document.getElementById("sorting").hidden = predicting.length === 1 && predicting[0].x.length === 1;
+  document.getElementById("sorting").hidden = Boolean(model.outcome) || (predicting.length === 1 && predicting[0].x.length === 1);
   showWhatIf();
 }
 
@@ -112,7 +112,7 @@ function whatKey(most) {
 const signs = { up: "▲", down: "▼", quiet: "" };
 const usualIn = (each) => each.usual ?? rate(each.code);
 const upBy = (each) => (usualIn(each) > 0 ? each.p / usualIn(each) : Infinity);
-const wayOf = (each) => (upBy(each) > 1.05 ? "up" : upBy(each) < 0.95 ? "down" : "quiet");
+const wayOf = (each) => (each.isCertain ? "quiet" : upBy(each) > 1.05 ? "up" : upBy(each) < 0.95 ? "down" : "quiet");
 
 function forecast(each, most) {
   const usual = usualIn(each), way = wayOf(each), [low, high] = exactInterval(each.hits, each.support).map((end) => (end * each.p) / each.own);
