@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import StateCounts
+from summarkov.engines import Layout, StateCounts
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.events import EventSequences
@@ -22,10 +22,11 @@ from summarkov.explain import Explanation
 from summarkov.frames import Column, Sheet
 from summarkov.models.explaining import OneHistory, explain
 from summarkov.models.fitted import Fitted, StateTable
+from summarkov.models.learning import check_time
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import codes_of
 from summarkov.models.predictor import Predictions
-from summarkov.settings import check_whole
+from summarkov.settings import Duration, check_whole
 from summarkov.typing import FloatArray, IntArray, KeyArray
 from summarkov.wording import plural
 
@@ -125,6 +126,25 @@ def _over(counts: FloatArray) -> FloatArray:
 def n_positions(data: EventSequences) -> IntArray:
     """How many positions each sequence has."""
     return np.where(data.lengths > 0, np.append(0, data.positions)[data.offsets[1:]], 0)
+
+
+def up_to(data: EventSequences, after: int | Duration | None) -> EventSequences:
+    """What had happened in each sequence by a moment: after some positions, or at an age; None: all."""
+    if after is None:
+        return data
+    keep = data.positions <= after
+    if isinstance(after, Duration):
+        times, moments = data.times, data.moments
+        check_time(
+            "after", after, Layout(time=None if times is None or moments is None else moments.unit.kind)
+        )
+        assert times is not None
+        assert moments is not None
+        first = np.repeat(np.append(times, 0)[data.offsets[:-1]], data.lengths)
+        keep = times - first <= int(after) // moments.unit.size
+    offsets = np.append(0, np.cumsum(keep))[data.offsets]
+    kept = None if data.moments is None else data.moments[keep]
+    return data._with(data.codes[keep], offsets, data.labels, kept)
 
 
 def after_all(data: EventSequences) -> tuple[Any, IntArray]:

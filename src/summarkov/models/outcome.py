@@ -24,7 +24,7 @@ from summarkov.models.families import BSuMM, SearchedModel
 from summarkov.models.fitted import StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
-from summarkov.models.open_cases import AboutOpenCases, OpenCases, after_all
+from summarkov.models.open_cases import AboutOpenCases, OpenCases, after_all, up_to
 from summarkov.models.outcome_data import (
     OutcomeEvidence,
     classes_of,
@@ -251,9 +251,12 @@ class OutcomeModel(OutcomeEvidence, AboutOpenCases, Saved, Parameters):
     # ------------------------------------------------------------------ use
 
     def predict_ended(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
-        """The probability of the outcome for each sequence, all events of which have happened."""
+        """The probability of the outcome for each whole case, as ``table_`` has it.
+
+        With ``after``, from what had happened in the case by then.
+        """
         fitted, data = self.model_.fitted, self._read(events, unknown)
-        index, ends = after_all(data)
+        index, ends = after_all(up_to(data, moment_of(self.after)))
         return np.asarray(fitted.theta[fitted.predict(index)[ends], self.yes])
 
     def predict_proba(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:

@@ -305,6 +305,15 @@ def test_open_cases_are_calibrated_at_every_event_number(asked):
     assert n_tested > 40
 
 
+def test_a_score_at_a_moment_looks_at_what_had_happened_by_then():
+    sequences, y = made(n=400)
+    model = sm.OutcomeModel(value="declined", after=3).fit(sequences, y)
+    p = model.predict_ended(sequences)
+    hits = np.array([each == "declined" for each in y])
+    assert model.score(sequences, y) == pytest.approx(np.log(np.where(hits, p, 1 - p)).mean(), rel=1e-9)
+    assert p.tolist() == model.predict_ended([s[:3] for s in sequences]).tolist()
+
+
 def test_at_an_age():
     rows = {"case": [], "event": [], "time": []}
     for case in range(90):
@@ -330,6 +339,9 @@ def test_at_an_age():
     )
     assert {row.state: list(row.counts) for row in model.table_} == expected
     assert model.left_out_ == {"ended before the age of 3 units": 90 - len(opened)}
+    shares = {row.state: row.probabilities[model.yes] for row in model.table_}
+    called = [("call",) if any(e == "call" and t <= 3 for t, e in case) else () for case in ordered]
+    assert model.predict_ended(events).tolist() == [shares[state] for state in called]
     with pytest.raises(SettingError, match="after 3 is a time, and these events have no times"):
         sm.OutcomeModel(ends_with="b", after="3").fit([["a", "b"], ["b", "a"]])
 
