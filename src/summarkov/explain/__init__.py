@@ -84,18 +84,21 @@ class FittedBag(Protocol):
 
 
 class FittedOutcome(Protocol):
-    """A model of how sequences end; ``model_`` has the outcome and its opposite as target."""
+    """A model of an outcome of whole cases; ``model_`` has the outcome and its opposite as target."""
 
     @property
     def model_(self) -> FittedModel: ...
 
     @property
-    def open_fitted(self) -> Any:
-        """The same states after beginnings of all sequences, counted as the sequences that they are worth."""
+    def open_cases(self) -> Any:
+        """What became of cases that were open at every moment."""
 
     @property
-    def after(self) -> int | None:
-        """How many positions it is about; None: all."""
+    def left_out_(self) -> Mapping[str, int]: ...
+    @property
+    def overall_rate_(self) -> float: ...
+    @property
+    def notices_(self) -> Sequence[str]: ...
 
     @property
     def decided_by(self) -> int | None:
@@ -113,7 +116,7 @@ Shown = FittedModel | FittedGraph | FittedDistribution | FittedBag | FittedOutco
 
 def is_outcome(fitted: Shown) -> TypeGuard[FittedOutcome]:
     """Whether this tells how sequences end; asked of the class, so that what is not fitted says so itself."""
-    return hasattr(type(fitted), "open_fitted")
+    return hasattr(type(fitted), "open_cases")
 
 
 def is_bag(fitted: Shown) -> TypeGuard[FittedBag]:

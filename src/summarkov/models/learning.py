@@ -16,7 +16,7 @@ from summarkov.explain import contrasts_in_table, presence
 from summarkov.kernels import ClusterValues
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Batch, Problem, SearchResult, run_searches
-from summarkov.settings import Progress, reporter
+from summarkov.settings import Duration, Progress, reporter
 from summarkov.summaries import Summary, WindowSummary
 from summarkov.wording import with_attributes
 
@@ -103,17 +103,20 @@ def check_layout(model: SummaryModel, summary: Summary, layout: Layout) -> None:
     if not summary.takes_ticks:
         check_in_a_row(type(model).__name__, layout)
     for duration in model.durations(summary):
-        if layout.time is None:
-            raise SettingError(
-                f"look-back or delay {duration.text} is a time, and these events have no times; read them "
-                "with order=, the column of their times, and times=True, or give a number of positions"
-            )
-        if (layout.time == "clock") != duration.is_clock:
-            there = "dates and times" if layout.time == "clock" else "numbers"
-            write = "'6h' or '7 days'" if layout.time == "clock" else "'7 units'"
-            raise SettingError(
-                f"look-back or delay {duration.text}: these events have {there}; write {write}"
-            )
+        check_time("look-back or delay", duration, layout)
+
+
+def check_time(setting: str, duration: Duration, layout: Layout) -> None:
+    """Refuse a time where events have none, or have times of another kind."""
+    if layout.time is None:
+        raise SettingError(
+            f"{setting} {duration.text} is a time, and these events have no times; read them "
+            "with order=, the column of their times, and times=True, or give a number of positions"
+        )
+    if (layout.time == "clock") != duration.is_clock:
+        there = "dates and times" if layout.time == "clock" else "numbers"
+        write = "'6h' or '7 days'" if layout.time == "clock" else "'7 units'"
+        raise SettingError(f"{setting} {duration.text}: these events have {there}; write {write}")
 
 
 def check_in_a_row(kind: str, layout: Layout) -> None:

@@ -24,10 +24,10 @@ from summarkov.models.stored_models import (
     read_data,
     read_joint,
     read_labels,
-    read_outcome,
     read_settings,
     read_states,
 )
+from summarkov.models.stored_outcomes import read_outcome
 from summarkov.models.stored_sums import read_sums
 from summarkov.search import Certificate, Problem, SearchResult
 from summarkov.search.exact import n_allowed

@@ -233,5 +233,5 @@ function plainly({ code, own, p, hits, support, occurred, target, key, row, why,
 }
 window.summarkov = {
   predict: (events, more) => predict(pastOf(events, more)).map(plainly),
-  otherwise: (events, label, more) => otherwise(pastOf(events, more), predictingOf(codeOf.get(label))).map(plainly),
+  otherwise: (events, label, more) => otherwise(pastOf(events, more), predictingOf(codeOf.get(label), pastOf(events, more))).map(plainly),
 };

@@ -79,7 +79,7 @@ function stateTable(target, outcome, code) {
   fill();
   const { kind } = target.summary;
   const key = isDotted ? `A filled dot: that label came within its window${kind === "count" ? ", as many times as the number says" : kind === "binary" ? "" : "; the numbers tell the order"}. ` : "";
-  return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: probability; bracket: 95% interval; dashed line: ${usualOf(code)}, ${percent(usual)}. Seen: how often it ${model.outcome ? "came about, of how many cases ended in the state" : "was the next event, of how many moments in that state"}.`));
+  return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: probability; bracket: 95% interval; dashed line: ${usualOf(code)}, ${percent(usual)}. Seen: how often it ${model.outcome ? "came about, of how many cases were in the state" : "was the next event, of how many moments in that state"}.`));
 }
 
 // The ends and the middle of the axis of bars.
