@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from paper.coverage import SIZES, coverage_where_sequences_differ
+from paper.coverage import WORLDS as COVERED
 from paper.worlds import WORLDS, alike, drawn, drifting, regimes
 from paper.worlds_table import CLAIMS, examine_world, worlds_table
 
@@ -57,3 +59,10 @@ def test_the_table():
     assert row[0] == "noise, 10 labels"
     assert row[2:4] == ["", ""]
     assert float(row[4]) == 0.0
+
+
+def test_coverage_where_sequences_differ():
+    table = coverage_where_sequences_differ(times=2, n_events=20_000).split("\n")
+    assert len(table) == 2 + 2 * len(COVERED)
+    assert table[0].count("×") == len(SIZES)
+    assert table[4].split("|")[-2].strip() == ""  # one sequence tells nothing of others
