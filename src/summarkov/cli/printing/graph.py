@@ -243,10 +243,15 @@ def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> N
     edges = model.influences_
     if edges:
         more = sure.columns(edges)
-        width = max(12, console.page_width - 52 - sum(2 + widest([*each]) for each in more.values()))
+        width = max(12, console.page_width - 56 - sum(2 + widest([*each]) for each in more.values()))
         table = new_table("Influencer", "Effect", ">Without → with", ">Rate ratio", ">95% interval", *more)
         for at, edge in enumerate(edges):
-            told = (effect_word(edge), outcome_change(edge), times(edge) or "unclear", limits(edge))
+            told = (
+                effect_word(edge),
+                outcome_change(edge),
+                times(edge).split(" (")[0] or "unclear",
+                limits(edge),
+            )
             table.add_row(label(edge.influencer, width), *told, *(cells[at] for cells in more.values()))
         console.print(table)
         words = ("Rate ratio: how many times as likely with it, other influencers equal.", *sure.sentences())

@@ -149,7 +149,7 @@ def print_uninfluenced(console: Page, labels: Sequence[str], but: str = "") -> N
     """Name the labels that nothing influences."""
     if labels:
         names = first_of([shorten(x, 30) for x in labels], 10)
-        console.print(f"\nNot influenced{but}: {names}", style="dim")
+        console.print(f"\nInfluenced by none{but}: {names}", style="dim")
 
 
 def _columns(
