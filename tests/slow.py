@@ -48,6 +48,7 @@ SLOW = (
     "tests/unit/io/test_roundtrip.py",
     "tests/unit/plot/test_plot.py::test_calibration_of_one_model_draws_its_evaluation",
     "tests/unit/plot/test_plot.py::test_equal_figures_are_equal_files",
+    "tests/unit/models/test_outcome.py::test_open_cases_are_calibrated",
     "tests/unit/report/test_page.py::test_two_hundred_labels_stay_small",
     "tests/unit/search/test_lookbacks.py::test_each_replicate_learns",
     "tests/unit/test_docs.py::test_commands_print_what_the_documents_show",

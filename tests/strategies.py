@@ -279,6 +279,11 @@ def _lookbacks(labels, longest):
 # ---------------------------------------------------------------------------------------------------------
 
 
+def from_counts(model):
+    """The influences of a fitted model with intervals that take events for independent."""
+    return replace(model.fitted, clusters=None).influences
+
+
 def codes(labels, names):
     """Codes of some labels."""
     return tuple(labels.index(name) for name in names)

@@ -111,6 +111,7 @@ TESTS: dict[str, list[str]] = {
         "tests/unit/io/test_files.py",
         "tests/every_engine/test_moments.py::test_times_without_ticks",
     ],
+    "engines/outcomes.py": ["tests/every_engine/test_outcome_twins.py", "tests/unit/models/test_outcome.py"],
     "models/outcome.py": ["tests/unit/models/test_outcome.py", "tests/every_engine/test_outcomes.py"],
     "models/joint_features.py": ["tests/unit/models/test_joint.py", "tests/every_engine/test_joint.py"],
 }

@@ -33,7 +33,7 @@ TESTS = {
         "arrays.hpp": [*_COUNTS, _TICKS],
         "boosted.hpp": ["every_engine/test_joint"],
         "count.hpp": [*_COUNTS, _TICKS],
-        "followed.hpp": ["every_engine/test_followed"],
+        "followed.hpp": ["every_engine/test_followed", "unit/kernels/test_followed"],
         "index.hpp": [*_COUNTS, "every_engine/test_followed", "every_engine/test_recency", _TICKS],
         "module.cpp": [
             *_COUNTS,

@@ -153,25 +153,39 @@ def test_an_outcome(visit: Any, model: Any) -> None:
     assert page.locator(".events .event").last.inner_text() in ("outcome=lost", "outcome=lost: no")
 
 
-def test_an_outcome_that_has_come_about(visit: Any) -> None:
+def test_an_outcome_that_is_already_reached(visit: Any) -> None:
     rng = np.random.default_rng(5)
     cases = [list(rng.choice(LABELS, rng.integers(3, 9))) for _ in range(400)]
-    outcome = sm.OutcomeModel(sm.BSuMM(lookback=None, required=["wait"]), reaches="pay", after=2).fit(cases)
+    outcome = sm.OutcomeModel(sm.BSuMM(lookback=None, required=["wait"]), contains="pay", after=2).fit(cases)
     page = visit(outcome, events=cases)
-    asks = [[], ["wait"], ["ask", "pay"], ["pay", "wait"]]
+    asks = [[], ["wait"], ["ask", "pay"], ["pay", "wait"], ["ask"] * 5, ["wait"] * 12]
     said = asked(page, asks)[:, 0]
     np.testing.assert_allclose(said, outcome.predict_open(asks), rtol=0, atol=1e-9)
-    assert said[2:].tolist() == [1.0, 1.0]
+    assert said[2:4].tolist() == [1.0, 1.0]
+    told = page.locator("#panel-label").inner_text()
+    n = sum("pay" in case[:2] for case in cases)
+    assert f"Left out: {n} cases, reached it within 2 events." in told
+    assert f"Of all cases whose outcome is known: {sum('pay' in case for case in cases) // 4}." in told
     page.click("#tab-whatif")
-    for label, shown in (
-        ("wait", 1),
-        ("ask", 1),
-        ("ask", 0),
-        ("pay", 1),
-    ):  # past two events, until it is reached
+    shown = page.locator(".forecast > li .number").first
+    for label in ("wait", "ask", "pay"):
         page.fill("#next", label)
         page.press("#next", "Enter")
-        assert page.locator(".forecast > li").count() == shown
+        assert (shown.inner_text() == "already reached") == (label == "pay")
+
+
+def test_the_table_on_the_page_of_an_outcome_is_that_of_predict_proba(visit: Any) -> None:
+    """Whole cases on the one hand, open ones on the other: they are different questions."""
+    rng = np.random.default_rng(7)
+    cases = [list(rng.choice(LABELS, rng.integers(2, 9))) for _ in range(500)]
+    outcome = sm.OutcomeModel(sm.BSuMM(lookback=None, required=["wait"]), ends_with="pay").fit(cases)
+    page = visit(outcome, events=cases)
+    shown = page.evaluate("JSON.parse(document.getElementById('model').textContent)")
+    assert [after for after, _ in shown["moments"]] == outcome.open_cases.moments.tolist()
+    keys = outcome.model_.fitted.table.keys.tolist()
+    for key, p in zip(keys, shown["targets"]["p"][0], strict=False):
+        case = [z for z, level in zip(outcome.influencers_, key, strict=True) if level]
+        assert outcome.predict_proba([case])[0, 1] == pytest.approx(p, abs=1e-9)
 
 
 @pytest.mark.parametrize("model", [sm.BSuMM("pay", lookback=2), sm.TreeSuMM("pay")], ids=["BSuMM", "tree"])

@@ -97,7 +97,7 @@ def test_notebooks(events: sm.EventSequences) -> None:
     model = sm.OutcomeModel(sm.BSuMM(lookback=None, false_edges=None), COLUMN, value=VALUES[1]).fit(events)
     shown = [
         graph, graph.edges_, graph.models_[SCRIPT], graph.models_[SCRIPT].table_, events, events.describe(),
-        model, model.table_, model.influences_, model.open_table_, graph.explain(events[0], "b"),
+        model, model.table_, model.influences_, model.open_table(), graph.explain(events[0], "b"),
         graph.order_test(events, n=19), graph.confidence(events, n=3),
         model.explain(events[0].with_attributes(None)),
     ]  # fmt: skip

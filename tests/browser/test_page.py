@@ -249,10 +249,8 @@ def test_patterns_and_what_a_mixed_influence_depends_on(visit: Any) -> None:
     page = visit(model)
     node(page, model, "X").click()
     text = page.locator("#panel-label").inner_text()
-    assert (
-        f"Pattern ({pattern.kind}): with {pattern.words}; then the next event at {percent(pattern.probability)}"
-        in text
-    )
+    chance = percent(pattern.probability)
+    assert f"Pattern ({pattern.kind}): with {pattern.words}; then the next event at {chance}" in text
     mixed = [edge for edge in model.influences_ if edge.effect == "mixed"]
     assert mixed
     for edge in mixed:

@@ -15,7 +15,7 @@ from summarkov import kernels
 from summarkov.engines import work
 from summarkov.engines.memory import make_source
 from summarkov.engines.work import EVENT_BYTES
-from summarkov.kernels import boosted, followed, history_tests, numpy_kernels, resampling
+from summarkov.kernels import boosted, clusters, followed, history_tests, numpy_kernels, resampling
 
 #: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
 BACKENDS = {
@@ -34,6 +34,7 @@ FUNCTIONS = (
 #: Those whose NumPy twins have a module of their own.
 ELSEWHERE = {
     "count_followed": followed,
+    "cluster_presence": clusters,
     "count_presence": resampling,
     "count_tests": history_tests,
     "tree_grower": boosted,

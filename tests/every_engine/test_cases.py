@@ -74,7 +74,7 @@ def test_weights(kind, engine):
     with engine(table, pieces=pieces, **SETTINGS, weight="weight") as source:
         assert source.scale == (1 if kind == "whole" else 2**20)
         assert_equal(source, events)
-        ended = [sm.OutcomeModel(reaches="D", after=2).fit(data) for data in (source, events)]
+        ended = [sm.OutcomeModel(contains="D", after=2).fit(data) for data in (source, events)]
         assert ended[0].model_.fitted.influences == ended[1].model_.fitted.influences
 
 

@@ -175,6 +175,11 @@ def same_models(some, others):
         assert np.array_equal(one.fitted.theta, other.fitted.theta)
         assert one.fitted.summary == other.fitted.summary  # with the rules of a tree
         assert one.fitted.n_sequences == other.fitted.n_sequences
+        assert (one.fitted.clusters is None) == (other.fitted.clusters is None)
+        if one.fitted.clusters is not None:  # how much sequences move the ratios of edges
+            assert one.fitted.clusters.squares.any()
+            assert np.array_equal(one.fitted.clusters.squares, other.fitted.clusters.squares)
+            assert np.array_equal(one.fitted.clusters.n, other.fitted.clusters.n)
     return True
 
 

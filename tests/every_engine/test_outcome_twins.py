@@ -1,6 +1,5 @@
 """Outcomes of cases with ticks, times and attributes are those counted by hand, in memory and streamed."""
 
-import math
 import tempfile
 from pathlib import Path
 
@@ -11,8 +10,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import summarkov as sm
-from oracle_outcomes import states_of_beginnings, told
-from oracle_worth import worth
+from oracle_outcomes import open_cases, share_at, states_of_beginnings, told
 from strategies import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
@@ -30,10 +28,13 @@ DELAYS = {(0, False): 0, (1, False): 1, (0, True): "0", (1, True): "1"}
 ASKED = [
     {"outcome": "result", "value": "bad"},
     {"outcome": "result", "value": "bad", "after": 2},
+    {"outcome": "result", "value": "bad", "after": "2"},
     {"ends_with": "C"},
     {"ends_with": "C", "after": 1},
-    {"reaches": "C", "after": 1},
-    {"reaches": "C", "after": 2},
+    {"contains": "C"},
+    {"contains": "C", "after": 1},
+    {"contains": "C", "after": 2},
+    {"contains": "C", "after": "3"},
 ]
 
 
@@ -56,15 +57,16 @@ def cases(draw, together):
     return found
 
 
-def rows_of(some):
+def rows_of(some, weights):
     """One row per event; the rows of a case stand in order."""
-    rows = {"case": [], "event": [], "time": [], "region": [], "result": []}
+    rows = {"case": [], "event": [], "time": [], "region": [], "result": [], "weight": []}
     for number, (region, result, ticks) in enumerate(some):
         for time, labels in ticks:
             for label in sorted(labels):
-                for name, value in zip(rows, (f"{number}", label, time, region, result), strict=True):
+                told_of = (f"{number}", label, time, region, result, weights[number])
+                for name, value in zip(rows, told_of, strict=True):
                     rows[name].append(value)
-    types = {name: pa.int64() if name == "time" else pa.string() for name in rows}
+    types = {name: pa.int64() if name in ("time", "weight") else pa.string() for name in rows}
     return pa.table(rows, schema=pa.schema(types))
 
 
@@ -79,50 +81,63 @@ def test_outcomes_are_those_counted_by_hand(data):
     regions = {"region=(missing)" if region is None else f"region={region}" for region, _, _ in some}
     assume(any(region is not None for region, _, _ in some))
     assume("outcome" not in asked or any(result is not None for _, result, _ in some))
-    influencers = sorted(data.draw(st.sets(st.sampled_from([*LABELS, *sorted(regions)]), max_size=2)))
+    itself = asked.get("contains", asked.get("ends_with"))  # never an influencer
+    may = [*(label for label in LABELS if label != itself), *sorted(regions)]
+    influencers = sorted(data.draw(st.sets(st.sampled_from(may), max_size=2)))
+    is_weighted = data.draw(st.booleans())
+    weights = [1 + number % 3 if is_weighted else 1 for number in range(len(some))]
 
-    ended, everywhere, hits = {}, [], []
+    in_table, everywhere, left_out = {}, [], {}
     lookbacks = dict.fromkeys(influencers, reach)
-    for region, result, ticks in some:
+    for (region, result, ticks), weight in zip(some, weights, strict=True):
         held = {"region=(missing)" if region is None else f"region={region}"}
-        hit, before = told(ticks, result, asked)
-        states = states_of_beginnings((held, before), influencers, lookbacks, delay, kind)
-        hits.append(hit)
-        if hit is not None:
-            ended.setdefault(states[-1], [0, 0])[not hit] += 1
-            everywhere.append((states, hit))
-    assume({True, False} <= set(hits))
-    beginnings = worth(everywhere)
+        hit, looked_at, reason = told(ticks, result, asked, "tick" if together else "event")
+        if reason is None:
+            states = states_of_beginnings((held, looked_at), influencers, lookbacks, delay, kind)
+            in_table.setdefault(states[-1], [0, 0])[not hit] += weight
+        else:
+            left_out[reason] = left_out.get(reason, 0) + 1
+        states = states_of_beginnings((held, ticks), influencers, lookbacks, delay, kind)
+        reached = [n for n, (_, labels) in enumerate(ticks, 1) if asked.get("contains") in labels]
+        everywhere.append((states, hit, weight, min(reached, default=None)))
+    assume(all(sum(counts[x] for counts in in_table.values()) for x in (0, 1)))
+    counted = open_cases(everywhere)
 
     columns = ["region", "result"] if "outcome" in asked else ["region"]
     reading = {"order": "time", "times": True, "attributes": columns, "labels": LABELS}
     reading["ties"] = "together" if together else "in row order"
+    reading |= {"weight": "weight"} if is_weighted else {}
     settings = {"lookback": LOOKBACKS[reach], "delay": DELAYS[delay]}
     template = KINDS[kind](required=influencers, candidates=influencers, **settings)
-    rows = rows_of(some)
+    rows = rows_of(some, weights)
     events = sm.read_events(rows, **reading)
+    assume(not together or events.moments.has_ticks)
     model = sm.OutcomeModel(template, **asked).fit(events)
     assert model.influencers_ == tuple(influencers)
-    assert model.n_left_out_ == hits.count(None)
+    assert model.left_out_ == left_out
     order = [model.yes, 1 - model.yes]
-    for fitted, expected in ((model.model_.fitted, ended), (model.open_fitted, beginnings)):
-        table = fitted.table
-        counts = (table.counts[:, order] / fitted.scale).tolist()
-        found = {tuple(key): row for key, row in zip(table.keys.tolist(), counts, strict=True) if any(row)}
-        assert found.keys() == expected.keys()
-        assert all(found[key] == pytest.approx(expected[key], abs=1e-5) for key in expected)
+    fitted = model.model_.fitted
+    counts = (fitted.table.counts[:, order] / fitted.scale).tolist()
+    assert {
+        tuple(k): c for k, c in zip(fitted.table.keys.tolist(), counts, strict=True) if any(c)
+    } == in_table
+    known = [(hit, weight) for _, hit, weight, _ in everywhere if hit is not None]
+    overall = sum(weight for hit, weight in known if hit) / sum(weight for _, weight in known)
+    assert model.overall_rate_ == pytest.approx(overall, rel=1e-9)
 
-    open_cases = model.predict_open(events).tolist()
-    for (region, _, ticks), p in zip(some, open_cases, strict=True):
-        held = {"region=(missing)" if region is None else f"region={region}"}
-        if any(asked.get("reaches") in labels for _, labels in ticks):
-            assert p == 1
-        elif len(ticks) > asked.get("after", math.inf):
-            assert math.isnan(p)
-        else:
-            state = states_of_beginnings((held, ticks), influencers, lookbacks, delay, kind)[-1]
-            yes, no = beginnings.get(state, (0, 0))
-            assert p == pytest.approx((0.1 + yes) / (0.2 + yes + no), abs=1e-6)
+    opened = model.open_cases
+    assert opened.moments.tolist() == list(range(len(counted)))
+    for n, by_state in enumerate(counted):
+        found = (opened.counts[n][:, order] / fitted.scale).tolist()
+        assert {tuple(k): c for k, c in zip(opened.keys.tolist(), found, strict=True) if any(c)} == by_state
+
+    predicted = model.predictions(events)
+    for row, (states, _, _, reached) in enumerate(everywhere):
+        p = float(predicted.probabilities[row, 0])
+        assert bool(predicted.already_reached[row]) == (reached is not None)
+        yes, no = share_at(counted, len(states) - 1, states[-1])
+        expected = 1.0 if reached is not None else (0.1 + yes) / (0.2 + yes + no)
+        assert p == pytest.approx(expected, abs=1e-5)
 
     with tempfile.TemporaryDirectory() as folder:
         half = len(rows) // 2

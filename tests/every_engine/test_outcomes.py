@@ -9,8 +9,7 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
-from oracle_outcomes import told
-from oracle_worth import worth
+from oracle_outcomes import open_cases, told
 from summarkov.errors import DataError, SettingError
 
 #: Numbers as the paper counts them.
@@ -23,7 +22,9 @@ ASKED = {
     "column, beginnings": {"outcome": "result", "value": "bad", "after": 3},
     "last": {"ends_with": "D"},
     "last, beginnings": {"ends_with": "D", "after": 2},
-    "reached": {"reaches": "C", "after": 2},
+    "contained": {"contains": "C"},
+    "contained, beginnings": {"contains": "C", "after": 2},
+    "contained, at an age": {"contains": "C", "after": "5"},
 }
 
 
@@ -46,12 +47,13 @@ def table(n=40, seed=3):
 
 
 def twin(rows, asked):
-    """Whether each case has the outcome (None: not known), counted by hand, and its ticks before that."""
+    """Whether each case has the outcome, the ticks looked at, why it is left out, and all of its ticks."""
     cases = {}
     for row in rows.to_pylist():
         ticks, _ = cases.setdefault(row["case"], ({}, row["result"]))
         ticks.setdefault(row["time"], set()).add(row["event"])
-    return [told(list(by_time.items()), result, asked) for by_time, result in cases.values()]
+    found = [(list(by_time.items()), result) for by_time, result in cases.values()]
+    return [(*told(ticks, result, asked, "tick"), ticks) for ticks, result in found]
 
 
 @pytest.mark.parametrize("window", [(0, None), (0, "3"), ("1", "6"), ("2", None)])
@@ -60,17 +62,21 @@ def test_outcomes_are_those_counted_by_hand(asked, window):
     rows, (delay, lookback) = table(), window
     template = sm.BSuMM(lookback=lookback, delay=delay, required=["A", "B"], max_influencers=2)
     model = sm.OutcomeModel(template, **asked).fit(sm.read_events(rows, **READING))
-    at_end = {}
-    cases = twin(rows, asked)
-    for hit, ticks in cases:
-        if hit is not None:
-            at_end.setdefault(states(ticks, window)[-1], [0, 0])[not hit] += 1
-    assert model.n_left_out_ == sum(hit is None for hit, _ in cases)
-    assert {row.state: list(row.counts) for row in model.table_} == at_end
-    everywhere = worth([(states(ticks, window), hit) for hit, ticks in cases if hit is not None])
-    open_table = {row.state: list(row.counts) for row in model.open_table_}
-    assert open_table.keys() == everywhere.keys()
-    assert all(open_table[state] == pytest.approx(everywhere[state], abs=1e-6) for state in everywhere)
+    in_table, left_out, everywhere = {}, {}, []
+    for hit, looked_at, reason, ticks in twin(rows, asked):
+        if reason is None:
+            in_table.setdefault(states(looked_at, window)[-1], [0, 0])[not hit] += 1
+        else:
+            left_out[reason] = left_out.get(reason, 0) + 1
+        reached = [n for n, (_, labels) in enumerate(ticks, 1) if asked.get("contains") in labels]
+        everywhere.append((states(ticks, window), hit, 1, min(reached, default=None)))
+    assert model.left_out_ == left_out
+    assert {row.state: list(row.counts) for row in model.table_} == in_table
+    opened, order = model.open_cases, [model.yes, 1 - model.yes]
+    for n, expected in enumerate(open_cases(everywhere)):
+        keys = [tuple(z for z, level in zip("AB", key, strict=True) if level) for key in opened.keys.tolist()]
+        found = dict(zip(keys, opened.counts[n][:, order].tolist(), strict=True))
+        assert {state: counts for state, counts in found.items() if any(counts)} == expected
 
 
 def states(ticks, window):
@@ -89,10 +95,11 @@ def test_a_tree_asks_of_beginnings_at_the_same_times():
     (label,) = model.influencers_
     plain = sm.BSuMM(lookback="3", required=[label], candidates=[label])
     expected = sm.OutcomeModel(plain, **ASKED["column"]).fit(events)
-    for name in ("table_", "open_table_"):
-        tables = [sorted(row.counts for row in getattr(each, name)) for each in (model, expected)]
+    for after in (None, 1, 4):
+        tables = [sorted(row.counts for row in each.open_table(after)) for each in (model, expected)]
         assert tables[0] == tables[1]
         assert len(tables[0]) == 2
+    assert sorted(row.counts for row in model.table_) == sorted(row.counts for row in expected.table_)
 
 
 def scanned(rows, folder, memory=2**30, **reading):
@@ -112,7 +119,7 @@ def test_streams_learn_what_is_learned_in_memory(asked, memory, tmp_path):
         assert sm.OutcomeModel(**asked).fit(source).to_document() == expected
 
 
-@pytest.mark.parametrize("asked", ["column", "reached"])
+@pytest.mark.parametrize("asked", ["column", "contained, beginnings"])
 def test_so_are_trees_windows_in_time_confidence_and_order(asked, tmp_path):
     rows, settings = table(), ASKED[asked]
     events = sm.read_events(rows, **READING)
@@ -152,7 +159,7 @@ def test_weights_of_a_column_are_those_in_memory(tmp_path):
         streamed = sm.OutcomeModel(**ASKED["column"]).fit(source)
         assert streamed.to_document() == model.to_document()
         assert streamed.confidence(source, n=5) == model.confidence(events, n=5)
-    hits = [(hit, 0.5 + number % 3) for number, (hit, _) in enumerate(twin(rows, ASKED["column"]))]
+    hits = [(hit, 0.5 + number % 3) for number, (hit, *_) in enumerate(twin(rows, ASKED["column"]))]
     known = [(hit, weight) for hit, weight in hits if hit is not None]
     share = sum(weight for hit, weight in known if hit) / sum(weight for _, weight in known)
     assert model.base_rate_ == pytest.approx(share, rel=1e-9)

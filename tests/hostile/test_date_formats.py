@@ -113,3 +113,22 @@ def test_the_zones_at_the_ends(tmp_path):
 def test_formats_that_are_refused_before_anything_is_read(form, told):
     with pytest.raises(SettingError, match=re.escape(told)):
         sm.read_events("no such file.csv", date_format=form)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("times", "row"),
+    [
+        (("2024-W05-1", "2024-W05-2"), 1),
+        (("2024-01-31", "2024-W05-2"), 2),
+        (("20240131T101500", "20240131T101501"), 1),
+        (("10:15", "T1016"), 2),
+    ],
+)
+def test_forms_of_iso_that_are_not_read_are_refused_where_they_stand(read, times, row, tmp_path):
+    """Python reads week dates, Arrow does not: it was said that row 1 does not go with row 1."""
+    with pytest.raises(DataError) as error:
+        read(log(tmp_path, *times))
+    words = str(error.value)
+    assert f"row {row} of the data holds {times[row - 1]!r}; write all of it as numbers" in words
+    assert " and row " not in words

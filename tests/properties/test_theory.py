@@ -215,3 +215,18 @@ def test_other_families_find_the_same_set(family):
     """States that tell more apart than the truth does need more data, and lead to the same labels."""
     drawn = sm.Dynamics(PAPER, summary=BinarySummary(3)).simulate(6000, 10, seed=1)
     assert family("A", lookback=3).fit(drawn).influencers_ == ("B", "C")
+
+
+def test_two_labels_and_one_step_back_say_the_same_but_at_the_start():
+    """Where combinations of pasts are impossible, sets can be equivalent: Theorem 1 assumes they are not."""
+    after = {(0,): 0.7, (1,): 0.2}
+    known = sm.Dynamics(
+        {"A": (("A",), after), "B": (("A",), {k: 1 - p for k, p in after.items()})}, lookback=1
+    )
+    sequences = known.simulate(20, 50, seed=1).to_lists()
+    for sequence in sequences:
+        for at in range(1, len(sequence)):
+            (a,), (b,) = (oracle.binary_state(sequence[:at], (z,), 1) for z in "AB")
+            assert a == 1 - b
+    assert known.is_influencing("A", ["A"])
+    assert not known.is_influencing("A", ["B"])  # only because of first positions

@@ -26,7 +26,12 @@ def test_a_column_and_what_is_reached(spark):
     reading = {"order": "time", "attributes": ["region", "result"]}
     events = sm.read_events(frame, **reading)
     with sm.scan_spark(spark.createDataFrame(frame), partitions=3, **reading) as source:
-        for asked in ({"outcome": "result", "value": "bad"}, {"reaches": "A", "after": 2}):
+        for asked in (
+            {"outcome": "result", "value": "bad"},
+            {"contains": "A", "after": 2},
+            {"contains": "A"},
+            {"ends_with": "A"},
+        ):
             model = sm.OutcomeModel(**asked).fit(events)
             on_spark = sm.OutcomeModel(**asked).fit(source)
             assert on_spark.to_document() == model.to_document()

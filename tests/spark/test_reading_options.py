@@ -51,6 +51,13 @@ READ = {
     "lifecycle": {"order": "row", "lifecycle": "complete"},
     "labels joined": {"order": "row", "event": ["activity", "lifecycle:transition"], "separator": " / "},
     "a label for missing ones": {"order": "row", "missing": "nobody"},
+    "without duplicates": {"order": "hour", "ties": "in row order", "drop_duplicates": True},
+    "days as text without duplicates": {
+        "order": "day",
+        "date_format": "%d/%m/%Y",
+        "ties": "in row order",
+        "drop_duplicates": True,
+    },
     "times": {"order": ["at", "row"], "times": True},
     "attributes": {"order": "row", "attributes": ["region", "age"], "cuts": {"age": [30, 50]}},
     "weights": {"order": "row", "weight": "weight", "lifecycle": "complete"},
@@ -75,6 +82,7 @@ def test_equal_to_memory(spark, kind):
         assert source.attributes == memory.attributes
         told, expected = source.origin, events.origin
         assert (told.unlabelled, told.other_lifecycle) == (expected.unlabelled, expected.other_lifecycle)
+        assert (told.caseless, told.dropped) == (expected.caseless, expected.dropped)
         assert told.to_dict() == expected.to_dict()
         summary = sm.OSuMM(lookback="5h" if how.get("times") else 3).make_summary()
         targets = Target((len(memory.labels) - 1,), len(memory.labels))
@@ -82,6 +90,29 @@ def test_equal_to_memory(spark, kind):
         (mine,), (others,) = source.count(requests), memory.count(requests)
         assert mine.keys.tolist() == others.keys.tolist()
         assert [t.tolist() for t in mine.tables] == [t.tolist() for t in others.tables]
+
+
+BLANKS = ["", " ", "\t", "\u00a0", "\u3000", "\x1c", None]
+
+
+def test_rows_without_a_case(spark):
+    cases = [*BLANKS, "x", "y", "x ", *BLANKS]
+    n = len(cases)
+    time = [None if not (case or "").strip() else at for at, case in enumerate(cases)]
+    rows = [(case, "ab"[at % 2], time[at]) for at, case in enumerate(cases)]
+    frame = spark.createDataFrame(rows, "case string, event string, time long")
+    table = pa.table({"case": cases, "event": [row[1] for row in rows], "time": pa.array(time, pa.int64())})
+    how = {"missing": "skip", "lifecycle": None}
+    events = sm.read_events(table, **how)
+    with sm.scan_spark(frame, partitions=2, **how) as source:
+        assert (source.n_sequences, source.n_events) == (len(events), events.n_events) == (3, 3)
+        assert source.origin.caseless == events.origin.caseless == n - 3
+        assert source.origin.unlabelled == 0
+    for read, given in ((sm.scan_spark, frame), (sm.read_events, table)):
+        with pytest.raises(
+            DataError, match=rf"or only blanks, in {n - 3} rows, the first is row 1 .*missing="
+        ):
+            read(given)
 
 
 def test_many_ties(spark):

@@ -29,7 +29,7 @@ _reading, _preparing = map(settings_in, (READING, PREPARING))
 #: Settings of reading that Python calls the same.
 _SAME = (
     *("case", "event", "weight", "date_format", "missing", "separator", "ties", "times", "lifecycle"),
-    *("session_gap", "missing_attributes", "format", "closed_by", "ends_column"),
+    *("session_gap", "missing_attributes", "format", "closed_by", "ends_column", "drop_duplicates"),
 )
 
 
@@ -99,7 +99,17 @@ class Reading:
     weight: str | None = _reading("COLUMN", "Column of how much each sequence counts; constant per sequence.")
     lifecycle: str | None = _reading("NAME", "Keep only events of this lifecycle, such as complete.")
     missing: str = _reading(
-        "error|skip|LABEL", "What to do with events without a label, or a label for them.", default="error"
+        "error|skip|LABEL",
+        "What to do with events without a label, or a label for them. skip also leaves out rows without a "
+        "case.",
+        default="error",
+    )
+    drop_duplicates: bool = setting(
+        flag(
+            "--drop-duplicates",
+            "Leave out rows of the case, event and place of an earlier row.",
+            panel=READING,
+        )
     )
     separator: str = _reading("TEXT", "What stands between the labels of several columns.", default="+")
     ties: str | None = _reading(

@@ -11,16 +11,7 @@ from summarkov.confidence.order import (
     competing,
     order_word,
 )
-from summarkov.confidence.rate_ratio import (
-    RateRatio,
-    Strata,
-    directions,
-    exact_intervals,
-    rate_ratio,
-    seen,
-    widened,
-    widening,
-)
+from summarkov.confidence.rate_ratio import RateRatio, Strata, directions, exact_intervals, rate_ratio, seen
 from summarkov.confidence.results import (
     Confidence,
     Discoveries,
@@ -32,3 +23,4 @@ from summarkov.confidence.results import (
     benjamini_yekutieli,
     standardised,
 )
+from summarkov.confidence.robust import added, robust_widening, widened, widening

@@ -11,7 +11,8 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence.rate_ratio import Strata, rate_ratio, widened
+from summarkov.confidence.rate_ratio import Strata, rate_ratio
+from summarkov.confidence.robust import widened
 from summarkov.frames import Record
 from summarkov.typing import FloatArray
 

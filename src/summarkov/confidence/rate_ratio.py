@@ -265,32 +265,3 @@ def directions(strata: Strata, level: float = 0.95) -> tuple[BoolArray, BoolArra
     limit = (1 - level) / 2 / np.maximum(held.sum(axis=-1, keepdims=True), 1)
     more, less = held & (at_least <= limit), held & (at_most <= limit)
     return np.where(often, less, more), np.where(often, more, less)
-
-
-def widening(found: RateRatio, drawn: FloatArray) -> FloatArray:
-    """How many times wider than from counts the interval of a ratio is, if sequences are drawn anew.
-
-    ``drawn[..., b]`` are the ratios of resampled data: the standard deviation of their logarithms is compared
-    with that which counts give. It is at least 1, and 1 where one of the two is not known: hits were so few
-    that the exact interval, which is wide, must do.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(drawn)
-        usable = np.isfinite(logs)
-        n = usable.sum(axis=-1)
-        logs = np.where(usable, logs, 0.0)
-        mean = logs.sum(axis=-1) / np.maximum(n, 1)
-        square = np.where(usable, (logs - mean[..., None]) ** 2, 0.0).sum(axis=-1) / np.maximum(n - 1, 1)
-        factor = np.sqrt(square) / found.deviation
-    return np.where((n >= 10) & np.isfinite(factor), np.maximum(factor, 1.0), 1.0)
-
-
-def widened(found: RateRatio, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The interval of a ratio, made wider by a factor (on the scale of logarithms)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = (
-            found.ratio * (found.low / found.ratio) ** factor,
-            found.ratio * (found.high / found.ratio) ** factor,
-        )
-    known = np.isfinite(found.ratio) & (found.ratio > 0)
-    return np.where(known, low, found.low), np.where(known, high, found.high)

@@ -55,8 +55,9 @@ class EdgeConfidence(Edge):
         that is not in the graph, beside these and itself. Where look-backs are learned, it is taken at
         the one that most replicates found.
     low, high : float
-        The interval of the ratio: that from counts, or a wider one if the ratios of the replicates spread
-        more than counts let one expect, because sequences differ.
+        The interval of the ratio: that of the edge itself, which allows for sequences that differ, or a wider
+        one if the ratios of the replicates spread more. For an edge that is not in the graph, that from
+        counts, or a wider one.
     frequency : float
         The share of replicates whose graph has the edge.
     corrected_ratio, corrected_low, corrected_high : float or None
@@ -129,7 +130,7 @@ class Discovery(Edge):
     influencer, target : str
         The edge.
     ratio, low, high : float
-        The ratio in the half that tested and its 95% interval, see
+        The ratio in the half that tested and its 95% interval from counts, see
         :func:`summarkov.confidence.rate_ratio`.
     p_value, adjusted : float
         How likely at least such a difference is by chance, and the least false-discovery rate at which
@@ -240,7 +241,8 @@ class Pair(Edge):
         edges of the graph (infinite for required ones), mostly below 0 for others. Where look-backs are
         learned, an influencer that the graph does not have is looked for at the one that scores best.
     ratio, low, high : float
-        As those of edges, see :class:`summarkov.explain.Influence`.
+        The ratio as that of edges, see :class:`summarkov.explain.Influence`; the interval, like ``z``, from
+        counts alone, for pairs of the graph as for others.
     frequency : float or None
         The share of resampled graphs that have the edge; None if it was not asked for
         (:meth:`InfluenceGraph.confidence`).

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from summarkov.engines.memory import MemorySource
+from summarkov.engines.outcomes import NOT_TOLD, Outcome, ReasonsWork, Whole
 from summarkov.engines.source import EventSource
 from summarkov.engines.views import Seen
 from summarkov.engines.work import Answer, Part, Work
@@ -17,107 +18,17 @@ from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Block, Rows, cut_events, uncut, with_keys
-from summarkov.events.vocabulary import translation
+from summarkov.events.vocabulary import END, translation
 from summarkov.kernels import UNLIMITED
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
-
-#: Of a sequence whose outcome is not known, and of a code that tells nothing about it.
-NOT_KNOWN, NOT_TOLD = -1, -2
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How to tell the outcome of a sequence: from a value that it has, or from its events.
-
-    ``name`` is the outcome. One of these tells it: ``values`` has, for each code and last for no known label,
-    1 if it is an attribute that means the outcome, 0 if one that means the opposite, -1 if one that says that
-    it is not known, -2 else; ``hits`` has 1, 0 or -1 for each sequence by its number; ``last`` is a label
-    that a sequence ends with, and ``reached`` one that occurs after the first ``after`` positions. With
-    ``after``, these alone are looked at, of sequences that have as many.
-    """
-
-    name: str
-    values: IntArray | None = None
-    hits: IntArray | None = None
-    last: int | None = None
-    reached: int | None = None
-    after: int | None = None
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """The outcome and its opposite, sorted."""
-        return self.name, f"{self.name}: no"
-
-    def tell(self, here: _Whole) -> tuple[IntArray, IntArray]:
-        """Of each sequence whether it has the outcome, and the number of positions that came before."""
-        n = here.n_positions
-        limits = n
-        if self.reached is not None:
-            assert self.after is not None
-            first, last = here.first_and_last(self.reached)
-            hits = np.where((n > self.after) & (first > self.after), last > 0, NOT_KNOWN)
-        elif self.last is not None:
-            _, last = here.first_and_last(self.last)
-            hits, limits = np.where(n > 0, last == n, NOT_KNOWN), np.maximum(n - 1, 0)
-        elif self.values is not None:
-            hits = here.value(self.values)
-        else:
-            assert self.hits is not None
-            hits = self.hits[here.number : here.number + len(n)]
-        if self.after is not None:
-            hits, limits = np.where(limits >= self.after, hits, NOT_KNOWN), np.minimum(limits, self.after)
-        return hits, limits
-
-
-class _Whole(NamedTuple):
-    """A block of whole sequences, the first of which has a number; and the position of each row.
-
-    ``starts`` are the rows that begin a position; attributes stand at position 0.
-    """
-
-    block: Block
-    number: int
-    sequence: IntArray
-    position: IntArray
-    starts: BoolArray
-
-    @classmethod
-    def of(cls, block: Block, number: int, attributes: BoolArray | None) -> _Whole:
-        """Which rows stand where."""
-        starts = np.ones(len(block.codes), bool) if block.moments is None else block.moments.starts
-        if attributes is not None:
-            starts = starts & ~attributes[block.codes]
-        sequence = np.repeat(np.arange(len(block.offsets) - 1), np.diff(block.offsets))
-        ticks = np.append(0, np.cumsum(starts))
-        return cls(block, number, sequence, ticks[1:] - ticks[block.offsets[:-1]][sequence], starts)
-
-    @property
-    def n_positions(self) -> IntArray:
-        """How many positions each sequence has."""
-        return np.bincount(self.sequence[self.starts], minlength=len(self.block.offsets) - 1)
-
-    def first_and_last(self, code: int) -> tuple[IntArray, IntArray]:
-        """The first and the last position of each sequence with a code; far off and 0 where there is none."""
-        at, n = np.flatnonzero(self.block.codes == code), len(self.block.offsets) - 1
-        first, last = np.full(n, UNLIMITED), np.zeros(n, np.int64)
-        np.minimum.at(first, self.sequence[at], self.position[at])
-        np.maximum.at(last, self.sequence[at], self.position[at])
-        return first, last
-
-    def value(self, values: IntArray) -> IntArray:
-        """What the attributes of each sequence tell."""
-        found = np.full(len(self.block.offsets) - 1, NOT_KNOWN)
-        at = np.flatnonzero(values[self.block.codes] != NOT_TOLD)
-        found[self.sequence[at]] = values[self.block.codes[at]]
-        return found
 
 
 @dataclass(frozen=True)
 class Ended:
-    """Shows every sequence up to its limit, and then its outcome; those of which none is known not at all.
+    """Shows every sequence up to its limit, and then its outcome; those that do not count not at all.
 
-    With ``everywhere``, the outcome is also at each position, together with what stands there: for cases that
-    have not ended.
+    With ``everywhere``, the outcome is also at each position, together with what stands there, as long as it
+    was not certain before: what became of the cases that were open then.
     """
 
     outcome: Outcome
@@ -129,7 +40,7 @@ class Ended:
     def of(cls, labels: Sequence[str], outcome: Outcome, *, everywhere: bool) -> Ended:
         """The vocabulary with the outcome and its opposite, and without the values that tell it."""
         held = [] if outcome.values is None else np.flatnonzero(outcome.values[:-1] != NOT_TOLD).tolist()
-        gone = {labels[code] for code in held}
+        gone = {END, *(labels[code] for code in held)}
         kept = [label for label in labels if label not in gone]
         for name in outcome.names:
             if name in kept:
@@ -144,7 +55,7 @@ class Ended:
             done, any_yet = 0, False
             few = max(1, most // (1 + 2 * self.everywhere))  # each position may have an outcome
             for block in uncut(part.read(few)):
-                shown = self._shown(_Whole.of(block, done, part.attributes))
+                shown = self._shown(Whole.of(block, part, done))
                 done += len(block.offsets) - 1
                 if len(shown.offsets) > 1:
                     any_yet = True
@@ -158,22 +69,26 @@ class Ended:
         is_outcome = np.append(np.isin(self.labels, self.outcome.names), False)
         return replace(seen, attributes=seen.attributes & ~is_outcome)
 
-    def _shown(self, here: _Whole) -> Block:
+    def _shown(self, here: Whole) -> Block:
         """A block up to the limits of its sequences, each of which ends there."""
-        block, (hits, limits) = here.block, self.outcome.tell(here)
-        there = hits != NOT_KNOWN
+        block, (hits, limits, first, reasons) = here.block, self.outcome.tell(here)
+        there = reasons == 0
         keep = there[here.sequence] & (here.position <= limits[here.sequence])
         if self.outcome.values is not None:
             keep &= self.outcome.values[block.codes] == NOT_TOLD
+        if here.end is not None:
+            keep &= block.codes != here.end
         times = None if block.moments is None or block.moments.times is None else block.moments.times[keep]
         rows = _Rows(self.translate[block.codes[keep]], here.sequence[keep], here.starts[keep], times)
         code_of = np.searchsorted(self.labels, self.outcome.names).astype(np.int32)
         outcomes = code_of[np.where(hits == 1, 0, 1)]
-        if self.everywhere:
-            rows = rows.inserted(np.flatnonzero(rows.starts) + 1, outcomes, begins=False)
         ending = np.flatnonzero(there)
+        if self.everywhere:
+            is_open = rows.starts & (here.position <= first[here.sequence])[keep]
+            rows = rows.inserted(np.flatnonzero(is_open) + 1, outcomes, begins=False)
+            ending = ending[first[ending] > limits[ending]]
         rows = rows.inserted(np.searchsorted(rows.sequence, ending, side="right"), outcomes, ending)
-        ends = np.searchsorted(rows.sequence, ending, side="right")
+        ends = np.searchsorted(rows.sequence, np.flatnonzero(there), side="right")
         moments = replace(
             block.moments or Moments(rows.starts), starts=rows.starts, times=rows.times, periods=None
         )
@@ -222,9 +137,14 @@ class EndedSource(EventSource):
         self.attributes = tuple(name for name in source.attributes if name in known)
 
     @cached_property
+    def survey(self) -> IntArray:
+        """For each of the outcome's reasons: sequences, their weight, and that of those with the outcome."""
+        return self._source.run(ReasonsWork(self._view.outcome))
+
+    @property
     def n_sequences(self) -> int:  # type: ignore[override]  # worked out when it is asked for
-        """K: those whose outcome is known, however much they weigh."""
-        return self.run(_CountSequences())
+        """K: those that count, however much they weigh."""
+        return int(self.survey[0, 0])
 
     @cached_property
     def _held(self) -> Part | None:
@@ -287,19 +207,6 @@ def _cut(block: Block, most: int) -> Iterator[Block]:
     """A block of whole sequences in smaller ones."""
     rows = Rows(block.codes, block.offsets, (), np.empty(0, bool), block.moments)
     return with_keys(cut_events(rows, most, block.weights), block.keys)
-
-
-@dataclass(frozen=True)
-class _CountSequences:
-    """Counts the sequences of all parts."""
-
-    def run(self, part: Part) -> int:
-        """Each is counted where it ends."""
-        return sum(len(block.offsets) - 1 - block.goes_on for block in part.blocks(1 << 6))
-
-    def total(self, answers: Sequence[int]) -> int:
-        """Add up several parts."""
-        return sum(answers)
 
 
 @dataclass(frozen=True)

@@ -220,7 +220,7 @@ class FollowedWork:
 
     def run(self, part: Part) -> tuple[IntArray, IntArray]:
         """Block by block, of whole sequences."""
-        return self.total([self._count(*each) for each in part.whole(part.most_events(EVENT_BYTES))])
+        return self.total([self._count(*each) for each in part.whole(EVENT_BYTES)])
 
     def _count(self, block: Block, index: Index) -> tuple[IntArray, IntArray]:
         counted: tuple[IntArray, IntArray] = kernels.count_followed(

@@ -265,7 +265,7 @@ class ShuffledWork:
         if self.outcomes:
             stays = np.zeros(n_labels + 1, bool) if stays is None else stays.copy()
             stays[list(self.outcomes)] = True
-        asked = _in_arrays(self.asked, self.strata)
+        asked = presence_asked(self.asked, self.strata)
         pasts = [Past()] * len(self.replicates)
         totals: list[list[StateCounts]] = []
         read = cut_for_shuffling(part.blocks(EVENT_BYTES), self.shuffles, part.memory // _WHOLE_BYTES)
@@ -310,7 +310,7 @@ class ShuffledWork:
         return tables, past_after(past, codes, block.begin, _memory(self.asked), moments, part.attributes)
 
 
-def _in_arrays(asked: Sequence[Asked], strata: Sequence[int]) -> kernels.PresenceAsked:
+def presence_asked(asked: Sequence[Asked], strata: Sequence[int]) -> kernels.PresenceAsked:
     """Questions as the kernel takes them; one delay serves all of a graph."""
     windows = [window for one in asked for window in one.windows]
     lookbacks = [window.lookback_span for window in windows]

@@ -1,4 +1,4 @@
-"""Passes that count sequences: how they begin, how beginnings end."""
+"""Passes that count sequences: how they begin, and open cases."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.counts import StateCounts, merge_keys
+from summarkov.engines.counts import StateCounts
 from summarkov.engines.endings import EndedSource
-from summarkov.engines.messages import travels
+from summarkov.engines.outcomes import Whole
 from summarkov.engines.requests import StatesRequest
 from summarkov.engines.source import EventSource
-from summarkov.engines.weights import FIXED_POINT
 from summarkov.engines.work import EVENT_BYTES, Part, Past
 from summarkov.events.rows import Block, places_of, uncut
 from summarkov.kernels.index import Ticks
 from summarkov.settings import Duration
-from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
+from summarkov.typing import BoolArray, IntArray
 
 
 def count_starts(source: EventSource) -> IntArray:
@@ -26,7 +25,7 @@ def count_starts(source: EventSource) -> IntArray:
 
     >>> from summarkov.engines import as_source
     >>> count_starts(as_source([["A", "B"], ["B"], [], ["A"]])).tolist()
-    [2, 1]
+    [0, 2, 1]
     """
     return source.run(StartsWork())
 
@@ -99,83 +98,59 @@ class WithinWork:
         return sum(pairs for pairs, _ in answers), sum(positions for _, positions in answers)
 
 
-@travels
-@dataclass(frozen=True)
-class Beginnings:
-    """Beginnings of sequences by the state after them and the outcome of the sequence, weighted.
+#: Each number of positions up to this is a moment of its own; beyond, moments are 2% apart.
+EVERY_MOMENT = 100
 
-    ``sums[s, x]`` is their number, ``squares[s, x]`` the sum over sequences of the square of that of each.
+
+def moments_up_to(longest: int) -> IntArray:
+    """The numbers of positions after which open cases are counted.
+
+    >>> moments_up_to(110).tolist()[-4:]
+    [100, 102, 105, 108]
     """
-
-    keys: KeyArray
-    sums: FloatArray
-    squares: FloatArray
-
-    def worth(self, scale: int) -> StateCounts:
-        r"""The same shares of as many sequences as the beginnings are worth, in units of ``1 / FIXED_POINT``.
-
-        All beginnings of one sequence have one outcome, so they tell less than as many sequences would. With
-        :math:`m_i` beginnings of sequence i in a state, and the share p of those with the outcome
-        (:math:`y_i = 1`), the variance of p is about
-
-        .. math:: V = \sum_i m_i^2 (y_i - p)^2 \Big/ \Big(\sum_i m_i\Big)^2
-
-        as of :math:`p (1 - p) / V` sequences that count once each. If p does not depend on the
-        :math:`m_i`, that is :math:`(\sum_i m_i)^2 / \sum_i m_i^2`; the smaller of both is taken, which is
-        never more than the number of sequences.
-
-        Reference: Korn and Graubard, Survey Methodology 24 (1998).
-        """
-        total = self.sums.sum(axis=1)
-        rest, squares = total[:, None] - self.sums, self.squares.sum(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            evenly = total**2 / squares
-            between = self.sums[:, 0] * rest[:, 0] * total**2 / (self.squares * rest**2).sum(axis=1)
-            n = np.fmin(evenly, np.where(between > 0, between, np.inf)) / scale
-            counts = self.sums / total[:, None] * n[:, None]
-        return StateCounts(self.keys, np.rint(np.nan_to_num(counts) * FIXED_POINT).astype(np.int64))
+    found = list(range(min(longest, EVERY_MOMENT) + 1))
+    while (after := -(-found[-1] * 51 // 50)) <= longest and len(found) > EVERY_MOMENT:
+        found.append(after)
+    return np.array(found)
 
 
-def count_beginnings(source: EndedSource, request: StatesRequest) -> StateCounts:
-    """What the beginnings in each state are worth, of a source that has outcomes everywhere."""
-    return source.run(BeginningsWork(request)).worth(source.scale)
+def count_open(source: EndedSource, request: StatesRequest) -> StateCounts:
+    """What became of cases that were open at each moment, of a source that has outcomes everywhere.
+
+    Keys are those of states, behind the number of positions that had passed.
+    """
+    return source.run(OpenWork(request))
 
 
 @dataclass(frozen=True)
-class BeginningsWork:
-    """Counts beginnings of whole sequences by state."""
+class OpenWork:
+    """Counts whole sequences by the state after each number of positions; each counts once at a moment."""
 
     request: StatesRequest
 
-    def run(self, part: Part) -> Beginnings:
+    def run(self, part: Part) -> StateCounts:
         """Block by block, of whole sequences."""
         return self.total([self._count(part, block) for block in uncut(part.blocks(EVENT_BYTES))])
 
-    def _count(self, part: Part, block: Block) -> Beginnings:
+    def _count(self, part: Part, block: Block) -> StateCounts:
         """Each beginning is followed by the outcome of its sequence, and looks back from its last tick."""
-        request = self.request
+        request, here = self.request, Whole.of(block, part)
         index = Past().index(block.codes, block.offsets, len(part.labels), block.moments, part.attributes)
         if index.places is not None and index.ticks.times is not None:
             ticks = index.ticks
             before = np.maximum(ticks.of - 1, ticks.bounds[ticks.sequence])
             index = replace(index, places=replace(index.places, asked=index.ticks.times[before]))
         ids, keys = request.summary.encode(index, request.influencers, part.labels)
-        sequence = np.repeat(np.arange(len(block.offsets) - 1), np.diff(block.offsets))
         outcome = request.target.outcome_of()[block.codes]
-        here = outcome >= 0
-        visits, times = np.unique(
-            np.column_stack([sequence[here], ids[here], outcome[here]]), axis=0, return_counts=True
-        )
-        weights = np.ones(len(times)) if block.weights is None else block.weights[visits[:, 0]]
-        tables = np.zeros((2, len(keys), request.target.n_outcomes))
-        for table, power in zip(tables, (1, 2), strict=True):
-            np.add.at(table, (visits[:, 1], visits[:, 2]), weights * times.astype(float) ** power)
-        return Beginnings(keys, *tables)
+        passed = here.position - 1
+        (at,) = np.nonzero((outcome >= 0) & np.isin(passed, moments_up_to(int(passed.max(initial=0)))))
+        together, rows = np.unique(passed[at] * len(keys) + ids[at], return_inverse=True)
+        counts = np.zeros((len(together), request.target.n_outcomes), np.int64)
+        weights = 1 if block.weights is None else block.weights[here.sequence[at]]
+        np.add.at(counts, (rows, outcome[at]), weights)
+        moment, state = np.divmod(together, max(1, len(keys)))
+        return StateCounts(np.column_stack([moment, keys[state]]).astype(np.int32), counts)
 
-    def total(self, answers: Sequence[Beginnings]) -> Beginnings:
+    def total(self, answers: Sequence[StateCounts]) -> StateCounts:
         """Add up several parts."""
-        keys, where = merge_keys([each.keys for each in answers])
-        tables = np.zeros((2, len(keys), self.request.target.n_outcomes))
-        for each, rows in zip(answers, where, strict=True):
-            tables[:, rows] += np.stack([each.sums, each.squares])
-        return Beginnings(keys, *tables)
+        return StateCounts.total(answers)

@@ -198,11 +198,17 @@ class Part:
         kept: list[tuple[Block, kernels.Index]] = self.kept["blocks"]
         return kept
 
-    def whole(self, most: int) -> Iterable[tuple[Block, Index]]:
-        """Blocks of whole sequences, of at most ``most`` events unless one sequence has more."""
-        if self.n_events is not None and self.n_events <= most:
+    def whole(self, event_bytes: int) -> Iterable[tuple[Block, kernels.Index]]:
+        """Blocks of whole sequences; one sequence is held as a whole, however large it is."""
+        if self.n_events is not None and self.n_events <= (most := self.most_events(event_bytes)):
             return self.indexed(most, Memory(0, None))
-        return carry_past(uncut(self.read(most)), len(self.labels), Memory(0, None), self.attributes)
+        return (
+            (
+                block,
+                Past().index(block.codes, block.offsets, len(self.labels), block.moments, self.attributes),
+            )
+            for block in uncut(self.blocks(event_bytes))
+        )
 
     def seen(self, read: Callable[[int], Iterator[Block]], labels: tuple[str, ...] | None = None) -> Part:
         """The same part with other events in it, and perhaps other labels."""

@@ -53,7 +53,7 @@ def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArr
     """Labels that begin sequences far more often than they come later, the most frequent first.
 
     They begin at least a fifth of all sequences, at least three times their share among the other events, and
-    at least four standard deviations more than that share lets one expect.
+    at least four standard deviations more than that share lets one expect; or they begin all of several.
 
     >>> special_starts(["go", "stop"], np.array([90, 10]), np.array([100, 100]))
     [Start(label='go', first=0.9, others=0.1)]
@@ -65,9 +65,19 @@ def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArr
     found = []
     for label, first, rest in zip(labels, starts / n_starts, others / n_others, strict=True):
         beyond = first - rest > 4 * np.sqrt(rest * (1 - rest) * (1 / n_starts + 1 / n_others))
-        if first >= 0.2 and first >= 3 * rest and beyond:
+        if (first == 1 and n_starts > 1) or (first >= 0.2 and first >= 3 * rest and beyond):
             found.append(Start(label, float(first), float(rest)))
     return sorted(found, key=lambda start: -start.first)
+
+
+class Lifecycles(NamedTuple):
+    """Rows that begin an activity and rows that end one: the column, what they are called, how many."""
+
+    column: str
+    start: str
+    n_starts: int
+    end: str
+    n_ends: int
 
 
 @dataclass(frozen=True)
@@ -156,6 +166,9 @@ class Origin:
     ``unlabelled`` and ``other_lifecycle`` count the events that were left out as asked, and ``backwards``
     those that stand after an event of a later time. ``tied_case`` is the first case with events of the same
     place. ``late`` counts the cases with an event at ``late_since`` or later, near the end of the data.
+    ``caseless`` and ``dropped`` count the rows without a case, and the duplicates, that were left out
+    as asked; ``duplicates`` those that were not. ``mixed`` are rows that begin activities beside rows that
+    end them.
     """
 
     case: str | None = None
@@ -169,6 +182,10 @@ class Origin:
     other_lifecycle: int = 0
     backwards: int = 0
     tied_case: str | None = None
+    caseless: int = 0
+    duplicates: int = 0
+    dropped: int = 0
+    mixed: Lifecycles | None = None
     late: int = 0
     late_since: str | None = None
 
@@ -206,16 +223,41 @@ class Origin:
             else []
         )
         gone = [
-            f"{n:,} event{'' if n == 1 else 's'} {which}"
-            for n, which in (
-                (self.unlabelled, "without a label"),
-                (self.other_lifecycle, "of another lifecycle"),
+            f"{n:,} {thing}{'' if n == 1 else 's'} {which}".rstrip()
+            for n, thing, which in (
+                (self.caseless, "row", "without a case"),
+                (self.unlabelled, "event", "without a label"),
+                (self.other_lifecycle, "event", "of another lifecycle"),
+                (self.dropped, "duplicate row", ""),
             )
             if n
         ]
         if gone:
             told.append(f"left out: {' and '.join(gone)}")
         return told
+
+    def hints(self) -> list[str]:
+        """What rows may better be left out, and the option that does so.
+
+        >>> Origin("user", ("page",), ("time",), duplicates=2).hints()
+        ["2 rows are duplicates: same case, event and 'time' as an earlier row; drop_duplicates=True \
+(--drop-duplicates) leaves them out"]
+        """
+        if self.mixed is not None:  # whose rows may look like duplicates
+            column, start, n_starts, end, n_ends = self.mixed
+            rows = "row" if n_starts == 1 else "rows"
+            return [
+                f"column {column!r} has {start!r} in {n_starts:,} {rows} and {end!r} in {n_ends:,}, so an "
+                f"activity may count twice; lifecycle={end!r} (--lifecycle {end}) keeps one row of each"
+            ]
+        if not self.duplicates:
+            return []
+        rows = "1 row is a duplicate" if self.duplicates == 1 else f"{self.duplicates:,} rows are duplicates"
+        same = " and ".join(map(repr, self.order)) or "time"
+        return [
+            f"{rows}: same case, event and {same} as an earlier row; drop_duplicates=True "
+            f"(--drop-duplicates) leaves {'it' if self.duplicates == 1 else 'them'} out"
+        ]
 
     def falls(self) -> str:
         """What to say of time that runs backwards.
@@ -277,6 +319,8 @@ class Description(Tabular):
         How many sequences have each value of an attribute.
     ends : CaseEnds or None
         How many sequences are taken as complete.
+    first_event : str or None
+        The label that every sequence begins with, if there are several and they all begin alike.
     """
 
     n_sequences: int
@@ -293,6 +337,7 @@ class Description(Tabular):
     n_ticks: int | None = None
     attribute_counts: dict[str, int] = field(default_factory=dict)
     ends: CaseEnds | None = None
+    first_event: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -356,6 +401,9 @@ class Description(Tabular):
             lines.append((self.origin or Origin()).ties(self.tied_order))
         if self.origin is not None and self.origin.backwards:
             lines.append(self.origin.falls())
+        lines += [] if self.origin is None else self.origin.hints()
+        if self.first_event is not None:
+            lines.append(always_first(self.first_event))
         if self.look_alikes:
             shown = "; ".join(", ".join(map(repr, group)) for group in self.look_alikes[:3])
             more = "; ..." if len(self.look_alikes) > 3 else ""
@@ -374,6 +422,7 @@ def describe(
     n_ticks: int | None = None,
     attribute_counts: Mapping[str, int],
     n_complete: int,
+    starts: IntArray,
 ) -> Description:
     """Describe a data set from its label counts and sequence lengths."""
     return Description(
@@ -391,6 +440,26 @@ def describe(
         n_ticks=n_ticks,
         attribute_counts=dict(attribute_counts),
         ends=case_ends(len(lengths), n_complete, lengths, origin),
+        first_event=_only_start(labels, starts, int((lengths > 0).sum())),
+    )
+
+
+def _only_start(labels: Sequence[str], starts: IntArray, n: int) -> str | None:
+    """The label that begins all of n sequences; none where there is but one sequence."""
+    found = np.flatnonzero(starts == n).tolist() if n > 1 else []
+    return labels[found[0]] if len(found) == 1 else None
+
+
+def always_first(label: str) -> str:
+    """What to say of a label that begins every sequence.
+
+    >>> always_first("register")
+    "every sequence begins with 'register': that it stands first is no influence; order_test (--order-test) \
+allows for that, and events.restrict leaves it out"
+    """
+    return (
+        f"every sequence begins with {label[:40]!r}: that it stands first is no influence; order_test "
+        "(--order-test) allows for that, and events.restrict leaves it out"
     )
 
 
@@ -409,7 +478,14 @@ def as_read(origin: Origin | None, tied_order: int) -> dict[str, Any]:
     found = origin or Origin()
     return {
         "columns": None if origin is None else origin.to_dict(),
-        "left_out": {"unlabelled": found.unlabelled, "other_lifecycle": found.other_lifecycle},
+        "left_out": {
+            "unlabelled": found.unlabelled,
+            "other_lifecycle": found.other_lifecycle,
+            "caseless": found.caseless,
+            "duplicates": found.dropped,
+        },
+        "duplicates": found.duplicates,
+        "mixed_lifecycles": None if found.mixed is None else found.mixed._asdict(),
         "backwards": found.backwards,
         "tied_order": tied_order,
         "tied_case": found.tied_case,

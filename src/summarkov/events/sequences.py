@@ -394,4 +394,13 @@ class EventSequences(Relabelled):
             n_ticks=self.n_ticks if self.moments is not None and self.moments.has_ticks else None,
             attribute_counts={} if self.attributes is None else self.attributes.counts,
             n_complete=int(self.complete.sum()),
+            starts=self._start_counts(),
         )
+
+    def _start_counts(self) -> IntArray:
+        """How many sequences begin with each label; where events happened together, with each of them."""
+        begins = self.offsets[:-1][self.lengths > 0]
+        if self.moments is None:
+            return count_codes(self.codes[begins], len(self.labels))
+        tick = np.cumsum(self.moments.starts)
+        return count_codes(self.codes[np.isin(tick, tick[begins])], len(self.labels))

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeGuard, cast
 
 from summarkov.errors import SettingError
 from summarkov.explain import sentences, verdicts
+from summarkov.explain.contrasts import Contrast, contrast, contrast_in_tree, contrasts_in_table, presence
 from summarkov.explain.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
 from summarkov.explain.group_comparison import (
     EdgeDifference,
@@ -15,18 +16,7 @@ from summarkov.explain.group_comparison import (
     LabelDifference,
     SeveralGroups,
 )
-from summarkov.explain.influence import (
-    Contrast,
-    Influence,
-    contrast,
-    contrast_in_tree,
-    contrasts_in_table,
-    effect_of,
-    influence_of,
-    presence,
-    ranked,
-    weight,
-)
+from summarkov.explain.influence import Influence, effect_of, influence_of, ranked, weight
 from summarkov.explain.patterns import Pattern, pattern_of
 from summarkov.search import Trace
 
@@ -94,18 +84,21 @@ class FittedBag(Protocol):
 
 
 class FittedOutcome(Protocol):
-    """A model of how sequences end; ``model_`` has the outcome and its opposite as target."""
+    """A model of an outcome of whole cases; ``model_`` has the outcome and its opposite as target."""
 
     @property
     def model_(self) -> FittedModel: ...
 
     @property
-    def open_fitted(self) -> Any:
-        """The same states after beginnings of all sequences, counted as the sequences that they are worth."""
+    def open_cases(self) -> Any:
+        """What became of cases that were open at every moment."""
 
     @property
-    def after(self) -> int | None:
-        """How many positions it is about; None: all."""
+    def left_out_(self) -> Mapping[str, int]: ...
+    @property
+    def overall_rate_(self) -> float: ...
+    @property
+    def notices_(self) -> Sequence[str]: ...
 
     @property
     def decided_by(self) -> int | None:
@@ -123,7 +116,7 @@ Shown = FittedModel | FittedGraph | FittedDistribution | FittedBag | FittedOutco
 
 def is_outcome(fitted: Shown) -> TypeGuard[FittedOutcome]:
     """Whether this tells how sequences end; asked of the class, so that what is not fitted says so itself."""
-    return hasattr(type(fitted), "open_fitted")
+    return hasattr(type(fitted), "open_cases")
 
 
 def is_bag(fitted: Shown) -> TypeGuard[FittedBag]:

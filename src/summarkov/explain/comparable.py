@@ -11,7 +11,7 @@ from summarkov.confidence import Strata
 from summarkov.wording import several
 
 if TYPE_CHECKING:
-    from summarkov.explain.influence import Contrast, Totals
+    from summarkov.explain.contrasts import Contrast, Totals
 
 
 #: What is named where no single ones can be: in bags and trees.

@@ -102,12 +102,13 @@ class Explanation(Tabular):
         The state as a value to compare by, and the same for people.
     support, seen : float, str
         How often the state was seen, and the same in a word: "never", "hardly" or "often". For the
-        outcome of an open case, the number of independent sequences that would tell as much as those
-        seen.
+        outcome of an open case, how many cases were in it at that moment.
     probability, interval : float, pair of float
-        The probability of the target, and the exact 95% interval from the counts of the state.
+        The probability of the target, and the exact 95% interval from the counts of the state, extended to
+        the probability where the prior took that outside.
     base_rate : float
-        The share of the target among all events.
+        The share of the target among all events; for the outcome of an open case, among all cases that
+        were open at that moment.
     active : tuple of Active
         The influencers that occurred, with their places.
     counterfactuals : tuple of Counterfactual
@@ -116,6 +117,9 @@ class Explanation(Tabular):
         Whether ``support`` counts sequences and not positions.
     is_certain : bool
         Whether the outcome has come about already.
+    moment : int or None
+        For the outcome of an open case: after how many events cases were counted, the nearest number to that
+        of the history.
     """
 
     target: str
@@ -130,6 +134,7 @@ class Explanation(Tabular):
     counterfactuals: tuple[Counterfactual, ...]
     in_sequences: bool = False
     is_certain: bool = False
+    moment: int | None = None
 
     shown_columns: ClassVar[tuple[str, ...]] = ("target", "probability", "base_rate", "words", "support")
 
@@ -164,9 +169,9 @@ class Explanation(Tabular):
 
     def __str__(self) -> str:
         if self.is_certain:
-            return f"{self.target}: 1, it has come about already; its base rate is {self.base_rate:.3f}"
+            return f"{self.target}: already reached"
         lift = self.probability / self.base_rate if self.base_rate > 0 else float("inf")
-        often = f"worth {self.support:.3g} sequences" if self.in_sequences else f"seen {self.support:g} times"
+        often = f"{self.support:g} cases" if self.in_sequences else f"seen {self.support:g} times"
         hardly = ", hardly" if self.seen == "hardly" else ""
         first = (
             f"{self.target}: {self.probability:.3f} (95% interval {self.interval[0]:.3f} to "

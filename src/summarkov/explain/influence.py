@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
-from summarkov.confidence import Strata, directions, given_selected, rate_ratio
+from summarkov.confidence import directions, given_selected, rate_ratio, robust_widening, widened
 from summarkov.confidence.order import ORDERS
-from summarkov.engines import StateCounts
 from summarkov.engines.followings import Following
 from summarkov.explain.comparable import comparable_counts, not_comparable
+from summarkov.explain.contrasts import Contrast
 from summarkov.explain.following import follow_numbers
 from summarkov.frames import Record
-from summarkov.summaries import TreeSummary
-from summarkov.typing import CodeArray, FloatArray, IntArray
+from summarkov.typing import CodeArray, FloatArray
 
 #: Fewer hits than this, both seen and to be expected, are too few.
 FEW_HITS = 10
@@ -76,9 +75,13 @@ class Influence(Record):
         The other influencers with which the comparison is missing, where ``ratio`` is 0, infinite or unknown
         for that reason alone; else empty.
     interval : str
-        What the interval is from. "counts" takes events for independent given their past, as the model
-        does; "robust" and "resampled" (:meth:`InfluenceGraph.confidence`) allow for sequences that differ;
-        "likelihood" is that of a :class:`JointSuMM`, whose ratio is a ratio of odds.
+        What the interval is from. "robust" allows for sequences that differ and events that come in bursts
+        (:func:`summarkov.confidence.robust_widening`); it is never narrower than "counts", which takes events
+        for independent given their past, as the model does, and is given where the other cannot be had: where
+        the ratio is 0 or infinite, of fewer than two sequences or blocks, for outcomes, which have one
+        position in each sequence, after ``partial_fit``, of a bag, and of files of earlier versions.
+        "resampled" is one that resampled data made wider (:meth:`InfluenceGraph.confidence`);
+        "likelihood" is that of a :class:`JointSuMM`, whose ratio is an odds ratio.
     frequency : float or None
         The share of graphs from resampled data that have the edge; None if it was not asked for.
     depends : str
@@ -324,94 +327,6 @@ def weight(edge: Influence) -> float:
     return 0.0 if edge.faint or edge.shown_effect == "unclear" else edge.evidence
 
 
-class Totals(NamedTuple):
-    """Hits and positions with an influencer and without it, whatever else there is."""
-
-    hits_with: float
-    n_with: float
-    hits_without: float
-    n_without: float
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """Positions with an influencer and without it.
-
-    ``strata`` has the hits of one label, ``[..., c]``, in the configurations c of the other influencers.
-    ``keys[c]`` is the configuration, ``totals`` sum over all positions, those of configurations that were
-    seen only with or only without included: these are ``apart``, with ``apart_keys``.
-    """
-
-    strata: Strata
-    keys: CodeArray
-    totals: Totals
-    apart: Strata
-    apart_keys: CodeArray
-
-
-def presence(table: StateCounts) -> StateCounts:
-    """A table by presence alone: ordinal and count states are collapsed."""
-    return table.regroup((table.keys > 0).astype(np.int32))
-
-
-def contrast(table: StateCounts, scale: int, column: int, outcome: int) -> Contrast:
-    """The contrast of the influencer in ``column`` in a table by presence; replicates come first."""
-    with_, without = presence_pairs(table.keys, column)
-    hits, n = table.counts[..., outcome] / scale, table.counts.sum(axis=-1) / scale
-    here = table.keys[:, column] > 0
-    sums = (numbers[..., rows].sum(axis=-1) for rows in (here, ~here) for numbers in (hits, n))
-    totals = Totals(*(float(each) if each.ndim == 0 else np.nan for each in sums))
-    strata = Strata.of(hits[..., with_], n[..., with_], hits[..., without], n[..., without])
-    others = np.delete(table.keys, column, axis=1)
-    rest = np.setdiff1d(np.arange(len(here)), np.concatenate([with_, without]))
-    apart = Strata(*(numbers[..., rest] * side[rest] for side in (here, ~here) for numbers in (hits, n)))
-    return Contrast(strata, others[with_], totals, apart, others[rest])
-
-
-def presence_pairs(keys: CodeArray, column: int) -> tuple[IntArray, IntArray]:
-    """Rows of presence with the influencer in ``column``, and those that differ from them in nothing else."""
-    here = keys[:, column] > 0
-    others = np.delete(keys, column, axis=1).tolist()
-    without = {tuple(others[row]): row for row in np.flatnonzero(~here).tolist()}
-    pairs = [
-        (row, without[tuple(others[row])]) for row in np.flatnonzero(here) if tuple(others[row]) in without
-    ]
-    with_, without_ = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return with_, without_
-
-
-def contrasts_in_table(table: StateCounts, scale: int, n_labels: int) -> Iterator[tuple[int, int, Contrast]]:
-    """Column, outcome and contrast for every influencer of a table and the first ``n_labels`` outcomes."""
-    if not table.keys.shape[1]:
-        return
-    collapsed = presence(table)
-    for column in range(table.keys.shape[1]):
-        for outcome in range(n_labels):
-            yield column, outcome, contrast(collapsed, scale, column, outcome)
-
-
-def contrast_in_tree(tree: TreeSummary, at_nodes: FloatArray, influencer: int, outcome: int) -> Contrast:
-    """The contrast of an influencer where a tree first asks about it on each path.
-
-    A stratum is a node whose test is the first on its path that asks about the influencer; with it are the
-    positions that answer yes. Nothing is said of a label that others are merely compared with.
-    ``at_nodes[node, x]`` are the counts.
-    """
-    rows = []
-    for row, test in enumerate(tree.nodes):
-        if test is None or not test.labels or test.labels[0] != influencer:
-            continue
-        if not any(influencer in earlier.labels for earlier, _ in tree.path(row)):
-            rows.append(tree.branches[row])
-    yes, no = np.array(rows, np.int64).reshape(-1, 2).T
-    hits, n = at_nodes[:, outcome], at_nodes.sum(axis=1)
-    each = hits[yes], n[yes], hits[no], n[no]
-    keys = np.arange(len(rows), dtype=np.int32)[:, None]
-    totals = Totals(*(float(numbers.sum()) for numbers in each))
-    strata = Strata.of(*each)
-    return Contrast(strata, keys, totals, Strata(*(numbers[:0] for numbers in each)), keys[:0])
-
-
 def influence_of(
     influencer: str,
     target: str,
@@ -419,26 +334,32 @@ def influence_of(
     others: Sequence[str],
     counted: Following | None,
     margin: float | None = None,
+    clusters: tuple[FloatArray, FloatArray] | None = None,
 ) -> Influence:
     """What a contrast says. ``others`` names the columns of its keys, if they stand for influencers.
 
     ``counted`` has how often the target follows. ``margin`` is that by which the influencer was selected,
-    see :func:`summarkov.confidence.given_selected`.
+    see :func:`summarkov.confidence.given_selected`. ``clusters`` are the sums of squares and numbers that
+    :func:`summarkov.confidence.robust_widening` takes.
     """
     estimate = rate_ratio(found.strata)
+    wider = None if clusters is None else robust_widening(estimate, *clusters)
+    factor = 1.0 if wider is None else wider
+    low, high = (float(limit) for limit in widened(estimate, np.asarray(factor)))
     more, less = directions(found.strata)
     is_mixed = bool(more.any() and less.any())
-    corrected = (None, None, None) if margin is None else given_selected(found.strata, margin)
+    corrected = (None, None, None) if margin is None else given_selected(found.strata, margin, factor=factor)
     hits, expected = comparable_counts(found.strata)
     return Influence(
         influencer,
         target,
-        effect_of(float(estimate.low), float(estimate.high), is_mixed),
+        effect_of(low, high, is_mixed),
         float(estimate.ratio),
-        float(estimate.low),
-        float(estimate.high),
+        low,
+        high,
         *found.totals,
         **({} if counted is None else follow_numbers(counted)),
+        interval="counts" if wider is None else "robust",
         comparable_hits=hits,
         comparable_expected=expected,
         not_comparable=not_comparable(found, others),

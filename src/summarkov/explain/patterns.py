@@ -10,7 +10,7 @@ import numpy as np
 
 from summarkov.confidence import exact_intervals, seen
 from summarkov.engines import StateCounts
-from summarkov.explain.influence import presence
+from summarkov.explain.contrasts import presence
 from summarkov.scores import probabilities
 from summarkov.typing import BoolArray, FloatArray
 from summarkov.wording import several

@@ -20,7 +20,7 @@ from summarkov.errors import DataError
 from summarkov.events.draws import sequence_keys
 from summarkov.events.moments import Moments
 from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
-from summarkov.io.ordering import is_ranked, tied
+from summarkov.io.ordering import Repeated, is_ranked, tied
 from summarkov.io.rows import CaseValues
 from summarkov.io.spill import SpillWriter
 from summarkov.io.ticks import Order, Ties
@@ -126,8 +126,9 @@ def sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order,
     for text, (first, of_case) in firsts.items():
         tables = (some.table.filter(_rows_of(some.case, text)) for some in again(bucket))
         names, once = [text], of_case[None]
-        for codes, moments, n_tied in _in_order(tables, bucket.path, memory, order):
+        for codes, moments, n_tied, n_repeated in _in_order(tables, bucket.path, memory, order):
             writer.add_ties(Ties(n_tied, text), first)
+            writer.n_duplicates += n_repeated
             no_end = np.empty(0, np.int64)
             writer.add(codes, no_end, sequence_keys(names), names, values=once, moments=moments)
             names, once = [], once[:0]
@@ -146,12 +147,12 @@ def _rows_of(case: Encoded, text: str) -> pa.Array:
 
 def _in_order(
     tables: Iterator[pa.Table], path: Path, memory: int, order: Order
-) -> Iterator[tuple[CodeArray, Moments | None, int]]:
-    """The events of one case, in order: some codes, their moments, and how many are tied."""
+) -> Iterator[tuple[CodeArray, Moments | None, int, int]]:
+    """The events of one case, in order: some codes, their moments, how many are tied, and duplicates."""
     if not order.columns:
         for table in tables:
             moments = order.moments([], [], None, periods_of(table), FILES)
-            yield numpy_of(table.column("code")), moments, 0
+            yield numpy_of(table.column("code")), moments, 0, 0
         return
     most = max(1, memory // (2 * ROW_BYTES))
     runs: list[tuple[Path, npt.DTypeLike]] = []
@@ -173,14 +174,19 @@ def _in_order(
         few = max(1, min(1 << 14, most // (len(runs) + 1)))
         merged = heapq.merge(*(_rows_in(*run, few) for run in runs), key=itemgetter(slice(n_keys)))
         last: list[tuple[Any, ...]] = []
+        repeated = Repeated()
         while some := list(islice(merged, few)):
             arrays = [np.array(each) for each in zip(*last, *some, strict=True)]
             same = tied(arrays[:n_keys], np.zeros(1, np.int64))[len(last) :]
             new = [each[len(last) :] for each in arrays]
+            repeats = np.zeros(len(same), bool) if order.together else repeated.of(new[n_keys], same)
+            if order.drops_duplicates:
+                new, same = [each[~repeats] for each in new], same[~repeats]
             periods = new[-1] if len(held) > 1 else None
             moments = order.moments(new[:n_keys], kinds, same, periods, FILES)
             last = some[-1:]
-            yield new[n_keys].astype(np.int32), moments, int(np.count_nonzero(same))
+            n_tied, n_repeated = (int(np.count_nonzero(each)) for each in (same, repeats))
+            yield new[n_keys].astype(np.int32), moments, n_tied, n_repeated
     finally:
         for run, _ in runs:
             run.unlink(missing_ok=True)

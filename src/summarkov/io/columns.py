@@ -29,7 +29,11 @@ ORDER_NAMES = (
 #: The place of an event beside its time, as ``write_events`` writes both; and the one that is that of a tick.
 _PLACES, TICK = ("position", "tick"), "tick"
 #: What became of an activity: "start", "complete", ...
-LIFECYCLE_NAMES = (("lifecycle:transition",), ("lifecycle", "lifecycle transition", "transition"))
+LIFECYCLE_NAMES = (
+    ("lifecycle:transition",),
+    ("lifecycle", "lifecycle transition", "transition"),
+    ("status",),
+)
 #: Only where a row is a whole sequence: in a long table an "id" may well number the rows.
 ID_NAMES = (CASE_NAMES[0], (*CASE_NAMES[1], "id"))
 
@@ -54,7 +58,8 @@ TABLE = "the table"
 class Columns:
     """The columns asked for, or chosen; as asked, ``order=None`` means to look for one, ``()`` to use none.
 
-    ``with_lifecycle`` asks for the column that tells what became of an activity, such as "complete".
+    ``with_lifecycle`` asks for the column that tells what became of an activity, such as "complete"; where
+    nobody asked, ``other_lifecycle`` is one to look at, since an activity may have rows for several.
     ``period`` may be any column, that of the order included.
     """
 
@@ -66,6 +71,7 @@ class Columns:
     lifecycle: str | None = None
     with_lifecycle: bool = False
     period: str | None = None
+    other_lifecycle: str | None = None
 
     @classmethod
     def of(
@@ -114,6 +120,15 @@ class Columns:
         """Return the names that are set, each once."""
         single = [name for name in (self.case, self.lifecycle, self.period) if name is not None]
         return list(dict.fromkeys([*single, *self.event, *(self.order or ()), *self.per_case]))
+
+    def to_read(self) -> list[str]:
+        """Return the names that are set, and that of the column that is only looked at."""
+        return [*self.names(), *(() if self.other_lifecycle is None else (self.other_lifecycle,))]
+
+    def only_looks_at(self, name: str) -> bool:
+        """Whether a column of this name is at most looked at, for what became of activities."""
+        known = {plain(known) for line in LIFECYCLE_NAMES for known in line}
+        return not self.with_lifecycle and name not in self.names() and plain(name) in known
 
     def may_mean(self, name: str) -> bool:
         """Whether a column of this name could be chosen."""
@@ -173,8 +188,11 @@ def choose_columns(
     if case is None:
         raise DataError(_nothing_recognised("case", names, source))
     order = () if asked.order == () else choose("order", asked.order or (), ORDER_NAMES)
-    lifecycle = None
-    if asked.with_lifecycle:
+    lifecycle = other = None
+    if not asked.with_lifecycle:
+        used = {case, *event, *order, asked.period, *asked.per_case}
+        other = _only_one([name for name in names if name not in used and name not in list_columns])
+    else:
         given = () if asked.lifecycle is None else (asked.lifecycle,)
         lifecycle = next(iter(choose("lifecycle", given, LIFECYCLE_NAMES)), None)
         if lifecycle is None:
@@ -182,7 +200,14 @@ def choose_columns(
                 f"no column of {source} is called {LIFECYCLE_NAMES[0][0]!r} or 'lifecycle', which lifecycle= "
                 f"needs; rename the column, or leave it out; {_listed(names)}"
             )
-    return replace(asked, case=case, event=event, order=order, lifecycle=lifecycle)
+    return replace(asked, case=case, event=event, order=order, lifecycle=lifecycle, other_lifecycle=other)
+
+
+def _only_one(names: Sequence[str]) -> str | None:
+    """The column that may be that of a lifecycle, if there is just one of its kind."""
+    lines = ([name for name in names if plain(name) in map(plain, line)] for line in LIFECYCLE_NAMES)
+    found = next(filter(None, lines), [])
+    return found[0] if len(found) == 1 else None
 
 
 #: Words in the name of a column that tell the time of an event; the last word of "created_at", too.

@@ -183,7 +183,7 @@ def _cells(line: str, separators: Sequence[str]) -> dict[str, list[str]]:
 def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Table:
     """Parse the chosen columns, all but the order straight into dictionaries."""
     chosen, text = header.chosen, pa.dictionary(pa.int32(), pa.string())
-    types = dict.fromkeys(chosen.names(), text)
+    types = dict.fromkeys(chosen.to_read(), text)
     types |= dict.fromkeys(chosen.order or (), pa.string())  # to be read as text in any order column is
     convert = conversion(types)
     convert.check_utf8 = False  # checked below, once a value instead of once a row

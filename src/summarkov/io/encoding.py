@@ -162,6 +162,56 @@ def refuse_missing(column: pa.ChunkedArray, name: str, source: str, first_row: i
         raise missing(len(rows), first_row + int(rows[0]), name, source)
 
 
+def caseless_rows(column: pa.ChunkedArray) -> npt.NDArray[np.integer]:
+    """Return the rows that name no case: null, nan, or text of nothing but blanks.
+
+    >>> import pyarrow as pa
+    >>> caseless_rows(pa.chunked_array([["a", " ", None, ""]])).tolist()
+    [1, 2, 3]
+    """
+    absent = missing_rows(column)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        return absent
+    try:
+        if pa.types.is_dictionary(column.type):
+            if not pc.any(
+                _blank(pa.chunked_array([chunk.dictionary for chunk in column.chunks], kind))
+            ).as_py():
+                return absent
+            column = without_codes(column)
+        return numpy_of(pa.chunked_array([pc.indices_nonzero(pc.fill_null(_blank(column), True))]))
+    except pa.ArrowException:  # no text; encode says so
+        return absent
+
+
+def _blank(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.equal(pc.binary_length(pc.utf8_trim_whitespace(text.cast(pa.large_string()))), 0)
+
+
+class NoCaseError(DataError):
+    """The error for rows that name no case: taken for a case, they would make one of what is not related."""
+
+    def __init__(self, n: int, first: int, name: str, source: str) -> None:
+        self._where = first, name, source
+        super().__init__(
+            f"column {name!r} of {source} has no value, or only blanks, in {count(n, 'row')}, the first is "
+            f"row {first + 1} (the first row of data is 1); fill them, or leave these rows out with "
+            "missing='skip'"
+        )
+
+    def of_all(self, n: int) -> NoCaseError:
+        """The same where there are ``n`` such rows in all."""
+        return NoCaseError(n, *self._where)
+
+
+def refuse_caseless(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> None:
+    """Say how many rows name no case, and where the first is."""
+    rows = caseless_rows(column)
+    if len(rows):
+        raise NoCaseError(len(rows), first_row + int(rows[0]), name, source)
+
+
 def missing(n: int, first: int, name: str, source: str) -> DataError:
     """The error for a column without a value in ``n`` rows, the first of which has the number ``first``."""
     return DataError(

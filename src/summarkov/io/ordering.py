@@ -104,9 +104,11 @@ class OrderColumn:
         if self._kinds:
             return
         row = unreadable_row(text, self.date_format)
-        if row is not None:
-            raise self._unordered(column, row, source, first_row)
-        raise self._mixed(text, misfit(before, text), source, first_row)
+        if row is None:
+            row = misfit(before, text)
+            if self.date_format is not None or family_of(text[row].as_py()) != "other":
+                raise self._mixed(text, row, source, first_row)
+        raise self._unordered(column, row, source, first_row)
 
     def _mixed(self, text: pa.ChunkedArray, row: int, source: str, first_row: int) -> DataError:
         """The error for texts each of which could be read, but not all in the same way."""
@@ -168,6 +170,12 @@ class Grouping:
     def placed(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The values of rows in the order of events."""
         return values if self.rows is None else values[self.rows]
+
+    def only(self, keep: BoolArray) -> Grouping:
+        """Some of the events; those of every case among them."""
+        assert self.tied is not None
+        rows = np.flatnonzero(keep) if self.rows is None else self.rows[keep]
+        return Grouping(rows, kept_offsets(self.offsets, keep), self.cases, self.tied[keep])
 
 
 #: What rows are sorted by: the first array, and where that has equal values the next, and so on.
@@ -255,6 +263,38 @@ def sort_within(keys: Keys, starts: IntArray) -> IntArray:
     sequence = np.repeat(np.arange(len(starts)), lengths)
     by_key = np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0], kind="stable")
     return by_key[stable_order(sequence[by_key])]
+
+
+def kept_offsets(offsets: IntArray, keep: BoolArray) -> IntArray:
+    """Where sequences begin and end once only some of their events are kept."""
+    return np.asarray(np.append(0, np.cumsum(keep))[offsets])
+
+
+class Repeated:
+    """Finds duplicates: events of the case, the place and the label of an earlier one.
+
+    Events come in order, some at a time; the labels at the last place are remembered.
+    """
+
+    def __init__(self) -> None:
+        self._last = np.empty(0, np.int64)  # the labels at the last place so far
+
+    def of(self, codes: npt.NDArray[np.integer], tied: BoolArray) -> BoolArray:
+        """Whether each event is a duplicate; ``tied`` have the place of the one before.
+
+        >>> Repeated().of(np.array([3, 5, 3, 3]), np.array([False, True, True, False])).tolist()
+        [False, False, True, False]
+        """
+        if not len(codes):
+            return np.zeros(0, bool)
+        before = self._last if tied[0] else self._last[:0]
+        codes = np.concatenate([before, codes])
+        place = np.cumsum(np.concatenate([np.zeros(len(before), bool), ~tied]))
+        self._last = np.unique(codes[place == place[-1]])
+        order = np.lexsort((codes, place))  # which is stable
+        found = np.zeros(len(codes), bool)
+        found[order[1:]] = (np.diff(place[order]) == 0) & (np.diff(codes[order]) == 0)
+        return found[len(before) :]
 
 
 def tied(keys: Keys, starts: IntArray) -> BoolArray:

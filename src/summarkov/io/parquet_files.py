@@ -29,8 +29,8 @@ PAGE = 1 << 20
 def read_parquet(path: str, wanted: Wanted) -> EventSequences:
     """Read the needed columns of a Parquet file."""
     chosen = columns_of(parquet_schema(path), wanted.columns, path)
-    table = parquet_columns(path, chosen.names())
-    return sequences_of(table.select(chosen.names()), chosen, wanted, path)
+    table = parquet_columns(path, chosen.to_read())
+    return sequences_of(table.select(chosen.to_read()), chosen, wanted, path)
 
 
 def parquet_columns(path: str, names: list[str]) -> pa.Table:
@@ -86,6 +86,13 @@ def bytes_in_memory(metadata: parquet.FileMetaData, names: Sequence[str]) -> int
         for leaves, _ in _groups(metadata, names)
         for leaf in leaves
     )
+
+
+def is_small_text(path: str, name: str) -> bool:
+    """Whether a column has few texts, that are not long."""
+    with open_file(path) as file:
+        metadata = parquet.read_metadata(file)
+    return name in text_leaves(metadata, [name]) and _is_small(metadata, name)
 
 
 @dataclass(frozen=True)

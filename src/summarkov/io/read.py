@@ -47,6 +47,7 @@ def read_events(
     closed_by: Iterable[object] | None = None,
     open_since: Any = None,
     ends_column: str | None = None,
+    drop_duplicates: bool = False,
 ) -> EventSequences:
     """Read sequences of events from lists, tables and files.
 
@@ -99,7 +100,8 @@ def read_events(
         ``lifecycle:transition``, or lifecycle.
     missing
         What to do with an event without a label: "error", "skip", or any other text, which becomes its
-        label. Cases of a table none of whose events is left are left out.
+        label. Cases of a table none of whose events is left are left out. With "skip", rows of a table
+        without a case are left out, too; otherwise they are an error. A case of nothing but blanks is none.
     separator
         What stands between the labels of several event columns.
     ties
@@ -134,6 +136,8 @@ def read_events(
         for it may go on. The times of events are kept.
     ends_column
         A column, constant per case, that is true for complete sequences and false for those that are cut off.
+    drop_duplicates
+        Leave out rows of the case, the event and the place of an earlier row. They need an order column.
 
     Notes
     -----
@@ -180,6 +184,7 @@ def read_events(
         closed_by=closed_by,
         open_since=open_since,
         ends_column=ends_column,
+        drop_duplicates=drop_duplicates,
     )
     if isinstance(source, str | os.PathLike) and format_of(local_name(source), format) == "jsonl":
         from summarkov.io.jsonl_files import with_told_ends
@@ -222,8 +227,8 @@ def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
             return read_table(source, wanted)
     if wanted.is_about_columns or wanted.needs_places:
         raise SettingError(
-            "case, event, order, weight, lifecycle, date_format, ties, times, period and session_gap are "
-            "about columns, and "
+            "case, event, order, weight, lifecycle, date_format, ties, times, period, session_gap and "
+            "drop_duplicates are about columns, and "
             f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
         )
     if isinstance(source, EventSequences):
@@ -244,6 +249,10 @@ def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
         return xes_files.read_xes(path, wanted)
     if wanted.gap is not None or (wanted.times and kind != "jsonl"):
         raise SettingError(f"session_gap and times need the time of every event, and {path} has no times")
+    if wanted.drop_duplicates:
+        raise SettingError(
+            f"duplicates are rows of a table, and {path} has none; leave out drop_duplicates=True"
+        )
     if wanted.ties in ("together", "error") and kind not in ("spmf", "jsonl"):
         raise SettingError(f"ties are about the places of events in a column, and {path} has none")
     if kind == "jsonl":

@@ -28,7 +28,7 @@ from summarkov.io.buckets import (
     values_of,
 )
 from summarkov.io.encoding import Encoded, numpy_of
-from summarkov.io.ordering import group
+from summarkov.io.ordering import Repeated, group
 from summarkov.io.rows import CaseValues
 from summarkov.io.spill import AT_ONCE, CODE_BYTES, TIME_BYTES, SpillWriter, split_codes
 from summarkov.io.ticks import Order, Ties
@@ -80,6 +80,7 @@ def regroup(
     inside.rmdir()
     copy_in_order(by_bucket, n_rows, memory, writer)
     writer.add_ties(by_bucket.ties)
+    writer.n_duplicates = by_bucket.n_duplicates
     shutil.rmtree(grouped)
 
 
@@ -88,6 +89,8 @@ def _cut(rows: Iterable[CaseBlock], folder: Path, depth: int) -> list[Bucket]:
     buckets: dict[int, Bucket] = {}
     try:
         for some in rows:
+            if not len(some.case.codes):  # all were left out
+                continue
             of_row = stable_hashes(some.case.texts)[some.case.codes]
             which = ((of_row >> np.uint64(_BITS * depth)) & np.uint64(2**_BITS - 1)).astype(np.uint8)
             order = np.argsort(which, kind="stable")
@@ -128,6 +131,10 @@ def _sort(bucket: Bucket, writer: SpillWriter, order: Order, values: CaseValues)
     case = cases_of(table)
     keys, kinds = order.read(order_of(table), FILES)
     grouping = group(case.codes, keys)
+    if grouping.tied is not None and not order.together:
+        repeated = Repeated().of(grouping.placed(numpy_of(table.column("code"))), grouping.tied)
+        writer.n_duplicates += int(np.count_nonzero(repeated))
+        grouping = grouping.only(~repeated) if order.drops_duplicates else grouping
     placed, periods = grouping.placed, periods_of(table)
     codes, rows = (placed(numpy_of(table.column(name))) for name in ("code", "row"))
     of_rows = placed(values_of(table, values))

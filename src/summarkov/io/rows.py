@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.errors import DataError
-from summarkov.events.describe import Origin
+from summarkov.events.describe import Lifecycles, Origin
 from summarkov.events.draws import period_numbers
 from summarkov.events.vocabulary import is_missing
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns
-from summarkov.io.encoding import Encoded, Vocabulary, encode, encode_some, which_occur
+from summarkov.io.encoding import (
+    Encoded,
+    NoCaseError,
+    Vocabulary,
+    caseless_rows,
+    encode,
+    encode_some,
+    which_occur,
+)
 from summarkov.io.files import TextBudget
 from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from summarkov.io.ticks import Order
 
 
 def one_per_case(column: Encoded, offsets: IntArray, name: str, ids: Sequence[str], source: str) -> Encoded:
@@ -147,13 +160,56 @@ def _number(text: str) -> float:
         return float("nan")
 
 
+#: What lifecycles are called of which an activity has one row each, when it begins and when it is over.
+_STARTS = {"start", "started", "begin", "begun"}
+_ENDS = {"complete", "completed", "end", "ended", "finish", "finished"}
+
+
 @dataclass
 class LeftOut:
-    """How many events were left out: those without a label, and those of another lifecycle."""
+    """How many events were left out, and why; and what there is that may better be left out.
+
+    ``caseless`` are rows without a case. ``duplicates`` are events of the case, label and place of an earlier
+    one, of which some were ``dropped``.
+    """
 
     unlabelled: int = 0
     lifecycle: int = 0
     lifecycles: set[str] = field(default_factory=set)  # some of those that there are
+    caseless: int = 0
+    duplicates: int = 0
+    dropped: int = 0
+    looked_at: Counter[str] = field(default_factory=Counter)  # lifecycles that nobody asked for
+
+    def look_at(self, lifecycle: Encoded) -> None:
+        """Count the lifecycles of some rows; all that mean neither a start nor an end are one."""
+        counts = np.bincount(lifecycle.codes + 1, minlength=len(lifecycle.texts) + 1).tolist()
+        for text, n in zip(("", *lifecycle.texts), counts, strict=True):
+            self.look_at_one(text, n)
+
+    def look_at_one(self, text: str, n: int = 1) -> None:
+        """Count a lifecycle."""
+        self.looked_at[text if text.strip().casefold() in _STARTS | _ENDS else ""] += n
+
+    def mixed(self, column: str | None) -> Lifecycles | None:
+        """Starts and ends of activities that stand side by side, if most rows are of these."""
+        if column is None:
+            return None
+        kinds = [
+            Counter({text: n for text, n in self.looked_at.items() if n and text.strip().casefold() in known})
+            for known in (_STARTS, _ENDS)
+        ]
+        if not all(kinds) or 2 * sum(map(Counter.total, kinds)) <= self.looked_at.total():
+            return None
+        (start, _), (end, _) = (kind.most_common(1)[0] for kind in kinds)
+        return Lifecycles(column, start, kinds[0].total(), end, kinds[1].total())
+
+    def drop(self, repeated: BoolArray, order: Order) -> BoolArray | None:
+        """Count duplicates; which events are kept, if these are to be left out and there are any."""
+        n = int(np.count_nonzero(repeated))
+        self.duplicates += n
+        self.dropped += n if order.drops_duplicates else 0
+        return ~repeated if n and order.drops_duplicates else None
 
     def refuse_all(self, wanted: Wanted, n_events: int, source: str) -> None:
         """Refuse a lifecycle that no event has, where there are events."""
@@ -167,13 +223,15 @@ class Rows:
     """Some rows as codes. ``kept`` tells which of all rows these are; None if none was left out.
 
     ``per_case`` are the columns that must not change during a case, with -1 where a value is missing, and
-    ``periods`` numbers for the periods of events, if these are asked for.
+    ``periods`` numbers for the periods of events, if these are asked for. ``table`` has all rows as they were
+    read, but for those without a case, which hold what another row holds.
     """
 
     case: Encoded
     event: Encoded
     per_case: list[Encoded]
     kept: BoolArray | None
+    table: pa.Table
     periods: IntArray | None = None
 
 
@@ -182,13 +240,24 @@ def read_rows(
 ) -> Rows:
     """Read the cases and labels of rows, which begin at ``first_row``, and count those that are left out."""
     assert chosen.case is not None
+    absent = caseless_rows(table.column(chosen.case))
+    if len(absent) and wanted.missing != "skip":
+        raise NoCaseError(len(absent), first_row + int(absent[0]), chosen.case, source)
+    left_out.caseless += len(absent)
+    kept = np.ones(table.num_rows, bool)
+    kept[absent] = False
+    if len(absent):
+        table = _instead(table, kept)
+        kept = kept[: table.num_rows]
     case = encode(table.column(chosen.case), chosen.case, source, first_row)
     event = _labels(table, chosen.event, wanted, source, first_row)
     per_case = read_per_case(table, chosen, source, first_row)
-    kept = np.ones(len(case.codes), bool)
     if chosen.lifecycle is not None:
         lifecycle = encode(table.column(chosen.lifecycle), chosen.lifecycle, source, first_row)
-        kept = _of_lifecycle(lifecycle, wanted, left_out)
+        kept &= _of_lifecycle(lifecycle, kept, wanted, left_out)
+    elif chosen.other_lifecycle in table.column_names:
+        with suppress(DataError):  # nobody asked for it
+            left_out.look_at(encode_some(table.column(chosen.other_lifecycle), "", source))
     periods = None
     if chosen.period is not None:
         named = encode(table.column(chosen.period), chosen.period, source, first_row)
@@ -197,9 +266,18 @@ def read_rows(
     left_out.unlabelled += int(np.count_nonzero(kept & ~labelled))
     kept &= labelled
     if kept.all():
-        return Rows(case, event, per_case, None, periods)
+        return Rows(case, event, per_case, None, table, periods)
     some = [replace(each, codes=each.codes[kept]) for each in (case, event, *per_case)]
-    return Rows(some[0], some[1], some[2:], kept, None if periods is None else periods[kept])
+    return Rows(some[0], some[1], some[2:], kept, table, None if periods is None else periods[kept])
+
+
+def _instead(table: pa.Table, with_case: BoolArray) -> pa.Table:
+    """The same rows, the first that has a case in place of each that has none; no rows if all have none."""
+    rows = np.where(with_case, np.arange(len(with_case)), with_case.argmax() if len(with_case) else 0)
+    views = [at for at, each in enumerate(table.schema) if pa.types.is_string_view(each.type)]
+    for at in views:  # of which Arrow cannot take some
+        table = table.set_column(at, table.column_names[at], table.column(at).cast(pa.string()))
+    return table.take(pa.array(rows if with_case.any() else rows[:0]))
 
 
 def read_per_case(table: pa.Table, chosen: Columns, source: str, first_row: int = 0) -> list[Encoded]:
@@ -236,15 +314,19 @@ def origin_of(chosen: Columns, left_out: LeftOut, tied_case: str | None = None, 
         left_out.lifecycle,
         backwards,
         tied_case,
+        left_out.caseless,
+        left_out.duplicates - left_out.dropped,
+        left_out.dropped,
+        left_out.mixed(chosen.other_lifecycle),
     )
 
 
-def _of_lifecycle(lifecycle: Encoded, wanted: Wanted, left_out: LeftOut) -> BoolArray:
-    """Which rows have the lifecycle that is wanted, in capitals or not."""
+def _of_lifecycle(lifecycle: Encoded, with_case: BoolArray, wanted: Wanted, left_out: LeftOut) -> BoolArray:
+    """Which rows have the lifecycle that is wanted, in capitals or not; those of the others are counted."""
     assert wanted.lifecycle is not None
     fits = np.array([text.casefold() == wanted.lifecycle.casefold() for text in lifecycle.texts], bool)
     kept: BoolArray = fits[lifecycle.codes] if len(fits) else np.zeros(0, bool)
-    left_out.lifecycle += int(np.count_nonzero(~kept))
+    left_out.lifecycle += int(np.count_nonzero(with_case & ~kept))
     if len(left_out.lifecycles) < 8:
         left_out.lifecycles.update(lifecycle.texts[:8])
     return kept

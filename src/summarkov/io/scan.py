@@ -11,23 +11,24 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.arrow import pa
+from summarkov.errors import SettingError
 from summarkov.events.describe import Origin
 from summarkov.events.draws import any_twice, sequence_keys
 from summarkov.events.moments import Moments
 from summarkov.io.buckets import CaseBlock
 from summarkov.io.case_attributes import AttributeNames, CaseTable, attribute_names
-from summarkov.io.encoding import Encoded, Vocabulary
+from summarkov.io.encoding import Encoded, NoCaseError, Vocabulary, caseless_rows
 from summarkov.io.files import ROW_BYTES, TextBudget
 from summarkov.io.jsonl_files import add_lines, jsonl_origin
 from summarkov.io.list_columns import add_lists
-from summarkov.io.ordering import is_ranked, repeats, run_starts, sorted_within, tied
+from summarkov.io.ordering import Repeated, is_ranked, kept_offsets, repeats, run_starts, sorted_within, tied
 from summarkov.io.regroup import regroup
 from summarkov.io.rows import CaseValues, LeftOut, Rows, origin_of, read_rows, weights_of
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import Files, TableBlock
 from summarkov.io.temporary import Scratch
 from summarkov.io.ticks import Order, Ties, refuse_no_order, refuse_ties
-from summarkov.typing import CodeArray, FloatArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: ``progress(done, total, what)``: how far reading ("reading") or grouping ("grouping") has come; or True.
 Progress = Callable[[int, int, str], None] | bool | None
@@ -94,6 +95,10 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
     """Read all files once (twice if they must be grouped) and write their sequences as codes."""
     files = task.files
     found = Found(task)
+    if files.format == "jsonl" and files.wanted.drop_duplicates:
+        raise SettingError(
+            f"duplicates are rows of a table, and {files.paths[0]} has none; leave out drop_duplicates=True"
+        )
     if files.format != "jsonl" and (files.of_lists or not files.chosen.order):
         refuse_no_order(files.wanted, files.paths[0])
     writer = SpillWriter(scratch.path, names=names, n_values=len(task.per_case))
@@ -112,6 +117,8 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
             refuse_ties(writer.ties, files.wanted, (files.chosen.order or ("",))[0], files.paths[0])
             writer.ties = Ties() if task.order().together else writer.ties
         content = writer.finish(*found.labels.settled())
+    except NoCaseError as error:  # of the first block that has some
+        raise error.of_all(_n_caseless(task)) from None
     finally:
         writer.close()
     asked, values = files.wanted.columns, content.values()
@@ -126,6 +133,12 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
     else:
         origin = origin_of(files.chosen, found.left_out, writer.ties.case)
     return Content(content, weights, attributes, values[:, values.shape[1] - len(named) :], origin)
+
+
+def _n_caseless(task: Task) -> int:
+    """How many rows of all files name no case."""
+    case, blocks = task.files.chosen.case, task.files.blocks(task.n_rows)
+    return sum(len(caseless_rows(block.table.column(case))) for block in blocks)
 
 
 def _grouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> bool:
@@ -158,6 +171,7 @@ class _Grouped:
         self.values: CodeArray = np.empty((0, len(task.per_case)), np.int32)  # of the same
         self.kinds: list[Any] = []  # types of the order columns
         self.keys: list[npt.NDArray[Any]] = []  # order of the last row so far
+        self.repeated = Repeated()
 
     def read(self) -> None:
         """Read everything, or raise ``NotGroupedError``."""
@@ -183,12 +197,20 @@ class _Grouped:
             raise NotGroupedError
         begun = case.codes[starts].tolist()
         continues = bool(begun) and case.texts[begun[0]] == self.case
-        moments = self.check_order(block, rows, starts, continues)
+        moments, same = self.check_order(block, rows, starts, continues)
         self.check_values(block, rows, values, starts, continues)
         names = [case.texts[code] for code in begun[continues:]]
         ends = starts[1:] if continues or self.case is None else starts
         keys = sequence_keys(names)
         of_cases = values[starts[continues:]] if len(values) else None
+        of_rows, order = case.codes, self.task.order()
+        keep = None if order.together else self.found.left_out.drop(self.repeated.of(codes, same), order)
+        if keep is not None:
+            codes, ends, same, of_rows = codes[keep], kept_offsets(ends, keep), same[keep], of_rows[keep]
+            moments = None if moments is None else moments[keep]
+        if same.any():
+            tied_case = case.texts[of_rows[same.argmax()]]
+            self.writer.add_ties(Ties(int(np.count_nonzero(same)), tied_case))
         self.writer.add(codes, ends, keys, names, None, of_cases, moments)
         if begun:
             self.case = case.texts[begun[-1]]
@@ -209,18 +231,21 @@ class _Grouped:
         )
         self.values = values[-1:]
 
-    def check_order(self, block: TableBlock, rows: Rows, starts: IntArray, continues: bool) -> Moments | None:
-        """When events happened, as far as it is asked.
+    def check_order(
+        self, block: TableBlock, rows: Rows, starts: IntArray, continues: bool
+    ) -> tuple[Moments | None, BoolArray]:
+        """When events happened, as far as it is asked, and whether each has the place of the one before.
 
-        Ties are counted. Rows that are out of order, or keys that cannot be compared, must be grouped.
+        Rows that are out of order, or keys that cannot be compared, must be grouped.
         """
         order = self.task.order()
-        columns = [block.table.column(one.name) for one in order.columns]
+        columns = [rows.table.column(one.name) for one in order.columns]
         order.look(columns, block.path, block.first_row)
         keys, kinds = order.read(columns, block.path)
         keys = keys if rows.kept is None else [each[rows.kept] for each in keys]
         if not keys or not len(keys[0]):
-            return order.moments(keys, kinds, None, rows.periods, block.path)
+            moments = order.moments(keys, kinds, None, rows.periods, block.path)
+            return moments, np.zeros(len(rows.case.codes), bool)
         if (self.kinds and self.kinds != kinds) or any(map(is_ranked, kinds)):
             raise NotGroupedError
         of_rows = keys
@@ -231,11 +256,8 @@ class _Grouped:
         if not sorted_within(keys, starts):
             raise NotGroupedError
         same = tied(keys, starts)[int(continues) :]
-        if same.any():
-            case = rows.case.texts[rows.case.codes[same.argmax()]]
-            self.writer.add_ties(Ties(int(np.count_nonzero(same)), case))
         self.kinds, self.keys = kinds, [each[-1:] for each in keys]
-        return order.moments(of_rows, kinds, same, rows.periods, block.path)
+        return order.moments(of_rows, kinds, same, rows.periods, block.path), same
 
 
 def rows_of(block: TableBlock, task: Task, found: Found) -> tuple[Rows, CodeArray, CodeArray]:
@@ -259,7 +281,7 @@ def _regrouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> N
             some, codes, values = rows_of(block, task, found)
             columns: dict[str, Any] = {"code": pa.array(codes), "row": pa.array(np.arange(n, n + len(codes)))}
             n += len(codes)
-            places = [block.table.column(one.name) for one in order.columns]
+            places = [some.table.column(one.name) for one in order.columns]
             order.look(places, block.path, block.first_row)
             for at, column in enumerate(places):
                 columns[f"order{at}"] = column if some.kept is None else column.filter(pa.array(some.kept))
@@ -271,3 +293,5 @@ def _regrouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> N
             task.tell(block.done, files.n_bytes, "reading")
 
     regroup(rows(), folder, task.memory, writer, order, found.values, task.tell)
+    n = writer.n_duplicates
+    found.left_out.duplicates, found.left_out.dropped = n, n if order.drops_duplicates else 0

@@ -190,6 +190,7 @@ class SpillWriter:
         self.n_together = 0  # events that happened together with the one before
         self.n_events = self.n_sequences = 0
         self.ties, self._tied_row = Ties(), 0
+        self.n_duplicates = 0
         self._n_held = self._last_end = self._name_bytes = 0
         self.counts = np.zeros(0, np.int64)
 

@@ -28,7 +28,7 @@ from summarkov.io.date_formats import is_text
 from summarkov.io.files import LEAST, ROW_BYTES, as_text, endings_of, open_file, open_text
 from summarkov.io.finding import folder_columns
 from summarkov.io.list_columns import is_list
-from summarkov.io.parquet_files import PAGE, check_rows, parquet_schema, plan, reading_parquet
+from summarkov.io.parquet_files import PAGE, check_rows, is_small_text, parquet_schema, plan, reading_parquet
 from summarkov.io.tables import columns_of, list_columns
 from summarkov.io.wanted import Wanted
 
@@ -113,6 +113,9 @@ class Files:
         choose_columns(there, self.chosen, path, list_columns=list_columns(schema))
         names = [name for name in self.chosen.names() if name in schema.names]
         with reading_parquet(path):
+            other = self.chosen.other_lifecycle
+            if other is not None and other in schema.names and is_small_text(path, other):
+                names.append(other)
             how = plan(path, names, self.memory)
             n_rows = max(1, min(n_rows, n_rows * ROW_BYTES // how.row_bytes))
             file = parquet.ParquetFile(
@@ -142,7 +145,7 @@ class Files:
                 return
         delimiter = header.delimiter
         scan = QuoteScan(delimiter)
-        names = [name for name in self.chosen.names() if name in header.names]
+        names = [name for name in self.chosen.to_read() if name in header.names]
         convert = conversion(dict.fromkeys(names, pa.string()))
         parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
         block = min(BLOCK, max(self.memory, LEAST) // BLOCKS)
@@ -183,6 +186,9 @@ class Files:
                         f"{path}, which does not fit; write all files with the same types"
                     ) from error
             columns[name] = column
+        other = self.chosen.other_lifecycle
+        if other is not None and other in batch.schema.names and is_text(_plain(batch.column(other).type)):
+            columns[other] = batch.column(other)
         return pa.table(columns)
 
 

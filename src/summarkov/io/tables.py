@@ -16,7 +16,7 @@ from summarkov.events.describe import late_cases
 from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import Encoded, settle
 from summarkov.io.list_columns import is_list, sequences_of_lists
-from summarkov.io.ordering import Keys, group
+from summarkov.io.ordering import Keys, Repeated, group
 from summarkov.io.rows import LeftOut, one_per_case, origin_of, per_sequence, read_rows
 from summarkov.io.ticks import Order, Ties, cut_sessions, refuse_no_order, refuse_ties
 from summarkov.io.wanted import Wanted
@@ -54,7 +54,7 @@ def read_table(source: Any, wanted: Wanted) -> EventSequences:
     source, left_out, times = _without_other_columns(source, wanted.columns)
     with _open(source) as reader:  # closed also on error: a DuckDB connection serves one at a time
         chosen = columns_of(reader.schema, wanted.columns, TABLE, left_out, times)
-        names = chosen.names()
+        names = [name for name in chosen.to_read() if name in reader.schema.names]
         schema = pa.schema([reader.schema.field(name) for name in names])
         try:
             batches = [batch.select(names) for batch in reader]
@@ -111,11 +111,14 @@ def _from_rows(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) ->
     rows = read_rows(table, chosen, wanted, source, left_out)
     left_out.refuse_all(wanted, len(rows.event.codes), source)
     order = Order(chosen.order or (), wanted)
-    columns = [table.column(name) for name in chosen.order or ()]
+    columns = [rows.table.column(name) for name in chosen.order or ()]
     order.look(columns, source)
     keys, kinds = order.read(columns, source)
     keys = keys if rows.kept is None else [each[rows.kept] for each in keys]
     grouping = group(rows.case.codes, keys)
+    if grouping.tied is not None and not order.together:
+        keep = left_out.drop(Repeated().of(grouping.placed(rows.event.codes), grouping.tied), order)
+        grouping = grouping if keep is None else grouping.only(keep)
     placed = grouping.placed
     codes, vocabulary = settle(placed(rows.event.codes), rows.event.texts, wanted.labels)
     ids = [rows.case.texts[code] for code in grouping.cases.tolist()]
@@ -194,7 +197,10 @@ def _without_other_columns(source: Any, asked: Columns) -> tuple[Any, list[str],
     """
     if type(source).__module__.partition(".")[0] != "pandas" or getattr(source, "ndim", 0) != 2:
         return source, [], []
-    meant = [asked.may_mean(str(name)) for name in source.columns]
+    meant = [
+        asked.may_mean(str(name)) and not (asked.only_looks_at(str(name)) and _is_mixed(source.iloc[:, at]))
+        for at, name in enumerate(source.columns)
+    ]
     left_out = [
         (str(name), kind)
         for name, kind, keep in zip(source.columns, source.dtypes, meant, strict=True)
@@ -202,6 +208,15 @@ def _without_other_columns(source: Any, asked: Columns) -> tuple[Any, list[str],
     ]
     times = [name for name, kind in left_out if getattr(kind, "kind", "") == "M"]
     return source.loc[:, meant], [name for name, _ in left_out], times
+
+
+def _is_mixed(column: Any) -> bool:
+    """Whether Arrow cannot take a column of pandas, as it has values of different types."""
+    try:
+        pa.array(column, from_pandas=True)
+    except (pa.ArrowException, ValueError, TypeError):
+        return True
+    return False
 
 
 def one_line(error: Exception) -> str:

@@ -75,6 +75,7 @@ class Order:
         self.columns = [OrderColumn(name, wanted.date_format, thing) for name in names]
         self.together = bool(names) and wanted.ties == "together"  # rows of one place happened at once
         self.keeps_times = bool(names) and wanted.times
+        self.drops_duplicates = wanted.drop_duplicates
 
     def look(self, columns: Sequence[pa.ChunkedArray], source: str, first_row: int = 0) -> None:
         """Look at the columns of some rows, which begin at ``first_row``; see :class:`OrderColumn`."""
@@ -117,6 +118,11 @@ def refuse_no_order(wanted: Wanted, source: str) -> None:
         raise SettingError(
             f"look-backs in time, times=True and ties='together' need the time of every event, and {source} "
             "has no order column; name it with order="
+        )
+    if wanted.drop_duplicates:
+        raise SettingError(
+            "duplicates are rows of the same case, event and place, and without an order column "
+            f"{source} tells no places; name it with order=, or leave out drop_duplicates=True"
         )
 
 

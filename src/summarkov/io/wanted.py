@@ -42,6 +42,7 @@ class Reading(TypedDict, total=False):
     closed_by: Iterable[object] | None
     open_since: Any
     ends_column: str | None
+    drop_duplicates: bool
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Wanted:
     missing_attributes: str = "value"
     cases: Any = None  # a table of attributes, one row per case
     ends: AskedEnds | None = None  # None: as the events say, if they do, else complete
+    drop_duplicates: bool = False
 
     @classmethod
     def of(
@@ -86,6 +88,7 @@ class Wanted:
         closed_by: Any = None,
         open_since: Any = None,
         ends_column: Any = None,
+        drop_duplicates: bool = False,
     ) -> Wanted:
         """Check the settings, before any data is touched."""
         for name, value in (("lifecycle", lifecycle), ("missing", missing), ("separator", separator)):
@@ -96,8 +99,9 @@ class Wanted:
         if ties not in (None, *TIES):
             choices = ", ".join(map(repr, TIES))
             raise SettingError(f"ties must be one of {choices}, not {ties!r}{nearest(str(ties), TIES)}")
-        if not isinstance(times, bool):
-            raise SettingError(f"times must be True or False, not {times!r}")
+        for name, flag in (("times", times), ("drop_duplicates", drop_duplicates)):
+            if not isinstance(flag, bool):
+                raise SettingError(f"{name} must be True or False, not {flag!r}")
         if missing_attributes not in ("value", "error"):
             raise SettingError(f"missing_attributes must be 'value' or 'error', not {missing_attributes!r}")
         listed = attributes is None or (
@@ -133,6 +137,7 @@ class Wanted:
             missing_attributes,
             None if listed else attributes,
             asked,
+            drop_duplicates,
         )
 
     def for_columns(self, chosen: Columns) -> Wanted:
@@ -142,7 +147,8 @@ class Wanted:
     @property
     def needs_places(self) -> bool:
         """Whether something was asked that only the places of events can tell."""
-        return self.times or self.gap is not None or self.ties in ("together", "error")
+        places = self.times or self.gap is not None or self.ties in ("together", "error")
+        return places or self.drop_duplicates
 
     @property
     def is_about_columns(self) -> bool:

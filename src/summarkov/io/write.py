@@ -143,6 +143,12 @@ def event_rows(events: EventSequences) -> Iterator[Rows]:
             f"sequence {events.ids[empty[0]]!r} is empty, which a table with one event per row cannot hold; "
             "write .jsonl, .xes or .spmf, or leave such sequences out: events[events.lengths > 0]"
         )
+    blank = next((name for name in events.ids if not name.strip()), None)
+    if blank is not None:
+        raise DataError(
+            f"a sequence is named {blank!r}, which a table with one event per row would take for no name; "
+            "write .jsonl or .xes, or give it another id"
+        )
     name, most = next(iter(Counter(events.ids).most_common(1)), ("", 1))
     if most > 1:
         raise DataError(

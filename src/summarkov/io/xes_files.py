@@ -22,7 +22,7 @@ from summarkov.events.draws import period_numbers
 from summarkov.events.moments import time_column
 from summarkov.io.files import TextBudget, open_file, unpacked
 from summarkov.io.line_files import Collected
-from summarkov.io.ordering import Keys, count_falls, sort_within, sorted_within, tied
+from summarkov.io.ordering import Keys, Repeated, count_falls, kept_offsets, sort_within, sorted_within, tied
 from summarkov.io.rows import CaseValues, LeftOut, changes, is_weight, refuse_separator
 from summarkov.io.tables import InOrder
 from summarkov.io.ticks import Order, as_column
@@ -60,7 +60,8 @@ def read_xes(path: str, wanted: Wanted) -> EventSequences:
     if wanted.needs_places and not order:
         if order == ():
             raise SettingError(
-                "session_gap, times and ties need the time of every event; name it with order="
+                "session_gap, times, ties and drop_duplicates need the time of every event; name it with "
+                "order="
             )
         order = (TIME,)
     log = _Log(path, wanted, asked.event or (NAME,), order)
@@ -103,11 +104,23 @@ def _finished(log: _Log, named: tuple[str, ...]) -> EventSequences:
         moved = sort_within(keys, starts)
         codes, keys = codes[moved], [each[moved] for each in keys]
         periods = None if periods is None else periods[moved]
-    same = tied(keys, starts) if keys and len(codes) else None
+    same, offsets = tied(keys, starts) if keys and len(codes) else None, events.offsets
+    if same is not None and not order.together:
+        keep = log.left_out.drop(Repeated().of(codes, same), order)
+        if keep is not None:
+            codes, keys, same = codes[keep], [each[keep] for each in keys], same[keep]
+            offsets, periods = kept_offsets(offsets, keep), None if periods is None else periods[keep]
     of_cases = log.collected.columns()
-    found = InOrder(codes, events.offsets, events.labels, events.ids, keys, kinds, same, periods, of_cases)
+    found = InOrder(codes, offsets, events.labels, events.ids, keys, kinds, same, periods, of_cases)
     lifecycle = LIFECYCLE if asked.with_lifecycle else None
-    chosen = replace(asked, case=asked.case or NAME, event=log.event, order=named, lifecycle=lifecycle)
+    chosen = replace(
+        asked,
+        case=asked.case or NAME,
+        event=log.event,
+        order=named,
+        lifecycle=lifecycle,
+        other_lifecycle=None if asked.with_lifecycle or LIFECYCLE in log.event else LIFECYCLE,
+    )
     return found.finish(order, chosen, wanted, log.left_out, log.path, backwards)
 
 
@@ -228,6 +241,8 @@ class _Log:
                 if len(self.left_out.lifecycles) < _MOST_SHOWN:
                     self.left_out.lifecycles.add(found)
                 return None
+        else:
+            self.left_out.look_at_one(self.attributes.get(LIFECYCLE, ""))
         if wanted.missing == "error":
             parts: list[str | None] = [self.value(key, "event") for key in self.event]
         else:

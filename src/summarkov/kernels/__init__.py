@@ -8,8 +8,9 @@ taken where they were built, unless the environment variable ``SUMMARKOV_KERNELS
 import os
 from types import ModuleType
 
-from summarkov.kernels import boosted, followed, history_tests, numpy_kernels, resampling
+from summarkov.kernels import boosted, clusters, followed, history_tests, numpy_kernels, resampling
 from summarkov.kernels.boosted import NONE, Grown, Growth, LevelArray
+from summarkov.kernels.clusters import ClusterSums, ClusterValues, cluster_states
 from summarkov.kernels.followed import EVERY_POSITION, EVERY_SEQUENCE, LAG_BINS
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency, in_units
 from summarkov.kernels.index import (
@@ -45,8 +46,8 @@ _chosen = _choose(os.environ.get("SUMMARKOV_KERNELS", ""))
 window_states = _chosen.window_states
 count_candidates = _chosen.count_candidates
 add_rows = _chosen.add_rows
-_tests, _boosted, _resampling, _followed = (
-    (history_tests, boosted, resampling, followed) if _chosen is numpy_kernels else [_chosen] * 4
+_tests, _boosted, _resampling, _clusters, _followed = (
+    (history_tests, boosted, resampling, clusters, followed) if _chosen is numpy_kernels else [_chosen] * 5
 )
 count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves
@@ -55,6 +56,7 @@ said_by_trees = _boosted.said_by_trees
 count_presence = _resampling.count_presence
 shuffled = _resampling.shuffled
 count_followed = _followed.count_followed
+cluster_presence = _clusters.cluster_presence
 
 
 def backend() -> str:

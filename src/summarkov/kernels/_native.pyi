@@ -94,27 +94,39 @@ def followed(
 def shuffled(
     codes: CodeArray, offsets: IntArray, seeds: HashArray, begun: int, kept: int, within: int
 ) -> CodeArray: ...
-def presence(
-    codes: CodeArray,
-    offsets: IntArray,
-    past_positions: IntArray,
-    past_codes: CodeArray,
-    n_labels: int,
-    begun: int,
-    weights: IntArray | None,
-    influencers: CodeArray,
-    lookbacks: IntArray,
-    reach_of: list[int],
-    starts: IntArray,
-    labels: CodeArray,
-    labels_starts: IntArray,
-    ends: IntArray,
-    delay: int,
-    first: CodeArray,
-    before: CodeArray,
-    last: list[CodeArray],
-    attributes: BoolArray,
-) -> list[tuple[CodeArray, IntArray]]: ...
+def presence(given: Presence) -> list[tuple[CodeArray, IntArray]]: ...
+def clusters(
+    given: Presence,
+    patterns: list[IntArray],
+    base: list[FloatArray],
+    hit: list[FloatArray],
+    starts: list[IntArray],
+    targets: list[list[int]],
+) -> list[tuple[FloatArray, IntArray]]: ...
+
+class Presence:
+    def __init__(
+        self,
+        codes: CodeArray,
+        offsets: IntArray,
+        past_positions: IntArray,
+        past_codes: CodeArray,
+        n_labels: int,
+        begun: int,
+        weights: IntArray | None,
+        influencers: CodeArray,
+        lookbacks: IntArray,
+        reach_of: list[int],
+        starts: IntArray,
+        labels: CodeArray,
+        labels_starts: IntArray,
+        ends: IntArray,
+        delay: int,
+        first: CodeArray,
+        before: CodeArray,
+        last: list[CodeArray],
+        attributes: BoolArray,
+    ) -> None: ...
 
 class Grower:
     def __init__(self, levels: LevelArray) -> None: ...

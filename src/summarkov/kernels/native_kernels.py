@@ -5,6 +5,7 @@ Importing this module fails where the extension was not built.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -12,13 +13,14 @@ import numpy as np
 
 from summarkov.kernels import _native, history_tests
 from summarkov.kernels.boosted import Grower, Grown, LevelArray
+from summarkov.kernels.clusters import ClusterSums, ClusterValues, block_starts
 from summarkov.kernels.followed import FollowPair, WholeSequences
 from summarkov.kernels.history_tests import Recency, clock_of
 from summarkov.kernels.index import MOST_CELLS, UNLIMITED, Index, Span, Window
 from summarkov.kernels.resampling import PresenceAsked
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
-#: WholeSequences are 32 bits wide in C++. No look-back with a limit reaches further than this.
+#: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
 _FAR = -(2**30)
 
 # These take and give what their twins do.
@@ -126,6 +128,33 @@ def count_presence(
     index: Index, begun: int, weights: IntArray | None, asked: PresenceAsked
 ) -> list[tuple[CodeArray, IntArray]]:
     """See :func:`summarkov.kernels.resampling.count_presence`."""
+    return _native.presence(_presence(index, begun, weights, asked))
+
+
+def cluster_presence(
+    index: Index, weights: IntArray | None, asked: PresenceAsked, values: Sequence[ClusterValues]
+) -> list[ClusterSums]:
+    """See :func:`summarkov.kernels.clusters.cluster_presence`."""
+    blocks: dict[Span, list[int]] = {}
+    for t, one in enumerate(values):
+        if one.block is not None:
+            blocks.setdefault(one.block, []).append(t)
+    found = _native.clusters(
+        _presence(index, 0, weights, asked),
+        [one.present.astype(np.int64) @ (1 << np.arange(one.present.shape[1])[::-1]) for one in values],
+        [np.ascontiguousarray(one.base) for one in values],
+        [np.ascontiguousarray(one.hit) for one in values],
+        [block_starts(index, block) for block in blocks],
+        list(blocks.values()),
+    )
+    return [
+        ClusterSums(squares.reshape(2, *one.base.shape[1:]), clusters)
+        for (squares, clusters), one in zip(found, values, strict=True)
+    ]
+
+
+def _presence(index: Index, begun: int, weights: IntArray | None, asked: PresenceAsked) -> Any:
+    """Events and what is asked about them, as scans for presence take them."""
     lookbacks, reach_of = np.unique(
         np.stack([asked.lookbacks, asked.in_time.astype(np.int64)]), axis=1, return_inverse=True
     )
@@ -138,7 +167,7 @@ def count_presence(
         firsts = _firsts(index, Span(asked.delay, asked.delay_in_time))
         placed = firsts, _before(index), [_ends(index, span) for span in spans], index.places.attributes
         past = np.arange(-len(past), 0)
-    return _native.presence(
+    return _native.Presence(
         index.codes,
         index.offsets,
         past,

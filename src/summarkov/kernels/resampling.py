@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -299,29 +301,34 @@ def count_presence(
     if len(lengths):
         place[: lengths[0]] += begun
     stratum = np.searchsorted(asked.ends, place, side="left")
-    present: dict[tuple[int, int, bool], IntArray] = {}
     found = []
-    for t in range(len(asked.starts) - 1):
+    for t, pattern in enumerate(presence_rows(index, asked)):
         labels = asked.labels[asked.labels_starts[t] : asked.labels_starts[t + 1]]
         outcome_of = np.full(index.n_labels + 1, len(labels), np.int32)
         outcome_of[labels] = np.arange(len(labels))
-        mine = slice(asked.starts[t], asked.starts[t + 1])
-        row = stratum
-        for each in zip(
-            *(some[mine].tolist() for some in (asked.influencers, asked.lookbacks, asked.in_time)),
-            strict=True,
-        ):
-            if each not in present:
-                present[each] = _is_present(index, asked, *each)
-            row = row * 2 + present[each]
         width = asked.starts[t + 1] - asked.starts[t]
-        rows, at = np.unique(row, return_inverse=True)
+        rows, at = np.unique((stratum << width) + pattern, return_inverse=True)
         counts = tabulate(index, weights, at, len(rows), outcome_of, len(labels) + 1)
         some = counts.any(axis=1)
         levels = rows[some, None] >> np.arange(width - 1, -1, -1) & 1
         keys = np.column_stack([levels, rows[some] >> width]).astype(np.int32)
         found.append((keys, counts[some]))
     return found
+
+
+def presence_rows(index: Index, asked: PresenceAsked) -> Iterator[IntArray]:
+    """For each target and row the pattern of presence of its influencers, the first in the highest bit."""
+    present: dict[tuple[int, int, bool], IntArray] = {}
+    for start, stop in pairwise(asked.starts.tolist()):
+        pattern = np.zeros(len(index.codes), np.int64)
+        for each in zip(
+            *(some[start:stop].tolist() for some in (asked.influencers, asked.lookbacks, asked.in_time)),
+            strict=True,
+        ):
+            if each not in present:
+                present[each] = _is_present(index, asked, *each)
+            pattern = pattern * 2 + present[each]
+        yield pattern
 
 
 def _is_present(index: Index, asked: PresenceAsked, z: int, lookback: int, in_time: bool) -> IntArray:

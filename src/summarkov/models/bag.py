@@ -17,7 +17,7 @@ from summarkov.errors import NotFittedError, SettingError
 from summarkov.events.draws import Bootstrap
 from summarkov.explain import Contrast, Influence, influence_of, ranked
 from summarkov.explain.comparable import NOT_NAMED
-from summarkov.explain.influence import Totals
+from summarkov.explain.contrasts import Totals
 from summarkov.frames import MOST, Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges, HasPage
@@ -87,7 +87,7 @@ class Bag(HasPage, Predictor):
         models, on_done = [], progress_counter(progress, self.n_models)
         for drawn in source.resamples(draws):
             model = self.model.copy().fit(drawn)
-            model._fitted = replace(model.fitted, followed=None)  # sequences of a resample are copies
+            model._fitted = replace(model.fitted, followed=None, clusters=None)  # sequences are copies
             models.append(model)
             on_done(1)
         self._models = tuple(models)
@@ -220,10 +220,9 @@ def _together(contrasts: Sequence[Contrast]) -> Contrast:
     columns = zip(*(vars(one.strata).values() for one in contrasts), strict=True)
     strata = Strata(*(np.concatenate(each, axis=-1) / n for each in columns))
     totals = Totals(*(sum(each) / n for each in zip(*(one.totals for one in contrasts), strict=True)))
-    keys = np.zeros((strata.n_with.shape[-1], 0), np.int32)
-    return Contrast(
-        strata, keys, totals, Strata(*(numbers[..., :0] for numbers in vars(strata).values())), keys[:0]
-    )
+    keys, nothing = np.zeros((strata.n_with.shape[-1], 0), np.int32), np.zeros(0, np.int64)
+    apart = Strata(*(numbers[..., :0] for numbers in vars(strata).values()))
+    return Contrast(strata, keys, totals, nothing, nothing > 0, apart, keys[:0])
 
 
 def _widest(windows: Sequence[Reach]) -> Reach:

@@ -13,10 +13,12 @@ import numpy as np
 from summarkov.confidence import (
     Confidence,
     EdgeConfidence,
+    RateRatio,
     Strata,
     directions,
     given_selected,
     rate_ratio,
+    robust_widening,
     widened,
     widening,
 )
@@ -196,16 +198,24 @@ def _edge(
     data = Strata(*(numbers[-1] for numbers in vars(strata[0]).values()))
     drawn = np.concatenate([part.ratio()[:-1] for part in strata])
     found = rate_ratio(data, float(level))
-    wider = widening(rate_ratio(data), drawn)
-    low, high = (float(limit) for limit in widened(found, wider))
+    wider = max(float(widening(rate_ratio(data), drawn)), _robust(fitted, z, x, found, float(level)))
+    low, high = (float(limit) for limit in widened(found, np.asarray(wider)))
     more, less = directions(data)
     effect = effect_of(low, high, is_mixed=bool(more.any() and less.any()))
     sure = EdgeConfidence(*names, in_graph, effect, float(found.ratio), low, high, frequency)
     if not in_graph or fitted.margins is None:
         return sure
     margin = fitted.margins[fitted.influencers.index(z)]
-    ratio, least, most = given_selected(data, margin, float(level), float(wider))
+    ratio, least, most = given_selected(data, margin, float(level), wider)
     return replace(sure, corrected_ratio=ratio, corrected_low=least, corrected_high=most)
+
+
+def _robust(fitted: Fitted, z: int, x: int, found: RateRatio, level: float) -> float:
+    """How many times wider than from counts the interval of an edge is without resampling; 1 if not known."""
+    if fitted.clusters is None or z not in fitted.influencers:
+        return 1.0
+    clusters = fitted.clusters.edge(fitted.influencers.index(z), fitted.target.codes.index(x))
+    return robust_widening(found, *clusters, level) or 1.0
 
 
 def edge_confidence(

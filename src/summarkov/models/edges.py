@@ -37,7 +37,13 @@ class Edges(Records[Influence]):
 
     def summary(self) -> Sheet:
         """The surest influences, as a table that prints well and that notebooks show in HTML."""
-        return self.sheet(f"{headline(self)}, the surest first; rate ratios with other influencers equal")
+        what = "odds ratios, all else equal" if self._of_odds else "rate ratios with other influencers equal"
+        return self.sheet(f"{headline(self)}, the surest first; {what}")
+
+    @property
+    def _of_odds(self) -> bool:
+        """Whether these are edges of a joint model, whose ratios are odds ratios."""
+        return any(edge.interval == "likelihood" for edge in self)
 
     def sheet(self, title: str, notes: Iterable[str] = ()) -> Sheet:
         """The surest influences, under a title."""
@@ -47,7 +53,7 @@ class Edges(Records[Influence]):
             "target": [edge.target for edge in self],
             "follows": [follows(edge) for edge in self],
             "after others": [follows_others(edge, counts=False) for edge in self],
-            "rate ratio": [times(edge) for edge in self],
+            "odds ratio" if self._of_odds else "rate ratio": [times(edge) for edge in self],
             "95% interval": [limits(edge) for edge in self],
             "cases": [cases(edge) for edge in self],
         }

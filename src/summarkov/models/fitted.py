@@ -11,8 +11,9 @@ import numpy as np
 
 from summarkov.confidence import exact_intervals, seen
 from summarkov.engines import IN_A_ROW, CountSource, Layout, StateCounts, StatesRequest, Target
+from summarkov.engines.clusters import Clusters
 from summarkov.engines.counts import merge_keys
-from summarkov.engines.followings import Followed
+from summarkov.engines.followings import Followed, Following
 from summarkov.engines.weights import refuse_overflow
 from summarkov.explain import Contrast, Influence, contrasts_in_table, influence_of
 from summarkov.frames import MOST, Column, Sheet, Tabular
@@ -42,6 +43,8 @@ class Fitted:
     settings: Mapping[str, Any]  # the model's parameters when it was fitted
     n_targets: int = 1  # how many were learned together, this one included
     followed: Followed | None = None  # how often the target follows influencers
+    moments: FloatArray | None = None  # of a tree: totals of each influencer and label, over all positions
+    clusters: Clusters | None = None  # how much sequences move the ratios; None after more was added
     margins: tuple[float, ...] | None = None  # by how much the score exceeds that without each influencer
     layout: Layout = IN_A_ROW
 
@@ -112,12 +115,18 @@ class Fitted:
         return self.table.counts
 
     def intervals(self, rows: IntArray | slice = slice(None), level: float = 0.95) -> FloatArray:
-        """Exact intervals ``[row, x, (low, high)]`` for rows of ``theta``, from what was counted there."""
+        """Intervals ``[row, x, (low, high)]`` for rows of ``theta``: exact ones, from what was counted there.
+
+        Estimates are drawn towards a prior, or averaged over trees, which may take one out of the interval
+        from its own counts. Then the interval is extended to it: an estimate is never outside of its own.
+        """
         unseen = np.zeros((1, self.counts.shape[1]))
         counts = np.concatenate([self.observed / self.scale, unseen])[rows]
         if counts.shape[1] == 1:  # nothing else can come
             return np.ones((*counts.shape, 2))
-        return exact_intervals(counts, counts.sum(axis=-1, keepdims=True), level)
+        exact = exact_intervals(counts, counts.sum(axis=-1, keepdims=True), level)
+        theta = self.theta[rows]
+        return np.stack([np.minimum(exact[..., 0], theta), np.maximum(exact[..., 1], theta)], axis=-1)
 
     def met(self, label: str) -> BoolArray | None:
         """For each state, whether it tells that an influencer is there; None: its window alone does."""
@@ -143,12 +152,22 @@ class Fitted:
                 self.labels[self.target.codes[outcome]],
                 found,
                 [*names[:column], *names[column + 1 :]] if self.summary.by_level else (),
-                None if self.followed is None else self.followed.of(column, outcome),
+                self.following(column, outcome),
                 None if self.margins is None else self.margins[column],
+                None if self.clusters is None else self.clusters.edge(column, outcome),
             )
             for column, outcome, found in self.contrasts()
             if self.influencers[column] not in self.given
         )
+
+    @property
+    def presence_requests(self) -> list[StatesRequest]:
+        """What to count, for each influencer, where the table does not tell its totals; nothing: it does."""
+        return []
+
+    def following(self, column: int, outcome: int) -> Following | None:
+        """How often a label of the target follows an influencer; None: not known."""
+        return None if self.followed is None else self.followed.of(column, outcome)
 
     @property
     def log_likelihood(self) -> float:
@@ -196,6 +215,7 @@ class Fitted:
             label_counts=self.label_counts * old + source.label_counts * new,
             certificate=None,
             followed=None if self.followed is None or followed is None else self.followed + followed,
+            clusters=None,
         )
 
 
@@ -211,7 +231,8 @@ class Row(NamedTuple):
     counts : tuple of float
         How often each outcome followed, N(x; s), in the order of ``outcomes_``.
     probabilities, intervals : tuple
-        The probability of each outcome, and its 95% interval.
+        The probability of each outcome, and its 95% interval: the exact one from the counts, extended to the
+        probability where the prior took that outside.
     """
 
     state: Hashable

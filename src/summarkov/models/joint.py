@@ -228,8 +228,9 @@ class JointSuMM(HasEdges, HasPage, Predictor):
     def edges_(self) -> Edges:
         """Every influence by evidence, the surest first.
 
-        ``ratio`` is the factor by which an influencer in the window multiplies the odds of its target against
-        any other label, the mean over positions at which it is there, by the weights alone, without trees.
+        ``ratio`` is an odds ratio: by how much an influencer in the window multiplies the odds of its target
+        against any other label, the mean over positions at which it is there, by the weights alone, without
+        trees.
         Its interval is that of the penalised likelihood and takes positions for independent given their past.
         """
         return Edges(self.fitted.edges)
@@ -243,7 +244,7 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         edges = self.edges_
         return edges.sheet(
             f"JointSuMM of {len(self.influencers_)} targets: {headline(edges)}, the surest first; "
-            "ratios of odds, all else equal"
+            "odds ratios, all else equal"
         )
 
     @property

@@ -6,12 +6,17 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from summarkov.engines import CountSource, Layout, ReplicatedSource, StateCounts
+from summarkov.engines.clusters import Clustered, block_of, sum_clusters
 from summarkov.engines.followings import Asked, count_followed
 from summarkov.errors import DataError, SettingError
+from summarkov.explain import contrasts_in_table, presence
+from summarkov.kernels import ClusterValues
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Batch, Problem, SearchResult, run_searches
-from summarkov.settings import Progress, reporter
+from summarkov.settings import Duration, Progress, reporter
 from summarkov.summaries import Summary, WindowSummary
 from summarkov.wording import with_attributes
 
@@ -54,6 +59,8 @@ def learn(
             label_counts=label_counts,
         )
     _count_followed(models, source)
+    _count_moments(models, source)
+    _sum_clusters(models, source)
 
 
 def _problems(
@@ -96,17 +103,20 @@ def check_layout(model: SummaryModel, summary: Summary, layout: Layout) -> None:
     if not summary.takes_ticks:
         check_in_a_row(type(model).__name__, layout)
     for duration in model.durations(summary):
-        if layout.time is None:
-            raise SettingError(
-                f"look-back or delay {duration.text} is a time, and these events have no times; read them "
-                "with order=, the column of their times, and times=True, or give a number of positions"
-            )
-        if (layout.time == "clock") != duration.is_clock:
-            there = "dates and times" if layout.time == "clock" else "numbers"
-            write = "'6h' or '7 days'" if layout.time == "clock" else "'7 units'"
-            raise SettingError(
-                f"look-back or delay {duration.text}: these events have {there}; write {write}"
-            )
+        check_time("look-back or delay", duration, layout)
+
+
+def check_time(setting: str, duration: Duration, layout: Layout) -> None:
+    """Refuse a time where events have none, or have times of another kind."""
+    if layout.time is None:
+        raise SettingError(
+            f"{setting} {duration.text} is a time, and these events have no times; read them "
+            "with order=, the column of their times, and times=True, or give a number of positions"
+        )
+    if (layout.time == "clock") != duration.is_clock:
+        there = "dates and times" if layout.time == "clock" else "numbers"
+        write = "'6h' or '7 days'" if layout.time == "clock" else "'7 units'"
+        raise SettingError(f"{setting} {duration.text}: these events have {there}; write {write}")
 
 
 def check_in_a_row(kind: str, layout: Layout) -> None:
@@ -133,6 +143,56 @@ def _count_followed(models: Sequence[SummaryModel], source: CountSource) -> None
     found = count_followed(source, [_asked(model.fitted) for model in models])
     for model, followed in zip(models, found, strict=True):
         model._fitted = replace(model.fitted, followed=followed)
+
+
+def _count_moments(models: Sequence[SummaryModel], source: CountSource) -> None:
+    """Add to fitted trees how often the target followed with each influencer and without, over all positions.
+
+    What other models have in their tables, a tree knows only of the branches where it asks.
+    """
+    trees = [model for model in models if model.fitted.presence_requests]
+    requests = [request for model in trees for request in model.fitted.presence_requests]
+    tables = iter(source.count(requests))
+    for model in trees:
+        fitted = model.fitted
+        moments = np.zeros((len(fitted.influencers), len(fitted.target.codes), 4))
+        for u in range(len(fitted.influencers)):
+            table = next(tables)
+            assert isinstance(table, StateCounts)
+            for _, x, found in contrasts_in_table(table, source.scale, len(fitted.target.codes)):
+                moments[u, x] = found.totals
+        before = 0.0 if fitted.moments is None else fitted.moments
+        model._fitted = replace(fitted, moments=before + moments)
+
+
+def _sum_clusters(models: Sequence[SummaryModel], source: CountSource) -> None:
+    """Add to fitted models how much sequences move the ratios of their edges."""
+    found = sum_clusters(source, [_clustered(model.fitted) for model in models])
+    for model, clusters in zip(models, found, strict=True):
+        model._fitted = replace(model.fitted, clusters=clusters)
+
+
+def _clustered(fitted: Fitted) -> Clustered | None:
+    """What to add up over sequences to know how much they move the ratios; None where nothing is told.
+
+    An outcome has one position in each sequence, so there is nothing to add up.
+    """
+    asked, summary = _asked(fitted), fitted.summary
+    if not asked.influencers or fitted.layout.outcomes:
+        return None
+    keys = presence(fitted.table).keys if summary.by_level else fitted.table.keys
+    shape = len(keys), len(asked.labels), len(asked.influencers)
+    base, hit, present = np.zeros(shape), np.zeros(shape), np.zeros((shape[0], shape[2]), np.int32)
+    for column, outcome, found in fitted.contrasts():
+        base[:, outcome, column], hit[:, outcome, column] = found.added()
+        present[:, column] = np.where(found.stratum >= 0, found.here, -1)
+    of_events = [
+        window
+        for z, window in zip(asked.influencers, asked.windows, strict=True)
+        if fitted.labels[z] not in fitted.layout.attributes
+    ]
+    values = ClusterValues(keys if summary.by_level else present, base, hit, block_of(of_events))
+    return Clustered(fitted.request, asked, keys, values)
 
 
 def _asked(fitted: Fitted) -> Asked:
@@ -223,3 +283,4 @@ def update(models: Sequence[SummaryModel], source: CountSource) -> None:
     for model, table, more in zip(models, tables, followed, strict=True):
         assert isinstance(table, StateCounts)
         model._add(table, source, more)
+    _count_moments([model for model in models if model.fitted.moments is not None], source)

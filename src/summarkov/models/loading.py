@@ -24,10 +24,11 @@ from summarkov.models.stored_models import (
     read_data,
     read_joint,
     read_labels,
-    read_outcome,
     read_settings,
     read_states,
 )
+from summarkov.models.stored_outcomes import read_outcome
+from summarkov.models.stored_sums import read_sums
 from summarkov.search import Certificate, Problem, SearchResult
 from summarkov.search.exact import n_allowed
 from summarkov.store import Node, Place, check_seal, read_document
@@ -183,6 +184,7 @@ def _read_target(
         n_sequences=data.n_sequences,
         label_counts=data.label_counts,
         followed=read_followed(node, with_edges, names),
+        **read_sums(node, with_edges, names),
     )
     _check_result(node, fitted, problem)
     model._fitted = fitted

@@ -67,7 +67,7 @@ def order_test(
         raise SettingError(f"a {type(models[0]).__name__} has no edges; use a BSuMM, OSuMM or CSuMM")
     influenced = [model for model in models if model.fitted.influencers]
     asked = [_asked_of(model) for model in influenced]
-    if within == "auto":  # long enough for what happens within a look-back, and not for slow changes
+    if within == "auto":  # long enough for what happens within a look-back, and short beside slow changes
         reach = longest_reach(asked)
         within = None if reach is None else _TIMES * reach
     by_period = isinstance(within, str)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Self
@@ -10,66 +10,71 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import EventSource, Layout, StateCounts, make_source
-from summarkov.engines.endings import EndedSource, Outcome
-from summarkov.engines.surveys import count_beginnings
-from summarkov.engines.weights import FIXED_POINT
+from summarkov.engines import EventSource, Layout, make_source
+from summarkov.engines.endings import EndedSource
+from summarkov.engines.outcomes import Outcome
+from summarkov.engines.surveys import count_open
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
-from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import Unknown
-from summarkov.explain import Explanation
-from summarkov.frames import Sheet
+from summarkov.frames import MOST, Sheet
 from summarkov.io import read_events
 from summarkov.models.edges import Edges
-from summarkov.models.explaining import OneHistory, explain
 from summarkov.models.families import BSuMM, SearchedModel
-from summarkov.models.fitted import Fitted, StateTable
+from summarkov.models.fitted import StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
+from summarkov.models.open_cases import AboutOpenCases, OpenCases, after_all, up_to
 from summarkov.models.outcome_data import (
     OutcomeEvidence,
     classes_of,
+    left_out,
+    moment_of,
     outcome_of,
-    refuse_beyond,
+    overall_rate,
     refuse_one_sided,
     refuse_telling_label,
+    without_itself,
 )
-from summarkov.models.parameters import Parameters, codes_of
-from summarkov.models.predictor import Predictions, read_new_events
-from summarkov.models.saving import Saved, models_document, states_document
+from summarkov.models.outcome_edges import case_columns, in_cases, is_the_outcome, notice
+from summarkov.models.parameters import Parameters
+from summarkov.models.predictor import read_new_events
+from summarkov.models.saving import Saved, models_document
 from summarkov.models.tree import TreeSuMM
+from summarkov.settings import Duration
 from summarkov.typing import FloatArray
+from summarkov.wording import plural
 
 
 @dataclass(eq=False, repr=False)
-class OutcomeModel(OutcomeEvidence, Saved, Parameters):
+class OutcomeModel(OutcomeEvidence, AboutOpenCases, Saved, Parameters):
     """Which events, in which order and how often, and which attributes, change the odds of an outcome.
 
-    The outcome is a property of the whole sequence, and each sequence counts once: what is looked at is its
-    state once all of its events have happened. For cases that are still open, ``predict_open`` tells the
-    probability from what has happened so far; it rests on all beginnings of all sequences.
+    The outcome is a property of the whole case, and each case counts once: what is looked at are all of its
+    events, the last one included. What was known before the end is another question, asked at a stated
+    moment: ``after``. For cases that are still open, ``predict_open`` gives the probability from what has
+    happened so far, from the cases that had got as far.
 
     Parameters
     ----------
     model : SummaryModel
-        A model without a target; it looks back over the whole past unless told otherwise.
+        A model without a target; it looks at the whole case unless its look-back says otherwise: the last so
+        many events.
     outcome : str, optional
         The column that tells the outcome: an attribute of the events (``read_events(attributes=[...])``). It
         is no influencer then.
     value : str, optional
         The value of that column that is asked about; it may be left out where there are just two: then it is
         the rarer one.
-    reaches : label, optional
-        Instead of a column: does this label ever occur after the first ``after`` events? Sequences that have
-        reached it, or ended, by then are left out. An open case that has reached it has the probability 1.
+    contains : label, optional
+        Instead of a column: does the case contain this label? It is no influencer then. An open case that
+        contains it has already reached the outcome.
     ends_with : label, optional
-        Instead of a column: is this label the last? Only what came before the last one is looked at.
-    after : int, optional
-        Look at the first ``after`` positions only, of sequences that have as many. So all sequences have had
-        equal time; without, in long ones more has happened, and whatever goes with length seems to matter.
-        Of open cases that are past these positions it says nothing: their probability is NaN.
+        Instead of a column: is this label the last? It is no influencer then.
+    after : int or str, optional
+        Ask what was known before the end, at this moment: after so many events, or at this age of the case
+        ("3d", counted from its first event). Only what had happened by then is looked at, of cases that went
+        on until then; those that ended before, or had reached the outcome, are counted in ``left_out_``.
 
     Examples
     --------
@@ -80,15 +85,15 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
     >>> model.influencers_
     ('check',)
     >>> model.predict_open([["ask"], ["ask", "check"]]).round(2)
-    array([0.67, 1.  ])
+    array([0.75, 1.  ])
     """
 
     model: SummaryModel | None = None
     outcome: str | None = None
     value: str | None = None
-    reaches: str | None = None
+    contains: str | None = None
     ends_with: str | None = None
-    after: int | None = None
+    after: int | str | None = None
 
     _learned, _is_classifier = "_model", True
 
@@ -102,36 +107,44 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
             raise SettingError(
                 f"a {kind} has no influencers to choose; use a BSuMM, OSuMM, CSuMM or TreeSuMM"
             )
-        source = make_source(events, sample_weight=sample_weight, n_jobs=template.n_jobs).without_ends()
+        source = make_source(events, sample_weight=sample_weight, n_jobs=template.n_jobs)
         y = None if y is None else list(y)
         outcome, ended = self._ended(source, y, self.value)
         name = outcome.name
         refuse_telling_label(outcome, source, template.forbidden, template.candidates)
-        refuse_one_sided(outcome, source, ended)
-        model = template.copy(target=outcome.names)
+        refuse_one_sided(outcome, ended)
+        itself = self.contains if self.ends_with is None else self.ends_with
+        model = without_itself(template, itself).copy(target=outcome.names)
         learn([model], ended, [model.make_summary()])
-        table = count_beginnings(EndedSource(source, outcome, everywhere=True), model.fitted.request)
+        every_moment = EndedSource(source, replace(outcome, after=None), everywhere=True)
+        open_cases = OpenCases.of(model.fitted, count_open(every_moment, model.fitted.request))
         classes = classes_of(source, y, self.outcome)
-        self._keep(model, table, name, source.n_sequences - ended.n_sequences, classes)
+        self._keep(model, open_cases, name, left_out(outcome, ended), overall_rate(ended), classes)
         return self
 
     @property
     def _asked(self) -> tuple[str | None, str | None, str | None, str | None]:
-        return self.outcome, self.value, self.reaches, self.ends_with
+        return self.outcome, self.value, self.contains, self.ends_with
 
     def _ended(
         self, source: EventSource, y: Iterable[object] | None, value: str | None
     ) -> tuple[Outcome, EndedSource]:
         """How the outcome is told, and the sequences that end in it."""
-        outcome = outcome_of(source, y, self.outcome, value, self.reaches, self.ends_with, self.after)
+        outcome = outcome_of(source, y, self.outcome, value, self.contains, self.ends_with, self.after)
         return outcome, EndedSource(source, outcome)
 
     def _keep(
-        self, model: SummaryModel, table: StateCounts, name: str, n_left_out: int, classes: tuple[Any, Any]
+        self,
+        model: SummaryModel,
+        open_cases: OpenCases,
+        name: str,
+        left_out: Mapping[str, int],
+        overall_rate: float,
+        classes: tuple[Any, Any],
     ) -> None:
-        """What was learned: the model at the ends of sequences, and the counts at all of their beginnings."""
-        self._model, self._open = model, replace(model.fitted, table=table, scale=FIXED_POINT)
-        self._name, self._n_left_out, self._classes = name, n_left_out, classes
+        """What was learned: the model of whole cases, or at one moment; and open cases at all moments."""
+        self._model, self._open, self._name, self._classes = model, open_cases, name, classes
+        self._left_out, self._overall_rate = dict(left_out), overall_rate
 
     # ------------------------------------------------------------------ what was learned
 
@@ -159,24 +172,40 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
 
     @property
     def influences_(self) -> Edges:
-        """How each influencer changes the probability of the outcome, the surest first."""
-        return Edges(edge for edge in self.model_.influences_ if edge.target == self._name)
+        """How each influencer changes the probability of the outcome, the surest first; counts are cases."""
+        return Edges(in_cases(self.model_.influences_, self.model_.fitted, self._name))
 
     @property
     def table_(self) -> StateTable:
-        """How often the outcome came about in each state at the end of a sequence; one row per state."""
+        """How many cases were in each state, and how many of them had the outcome; one row per state."""
         return self.model_.table_
 
     @property
-    def open_table_(self) -> StateTable:
-        """The same after beginnings of all sequences; ``n`` is how many sequences they are worth."""
-        return StateTable(self.open_fitted, self.model_.outcomes_)
+    def left_out_(self) -> dict[str, int]:
+        """How many cases were left out of ``table_``, by reason."""
+        self._check_fitted()
+        return dict(self._left_out)
 
     @property
     def n_left_out_(self) -> int:
-        """How many sequences were left out: no known outcome, too short, or decided too early."""
+        """How many cases were left out of ``table_``."""
+        return sum(self.left_out_.values())
+
+    @property
+    def overall_rate_(self) -> float:
+        """The share with the outcome of all cases of which it is known, also of those left out."""
         self._check_fitted()
-        return self._n_left_out
+        return self._overall_rate
+
+    @property
+    def determining_(self) -> Edges:
+        """Influencers that nearly are the outcome, or its opposite, under another name."""
+        return Edges(edge for edge in self.influences_ if is_the_outcome(edge))
+
+    @property
+    def notices_(self) -> tuple[str, ...]:
+        """What to know before reading on: one sentence for each influencer of ``determining_``."""
+        return tuple(map(notice, self.determining_))
 
     @property
     def layout_(self) -> Layout:
@@ -187,7 +216,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
 
     @property
     def base_rate_(self) -> float:
-        """The share of sequences with the outcome."""
+        """The share with the outcome of the cases in ``table_``."""
         return self.model_.base_rates_[self.yes]
 
     @property
@@ -207,45 +236,33 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
         return table.sheet("How often it came about, by state", sorted(table, key=lambda row: -row.n))
 
     def to_document(self) -> dict[str, Any]:
-        asked = zip(("column", "value", "reaches", "ends_with"), self._asked, strict=True)
+        asked = zip(("column", "value", "contains", "ends_with"), self._asked, strict=True)
         told = {name: None if text is None else str(text) for name, text in asked}
-        after = None if self.after is None else int(self.after)
+        after = moment_of(self.after)
+        moment = after.text if isinstance(after, Duration) else after
         return {
             **models_document("OutcomeModel", [self.model_]),
-            "outcome": {"name": self._name, **told, "after": after, "classes": [*map(str, self._classes)]},
-            "left_out": self._n_left_out,
-            "open": states_document(self._open),
+            "outcome": {"name": self._name, **told, "after": moment, "classes": [*map(str, self._classes)]},
+            "left_out": self.left_out_,
+            "overall_rate": self._overall_rate,
+            "open_cases": self._open.document(),
         }
 
     # ------------------------------------------------------------------ use
 
-    def predict_open(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
-        """The probability of the outcome for each sequence, from what has happened in it so far."""
-        return self.predictions(events, unknown=unknown).probabilities[:, 0]
-
     def predict_ended(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
-        """The probability of the outcome for each sequence, all events of which have happened."""
-        return _after_all(self.model_.fitted, self._read(events, unknown))[:, self.yes].copy()
+        """The probability of the outcome for each whole case, as ``table_`` has it.
+
+        With ``after``, from what had happened in the case by then.
+        """
+        fitted, data = self.model_.fitted, self._read(events, unknown)
+        index, ends = after_all(up_to(data, moment_of(self.after)))
+        return np.asarray(fitted.theta[fitted.predict(index)[ends], self.yes])
 
     def predict_proba(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
         """``predict_ended`` in the form of scikit-learn: one column for each of ``classes_``."""
         p = self.predict_ended(events, unknown=unknown)
         return np.column_stack([p, 1 - p] if str(self._classes[0]) == self._value else [1 - p, p])
-
-    def predictions(self, events: Any, *, unknown: Unknown = "error") -> Predictions:
-        """``predict_open`` with the names of the sequences, for ``to_frame()``."""
-        data = self._read(events, unknown)
-        p = _after_all(self.open_fitted, data)[:, self.yes]
-        last = np.where(data.lengths > 0, np.append(0, data.positions)[data.offsets[1:]], 0)
-        p[last > (self.after or np.inf)] = np.nan
-        p[np.repeat(np.arange(len(data)), data.lengths)[data.codes == self.decided_by]] = 1.0
-        return Predictions(
-            outcomes=(self._name,),
-            probabilities=p[:, None],
-            ids=data.ids,
-            sequences=np.arange(len(data)),
-            positions=last,
-        )
 
     def _read(self, events: Any, unknown: Unknown) -> EventSequences:
         """New events in the vocabulary of the model, without the column of the outcome."""
@@ -260,34 +277,6 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
         return data.with_attributes(given.without(self.outcome))
 
     @property
-    def open_fitted(self) -> Fitted:
-        """The same states after beginnings of all sequences: for cases that have not ended."""
-        self._check_fitted()
-        return self._open
-
-    def explain(
-        self, history: Iterable[object] | EventSequences, *, unknown: Unknown = "error"
-    ) -> Explanation:
-        """Say why a case that has got so far has its probability of the outcome.
-
-        ``history`` is a list of labels or ticks, or the events of one sequence: :meth:`BSuMM.explain`.
-        """
-        fitted = self.open_fitted
-        if isinstance(history, EventSequences):
-            history = self._without_outcome(history)
-        so_far = OneHistory.read(history, fitted.labels, fitted.layout, unknown)
-        why = explain(fitted, so_far, self.yes, fitted.influencer_labels, self.base_rate_)
-        if self.decided_by in so_far.codes.tolist():
-            return why.certain()
-        refuse_beyond(self.after, int(so_far.lags.max(initial=0)))
-        return why
-
-    @property
-    def decided_by(self) -> int | None:
-        """The code of the label that is to be reached: once it occurs, the outcome is certain."""
-        return None if self.reaches is None else codes_of([self.reaches], self.labels_)[0]
-
-    @property
     def _value(self) -> str:
         """The value of the column, or of y, that means the outcome."""
         return self._name.removeprefix(f"{self.outcome or 'outcome'}=")
@@ -295,7 +284,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
     def _again(self, events: Any, y: Any, sample_weight: Any) -> EndedSource:
         """Sequences that end in what was learned, or not."""
         self._check_fitted()
-        source = make_source(events, sample_weight=sample_weight).without_ends()
+        source = make_source(events, sample_weight=sample_weight)
         return self._ended(source, y, self._value)[1]
 
     def to_html(
@@ -318,13 +307,8 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
         return to_html(self, path, events=ended, title=title, sequences=sequences)
 
     def _sheet(self) -> Sheet:
-        return self.influences_.sheet(f"Outcome {self._name}: {self.base_rate_:.1%} of the sequences")
-
-
-def _after_all(fitted: Fitted, data: EventSequences) -> FloatArray:
-    """The probability of each outcome after the last event of each sequence."""
-    rows = Rows.of(data)
-    if rows.moments is None:
-        rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
-    rows = rows.with_next()
-    return np.asarray(fitted.theta[fitted.predict(rows.index())[rows.offsets[1:] - 1]])
+        title, edges = f"Outcome {self._name}: {self.base_rate_:.1%} of the cases", self.influences_[:MOST]
+        columns = {"influencer": [edge.influencer for edge in edges], **case_columns(edges)}
+        gone = (f"Left out: {plural(n, 'case')}, {why}." for why, n in self.left_out_.items())
+        rows, notes = [*zip(*columns.values(), strict=True)], (*gone, *self.notices_)
+        return Sheet(title, list(columns), rows, len(self.influences_), notes)

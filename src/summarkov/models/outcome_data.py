@@ -11,16 +11,21 @@ from typing import Any
 import numpy as np
 
 from summarkov.confidence import Confidence, OrderTest
-from summarkov.engines import EventSource
-from summarkov.engines.endings import NOT_KNOWN, NOT_TOLD, EndedSource, Outcome
+from summarkov.engines import EventSource, Layout
+from summarkov.engines.endings import EndedSource
+from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, Outcome
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events.vocabulary import Unknown
 from summarkov.io import read_events
 from summarkov.models.bootstrap import bootstrap
+from summarkov.models.families import SearchedModel
+from summarkov.models.learning import check_time
 from summarkov.models.model import SummaryModel
 from summarkov.models.order import order_test
-from summarkov.models.parameters import codes_of
-from summarkov.settings import Progress, check_whole, seed_of
+from summarkov.models.parameters import codes_of, label_list
+from summarkov.models.tree import TreeSuMM
+from summarkov.settings import Duration, Progress, check_whole, seed_of, span_of
+from summarkov.wording import plural
 
 
 def outcome_of(
@@ -28,28 +33,44 @@ def outcome_of(
     y: Iterable[object] | None,
     outcome: str | None,
     value: str | None,
-    reaches: str | None,
+    contains: str | None,
     ends_with: str | None,
-    after: int | None,
+    after: object,
 ) -> Outcome:
     """What tells the outcome, from the settings of an ``OutcomeModel``; see there."""
-    if sum(each is not None for each in (outcome, reaches, ends_with, y)) != 1:
-        raise SettingError("say what the outcome is: one of outcome=, reaches=, ends_with=, or y in fit")
-    if after is not None:
-        check_whole("after", after, 1)
-    if reaches is not None:
-        if after is None:
-            raise SettingError(
-                "'reaches' needs 'after', a number of events: what happened in those is looked at, of "
-                "sequences that go on and have not reached it by then. Without, sequences that reach it "
-                "early would have had less time for all else"
-            )
-        return Outcome(f"reaches {reaches}", reached=_code(source, reaches), after=after)
-    if ends_with is not None:
-        return Outcome(f"ends with {ends_with}", last=_code(source, ends_with), after=after)
-    if y is not None:
-        return _given(source, list(y), value, after)
-    return _of_column(source, str(outcome), value, after)
+    if sum(each is not None for each in (outcome, contains, ends_with, y)) != 1:
+        raise SettingError("say what the outcome is: one of outcome=, contains=, ends_with=, or y in fit")
+    if contains is not None:
+        found = Outcome(f"contains {contains}", contained=_code(source, contains))
+    elif ends_with is not None:
+        found = Outcome(f"ends with {ends_with}", last=_code(source, ends_with))
+    elif y is not None:
+        found = _given(source, list(y), value)
+    else:
+        found = _of_column(source, str(outcome), value)
+    moment, layout = moment_of(after), Layout.of(source)
+    if isinstance(moment, Duration):
+        check_time("after", moment, layout)
+    return replace(found, after=moment, thing="tick" if layout.together else "event")
+
+
+def moment_of(after: object) -> int | Duration | None:
+    """A moment in the life of a case: after a number of events, or at an age."""
+    if after is None or isinstance(span_of(after, "after"), Duration):
+        return None if after is None else Duration.of(after, "after")
+    return check_whole("after", after, 1)
+
+
+def left_out(outcome: Outcome, ended: EndedSource) -> dict[str, int]:
+    """How many sequences do not count, by reason."""
+    numbers = zip(outcome.reasons[1:], ended.survey[1:, 0].tolist(), strict=True)
+    return {reason: n for reason, n in numbers if n}
+
+
+def overall_rate(ended: EndedSource) -> float:
+    """The share with the outcome of all sequences of which it is known, by weight."""
+    known = ended.survey[[0, *range(3, len(ended.survey))]].sum(axis=0)
+    return float(known[2] / known[1])
 
 
 def classes_of(source: EventSource, y: list[Any] | None, column: str | None) -> tuple[Any, Any]:
@@ -73,17 +94,17 @@ def _code(source: EventSource, label: Any) -> int:
     return source.labels.index(events[at])
 
 
-def _given(source: EventSource, y: list[object], value: str | None, after: int | None) -> Outcome:
+def _given(source: EventSource, y: list[object], value: str | None) -> Outcome:
     """From values that were given, one for each sequence."""
     if len(y) != source.n_sequences:
         raise DataError(f"there are {source.n_sequences} sequences but {len(y)} outcomes")
     values = [None if each is None or each != each else str(each) for each in y]
     chosen = _chosen("outcome", value, Counter(each for each in values if each is not None))
     hits = [NOT_KNOWN if each is None else int(each == chosen) for each in values]
-    return Outcome(f"outcome={chosen}", hits=np.array(hits, np.int64), after=after)
+    return Outcome(f"outcome={chosen}", hits=np.array(hits, np.int64))
 
 
-def _of_column(source: EventSource, column: str, value: str | None, after: int | None) -> Outcome:
+def _of_column(source: EventSource, column: str, value: str | None) -> Outcome:
     """From the values of an attribute."""
     if not any(name.startswith(f"{column}=") for name in source.attributes):
         columns = sorted({name.partition("=")[0] for name in source.attributes})
@@ -98,7 +119,7 @@ def _of_column(source: EventSource, column: str, value: str | None, after: int |
     values = np.full(len(source.labels) + 1, NOT_TOLD)
     for text, code in codes.items():
         values[code] = NOT_KNOWN if text == "(missing)" else int(text == chosen)
-    return Outcome(f"{column}={chosen}", values=values, after=after)
+    return Outcome(f"{column}={chosen}", values=values)
 
 
 def _chosen(column: str, value: str | None, counts: Mapping[str, int]) -> str:
@@ -130,36 +151,33 @@ def refuse_telling_label(
         return
     raise DataError(
         f"{value!r} is the outcome, and also a label of events, which would tell it after the fact; leave it "
-        f"out of the model with forbidden=[{value!r}], or ask for ends_with={value!r}"
+        f"out of the model with forbidden=[{value!r}], or ask for contains={value!r} or ends_with={value!r}"
     )
 
 
-def refuse_one_sided(outcome: Outcome, source: EventSource, ended: EventSource) -> None:
+def without_itself(template: SearchedModel | TreeSuMM, itself: object) -> SummaryModel:
+    """A template with the label that is the outcome among the forbidden ones: it explains nothing."""
+    if itself is None:
+        return template
+    if str(itself) in map(str, getattr(template, "required", ())):
+        raise SettingError(f"{itself!r} is the outcome, so it cannot be required to influence it")
+    forbidden = [str(each) for each in label_list("forbidden", template.forbidden)]
+    return template.copy(forbidden=tuple(dict.fromkeys((*forbidden, str(itself)))))
+
+
+def refuse_one_sided(outcome: Outcome, ended: EndedSource) -> None:
     """Refuse sequences that all have the outcome, all have not, or of which none is left to tell."""
     hits, others = (int(ended.label_counts[ended.labels.index(each)]) for each in outcome.names)
     if hits and others:
         return
     if hits or others:
         every = "every" if hits else "no"
-        raise DataError(f"{every} sequence has the outcome {outcome.name!r}; there is nothing to tell apart")
+        among = "case" if outcome.after is None else f"case that is open after {outcome.moment}"
+        raise DataError(f"{every} {among} has the outcome {outcome.name!r}; there is nothing to tell apart")
+    gone = " and ".join(f"{plural(n, 'case')} {why}" for why, n in left_out(outcome, ended).items())
     if outcome.after is None:
-        raise DataError("the outcome of no sequence is known; give that of some")
-    after = f"{outcome.after} positions"
-    left = f"with a known outcome has {after}"
-    if outcome.reached is not None:
-        left = f"goes on after {after} without having reached {source.labels[outcome.reached]!r} by then"
-    elif outcome.last is not None:
-        left = f"has {after} before its last one"
-    raise DataError(f"no sequence {left}; choose a smaller 'after'")
-
-
-def refuse_beyond(after: int | None, n_positions: int) -> None:
-    """Refuse to tell of a case that is past the positions that were looked at."""
-    if after is not None and n_positions > after:
-        raise DataError(
-            f"the model tells of cases within their first {after} positions, and this one has {n_positions}; "
-            "give less of it, or learn the model with a larger 'after'"
-        )
+        raise DataError(f"the outcome of no case is known ({gone or 'there are none'}); give that of some")
+    raise DataError(f"no case is left to learn from: {gone}; choose a smaller 'after'")
 
 
 class OutcomeEvidence(ABC):

@@ -97,7 +97,7 @@ class Parameters:
             "make_search",
             "make_searches",
             "make_summary",
-            "open_fitted",
+            "open_cases",
             "shared_search",
             "states_sheet",
             "summary_at",

@@ -28,6 +28,7 @@ from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.explain import Influence, effect_of
 from summarkov.models.bootstrap import edge_confidence
 from summarkov.models.stored_followings import FOLLOW_FIELDS, following_document
+from summarkov.models.stored_sums import sums_document
 from summarkov.settings import Duration, is_whole
 from summarkov.store import Node, Place, finite, write_sealed
 from summarkov.summaries import CustomSummary
@@ -129,6 +130,7 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
         "score": fitted.score if np.isfinite(fitted.score) else None,
         "log_likelihood": fitted.log_likelihood,
         **({} if fitted.followed is None else {"followings": _followings(model, fitted.followed)}),
+        **sums_document(fitted),
         "states": states_document(fitted),
         "trace": [
             {name: value.text if isinstance(value, Duration) else value for name, value in vars(step).items()}

@@ -1,9 +1,9 @@
-"""Parts of model files, read with suspicion: settings, data and states, models of outcomes, joint models."""
+"""Parts of model files, read with suspicion: settings, data and states, joint models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from summarkov.models.joint_features import (
     base_rates,
 )
 from summarkov.models.joint_fitted import FittedJoint
-from summarkov.models.outcome import OutcomeModel
 from summarkov.models.saving import (
     JOINT_EDGE,
     NOT_STORED,
@@ -136,45 +135,6 @@ def read_states(
     rows = node.list()
     counts = np.array([[n.count() for n in row["counts"].list(n_outcomes)] for row in rows], dtype=np.int64)
     return StateCounts(*summary.read_table(node, influencers, index, counts.reshape(len(rows), n_outcomes)))
-
-
-# ---------------------------------------------------------------------- models of outcomes
-
-
-def read_outcome(document: Node, template: SummaryModel, models: list[SummaryModel]) -> OutcomeModel:
-    """The model of how sequences end, from that of its outcome and what was counted at all beginnings."""
-    (model,) = models if len(models) == 1 else document["targets"].wrong("one target, the outcome")
-    told = document["outcome"]
-    names = model.fitted.layout.outcomes
-    if not names:
-        document["data"].wrong("the 'outcomes' that were counted")
-    name = told["name"].one_of(names)
-    if set(names) != {name, f"{name}: no"}:
-        told["name"].wrong("the outcome, and not its opposite")
-    texts = {each: _optional(told[each]) for each in ("value", "reaches", "ends_with")}
-    found = OutcomeModel(template, _optional(told["column"]), **texts, after=_after(told["after"]))
-    fitted, index = model.fitted, {label: code for code, label in enumerate(model.labels_)}
-    states = document["open"], fitted.summary, fitted.influencer_labels, index, fitted.target.n_outcomes
-    table = read_states(*states)
-    rows = replace(fitted, table=table).rows(fitted.table.keys)
-    if (rows == len(table.keys)).any() or (table.counts[rows].sum(axis=1) == 0).any():
-        document["open"].wrong("at least the states of 'states': sequences that ended were open before")
-    classes: tuple[bool, bool] | tuple[str, str] = (False, True)
-    if "classes" in told:  # the first files of outcomes do not name the value that is not the outcome
-        first, second = (each.text() for each in told["classes"].list(2))
-        classes = classes if (first, second) == ("False", "True") else (first, second)
-    found._keep(model, table, name, document["left_out"].count(), classes)
-    return found
-
-
-def _optional(node: Node) -> str | None:
-    return None if node.value is None else node.text()
-
-
-def _after(node: Node) -> int | None:
-    if node.value is None:
-        return None
-    return node.count() or node.wrong("a whole number from 1 on, or null")
 
 
 # ---------------------------------------------------------------------- joint models

@@ -9,9 +9,11 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from summarkov.engines import Target
+from summarkov.engines import StatesRequest, Target
+from summarkov.engines.followings import Following
 from summarkov.errors import SettingError
 from summarkov.explain import Contrast, contrast_in_tree
+from summarkov.explain.contrasts import Totals
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import candidate_codes, codes_of, label_list
@@ -20,7 +22,7 @@ from summarkov.search import Problem, Trace
 from summarkov.search.problem import Search
 from summarkov.search.trees import TreeProblem, grow_tree, node_counts, result_of, weigh
 from summarkov.settings import check_flag, check_share, check_whole
-from summarkov.summaries import HistoryTests, Occurs, Reach, Summary, TreeSummary
+from summarkov.summaries import BinarySummary, HistoryTests, Occurs, Reach, Summary, TreeSummary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 
 #: With more labels than this, their order is looked at only if asked for.
@@ -107,7 +109,25 @@ class FittedTestTree(Fitted):
         """Column, outcome and contrast of each influencer: see :func:`contrast_in_tree`."""
         for column, z in enumerate(self.influencers):
             for outcome in range(len(self.target.codes)):
-                yield column, outcome, contrast_in_tree(self.rules, self.at_nodes, z, outcome)
+                found = contrast_in_tree(self.rules, self.at_nodes, z, outcome)
+                if self.moments is not None:
+                    found = replace(found, totals=Totals(*self.moments[column, outcome].tolist()))
+                yield column, outcome, found
+
+    def following(self, column: int, outcome: int) -> Following | None:
+        """Those of all positions, so not beside hits that an old file counts where the tree asks alone."""
+        return None if self.moments is None else super().following(column, outcome)
+
+    @property
+    def presence_requests(self) -> list[StatesRequest]:
+        """What to count to know how often the target follows each influencer, wherever the tree asks."""
+        together = self.layout.together or bool(self.layout.attributes)
+        reaches = {label: self.reach(label).lookback for label in self.influencer_labels}
+        summaries = (BinarySummary({label: k}, only=True, together=together) for label, k in reaches.items())
+        return [
+            StatesRequest(summary, (z,), self.target)
+            for z, summary in zip(self.influencers, summaries, strict=True)
+        ]
 
 
 def tested_codes(
@@ -282,6 +302,7 @@ class TreeSuMM(SummaryModel):
         problem = new._problem(replace(fitted, settings=new.get_params(deep=False)))
         assert isinstance(problem, TreeProblem)
         result = result_of(problem, fitted.table.counts)
+        is_pruned = len(result.table.keys) < len(fitted.table.keys)
         new._fitted = replace(
             fitted,
             summary=result.summary,
@@ -289,5 +310,8 @@ class TreeSuMM(SummaryModel):
             table=result.table,
             score=result.score,
             settings=new.get_params(deep=False),
+            followed=None if is_pruned else fitted.followed,
+            moments=None if is_pruned else fitted.moments,
+            clusters=None if is_pruned else fitted.clusters,
         )
         return new

@@ -16,6 +16,7 @@ from summarkov.events.vocabulary import END
 from summarkov.explain import (
     FittedGraph,
     FittedModel,
+    FittedOutcome,
     Influence,
     Shown,
     influences_of,
@@ -35,7 +36,7 @@ from summarkov.report.target import joint_content, joint_targets, target_content
 from summarkov.text import Sentence, TextEvents, read_text_events
 from summarkov.text.events import in_codes_of
 from summarkov.typing import IntArray
-from summarkov.wording import rounded, whole
+from summarkov.wording import all_rounded, rounded, whole
 
 #: A graph of more edges than this starts with its surest ones, at most this many, and without grey ones.
 MANY_EDGES, SUREST = 100, 60
@@ -58,6 +59,8 @@ def content(
     first = model if is_joint(model) else models[0]
     fitted = first.fitted
     n_states = sum(len(each.fitted.table.keys) for each in models)
+    if is_outcome(model):
+        n_states += model.open_cases.counts.shape[0] * model.open_cases.counts.shape[1]
     if n_states > MOST_STATES:
         raise SettingError(
             f"a page of {n_states:,} states would be too large to open (at most {MOST_STATES:,}); "
@@ -91,7 +94,10 @@ def content(
         "outcome": [fitted.target.codes[at] for at in (model.yes, 1 - model.yes)]
         if is_outcome(model)
         else None,
-        "after": model.after if is_outcome(model) else None,
+        "moments": _moments(model) if is_outcome(model) else None,
+        "overall": rounded(model.overall_rate_, 6) if is_outcome(model) else None,
+        "leftOut": list(model.left_out_.items()) if is_outcome(model) else [],
+        "notices": list(model.notices_) if is_outcome(model) else [],
         "decidedBy": model.decided_by if is_outcome(model) else None,
         "labels": list(fitted.labels),
         "n": [whole(n) for n in (fitted.label_counts / getattr(fitted, "scale", 1)).tolist()],
@@ -124,12 +130,23 @@ def content(
 
 
 def _targets(model: Shown) -> list[dict[str, Any]]:
-    """Every target; an outcome has two tables, of sequences that have ended and of all their beginnings."""
+    """Every target; an outcome has a table of whole cases, and one of open cases for every moment."""
     if is_joint(model):
         return joint_targets(model)
     if is_outcome(model):
-        return [target_content(model.model_, each, [model.yes]) for each in (None, model.open_fitted)]
+        opened = model.open_cases
+        once: dict[str, Any] = {"trace": [], "certificate": None, "patterns": []}
+        tables = [None, *(opened.at(place) for place in range(len(opened.moments)))]
+        found = [target_content(model.model_, each, [model.yes]) for each in tables]
+        return [found[0], *({**each, **once} for each in found[1:])]
     return [target_content(each) for each in models_of(model)]
+
+
+def _moments(model: FittedOutcome) -> list[list[Any]]:
+    """For each moment how many events had passed, and the share with the outcome of the cases open then."""
+    opened = model.open_cases
+    rates = all_rounded(opened.rates[:, model.yes].tolist(), 10)
+    return [list(each) for each in zip(opened.moments.tolist(), rates, strict=True)]
 
 
 def _start(evidence: Sequence[float]) -> float:

@@ -33,8 +33,10 @@ function betaQuantile(share, a, b) {
   return high;
 }
 
-// The 95% interval of a probability from hits among n; where there is but one label, nothing else can come.
-function exactInterval(hits, n) {
+// The 95% interval of a probability from hits among n; where there is but one label, nothing else can come. An
+// estimate that a prior drew out of it makes it wider: it is always inside.
+function exactInterval(hits, n, estimate = n > 0 ? hits / n : 0) {
   if (labels.length === 1) return [1, 1];
-  return [hits > 0 ? betaQuantile(0.025, hits, n - hits + 1) : 0, n > hits ? betaQuantile(0.975, hits + 1, n - hits) : 1];
+  const ends = [hits > 0 ? betaQuantile(0.025, hits, n - hits + 1) : 0, n > hits ? betaQuantile(0.975, hits + 1, n - hits) : 1];
+  return [Math.min(ends[0], estimate), Math.max(ends[1], estimate)];
 }

@@ -83,7 +83,8 @@ function showLabel() {
   const its = modelOf[code];
   labelPanel.replaceChildren(
     make("h2", {}, name(code)),
-    make("p", {}, `${attributes.has(code) ? "An attribute of " : outcomes.has(code) ? "How " : ""}${percent(rate(code))} of ${thingsOf(code)}${outcomes.has(code) ? " end" : ""} (${number(model.n[code])} of ${number(wholeOf(code))}).`),
+    make("p", {}, `${attributes.has(code) ? "An attribute of " : outcomes.has(code) ? "The outcome of " : ""}${percent(rate(code))} of ${thingsOf(code)} (${number(model.n[code])} of ${number(wholeOf(code))}).`),
+    ...(outcomes.has(code) ? [model.leftOut.length ? make("p", { class: "small" }, `Of all cases whose outcome is known: ${percent(model.overall)}.`) : "", ...model.leftOut.map(([why, n]) => make("p", { class: "small" }, `Left out: ${plural(n, "case")}, ${why}.`)), ...model.notices.map((words) => make("p", { class: "small" }, `Notice: ${visible(words)}.`))] : []),
     make("div", { class: "row no-print" }, computable && !outcomes.has(code) && !isEnd(code) ? make("button", { type: "button", id: "add-to-history", onclick: () => { addToHistory(code); showTab("whatif"); } }, "Add to the what-if history") : "", make("button", { type: "button", onclick: () => open(null) }, "All labels")),
     ...(edge ? cardOf(edge) : []),
     make("h3", {}, "Influenced by"),

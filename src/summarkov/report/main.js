@@ -228,10 +228,10 @@ function pastOf(events, { given = [], times = [], now } = {}) {
   return new History(moments, codesOf(given), now === undefined ? undefined : steps(now));
 }
 function plainly({ code, own, p, hits, support, occurred, target, key, row, why, among }) {
-  const [low, high] = exactInterval(hits, support), words = why ? whyWords({ why }) : among ? [] : stateWords(target, key, row);
+  const [low, high] = exactInterval(hits, support, own), words = why ? whyWords({ why }) : among ? [] : stateWords(target, key, row);
   return { label: labels[code], own, p, low, high, support, occurred, words: make("p", {}, ...words).textContent };
 }
 window.summarkov = {
   predict: (events, more) => predict(pastOf(events, more)).map(plainly),
-  otherwise: (events, label, more) => otherwise(pastOf(events, more), predictingOf(codeOf.get(label))).map(plainly),
+  otherwise: (events, label, more) => otherwise(pastOf(events, more), predictingOf(codeOf.get(label), pastOf(events, more))).map(plainly),
 };

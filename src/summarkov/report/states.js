@@ -97,9 +97,10 @@ function inState(target, outcome, { row, key }) {
 // they make a distribution, and the state that it comes from.
 function predict(history) {
   if (joint) return jointly(history.codes);
-  const found = predicting.flatMap((target) => {
+  const moment = model.moments && momentOf(history);
+  const found = (model.moments ? [predicting[moment]] : predicting).flatMap((target) => {
     const state = stateOf(history, target);
-    return target.x.map((code, outcome) => ({ code, ...inState(target, outcome, state) }));
+    return target.x.map((code, outcome) => ({ code, ...inState(target, outcome, state), ...(model.moments ? { after: model.moments[moment][0], usual: model.moments[moment][1] } : {}) }));
   });
   if (model.bag) return meansOf(found);
   const sum = normalised ? found.reduce((total, { own }) => total + own, 0) : 1;
@@ -108,8 +109,14 @@ function predict(history) {
   return found;
 }
 
+// The number of the moment that is nearest to where a history has got, of two the earlier.
+function momentOf(history) {
+  const n = history.moments.length;
+  return model.moments.reduce((best, [after], i) => (Math.abs(after - n) < Math.abs(model.moments[best][0] - n) ? i : best), 0);
+}
+
 // The table that a history is put to for a label, and its place among the outcomes there.
-const predictingOf = (code) => { const target = predicting.find(({ x }) => x.includes(code)); return { target, outcome: target.x.indexOf(code) }; };
+const predictingOf = (code, history) => { const target = model.moments ? predicting[momentOf(history)] : predicting.find(({ x }) => x.includes(code)); return { target, outcome: target.x.indexOf(code) }; };
 
 // A bag says what its models say on average.
 function meansOf(found) {
@@ -128,7 +135,7 @@ function windowOf(target, code) {
 }
 
 // The same, had an influencer not occurred where the model looks for it, or had another one occurred just now.
-function otherwise(history, { target, outcome }) {
+function otherwise(history, { target, outcome, after }) {
   const { kind, delay } = target.summary, edits = [], missing = [], x = target.x[outcome];
   const looked = kind === "chain" ? new Set(history.codes) : new Set(model.bag ? predicting.flatMap(({ u }) => u) : target.u);
   for (const code of [...looked].sort((a, b) => a - b)) {
@@ -138,7 +145,7 @@ function otherwise(history, { target, outcome }) {
     else if (attributes.has(code) || (!delay && kind !== "chain")) missing.push({ code, occurred: true, history: history.and(code) });
   }
   const said = (past) => (joint || model.bag ? predict(past).find(({ code }) => code === x) : inState(target, outcome, stateOf(past, target)));
-  return [...edits, ...missing].map((edit) => ({ ...said(edit.history), ...edit }));
+  return [...edits, ...missing].map((edit) => ({ ...said(edit.history), after, ...edit }));
 }
 
 // States and windows in words.
@@ -187,9 +194,10 @@ function windowWords(target, influencer) {
   if (attributes.has(influencer)) return "holds";
   if (!target.summary.reach) return "before";
   const [k, delay] = windowOf(target, influencer);
+  if (model.outcome && typeof k !== "string" && !delay) return k === null ? "at any time" : k === 1 ? `as the last ${thing}` : `among the last ${k} ${thing}s`;
   if (typeof k === "string" || typeof delay === "string") return `${k === null ? "before" : `within the last ${placeWords(k)}`}${delay ? `, more than ${placeWords(delay)} ago` : ""}`;
   if (target.summary.kind === "tree") return k === null ? "before" : k === 1 ? "just before" : `up to ${k} ${thing}s before`;
-  if (k === null) return delay ? `more than ${plural(delay, thing)} before` : model.outcome ? "at any time" : "at any time before";
+  if (k === null) return delay ? `more than ${plural(delay, thing)} before` : "at any time before";
   if (k === delay + 1) return delay ? `${k} ${thing}s before` : "just before";
   return delay ? `${delay + 1} to ${k} ${thing}s before` : `within the last ${k} ${thing}s`;
 }
@@ -200,4 +208,8 @@ const classOf = (edge) => `${edge.effect}${edge.faint ? " faint" : ""}${edge.fai
 // The same for those who hear the page, and as a sentence of its own to copy.
 const verbOf = (edge) => ({ unclear: "has an unclear influence on", mixed: "has a mixed influence on" })[edge.effect] ?? edge.effect;
 const shortWords = (edge) => `${names[edge.from]} ${verbOf(edge)} ${edge.from === edge.to ? "itself" : names[edge.to]}, ${edge.change}${edge.aside ? `, ${edge.aside}` : ""}`;
-const sentenceOf = (edge) => `${edge.counted.replace(/#[zx]/g, (which) => names[which === "#z" ? edge.from : edge.to])}${model.outcome ? ": " : ". Effect on the next event: "}${escaped(edge.verdict)}.`;
+// Of an outcome, cases are counted: "of 623 cases with 'Release A', 259 end with 'Return ER' (41.6%)".
+const outcomeVerb = (code) => names[code].replace(/^ends with /, "end with ").replace(/^contains /, "contain ").replace(/^(?!end with |contain )/, "have ");
+const ofCases = (edge, which) => (edge.n[which] ? `${number(edge.hits[which])} of ${number(edge.n[which])} (${rateOf(edge.hits[which], edge.n[which])})` : "none of 0");
+const caseSentence = (edge) => visible(`Cases with '${names[edge.from]}'${attributes.has(edge.from) ? "" : ` ${windowWords(modelOf[edge.to].target, edge.from)}`}: ${ofCases(edge, 0)} ${outcomeVerb(edge.to)}; all others: ${ofCases(edge, 1)}. ${edge.verdict}.`);
+const sentenceOf = (edge) => outcomes.has(edge.to) ? caseSentence(edge) : `${edge.counted.replace(/#[zx]/g, (which) => names[which === "#z" ? edge.from : edge.to])}. Effect on the next event: ${escaped(edge.verdict)}.`;

@@ -52,7 +52,7 @@ function dotsOf(target, key) {
 function stateTable(target, outcome, code) {
   const n = target.x.length, isDotted = hasDots(target), usual = rate(code);
   const rows = target.n.map((seen, row) => ({ row, seen, hits: target.hits[row * n + outcome], p: target.p[row * n + outcome] }));
-  for (const each of rows) [each.low, each.high] = exactInterval(each.hits, each.seen);
+  for (const each of rows) [each.low, each.high] = exactInterval(each.hits, each.seen, each.p);
   const most = niceTop(Math.max(...rows.map((each) => (each.seen < target.few ? each.p : each.high)), usual, 1e-9));
   const body = make("tbody", { class: "states" }), box = make("div", { class: "scrolls" });
   const sorts = { row: (a, b) => a.row - b.row, p: (a, b) => (a.seen < target.few) - (b.seen < target.few) || b.p - a.p, seen: (a, b) => b.seen - a.seen };
@@ -79,7 +79,7 @@ function stateTable(target, outcome, code) {
   fill();
   const { kind } = target.summary;
   const key = isDotted ? `A filled dot: that label came within its window${kind === "count" ? ", as many times as the number says" : kind === "binary" ? "" : "; the numbers tell the order"}. ` : "";
-  return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: probability; bracket: 95% interval; dashed line: ${usualOf(code)}, ${percent(usual)}. Seen: how often it ${model.outcome ? "came about, of how many cases ended in the state" : "was the next event, of how many moments in that state"}.`));
+  return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: probability; bracket: 95% interval; dashed line: ${usualOf(code)}, ${percent(usual)}. Seen: how often it ${model.outcome ? "came about, of how many cases were in the state" : "was the next event, of how many moments in that state"}.`));
 }
 
 // The ends and the middle of the axis of bars.
@@ -95,7 +95,7 @@ function treeOf(target, outcome, usual) {
     const test = tests[node];
     const head = answer === null ? "" : make("span", { class: "answer" }, answer ? "yes" : "no");
     if (!test) {
-      const row = leaf++, i = row * n + outcome, [low, high] = exactInterval(target.hits[i], target.n[row]);
+      const row = leaf++, i = row * n + outcome, [low, high] = exactInterval(target.hits[i], target.n[row], target.p[i]);
       return make("li", { class: "leaf" }, head, bar(target.p[i], most, { low, high, usual }),
         make("span", {}, percent(target.p[i]), make("span", { class: "quiet" }, ` seen ${number(target.n[row])} times`), seldom(target.n[row], target)));
     }

@@ -45,7 +45,7 @@ function buildWhatIf() {
     make("ol", { class: "forecast", "aria-label": model.outcome ? "Probability of the outcome" : "Probabilities of the next event" }),
     make("div", { class: "no-print", id: "more" }));
   picker(input, (code) => addToHistory(code, "#next"), everyone.filter(isEvent));
-  document.getElementById("sorting").hidden = predicting.length === 1 && predicting[0].x.length === 1;
+  document.getElementById("sorting").hidden = Boolean(model.outcome) || (predicting.length === 1 && predicting[0].x.length === 1);
   showWhatIf();
 }
 
@@ -76,12 +76,9 @@ function chip({ code, joined, gap }, i) {
     act("×", "Remove", () => changePast({ events: events.filter((_, j) => j !== i) }, "#next"), false, { "data-remove": i }));
 }
 
-// Whether more has happened than the model of an outcome looks at.
-const isBeyond = () => model.after !== null && historyOf(past).moments.length > model.after;
-
 // What is asked at the end of the history.
 function question() {
-  const asks = isBeyond() ? `how does it end? The model is about the first ${number(model.after)} ${thing}s, and says nothing of what is longer.` : model.outcome ? "how does it end?" : model.together ? "what comes in the next tick?" : "what comes next?";
+  const asks = model.outcome ? "how does it end?" : model.together ? "what comes in the next tick?" : "what comes next?";
   if (!past.events.length) return ["no events yet: the start of a sequence"];
   return [clock ? timeInput(past.wait, "How long after the last one", (wait) => changePast({ wait })) : "", make("span", {}, asks)];
 }
@@ -92,41 +89,41 @@ function showWhatIf() {
   document.getElementById("given").replaceChildren(...[...attributeColumns].map(givenChoice));
   const { of } = orders[document.getElementById("order").value];
   const found = predict(historyOf(past)).sort((a, b) => of(b) - of(a) || a.code - b.code);
-  const told = found.filter((each) => each.isCertain || !isBeyond());
   const most = niceTop(Math.max(...found.map((each) => Math.max(each.p, rate(each.code)))));
-  document.getElementById("what").textContent = told.length ? whatKey(most) : "";
+  document.getElementById("what").textContent = whatKey(most);
   for (const each of found) {
-    const way = told.includes(each) ? wayOf(each) : "quiet", group = drawnNodes[each.code];
+    const way = wayOf(each), group = drawnNodes[each.code];
     group.classList.toggle("up", way === "up");
     group.classList.toggle("down", way === "down");
     group.querySelector(".sign").textContent = signs[way];
   }
   const list = whatifPanel.querySelector(".forecast");
   list.replaceChildren();
-  const more = firstOf(told, showEvery ? Infinity : 25, list, (each) => forecast(each, most));
+  const more = firstOf(found, showEvery ? Infinity : 25, list, (each) => forecast(each, most));
   more?.addEventListener("click", () => { showEvery = true; });
   document.getElementById("more").replaceChildren(more ?? "");
 }
 
 function whatKey(most) {
-  const of = model.outcome ? "of this outcome, from all beginnings of all sequences (worth: as many independent sequences would tell as much)" : normalised ? "of being the next event" : model.bag ? "on average over its models" : model.together ? "of being in the next tick" : "by its model";
-  return `Bar: probability ${of};${joint || model.bag ? "" : " bracket: its 95% interval;"} dashed line: ${usualOf(targets[0].x[0])}. All bars have one scale, up to ${percent(most)}.`;
+  const of = model.outcome ? "of this outcome, from the cases that had got as far" : normalised ? "of being the next event" : model.bag ? "on average over its models" : model.together ? "of being in the next tick" : "by its model";
+  return `Bar: probability ${of};${joint || model.bag ? "" : " bracket: its 95% interval;"} dashed line: ${model.outcome ? "its share of all cases that had got as far" : usualOf(targets[0].x[0])}. All bars have one scale, up to ${percent(most)}.`;
 }
 
 const signs = { up: "▲", down: "▼", quiet: "" };
-const upBy = (each) => (rate(each.code) > 0 ? each.p / rate(each.code) : Infinity);
-const wayOf = (each) => (upBy(each) > 1.05 ? "up" : upBy(each) < 0.95 ? "down" : "quiet");
+const usualIn = (each) => each.usual ?? rate(each.code);
+const upBy = (each) => (usualIn(each) > 0 ? each.p / usualIn(each) : Infinity);
+const wayOf = (each) => (each.isCertain ? "quiet" : upBy(each) > 1.05 ? "up" : upBy(each) < 0.95 ? "down" : "quiet");
 
 function forecast(each, most) {
-  const usual = rate(each.code), way = wayOf(each), [low, high] = exactInterval(each.hits, each.support).map((end) => (end * each.p) / each.own);
+  const usual = usualIn(each), way = wayOf(each), [low, high] = exactInterval(each.hits, each.support, each.own).map((end) => (end * each.p) / each.own);
   return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
-    nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${usual > 0 ? factor(upBy(each)) : "never seen"}`),
+    nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, each.isCertain ? "already reached" : percent(each.p)), make("span", { class: `change number ${way}` }, each.isCertain ? "" : `${signs[way]} ${usual > 0 ? factor(upBy(each)) : "never seen"}`),
     bar(each.p, most, { usual, ...(each.support && !each.isCertain ? { low, high } : {}) }),
     make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised && !joint ? `its own model says ${percent(each.own)} ` : "", ...because(each), each.isCertain ? "" : otherwiseOf(each)));
 }
 
-const seenWords = (n) => (model.outcome ? `worth ${number(n)} sequences` : `seen ${number(n)} times`);
-const because = (each) => each.isCertain ? ["it has come about already"] : each.among ? [`on average over ${predicting.length} models, of which each says ${each.among.map(percent).join(" to ")}`] : each.why ? ["because of ", ...whyWords(each)] : [each.support ? `(${exactInterval(each.hits, each.support).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? seenWords(each.support) : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
+const seenWords = (n, after) => (model.outcome ? `${plural(n, "case")} after ${plural(after, thing)}` : `seen ${number(n)} times`);
+const because = (each) => each.isCertain ? ["it was already reached"] : each.among ? [`on average over ${predicting.length} models, of which each says ${each.among.map(percent).join(" to ")}`] : each.why ? ["because of ", ...whyWords(each)] : [each.support ? `(${exactInterval(each.hits, each.support, each.own).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? seenWords(each.support, each.after) : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
 
 // What would be different, worked out when somebody asks.
 function otherwiseOf(each) {

@@ -220,9 +220,10 @@ class Dynamics:
         return True
 
     def minimal_influencers(self, target: str) -> tuple[str, ...]:
-        """The least set of labels that is influencing; it is unique (Theorem 1 of the paper).
+        """The least set of labels that is influencing.
 
-        Since every superset of an influencing set is influencing, labels can be left out one by one.
+        It is unique (Theorem 1 of the paper) where every combination of pasts is possible. Since every
+        superset of an influencing set is influencing, labels can be left out one by one.
         """
         kept = list(self._rule_of(target)[0])
         for z in list(kept):

@@ -34,11 +34,11 @@ def test_it_is_counted_by_state(log):
     found = run(log, "--column", "result=declined", "--json")
     assert found.exit_code == 0, found.output
     told = json.loads(found.stdout)
-    assert (told["outcome"], told["sequences"], told["base_rate"]) == ("result=declined", 80, 0.5)
+    assert (told["outcome"], told["cases"], told["base_rate"]) == ("result=declined", 80, 0.5)
     (influencer,) = told["influencers"]
     assert influencer in ("check", "wait")
     expected = {"declined": 40.0} if influencer == "wait" else {"declined": 0.0}
-    states = {row["state"]: (row["sequences"], row["with_outcome"]) for row in told["states"]}
+    states = {row["state"]: (row["cases"], row["with_outcome"]) for row in told["states"]}
     assert states[influencer] == (40.0, expected["declined"])
 
 
@@ -46,9 +46,9 @@ def test_open_cases_are_told(log, tmp_path):
     open_cases = tmp_path / "open.csv"
     open_cases.write_text("case,event,time\nx,wait,1\ny,check,1\n")
     found = run(log, "--column", "result=declined", "--open", open_cases, "--json")
-    told = json.loads(found.stdout)["open"]
-    assert told["x"] > 0.6  # not all beginnings without a check end so
-    assert told["y"] < 0.1
+    told = {row["sequence"]: row["p(result=declined)"] for row in json.loads(found.stdout)["open"]}
+    assert told["x"] == pytest.approx(40.1 / 60.2)  # after one event, 60 cases are without a check
+    assert told["y"] == pytest.approx(0.1 / 20.2)
     printed = run(log, "--column", "result=declined", "--open", open_cases).stdout
     assert ["sequence", "position", "result=declined"] in [line.split() for line in printed.splitlines()]
     assert ["x", "1", f"{100 * told['x']:.1f}%"] in [line.split() for line in printed.splitlines()]
@@ -57,19 +57,20 @@ def test_open_cases_are_told(log, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "say what the outcome is: one of --column COLUMN=VALUE, --reaches LABEL"),
-        (("--reaches", "check"), "'reaches' needs 'after', a number of events"),
+        ((), "say what the outcome is: one of --column COLUMN=VALUE, --contains LABEL"),
+        (("--ends-with", "check", "--after", "soon"), "after must be a number of positions, or a time"),
+        (("--ends-with", "check", "--after", "0"), "after must be a whole number from 1 on"),
         (("--column", "result=x"), "no sequence has result=x"),
         (("--column", "nothing=x"), "nothing"),
-        (("--reaches", "ask", "--after", "1", "--model", "joint"), "--model must be one of bsumm, osumm"),
+        (("--contains", "ask", "--after", "1", "--model", "joint"), "--model must be one of bsumm, osumm"),
         (("--column", "result=declined", "--model", "chain"), "osumm, csumm, tree here, not 'chain'"),
         (("--column", "result="), "--column must be COLUMN=VALUE, not 'result='"),
         (("--column", "=declined"), "--column must be COLUMN=VALUE, not '=declined'"),
         (
-            ("--reaches", "check", "--after", "50"),
-            "no sequence goes on after 50 positions without having reached",
+            ("--contains", "check", "--after", "50"),
+            "no case is left to learn from: 40 cases ended before event 50 and 40 cases reached it within 50",
         ),
-        (("--reaches", "ask", "--ends-with", "ask"), "--reaches LABEL --after N or --ends-with LABEL"),
+        (("--contains", "ask", "--ends-with", "ask"), "--contains LABEL or --ends-with LABEL"),
     ],
 )
 def test_what_is_refused(log, arguments, message):
@@ -81,7 +82,7 @@ def test_what_is_refused(log, arguments, message):
 def test_what_is_printed_fits_80_columns(log):
     found = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["outcome", str(log), "--ends-with", "check"])
     assert found.exit_code == 0, found.output
-    assert "ends with check: 25.0% of 80 sequences" in found.stdout
+    assert "ends with check: 25.0% of 80 cases" in found.stdout
     assert max(map(len, found.stdout.splitlines())) <= 80
 
 
@@ -93,17 +94,19 @@ def test_a_saved_model_shows_and_predicts_the_same(log, tmp_path):
     )
     assert learned["saved"] == str(saved)
     shown = json.loads(command("show", saved, "--json").stdout)
-    told = learned.pop("open")
+    told = {row["sequence"]: row["p(result=declined)"] for row in learned.pop("open")}
     assert learned.pop("read")["columns"]["order"] == ["time"]
     assert {"saved": str(saved), **shown} == learned
-    assert "result=declined: 50.0% of 80 sequences" in command("show", saved).stdout
+    assert "result=declined: 50.0% of 80 cases" in command("show", saved).stdout
     rows = json.loads(command("predict", saved, cases, "--json").stdout)["rows"]
     assert {row["sequence"]: row["p(result=declined)"] for row in rows} == told
     table = tmp_path / "rows.csv"
     written = command("predict", saved, cases, "-o", table)
     assert written.exit_code == 0, written.output
     assert written.stdout == f"Saved 2 rows as {table}\n"
-    assert table.read_text().splitlines()[0] == '"sequence","position","p(result=declined)"'
+    assert table.read_text().splitlines()[0] == (
+        '"sequence","position","p(result=declined)","after","already_reached"'
+    )
     why = json.loads(command("predict", saved, "--after", "wait", "--json").stdout)["next"][0]
     assert (why["label"], why["probability"]) == ("result=declined", told["x"])
     printed = command("predict", saved, "--after", "wait").stdout
@@ -140,21 +143,49 @@ def command(*arguments):
     return CliRunner().invoke(app, [*map(str, arguments)])
 
 
-def test_a_case_that_has_reached_it_is_told_so(tmp_path):
+def test_a_case_that_has_already_reached_it_is_marked(tmp_path):
     log, saved = tmp_path / "log.txt", tmp_path / "model.json"
     log.write_text("\n".join(["a b pay a", "a b c c", "b a a pay", "b b a c"] * 10) + "\n")
-    assert run(log, "--reaches", "pay", "--after", "2", "-o", saved).exit_code == 0
+    learned = run(log, "--contains", "pay", "--after", "3", "-o", saved)
+    lines = learned.stdout.splitlines()
+    assert lines[:3] == [
+        "contains pay: 33.3% of 30 cases that were open after 3 events",
+        "Left out: 10 cases, reached it within 3 events",
+        "Of all cases whose outcome is known: 50.0%",
+    ]
     printed = command("predict", saved, "--after", "a", "--after", "pay", "--after", "a").stdout
-    assert printed.splitlines()[2:] == ["reaches pay: 100%, for this case has reached it already"]
+    assert printed.splitlines()[2:] == ["contains pay: already reached"]
     (row,) = json.loads(command("predict", saved, "-a", "pay", "--json").stdout)["next"]
     assert (row["probability"], row["low"], row["high"], row["is_certain"]) == (1.0, 1.0, 1.0, True)
     told = json.loads(command("predict", saved, log, "--json").stdout)["rows"]
-    assert [each["p(reaches pay)"] for each in told] == [1.0, None] * 20
-    printed = " ".join(command("predict", saved, log).stdout.split())
-    assert "No probability: 20 cases with more than 2 positions, of which the model says nothing" in printed
-    refused = command("predict", saved, log, "--why", "1")
-    assert refused.exit_code == 2
-    assert "within their first 2 positions, and this one has 4" in " ".join(refused.output.split())
+    assert [each["already_reached"] for each in told] == [True, False] * 20
+    assert {each["after"] for each in told} == {4}
+    printed = command("predict", saved, log).stdout
+    assert "20 cases already reached it: there is nothing left to predict." in " ".join(printed.split())
+    assert "100%" not in printed
+    why = command("predict", saved, log, "--why", "1")
+    assert "Counted are cases that were open after 4 events." in " ".join(why.stdout.split())
+
+
+def test_cases_are_counted_and_told_in_a_sentence(tmp_path):
+    log = tmp_path / "log.txt"
+    ways = {"ask lab release": 36, "ask release back": 26, "ask lab": 36, "ask back": 2}
+    log.write_text("".join(f"{way}\n" * n for way, n in ways.items()))
+    told = " ".join(run(log, "--ends-with", "back", "--forbidden", "lab").stdout.split())
+    assert "release amplifies 26 of 62 5.3% → 41.9%" in told
+    assert "Of 62 cases with release, 26 end with back (41.9%); of 38 others, 2 (5.3%)." in told
+    (edge,) = json.loads(run(log, "--ends-with", "back", "--forbidden", "lab", "--json").stdout)["influences"]
+    assert (edge["hits_with"], edge["n_with"], edge["hits_without"], edge["n_without"]) == (26, 62, 2, 38)
+
+
+def test_an_influencer_that_is_the_outcome_is_named(log):
+    told = " ".join(run(log, "--column", "result=declined").stdout.split())
+    words = (
+        "'check' nearly determines the outcome 'result=declined': 0 of 40 cases with it and 40 of 40 without "
+        "have it; --forbidden 'check' leaves it out"
+    )
+    assert f"Notice: {words}." in told
+    assert json.loads(run(log, "--column", "result=declined", "--json").stdout)["notices"] == [words]
 
 
 def test_settings_and_what_was_not_found_are_told(log, tmp_path):
@@ -197,11 +228,13 @@ def test_it_is_said_why_sequences_are_left_out_and_what_was_read(log, tmp_path):
         log.read_text().replace("a0,ask,0,declined\na0,wait,1,declined", "a0,ask,0,\na0,wait,1,")
     )
     lines = run(partly, "--column", "result=declined").stdout.splitlines()
-    assert "1 sequence left out: the outcome is not known" in lines
+    assert "Left out: 1 case, no outcome known" in lines
     assert "Read from: case 'case', event 'event', order 'time', attribute 'result'." in lines
-    words = run(partly, "--column", "result=declined", "--after", "2").stdout.split()
-    told = "21 sequences left out: the outcome is not known, or there are fewer than 2 events before it"
-    assert told in " ".join(words)
+    lines = run(partly, "--column", "result=declined", "--after", "2").stdout.splitlines()
+    assert "Left out: 20 cases, ended before event 2" in lines
+    told = json.loads(run(partly, "--column", "result=declined", "--after", "2", "--json").stdout)
+    assert told["left_out"] == {"no outcome known": 1, "ended before event 2": 20}
+    assert (told["after"], told["cases"], told["overall_rate"]) == (2, 59, 39 / 79)
     lines = run(log, "--ends-with", "ask", "--search", "exact").stdout.splitlines()
-    assert not any("left out" in line for line in lines)
-    assert any(line.startswith("No other of the 8 sets scores better:") for line in lines)
+    assert not any("Left out" in line for line in lines)
+    assert any(line.startswith("No other of the 4 sets scores better:") for line in lines)

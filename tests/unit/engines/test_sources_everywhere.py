@@ -17,7 +17,7 @@ MODEL = sm.BSuMM("purchase", criterion="aic").fit(EVENTS)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(criterion="aic"), targets=["purchase", "search"]).fit(EVENTS)
 BAG = sm.Bag(sm.BSuMM("purchase", criterion="aic"), 2).fit(EVENTS)
 WHOLE = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(EVENTS)
-OUTCOME = sm.OutcomeModel(reaches="purchase", after=3).fit(EVENTS)
+OUTCOME = sm.OutcomeModel(contains="purchase", after=3).fit(EVENTS)
 JOINT = sm.JointSuMM().fit(EVENTS)
 SETS = sm.LabelSets(WHOLE).fit(EVENTS)
 WEIGHTS = [1] * len(EVENTS)
@@ -53,7 +53,7 @@ WORKS = {
     "JointSuMM.brier_score": lambda e: JOINT.brier_score(e),
     "JointSuMM.evaluate": lambda e: JOINT.evaluate(e),
     "OutcomeModel.fit": lambda e: (
-        sm.OutcomeModel(reaches="purchase", after=3).fit(e).model_.fitted.influences
+        sm.OutcomeModel(contains="purchase", after=3).fit(e).model_.fitted.influences
     ),
     "OutcomeModel.confidence": lambda e: OUTCOME.confidence(e, n=3),
     "OutcomeModel.order_test": lambda e: OUTCOME.order_test(e, n=19),

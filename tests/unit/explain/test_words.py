@@ -293,8 +293,8 @@ def test_never_is_not_said_where_hits_were_left_out() -> None:
     assert (edge.followed, edge.occurrences, edge.left_out, edge.hits_with) == (0, 20, 20, 20)
     said = sentences.evidence(edge, "a", "b", "", "within 4 events")
     assert said == (
-        "b follows a within 4 events in 0% of occurrences (0 of 20); 20 occurrences left out; in 20 of 40 cases "
-        "with a"
+        "b follows a within 4 events in 0% of occurrences (0 of 20); 20 occurrences left out; in 20 of 40 "
+        "cases with a"
     )
     assert "never" not in verdicts.times(edge)
 

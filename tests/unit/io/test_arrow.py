@@ -119,9 +119,14 @@ def test_nan_is_missing(values, role):
     columns = {"case": ["x", "x"], "event": ["a", "b"], "order": [1, 2]}
     with pytest.raises(DataError) as error:
         read_events(pyarrow.table({**columns, role: values}))
+    blank, help = (
+        (", or only blanks,", "fill them, or leave these rows out with missing='skip'")
+        if role == "case"
+        else ("", "fill or drop them")
+    )
     assert str(error.value) == (
-        f"column '{role}' of the table has no value in 1 row, the first is row 2 "
-        "(the first row of data is 1); fill or drop them"
+        f"column '{role}' of the table has no value{blank} in 1 row, the first is row 2 "
+        f"(the first row of data is 1); {help}"
     )
 
 

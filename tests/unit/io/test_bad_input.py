@@ -149,7 +149,7 @@ def test_an_outcome_that_is_also_an_event(read, tmp_path):
     with pytest.raises(
         DataError,
         match=r"^'b' is the outcome, and also a label of events, which would tell it after the fact; leave "
-        r"it out of the model with forbidden=\['b'\], or ask for ends_with='b'$",
+        r"it out of the model with forbidden=\['b'\], or ask for contains='b' or ends_with='b'$",
     ):
         sm.OutcomeModel(outcome="result", value="b").fit(found)
     without = sm.OutcomeModel(sm.BSuMM(lookback=None, forbidden=["b"]), outcome="result", value="b").fit(

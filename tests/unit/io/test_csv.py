@@ -175,9 +175,14 @@ def test_csv_empty_cells(write, role):
     rows[2][role] = ""
     rows[3][role] = ""
     content = "".join(",".join(row.values()) + "\n" for row in rows)
+    blank, help = (
+        (", or only blanks,", "fill them, or leave these rows out with missing='skip'")
+        if role == "case"
+        else ("", "fill or drop them")
+    )
     assert refused(write("log.csv", "case,event,time\n" + content)) == (
-        f"column '{role}' of log.csv has no value in 2 rows, the first is row 3 "
-        "(the first row of data is 1); fill or drop them"
+        f"column '{role}' of log.csv has no value{blank} in 2 rows, the first is row 3 "
+        f"(the first row of data is 1); {help}"
     )
 
 

@@ -34,8 +34,8 @@ def test_parquet_lists(write, tmp_path):
 def test_parquet_messages(write, tmp_path):
     parquet.write_table(pyarrow.table({"case": ["x", None], "event": ["a", "b"]}), tmp_path / "log.parquet")
     assert refused("log.parquet") == (
-        "column 'case' of log.parquet has no value in 1 row, the first is row 2 "
-        "(the first row of data is 1); fill or drop them"
+        "column 'case' of log.parquet has no value, or only blanks, in 1 row, the first is row 2 "
+        "(the first row of data is 1); fill them, or leave these rows out with missing='skip'"
     )
     assert refused("log.parquet", event="evnt") == (
         "log.parquet has no column 'evnt'; the columns are 'case', 'event'; did you mean 'event'?"

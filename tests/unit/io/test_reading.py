@@ -378,7 +378,8 @@ def test_describe_names_the_columns(tmp_path):
         "attributes": [],
         "period": None,
     }
-    assert found.to_dict()["left_out"] == {"unlabelled": 1, "other_lifecycle": 0}
+    left_out = {"unlabelled": 1, "other_lifecycle": 0, "caseless": 0, "duplicates": 0}
+    assert found.to_dict()["left_out"] == left_out
 
 
 def test_only_columns_of_the_table_are_asked_for():

@@ -66,6 +66,7 @@ def table_of(rows):
 )
 @given(lists=sequences(LABELS, shortest=1), scattered=st.booleans(), seed=st.integers(0, 99))
 def test_rows(through, lists, scattered, seed):
+    lists = {f"{name}." if not name.strip() else name: labels for name, labels in lists.items()}
     rows = rows_of(lists)
     if scattered:  # any order of the cases, but the labels of a case in theirs
         mixed = random.Random(seed).sample(rows, len(rows))

@@ -114,7 +114,9 @@ def test_what_has_no_times(tmp_path):
         read_events(table(rows), session_gap="5min")
     with pytest.raises(SettingError, match="session_gap needs the time of every event, and the table has no"):
         read_events(table(rows), order=False, session_gap=5)
-    with pytest.raises(SettingError, match="times, period and session_gap are about columns, and a list"):
+    with pytest.raises(
+        SettingError, match="period, session_gap and drop_duplicates are about columns, and a list"
+    ):
         read_events([["A"]], session_gap=5)
     with pytest.raises(DataError, match=r"holds decimal128.*, which session_gap cannot measure"):
         read_events(table(rows, pa.decimal128(5)), session_gap=5)

@@ -71,6 +71,7 @@ def holds(events, format):
         not any(surrogate.search(text) for text in used)
         and all(list(events))
         and len(set(events.ids)) == len(events)
+        and all(name.strip() for name in events.ids)
     )
 
 

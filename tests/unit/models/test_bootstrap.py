@@ -37,7 +37,7 @@ def test_edges_know_their_confidence(graph, events):
         assert (edge.frequency, edge.low, edge.high) == (sure.frequency, sure.low, sure.high)
         assert sure.ratio == pytest.approx(edge.ratio)
         assert sure.low <= sure.ratio <= sure.high
-        assert edge.interval in ("counts", "resampled")
+        assert edge.interval in ("robust", "counts", "resampled")
     strongest = confidence.of("purchase", "write review")
     assert (strongest.frequency, strongest.effect) == (1.0, "amplifies")
     assert confidence.of("browse", "out of stock") is None

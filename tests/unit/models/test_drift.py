@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
+from strategies import from_counts
 from summarkov.errors import SettingError
 from summarkov.explain import Influence
 
@@ -42,7 +43,7 @@ def test_what_changed_and_since_when(store):
     # each side is what the edge would be, were it all of the data
     later = [sequence for number in (4, 5) for sequence in day(number, 0.2)]
     model = sm.BSuMM("b", lookback=1, required=graph.influencers_["b"], candidates=[]).fit(later)
-    edge = next(one for one in model.influences_ if one.influencer == "a")
+    edge = next(one for one in from_counts(model) if one.influencer == "a")
     assert isinstance(edge, Influence)
     assert (change.ratio_after, change.low_after, change.high_after) == (edge.ratio, edge.low, edge.high)
     assert "a → b" in str(found)

@@ -329,3 +329,12 @@ def test_progress_counts_steps_of_weights_and_rounds_of_trees(events):
     assert [total - done for done, total in told[-9:]] == list(range(8, -1, -1))  # 2 x 4 rounds, then edges
     assert told[0] == (1, 300 + 2 * 4 + 1)
     assert [done for done, total in told if done == total] == [len(told)]
+
+
+def test_ratios_of_a_joint_model_are_called_odds_ratios():
+    model = sm.JointSuMM(penalty=1.0).fit([list("abcabc"), list("cabbac")] * 20)
+    for words in (str(model.edges_.summary()), str(model.summary())):
+        assert "odds ratio" in words
+        assert "other influencers equal" not in words
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([list("abcabc"), list("cabbac")] * 20)
+    assert "odds" not in str(graph.edges_.summary())

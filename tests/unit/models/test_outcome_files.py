@@ -45,7 +45,8 @@ def test_what_is_read_is_what_was_saved(template):
     assert read.name_ == "outcome=bad"
     assert read.influences_ == model.influences_
     assert read.table_.to_frame("pyarrow") == model.table_.to_frame("pyarrow")
-    assert read.open_table_.to_frame("pyarrow") == model.open_table_.to_frame("pyarrow")
+    for after in (None, 0, 3):
+        assert read.open_table(after).to_frame("pyarrow") == model.open_table(after).to_frame("pyarrow")
     assert np.array_equal(read.predict_open(sequences), model.predict_open(sequences))
     assert np.array_equal(read.predict_ended(sequences), model.predict_ended(sequences))
     assert read.explain(["e1", "e2"]) == model.explain(["e1", "e2"])
@@ -57,7 +58,29 @@ def test_settings_are_those_of_the_template():
     read = again(sm.OutcomeModel(template, value="bad").fit(sequences, y))
     assert repr(read.model) == "CSuMM(forbidden=('e2',), lookback=4)"
     told = again(sm.OutcomeModel(ends_with="e1", after=2).fit(sequences))
-    assert (told.ends_with, told.after, told.n_left_out_) == ("e1", 2, sum(len(s) < 3 for s in sequences))
+    n = sum(len(s) < 2 for s in sequences)
+    assert (told.ends_with, told.after, told.left_out_) == ("e1", 2, {"ended before event 2": n})
+    told = again(sm.OutcomeModel(contains="e1").fit(sequences))
+    assert (told.contains, told.model.forbidden, told.left_out_) == ("e1", ("e1",), {})
+    assert told.predictions([["e1"], ["e2"]]).already_reached.tolist() == [True, False]
+
+
+def test_a_moment_in_time_comes_back():
+    rows = {"case": [i // 3 for i in range(300)], "event": list("abc") * 100, "time": [*range(300)]}
+    events = sm.read_events(rows, case="case", event="event", order="time", times=True)
+    y = ["x" if i % 4 else "y" for i in range(100)]
+    read = again(sm.OutcomeModel(value="x", after="2 units").fit(events, y))
+    assert (read.after, read.left_out_, read.table_[0].n) == ("2", {}, 100)
+
+
+def test_files_from_before_outcomes_were_about_whole_cases_are_refused(tmp_path: Path):
+    sequences, y = cases()
+    document = sm.OutcomeModel(value="bad").fit(sequences, y).to_document()
+    del document["open_cases"]
+    document |= {"left_out": 0, "open": []}
+    (tmp_path / "old.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError, match=r"before outcomes were about whole cases.*learn it again with"):
+        sm.load(tmp_path / "old.json")
 
 
 def test_ticks_attributes_times_and_weights_come_back():
@@ -79,14 +102,18 @@ def test_ticks_attributes_times_and_weights_come_back():
     ("change", "message"),
     [
         (lambda d: d["outcome"].update(name="outcome=bad: no"), "the outcome, and not its opposite"),
-        (lambda d: d["outcome"].update(after=0), "a whole number from 1 on, or null"),
-        (lambda d: d["open"].pop(), "at least the states of 'states'"),
-        (lambda d: d["open"][0].update(counts=[0, 0]), "at least the states of 'states'"),
+        (lambda d: d["outcome"].update(after=0), "a whole number from 1 on, a time, or null"),
+        (lambda d: d["open_cases"]["states"].pop(), "at least the states of the model"),
+        (lambda d: d["open_cases"]["after"].reverse(), "moments in order, each once, from 0 on"),
+        (lambda d: d["open_cases"]["after"].pop(), "expected a list of "),
+        (lambda d: d["open_cases"]["states"][0]["counts"][0].pop(), "expected a list of 2"),
+        (lambda d: d["open_cases"].update(after=[*range(99)]), "expected a list of 99"),
         (lambda d: d["data"].pop("outcomes"), "expected a list of 3, found"),
         (lambda d: d["data"].update(outcomes=["e0"]), "an outcome and its opposite"),
         (lambda d: d["data"].update(outcomes=["e0", "e1"]), "the outcomes of 'data'"),
-        (lambda d: d.update(left_out=-1), "a whole number from 0 on"),
-        (lambda d: d.update(kind="BSuMM", left_out=7), "checksum does not fit"),
+        (lambda d: d.update(left_out={"no outcome known": -1}), "a whole number from 0 on"),
+        (lambda d: d.update(overall_rate=7), "a share from 0 to 1"),
+        (lambda d: d.update(kind="BSuMM", left_out={"x": 7}), "checksum does not fit"),
     ],
 )
 def test_files_that_do_not_hold_together_are_refused(tmp_path: Path, change, message):

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+import oracle_effects as effects
 import summarkov as sm
 from summarkov.errors import SettingError, StoreError, UnknownLabelError
 from summarkov.summaries import HistoryTests, MoreRecent, Occurs, Start, TreeSummary
@@ -63,7 +64,8 @@ def test_influences_have_a_direction():
     rows = {row.words: row for row in MODEL.table_}
     assert amplifies.n_without == rows["no A just before"].n
     assert amplifies.n_with + amplifies.n_without == EVENTS.n_events
-    assert inhibits.n_with == rows["A just before, C within 2 positions"].n
+    assert inhibits.n_with > rows["A just before, C within 2 positions"].n  # where the tree asks
+    assert inhibits.n_with + inhibits.n_without == EVENTS.n_events
     assert inhibits.ratio < 0.2
 
 
@@ -76,7 +78,7 @@ def test_nothing_is_claimed_of_the_label_that_another_is_compared_with():
     first, second = (found[events.labels[code]] for code in test.labels)
     assert first.effect in ("amplifies", "inhibits")
     assert first.n_with + first.n_without == events.n_events
-    assert (second.effect, second.n_with, second.n_without) == ("unclear", 0, 0)
+    assert (second.effect, second.interval, second.low, second.high) == ("unclear", "counts", 0, np.inf)
 
 
 def test_an_explanation_is_the_rule():
@@ -424,3 +426,65 @@ def test_files_of_earlier_versions_may_say_rules_in_other_words(tmp_path):
     (tmp_path / "m.json").write_text(earlier)
     again = sm.load(tmp_path / "m.json")
     assert json.loads(json.dumps(again.to_document())) == DOCUMENT
+
+
+# ------------------------------------------------------------------------------- estimates in intervals
+
+
+def rare_branches():
+    """B follows A for sure, but A is rare: an estimate is drawn far towards that of all."""
+    return [["C", "D"] * 10 + ["A", "B"] + ["D", "C"] * 10] * 12
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_an_estimate_is_inside_of_its_own_interval(average):
+    """Of 12 hits of 12 the exact interval is 0.735 to 1, and the estimate far below: it was shown beside."""
+    tree = sm.TreeSuMM("B", alpha=20.0, average=average, split=0.01).fit(rare_branches())
+    drawn = [row for row in tree.table_ if row.counts[0] == row.n == 12]
+    assert drawn
+    assert drawn[0].probabilities[0] < 0.7
+    for row in tree.table_:
+        for p, (low, high) in zip(row.probabilities, row.intervals, strict=True):
+            assert low <= p <= high
+    told = tree.explain(["C", "D", "A"])
+    assert told.interval == pytest.approx((told.probability, 1.0))
+    for other in told.counterfactuals:
+        assert other.interval[0] <= other.probability <= other.interval[1]
+
+
+def test_hits_positions_and_sequences_of_an_edge_are_counted_over_all_positions():
+    """Hits were counted only where the tree asks about a label first, and sequences everywhere."""
+    rng = np.random.default_rng(3)
+    sequences = []
+    for _ in range(80):
+        sequence = []
+        for _ in range(25):
+            near = "A" in sequence[-2:]
+            chance = (0.5 if "C" in sequence[-3:] else 0.15) if near else 0.05
+            others = ["A", "C", "D", "D"]
+            sequence.append("B" if rng.random() < chance else others[rng.integers(4)])
+        sequences.append(sequence)
+    tree = sm.TreeSuMM("B", lookbacks=[2, 3], counts=[], pairs=False, starts=[]).fit(sequences)
+    assert len(tree.influencers_) > 1
+    for edge in tree.influences_:
+        window = tuple(tree.fitted.reach(edge.influencer))
+        counted = effects.two_by_two(sequences, window, edge.influencer, "B")
+        assert (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without) == counted
+        assert (edge.sequences_with, edge.sequences) == effects.followed(
+            sequences, window, edge.influencer, "B"
+        )
+        assert edge.sequences <= edge.hits_with
+    more = tree.copy().fit(sequences).partial_fit(sequences[:10])
+    for edge in more.influences_:
+        window = tuple(more.fitted.reach(edge.influencer))
+        counted = effects.two_by_two([*sequences, *sequences[:10]], window, edge.influencer, "B")
+        assert (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without) == counted
+
+
+def test_a_pruned_tree_does_not_know_sequences():
+    tree = sm.TreeSuMM("B", gamma=0.05).fit(EVENTS)
+    pruned = tree.with_settings(gamma=2.0)
+    assert 0 < len(pruned.influencers_) < len(tree.influencers_)
+    assert {(edge.interval, edge.sequences) for edge in pruned.influences_} == {("counts", None)}
+    same = tree.with_settings(alpha=1.0)
+    assert [edge.low for edge in same.influences_] == [edge.low for edge in tree.influences_]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import sys
@@ -55,7 +56,12 @@ def describe(
 
 def print_starts(console: Page, starts: Sequence[Start]) -> None:
     """Say which labels are special because they come first."""
+    from summarkov.events.describe import always_first
+
     for start in starts[:3]:
+        if start.first == 1:
+            console.print(visible(f"Hint: {_options_only(always_first(start.label))}."))
+            continue
         console.print(
             f"Hint: '{shorten(start.label, 40)}' is the first event of {percent(start.first)} of the "
             f"cases, and {percent(start.others)} of the other events. That it stands first is no "
@@ -83,6 +89,8 @@ def print_notes(console: Page, labels: Iterable[str], tied_order: int, origin: O
         console.print(visible(f"{(origin or Origin()).ties(tied_order)}."))
     if origin is not None and origin.backwards:
         console.print(f"{origin.falls()} (--order-column time:timestamp sorts them).")
+    for hint in [] if origin is None else origin.hints():
+        console.print(visible(f"Hint: {_options_only(hint)}."))
     alike = look_alikes(labels)
     if alike:
         shown = "; ".join(" and ".join(f"'{shorten(x, 40)}'" for x in group[:4]) for group in alike[:3])
@@ -92,8 +100,19 @@ def print_notes(console: Page, labels: Iterable[str], tied_order: int, origin: O
         )
 
 
+def _options_only(hint: str) -> str:
+    """A hint with the option of the command line alone, without what Python calls it.
+
+    >>> _options_only("2 rows are duplicates; drop_duplicates=True (--drop-duplicates) leaves them out")
+    '2 rows are duplicates; --drop-duplicates leaves them out'
+    """
+    return re.sub(r"\S+ \((--[^)]*)\)", r"\1", hint)
+
+
 def print_description(console: Page, found: Description, most: int | None) -> None:
     """Print the sizes of a data set and its most frequent labels."""
+    from summarkov.events.describe import Start
+
     console.print(
         f"{plural(found.n_sequences, 'sequence')}, {plural(found.n_events, 'event')}, "
         f"{plural(found.n_labels, 'label')}",
@@ -110,6 +129,8 @@ def print_description(console: Page, found: Description, most: int | None) -> No
     if found.n_empty:
         console.print(f"Empty sequences: {number(found.n_empty)}")
     print_notes(console, found.label_counts, found.tied_order, found.origin)
+    if found.first_event is not None:
+        print_starts(console, [Start(found.first_event, 1.0, 0.0)])
     if not found.label_counts:
         return
     console.print()

@@ -27,7 +27,7 @@ from summarkov.cli.options import (
 )
 from summarkov.cli.printing import Page, errors, print_json, progress, results, shorten, working
 from summarkov.cli.printing.documents import document, is_a, outcome_document
-from summarkov.cli.printing.graph import Sure, known, print_open, print_outcome
+from summarkov.cli.printing.graph import Sure, print_open, print_outcome
 from summarkov.cli.printing.model import print_fitted
 from summarkov.cli.reading import Opening
 from summarkov.errors import DataError, SettingError
@@ -251,16 +251,14 @@ def outcome(
     column: str | None = option(
         "COLUMN=VALUE", "The column that tells the outcome, and the value asked about."
     ),
-    reaches: str | None = option("LABEL", "Instead: does this label ever occur?"),
-    ends_with: str | None = option("LABEL", "Instead: is this label the last?"),
-    after: int | None = option(
+    contains: str | None = option("LABEL", "Instead: does the case contain this label?"),
+    ends_with: str | None = option("LABEL", "Instead: is this label the last one of the case?"),
+    after: str | None = option(
         "N",
-        "Look at the first N positions only (events, or ticks with --ties together), of sequences that have "
-        "as many; --reaches needs it.",
+        "Ask what was known before the end: after N events, or at an age of the case such as 3d. Cases that "
+        "ended before, or had reached the outcome, are left out and counted.",
     ),
-    open_cases: Path | None = option(
-        "FILE", "Cases that have not ended: tell their probabilities.", "--open"
-    ),
+    open_cases: Path | None = option("FILE", "Cases that have not ended: predict their outcome.", "--open"),
     settings: InfluencerSettings = InfluencerSettings(),
     opening: Opening = Opening(),
     order_test: bool = flag(
@@ -277,25 +275,29 @@ def outcome(
     output: ModelOutput = None,
     json: Json = False,
 ) -> None:
-    """Learn what makes a sequence end one way and not the other.
+    """Learn what makes a case end one way and not the other.
 
     Which events, and which attributes, change the probability of an outcome:
-    --column result=declined, --reaches LABEL or --ends-with LABEL.
+    --column result=declined, --contains LABEL or --ends-with LABEL. Each case
+    counts once, with all of its events; --after asks what was known before.
     """
     from summarkov.events.describe import as_read
     from summarkov.models import OutcomeModel
 
     name, _, value = (column or "").partition("=")
-    _refuse_no_question(column, value, reaches, ends_with)
+    _refuse_no_question(column, value, contains, ends_with)
     if settings.model.lower() not in _KINDS:
         raise SettingError(f"--model must be one of {', '.join(_KINDS)} here, not {settings.model!r}")
     template = settings.template()
     if settings.lookback is None and "lookback" in template.get_params(deep=False):
         template = template.copy(lookback=None)  # what matters to the end may lie far back
-    asked: dict[str, Any] = {"reaches": reaches, "ends_with": ends_with, "after": after}
+    moment = int(after) if after is not None and after.isdecimal() else after
+    asked: dict[str, Any] = {"contains": contains, "ends_with": ends_with, "after": moment}
     model = OutcomeModel(template, outcome=name or None, value=value or None, **asked)
     check_output(output, file, open_cases, opening.map)
     opening = opening.for_models(template)
+    if isinstance(moment, str):
+        opening = replace(opening, times=True)
     ended = replace(opening, attribute=[*(opening.attribute or []), name]) if name else opening
     with ended.open(file) as events, working("Learning"):
         model.fit(events)
@@ -311,8 +313,7 @@ def outcome(
     if json:
         cases = {}
         if told is not None:
-            ids = (told.ids[sequence] for sequence in told.sequences)
-            cases = {"open": dict(zip(ids, known(told), strict=True))}
+            cases = {"open": told.to_frame("pyarrow").to_pylist()}
         read = {"read": as_read(origin, tied_order)}
         print_json({"saved": saved, **outcome_document(model, sure), **read, **cases})
         return
@@ -323,17 +324,16 @@ def outcome(
     print_notes(console, (), tied_order, origin)
     if told is not None:
         console.print()
-        print_open(console, model, told)
+        print_open(console, told)
         console.print()
     _print_saved(console, saved)
 
 
-def _refuse_no_question(column: str | None, value: str, reaches: str | None, ends_with: str | None) -> None:
+def _refuse_no_question(column: str | None, value: str, contains: str | None, ends_with: str | None) -> None:
     """One question must be asked, and in full."""
-    if sum(each is not None for each in (column, reaches, ends_with)) != 1:
+    if sum(each is not None for each in (column, contains, ends_with)) != 1:
         raise SettingError(
-            "say what the outcome is: one of --column COLUMN=VALUE, --reaches LABEL --after N or "
-            "--ends-with LABEL"
+            "say what the outcome is: one of --column COLUMN=VALUE, --contains LABEL or --ends-with LABEL"
         )
     if column is not None and (column[:1] in ("", "=") or ("=" in column and not value)):
         raise SettingError(

@@ -36,7 +36,7 @@ from summarkov.cli.printing import (
     widest,
 )
 from summarkov.cli.printing.documents import is_a
-from summarkov.cli.printing.graph import known, print_open
+from summarkov.cli.printing.graph import print_open
 from summarkov.cli.printing.history import print_after
 from summarkov.cli.reading import Opening
 from summarkov.cli.sets import Calibrated, Promise
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from summarkov.io.write import Rows
     from summarkov.models import OutcomeModel
     from summarkov.models.evaluating import Evaluation, Figures
-    from summarkov.models.predictor import Predictions
+    from summarkov.models.open_cases import OpenPredictions
 
 
 #: Rows to show where they are not saved.
@@ -85,7 +85,8 @@ def predict(
     label of the model, worked out from the events before it. With a graph over
     all labels every row sums to 1, unless events happen together: then there is
     one row per tick, and each label has a probability of its own. Of an outcome,
-    one row per sequence: its probability from what has happened so far.
+    one row per sequence: its probability from what has happened so far, from
+    cases that were open after as many events; cases already there are marked.
     """
     from summarkov.events.rows import recoded
     from summarkov.events.vocabulary import check_unknown
@@ -123,7 +124,7 @@ def predict(
         with known_labels():
             told = fitted.predictions(opening.read(file, fitted.labels_), unknown=unknown)
         rows = _open_cases(fitted, told)
-        give([rows], list(rows), lambda console: print_open(console, fitted, told))
+        give([rows], list(rows), lambda console: print_open(console, told))
         return
     is_streamed = opening.streams(file)
     if is_streamed and output is None:
@@ -149,11 +150,12 @@ def one_case(events: EventSequences, name: str) -> EventSequences:
     return events[events.ids.index(name)]
 
 
-def _open_cases(fitted: OutcomeModel, told: Predictions) -> Rows:
+def _open_cases(fitted: OutcomeModel, told: OpenPredictions) -> Rows:
     """One row per sequence: the probability of the outcome, from what has happened in it so far."""
     ids = [told.ids[sequence] for sequence in told.sequences.tolist()]
-    p = pa.array(known(told), pa.float64())
-    return {"sequence": ids, "position": told.positions, f"p({fitted.name_})": p}
+    p = pa.array(told.probabilities[:, 0], pa.float64())
+    more = {"after": told.after, "already_reached": pa.array(told.already_reached)}
+    return {"sequence": ids, "position": told.positions, f"p({fitted.name_})": p, **more}
 
 
 def _give(

@@ -245,10 +245,11 @@ def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
             "rate_with": edge.rate_with,
             "rate_without": edge.rate_without,
             "precedence": edge.precedence,
+            "leads_with_cases": edge.leads_with_cases,
+            "directions_differ": edge.directions_differ,
             "is_thin": edge.is_thin,
             "is_reversed": edge.is_reversed,
             "is_raw": edge.is_raw,
-            "directions_differ": edge.directions_differ,
             "set_aside": edge.set_aside,
         }
         for edge in edges
@@ -286,16 +287,21 @@ def _joint_document(model: JointSuMM, target: str | None) -> dict[str, Any]:
 
 def outcome_document(model: OutcomeModel, sure: Sure | None = None) -> dict[str, Any]:
     """What was learned about an outcome, and how sure it is if that was asked for."""
+    from summarkov.cli.printing.graph import notices
+
     return {
         "outcome": model.name_,
-        "sequences": model.model_.fitted.n_sequences + model.n_left_out_,
-        "left_out": model.n_left_out_,
+        "after": model.after,
+        "cases": model.model_.fitted.n_sequences,
+        "left_out": model.left_out_,
         "base_rate": model.base_rate_,
+        "overall_rate": model.overall_rate_,
+        "notices": notices(model),
         "settings": settings(model.model_),
         "influencers": list(model.influencers_),
         "influences": [dict(vars(edge)) for edge in model.influences_],
         "states": [
-            {"state": row.words, "sequences": row.n, "with_outcome": row.counts[model.yes]}
+            {"state": row.words, "cases": row.n, "with_outcome": row.counts[model.yes]}
             for row in model.table_
         ],
         **{name: asdict(each) for name, each in (sure._asdict() if sure else {}).items() if each is not None},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from summarkov.confidence import Confidence, OrderTest
     from summarkov.explain import Influence
     from summarkov.models import Bag, InfluenceGraph, OutcomeModel
-    from summarkov.models.predictor import Predictions
+    from summarkov.models.open_cases import OpenPredictions
 
 
 def print_graph(console: Page, graph: InfluenceGraph, *, most: int | None = None) -> None:
@@ -125,7 +124,7 @@ def print_confidence(console: Page, sure: Confidence) -> None:
     console.print(
         f"\nSure: how many of {plural(sure.n, 'graph')} have the edge, each learned from "
         f"{sure.n_units:,} {sure.units} drawn with replacement. The interval ({sure.level:.0%}) is "
-        "wider than from counts where those graphs spread more."
+        "that of the edge, or wider where those graphs spread more."
     )
     missing = sorted(sure.missing(), key=lambda edge: -edge.frequency)
     if missing:
@@ -201,59 +200,46 @@ class Sure(NamedTuple):
 UNASKED = Sure()
 
 
-def known(told: Predictions) -> list[float | None]:
-    """The probabilities of open cases; None of those that the model says nothing about."""
-    return [None if math.isnan(p) else p for p in told.probabilities[:, 0].tolist()]
+def print_open(console: Page, found: OpenPredictions) -> None:
+    """The probabilities of open cases, and from which cases they are."""
+    console.print(str(found.summary()))
 
 
-def print_open(console: Page, model: OutcomeModel, told: Predictions) -> None:
-    """The probabilities of open cases, and why some have none."""
-    console.print(str(told.summary()))
-    beyond = known(told).count(None)
-    if beyond:
-        console.print(
-            f"No probability: {plural(beyond, 'case')} with more than {plural(model.after or 0, 'position')},"
-            " of which the model says nothing; learn it with a larger --after."
-        )
+def notices(model: OutcomeModel) -> list[str]:
+    """What to know before reading on, in words of the command line."""
+    from summarkov.models.outcome_edges import notice
 
-
-def left_out(model: OutcomeModel) -> str:
-    """Why sequences are left out, by what was asked."""
-    after, positions = model.after, "ticks" if model.layout_.together else "events"
-    reasons = []
-    if model.reaches is not None:
-        reasons = [f"it came among the first {after} {positions}", f"there are no more than {after}"]
-    else:
-        reasons += [] if model.ends_with is not None else ["the outcome is not known"]
-        reasons += [f"there are fewer than {after} {positions} before it"] if after is not None else []
-        reasons += ["there are no events"] if not reasons else []
-    return f"{plural(model.n_left_out_, 'sequence')} left out: {', or '.join(reasons)}"
+    return [notice(edge, "--forbidden {!r}") for edge in model.determining_]
 
 
 def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> None:
     """How often it came about, what changes that, and how often it did in each state."""
-    from summarkov.explain.verdicts import effect_word, limits, outcome_change, times
+    from summarkov.models.outcome_edges import case_columns, case_sentence, window_words
 
-    told_of = plural(model.model_.fitted.n_sequences, "sequence")
-    console.print(f"{model.name_}: {percent(model.base_rate_)} of {told_of}", style="bold")
-    if model.n_left_out_:
-        console.print(left_out(model))
+    n_cases = plural(model.model_.fitted.n_sequences, "case")
+    moment = "" if model.after is None else f" that were open {_moment(model)}"
+    console.print(f"{model.name_}: {percent(model.base_rate_)} of {n_cases}{moment}", style="bold")
+    for reason, n in model.left_out_.items():
+        console.print(f"Left out: {plural(n, 'case')}, {reason}")
+    if model.after is not None:
+        console.print(f"Of all cases whose outcome is known: {percent(model.overall_rate_)}")
     console.print(settings_words(model.model_))
+    for sentence in notices(model):
+        console.print(f"Notice: {sentence}.")
     console.print()
     edges = model.influences_
     if edges:
-        more = sure.columns(edges)
-        width = max(12, console.page_width - 56 - sum(2 + widest([*each]) for each in more.values()))
-        table = new_table("Influencer", "Effect", ">Without → with", ">Rate ratio", ">95% interval", *more)
+        told = {name[:1].upper() + name[1:]: cells for name, cells in case_columns(edges).items()}
+        columns = {**told, **sure.columns(edges)}
+        left = console.page_width - sum(2 + widest([name, *each]) for name, each in columns.items())
+        if left < 12:  # the first sentence below, and --json, have them too
+            left += 2 + widest(["Cases with it", *columns.pop("Cases with it")])
+        left_aligned = ("Effect", *sure.columns(edges))
+        table = new_table("Influencer", *(name if name in left_aligned else f">{name}" for name in columns))
         for at, edge in enumerate(edges):
-            told = (
-                effect_word(edge),
-                outcome_change(edge),
-                times(edge).split(" (")[0] or "unclear",
-                limits(edge),
-            )
-            table.add_row(label(edge.influencer, width), *told, *(cells[at] for cells in more.values()))
+            table.add_row(label(edge.influencer, max(12, left)), *(cells[at] for cells in columns.values()))
         console.print(table)
+        console.print(case_sentence(edges[0], window_words(model.model_.fitted, edges[0].influencer)))
         words = ("Rate ratio: how many times as likely with it, other influencers equal.", *sure.sentences())
         console.print(" ".join(words))
     else:
@@ -261,3 +247,13 @@ def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> N
     console.print()
     console.print(str(model.states_sheet()))
     print_certificate(console, model.model_)
+
+
+def _moment(model: OutcomeModel) -> str:
+    """When it is asked about, for people."""
+    thing = "tick" if model.layout_.together else "event"
+    return (
+        f"after {plural(model.after, thing)}"
+        if isinstance(model.after, int)
+        else f"at the age of {model.after}"
+    )

@@ -80,13 +80,14 @@ def _explained(
 
 def _print_outcome(console: Page, model: OutcomeModel, why: Explanation) -> None:
     if why.is_certain:
-        console.print(f"{model.name_}: 100%, for this case has reached it already")
+        console.print(f"{model.name_}: already reached")
         return
     print_state(console, model.model_, [why], "Outcome", reasons=True)
+    thing = "tick" if model.layout_.together else "event"
     console.print()
     console.print(
-        "Worth, Seen: how many independent sequences would tell as much as all beginnings of sequences in "
-        "that state. Usually: the share of the sequences it was learned from."
+        f"Counted are cases that were open after {plural(why.moment or 0, thing)}. Usually: the share of all "
+        "these. Seen: how many of these were in the state."
     )
 
 
@@ -95,6 +96,8 @@ def plain(explanation: Any) -> dict[str, Any]:
     values: dict[str, Any] = explanation.to_dict()
     if "interval" not in values:
         return values
+    if values["moment"] is None:  # only open cases have one
+        del values["moment"]
     values["counterfactuals"] = [_bounds(each) for each in values["counterfactuals"]]
     return {"label": values.pop("target"), **_bounds(values)}
 
@@ -137,7 +140,7 @@ def print_state(
     """The labels of one model, which share the state of the history; of a single one with ``reasons`` why."""
     first = why[0]
     support = first.support
-    seen = f"worth {plural(support, 'sequence')}" if first.in_sequences else f"seen {plural(support, 'time')}"
+    seen = plural(support, "case") if first.in_sequences else f"seen {plural(support, 'time')}"
     seen = seen if support else "never seen, so this is the prior alone"
     seen += ", hardly" if first.seen == "hardly" else ""
     console.print(f"{state_words(model)}: {state_text(model, first.state, first.words, _STATE)} ({seen})")

@@ -270,7 +270,7 @@ def print_joint(
     alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
     over = "all labels" if model.targets is None else "the targets, and any other label as one"
     console.print(
-        f"\nOne distribution over {over}. Rate ratio: of the odds against any other event type, with the "
+        f"\nOne distribution over {over}. Odds ratio: against any other event type, with the "
         f"influencer among the last {model.lookback} events, all else equal{alone}; a penalty draws it to 1. "
         "Next event: the share of the moments with the influencer in the window at which the target comes "
         "next. Influence is statistical: no proof of cause."

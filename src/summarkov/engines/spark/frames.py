@@ -24,7 +24,7 @@ from summarkov.io.case_attributes import (
     two_rows,
 )
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
-from summarkov.io.encoding import Encoded, count, encode, encode_some, missing, missing_rows
+from summarkov.io.encoding import Encoded, NoCaseError, count, encode, encode_some, missing, missing_rows
 from summarkov.io.ordering import sort_keys
 from summarkov.io.rows import LeftOut, origin_of, read_rows
 from summarkov.io.ticks import refuse_no_order
@@ -33,6 +33,8 @@ from summarkov.typing import IntArray
 
 #: How many rows of a partition the numbers of rows leave room for, as in monotonically_increasing_id.
 ROW_BITS = 33
+#: Nothing but blanks, of whatever script, as Java writes it.
+_BLANK = r"(?U)^[\s\x1c-\x1f]*$"
 #: Columns with one value per case.
 _PER_CASE = ("value", "weight")
 #: Types of columns that name a case and are written as text by Spark as in memory.
@@ -61,6 +63,7 @@ class Frame:
         """Choose the columns."""
         lists = [name for name, kind in frame.dtypes if kind.startswith("array")]
         chosen = choose_columns(frame.columns, wanted.columns, FRAME, list_columns=lists)
+        chosen = replace(chosen, other_lifecycle=None)  # to look at it would take a pass
         if chosen.event[0] in lists:
             raise SettingError(
                 f"column {chosen.event[0]!r} of {FRAME} holds lists; make a row of every event with "
@@ -186,11 +189,13 @@ class Frame:
         left_out = LeftOut()
         if self.wanted.lifecycle is not None or self.wanted.missing == "skip":
             n = self.given.count()
+            if self.wanted.missing == "skip":
+                left_out.caseless = self.given.where(self._no_case()).count()
             if self.wanted.lifecycle is not None:
-                other = f.lower("lifecycle") != self.wanted.lifecycle.lower()
+                other = (f.lower("lifecycle") != self.wanted.lifecycle.lower()) & ~self._no_case()
                 left_out.lifecycle = self.given.where(other).count()
                 left_out.lifecycles = {row[0] for row in self.given.select("lifecycle").distinct().take(8)}
-            left_out.unlabelled = n - left_out.lifecycle - n_events
+            left_out.unlabelled = n - left_out.lifecycle - left_out.caseless - n_events
             left_out.refuse_all(self.wanted, n_events, FRAME)
         return origin_of(self.chosen, left_out)
 
@@ -205,13 +210,25 @@ class Frame:
         (holes,) = self.given.agg(*(f.sum(self._missing(role)).alias(role) for role in needed)).collect()
         for role in needed:
             if holes[role]:
-                raise missing(int(holes[role]), self._first_missing(role), self.roles[role], FRAME)
+                told = NoCaseError if role == "case" else missing
+                raise told(int(holes[role]), self._first_missing(role), self.roles[role], FRAME)
+
+    def _no_case(self) -> Any:
+        """Whether a row names no case, as :func:`caseless_rows` has it."""
+        absent = self._absent("case")
+        return absent | f.col("case").rlike(_BLANK) if self.is_text("case") else absent
+
+    def _absent(self, role: str) -> Any:
+        """Whether a column has no value."""
+        absent = f.col(role).isNull()
+        return absent | f.isnan(role) if dict(self.given.dtypes)[role] in ("float", "double") else absent
 
     def _missing(self, role: str) -> Any:
-        """1 where a column has no value, else 0."""
-        absent = f.col(role).isNull()
-        if dict(self.given.dtypes)[role] in ("float", "double"):
-            absent = absent | f.isnan(role)
+        """1 where a column has no value in a row that is not left out, else 0."""
+        if self.wanted.missing == "skip":
+            absent = f.lit(False) if role == "case" else self._absent(role) & ~self._no_case()
+        else:
+            absent = self._no_case() if role == "case" else self._absent(role)
         return f.when(absent, 1).otherwise(0)
 
     def _first_missing(self, role: str) -> int:

@@ -59,9 +59,15 @@ def map_sorted(
     check_frame(dataframe)
 
     wanted = Wanted.of(**reading)
-    if wanted.columns.per_case or wanted.cases is not None or wanted.gap is not None:
+    if (
+        wanted.columns.per_case
+        or wanted.cases is not None
+        or wanted.gap is not None
+        or wanted.drop_duplicates
+    ):
         raise SettingError(
-            "predictions are made of events as they are; leave out weight=, attributes= and session_gap="
+            "predictions are made of events as they are; leave out weight=, attributes=, session_gap= and "
+            "drop_duplicates="
         )
     frame = Frame.of(dataframe, wanted)
     assert frame.chosen.case is not None

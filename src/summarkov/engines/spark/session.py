@@ -20,6 +20,7 @@ from summarkov.errors import DataError, SettingError, SummarkovError, optional_l
 #: What is used of pyspark, which is loaded when it is needed.
 functions: Any = Later("pyspark.sql.functions")
 types: Any = Later("pyspark.sql.types")
+windows: Any = Later("pyspark.sql.window")
 exceptions: Any = Later("pyspark.errors")
 #: Where Spark keeps what a job is for.
 _DESCRIPTION = "spark.job.description"

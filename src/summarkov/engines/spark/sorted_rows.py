@@ -14,7 +14,7 @@ from summarkov.engines.spark.session import FRAME, unstable
 from summarkov.errors import UnknownLabelError
 from summarkov.events.draws import period_numbers
 from summarkov.events.moments import Moments, TimeUnit
-from summarkov.io.encoding import Vocabulary, encode, encode_some, refuse_missing
+from summarkov.io.encoding import Vocabulary, encode, encode_some, refuse_caseless, refuse_missing
 from summarkov.io.ordering import run_starts, sort_keys, tied
 from summarkov.io.rows import changes, one_per_case, refuse_no_weight, text_of, weights_of
 from summarkov.io.ticks import Sessions, Ties, times_of
@@ -87,6 +87,7 @@ class Sorted:
         last_case: str | None = None
         last_order: list[Any] = []
         for table in _whole_ticks(tables) if self.together else tables:
+            refuse_caseless(table.column("case"), self.case, FRAME)
             case = encode(table.column("case"), self.case, FRAME)
             event = encode(table.column("event"), self.event, FRAME)
             starts = run_starts(case.codes)

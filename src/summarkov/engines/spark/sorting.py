@@ -12,12 +12,12 @@ import numpy as np
 from summarkov.arrow import pa
 from summarkov.engines.messages import pack_error, unpack_error
 from summarkov.engines.spark.frames import ROW_BITS, Frame
-from summarkov.engines.spark.session import FRAME, map_partitions, types, unstable
+from summarkov.engines.spark.session import FRAME, map_partitions, types, unstable, windows
 from summarkov.engines.spark.session import functions as f
 from summarkov.engines.spark.sorted_rows import Sorted
 from summarkov.errors import SummarkovError, TooLargeError, UnknownLabelError
 from summarkov.io.date_formats import DateFormat, fitting, order_text, text_kinds, unordered, unreadable_row
-from summarkov.io.encoding import Vocabulary, encode, numpy_of, refuse_missing
+from summarkov.io.encoding import Vocabulary, encode, numpy_of, refuse_caseless, refuse_missing
 from summarkov.io.ordering import group, run_starts, sort_keys
 from summarkov.typing import IntArray
 
@@ -78,7 +78,7 @@ class Packing:
     def _packed(self, table: pa.Table, vocabulary: Vocabulary) -> tuple[pa.Array, pa.Array]:
         """A case of each partition that rows go to, and these rows."""
         for role, name in self.columns:
-            refuse_missing(table.column(role), name, FRAME)
+            (refuse_caseless if role == "case" else refuse_missing)(table.column(role), name, FRAME)
         event = encode(table.column("event"), "event", FRAME)
         codes = vocabulary.recode(event).astype(np.min_scalar_type(len(self.labels)))
         named = table.column("case").chunk(0).dictionary_encode()
@@ -208,14 +208,16 @@ def sorted_by_case(
         else:
             found = frame.given.select(role).limit(0).toArrow().schema.field(role).type
         kind = found if role == "order0" else kind
-    sorting = None
+    sorting, moved = None, frame.table is not None and frame.table.moves_rows
+    if frame.wanted.drop_duplicates and frame.wanted.ties != "together":
+        rows, moved = _without_duplicates(frame, rows), True
     if memory is None:
         together = _sorted_by_spark(frame, rows, n_partitions)
     else:
         part = f.pmod(f.hash("case"), f.lit(n_partitions)).alias("part")
         orders = tuple((role, frame.roles[role]) for role in frame.order)
         packing = Packing((("case", frame.roles["case"]), *orders), labels, n_partitions, memory)
-        if frame.table is not None and frame.table.moves_rows:
+        if moved:
             rows, orders = rows.withColumnRenamed("row", "came"), (*orders, ("came", "row"))
         schema = rows.select([name for name in ("case", *PLACE) if name in rows.columns]).schema
         schema = schema.add("row", "long").add("rows", "binary").add("error", "binary")
@@ -237,6 +239,13 @@ def sorted_by_case(
         frame.chosen.weight,
         gap,
     )
+
+
+def _without_duplicates(frame: Frame, rows: Any) -> Any:
+    """The first of all rows of the same case, event and place."""
+    came = [f.col(name) for name in (*PLACE, "row") if name in rows.columns]
+    alike = windows.Window.partitionBy("case", "event", *frame.order).orderBy(*came)
+    return rows.withColumn("copy", f.row_number().over(alike)).where("copy = 1").drop("copy")
 
 
 def _sorted_by_spark(frame: Frame, rows: Any, n_partitions: int) -> Any:

@@ -112,10 +112,13 @@ class SparkSource(EventSource):
             self.has_ticks = self._tally.together > 0
             ties = Ties(self.tied_order, self._tied_case())
             self.origin = replace(origin, tied_case=ties.case)
+            if frame.wanted.drop_duplicates and not reading.together:
+                self.origin = replace(self.origin, dropped=n_events - self._n_events)
             refuse_ties(ties, frame.wanted, frame.roles.get("order0", ""), FRAME)
             warn_of_ties(ties.n, self.n_events, self.origin, frame.wanted, FRAME)
             found = self.event_counts[np.searchsorted(self.labels, labels)]
-            same = (found <= label_counts) if reading.together else (found == label_counts)
+            fewer = reading.together or frame.wanted.drop_duplicates
+            same = (found <= label_counts) if fewer else (found == label_counts)
             if not same.all():
                 raise unstable("its labels were counted twice, with different results")
             if reading.weight is not None:

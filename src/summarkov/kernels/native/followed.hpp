@@ -12,7 +12,6 @@ namespace summarkov {
 constexpr std::int64_t EVERY_POSITION = -1, EVERY_SEQUENCE = -2;
 
 // Lags up to 255 have bins of their own, longer ones share theirs with lags that are less than 1% longer.
-constexpr std::int64_t LAG_BINS = 7296;
 inline std::int64_t lag_bin(std::int64_t lag) {
     int shift = 0;
     while (lag >> shift >= 256) ++shift;
@@ -59,8 +58,8 @@ struct FollowCounts {
 
     void clear() {
         sums.fill(0);
-        hits.assign(hits.size(), 0);
-        censored.assign(censored.size(), 0);
+        hits.clear();
+        censored.clear();
     }
     static void add(std::vector<Count>& to, std::int64_t lag, Count n) {
         const auto bin = static_cast<std::size_t>(lag_bin(lag));
@@ -81,12 +80,8 @@ class FollowCounter {
         x_end_ = order.data() + starts[x + 1];
         if (z == EVERY_SEQUENCE) {
             for (std::int64_t s = 0; s < whole_.size(); ++s) visit_sequence(s, to);
-        } else if (z == EVERY_POSITION && !window.near && !window.far) {
-            count_stretches(window, to);
         } else if (z == EVERY_POSITION) {
-            next_ = x_;
-            for (std::int64_t s = 0; s < whole_.size(); ++s)
-                for (Position i = whole_.bounds[s]; i < whole_.stop(s); ++i) visit(i, s, window, to);
+            count_stretches(window, to);
         } else if (whole_.attributes && whole_.attributes[z]) {
             std::int64_t s = 0;
             for (auto row = starts[z]; row < starts[z + 1]; ++row) {
@@ -126,8 +121,7 @@ class FollowCounter {
         while (next_ != x_end_ && whole_.at(*next_) < first) ++next_;
         const Position x = next_ == x_end_ ? end : whole_.at(*next_);
         const bool hit = x <= last && x < end;
-        std::int64_t later = whole_.stop(s) - 1;
-        later = window.far ? whole_.times[later] - whole_.times[i] : later - i;
+        const std::int64_t later = later_than(i, s, window);
         const bool is_whole = whole_.complete[s] || later >= window.whole;
         to.sums[4] += n;
         if (is_whole) to.sums[6] += n;
@@ -141,56 +135,80 @@ class FollowCounter {
         return hit;
     }
 
-    // All positions, whatever stands there: each x follows a stretch of them, up to the one that the x before it
-    // follows. Lags grow by 1 along it, so that its ends tell all.
+    // All positions, whatever stands there: each x follows a stretch of them, that begins where the stretch of the x
+    // before it ends at the earliest.
     void count_stretches(const FollowWindow& window, FollowCounts& to) {
-        const Baseline& baseline = baseline_of(window.lookback);
+        const Baseline& baseline = baseline_of(window);
         to.sums[4] = baseline.n;
         to.sums[6] = baseline.n_whole;
+        to.censored = baseline.censored;
         hits_.assign(1, 0);
         less_.assign(1, 0);
         std::int64_t latest = -1;
-        Position from = 0;  // the first position that is not followed yet
+        Position from = 0;
         for (; x_ != x_end_; ++x_) {
             const Position p = whole_.at(*x_);
             const std::int64_t s = whole_.sequence[p];
-            const Position stop = whole_.stop(s);
             const Count n = weights_[s];
             if (s != latest) from = whole_.bounds[s];
             latest = s;
-            if (p - from > window.lookback) from = p - window.lookback;
-            const Position end = p - window.delay;  // one past the last
-            if (from >= end) continue;
-            to.sums[5] += n * (end - from);
-            add(hits_, p - end + 1, p - from, n);
-            const Position cut = whole_.complete[s] ? end : std::max(from, std::min(end, stop - window.lookback));
-            to.sums[7] += n * (cut - from);
-            if (cut < end) add(less_, stop - end, stop - 1 - cut, n);
-            from = end;
+            Position end = p;  // one past the last
+            if (window.near)
+                while (end > from && window.first(end - 1) > p) --end;
+            else
+                end -= window.delay;
+            if (!window.far && p - from > window.lookback) from = p - window.lookback;
+            if (window.far) {
+                Position begin = end;
+                while (begin > from && window.far[begin - 1] >= p) --begin;
+                from = begin;
+                for (Position i = begin; i < end; ++i) {
+                    const std::int64_t later = later_than(i, s, window);
+                    if (whole_.complete[s] || later >= window.whole) to.sums[7] += n;
+                    else FollowCounts::add(to.censored, later, -n);
+                    FollowCounts::add(to.hits, whole_.times[p] - whole_.times[i], n);
+                }
+            } else if (from < end) {  // lags grow by 1 along it, so that its ends tell all
+                const Position stop = whole_.stop(s);
+                const Position cut = whole_.complete[s] ? end : std::max(from, std::min(end, stop - window.lookback));
+                to.sums[7] += n * (cut - from);
+                add(hits_, p - end + 1, p - from, n);
+                if (cut < end) add(less_, stop - end, stop - 1 - cut, -n);
+            }
+            if (from < end) to.sums[5] += n * (end - from);
+            from = std::max(from, end);
         }
-        sum_up(hits_, {}, to.hits);
-        sum_up(less_, baseline.censored, to.censored);
+        sum_up(hits_, to.hits);
+        sum_up(less_, to.censored);
     }
 
     // What holds of all positions whatever x is: their number, that of whole windows, and how many are cut off after
-    // which lag (as differences).
+    // which lag if x does not follow.
     struct Baseline {
         Count n = 0, n_whole = 0;
-        std::vector<Count> censored{0};
+        std::vector<Count> censored;
     };
 
-    const Baseline& baseline_of(Position lookback) {
-        const auto found = baselines_.find(lookback);
-        if (found != baselines_.end()) return found->second;
-        Baseline& made = baselines_[lookback];
+    const Baseline& baseline_of(const FollowWindow& window) {
+        const auto [found, is_new] = baselines_.try_emplace({window.far, window.whole});
+        Baseline& made = found->second;
+        if (!is_new) return made;
         for (std::int64_t s = 0; s < whole_.size(); ++s) {
-            const Position size = whole_.stop(s) - whole_.bounds[s];
-            const Position cut = whole_.complete[s] ? 0 : std::min(size, lookback);
-            made.n += weights_[s] * size;
-            made.n_whole += weights_[s] * (size - cut);
-            if (cut) add(made.censored, 0, cut - 1, weights_[s]);
+            const Position first = whole_.bounds[s];
+            Position i = whole_.stop(s);
+            made.n += weights_[s] * (i - first);
+            if (!whole_.complete[s])
+                for (; i > first && later_than(i - 1, s, window) < window.whole; --i)
+                    FollowCounts::add(made.censored, later_than(i - 1, s, window), weights_[s]);
+            made.n_whole += weights_[s] * (i - first);
         }
         return made;
+    }
+
+    // How long after a position its sequence goes on.
+    std::int64_t later_than(Position i, std::int64_t s, const FollowWindow& window) const {
+        const Position last = whole_.stop(s) - 1;
+        return window.far ? whole_.times[last] - whole_.times[i] : last - i;
     }
 
     // Add a number to all from `first` to `last`, as differences.
@@ -200,15 +218,11 @@ class FollowCounter {
         to[last + 1] -= n;
     }
 
-    // The sums of `whole` less those of differences, or of these alone if there is none, by bins.
-    static void sum_up(const std::vector<Count>& differences, const std::vector<Count>& whole, std::vector<Count>& to) {
-        const bool alone = whole.empty();
+    // Add what differences add up to, by bins.
+    static void sum_up(const std::vector<Count>& differences, std::vector<Count>& to) {
         Count n = 0;
-        for (std::size_t lag = 0; lag < std::max(differences.size(), whole.size()); ++lag) {
-            const Count mine = lag < differences.size() ? differences[lag] : 0;
-            n += alone ? mine : (lag < whole.size() ? whole[lag] : 0) - mine;
-            if (n) FollowCounts::add(to, static_cast<std::int64_t>(lag), n);
-        }
+        for (std::size_t lag = 0; lag < differences.size(); ++lag)
+            if (n += differences[lag]) FollowCounts::add(to, static_cast<std::int64_t>(lag), n);
     }
 
     // A sequence that counts as one occurrence, which is followed by whatever the sequence contains.
@@ -227,7 +241,7 @@ class FollowCounter {
 
     const WholeSequences& whole_;
     const Weights& weights_;
-    std::map<Position, Baseline> baselines_;
+    std::map<std::pair<const std::int32_t*, std::int64_t>, Baseline> baselines_;
     std::vector<Count> hits_, less_;
     const std::int32_t *x_ = nullptr, *next_ = nullptr, *x_end_ = nullptr;
 };

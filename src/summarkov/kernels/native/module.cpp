@@ -3,6 +3,7 @@
 
 #include "arrays.hpp"
 #include "boosted.hpp"
+#include "clusters.hpp"
 #include "count.hpp"
 #include "followed.hpp"
 #include "presence.hpp"
@@ -211,35 +212,56 @@ py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Arra
     return py::make_tuple(sums, rows);
 }
 
-// For each target: keys, the levels of its influencers and last the stratum; and counts, a row for each key.
-// `ends` are the last rows of the look-backs, `first` and `before` as in Reach: nothing where every row is a position.
-py::list presence(const Array<std::int32_t>& codes, const Array<std::int64_t>& offsets,
-                  const Array<std::int64_t>& past_positions, const Array<std::int32_t>& past_codes,
-                  std::int64_t n_labels, std::int64_t begun, const MaybeWeights& weights,
-                  const Array<std::int32_t>& influencers, const Array<std::int64_t>& lookbacks,
-                  const std::vector<std::size_t>& reach_of, const Array<std::int64_t>& starts,
-                  const Array<std::int32_t>& labels, const Array<std::int64_t>& labels_starts,
-                  const Array<std::int64_t>& ends, std::int64_t delay, const Array<std::int32_t>& first,
-                  const Array<std::int32_t>& before, const std::vector<Array<std::int32_t>>& last,
-                  const Array<bool>& attributes) {
-    const PresenceEvents events{span(codes), span(offsets), span(past_positions), span(past_codes), n_labels, begun,
-                                weights_of(weights).of};
-    const auto each = span(lookbacks);
-    const PresenceAsked asked{span(influencers), reach_of, static_cast<std::size_t>(each.size), span(starts),
-                              span(labels), span(labels_starts), span(ends)};
-    std::vector<PresenceTable> tables;
-    auto count = [&](const auto& reaches) {
-        PresenceScan scan(events, asked, reaches);
-        without_python([&] { scan.run(); });
-        tables = std::move(scan.tables);
-    };
-    if (before.size()) {
-        PlacedReaches reaches{first.data() + past_codes.size(), before.data(), {}, attributes.data()};
-        for (const auto& rows : last) reaches.last.push_back(rows.data() + past_codes.size());
-        count(reaches);
-    } else {
-        count(PlainReaches{delay, {each.begin(), each.end()}});
+// Scan for what targets follow, into `sink`. `last` are the last rows of the look-backs, `first` and `before` as in
+// Reach: nothing where every row is a position.
+struct PyPresence {
+    Array<std::int32_t> codes;
+    Array<std::int64_t> offsets, past_positions;
+    Array<std::int32_t> past_codes;
+    std::int64_t n_labels, begun;
+    MaybeWeights weights;
+    Array<std::int32_t> influencers;
+    Array<std::int64_t> lookbacks;
+    std::vector<std::size_t> reach_of;
+    Array<std::int64_t> starts;
+    Array<std::int32_t> labels;
+    Array<std::int64_t> labels_starts, ends;
+    std::int64_t delay;
+    Array<std::int32_t> first, before;
+    std::vector<Array<std::int32_t>> last;
+    Array<bool> attributes;
+
+    PresenceAsked asked() const {
+        return {span(influencers), reach_of, static_cast<std::size_t>(lookbacks.size()), span(starts), span(labels),
+                span(labels_starts), span(ends)};
     }
+
+    template <class Sink>
+    void scan(Sink& sink) const {
+        const PresenceEvents events{span(codes), span(offsets), span(past_positions), span(past_codes), n_labels, begun,
+                                    weights_of(weights).of};
+        const PresenceAsked wanted = asked();
+        auto run = [&](const auto& reaches) {
+            PresenceScan scan(events, wanted, reaches, sink);
+            without_python([&] { scan.run(); });
+        };
+        if (before.size()) {
+            PlacedReaches reaches{first.data() + past_codes.size(), before.data(), {}, attributes.data()};
+            for (const auto& rows : last) reaches.last.push_back(rows.data() + past_codes.size());
+            run(reaches);
+        } else {
+            const auto each = span(lookbacks);
+            run(PlainReaches{delay, {each.begin(), each.end()}});
+        }
+    }
+};
+
+// For each target: keys, the levels of its influencers and last the stratum; and counts, a row for each key.
+py::list presence(const PyPresence& given) {
+    PresenceTables sink;
+    given.scan(sink);
+    const auto& tables = sink.tables;
+    const PresenceAsked asked = given.asked();
     py::list found;
     for (std::int64_t t = 0; t < asked.n_targets(); ++t) {
         const auto rows = tables[t].rows();
@@ -254,6 +276,36 @@ py::list presence(const Array<std::int32_t>& codes, const Array<std::int64_t>& o
             to = std::copy_n(from, x, to);
         }
         found.append(py::make_tuple(keys, counts));
+    }
+    return found;
+}
+
+// For each target: squares[kind, edge], and clusters[kind, with or without, influencer]. `starts` are rows where
+// blocks of `targets` begin.
+py::list clusters(const PyPresence& given, const std::vector<Array<std::int64_t>>& patterns,
+                  const std::vector<Array<double>>& base, const std::vector<Array<double>>& hit,
+                  const std::vector<Array<std::int64_t>>& starts,
+                  const std::vector<std::vector<std::size_t>>& targets) {
+    std::vector<ClusterValues> values;
+    for (std::size_t t = 0; t < patterns.size(); ++t)
+        values.push_back({span(patterns[t]), span(base[t]), span(hit[t])});
+    std::vector<ClusterBlocks> blocks;
+    for (std::size_t each = 0; each < starts.size(); ++each) blocks.push_back({span(starts[each]), targets[each]});
+    ClusterSums sink(values, std::move(blocks));
+    given.scan(sink);
+    py::list found;
+    for (const auto& total : sink.totals) {
+        const auto edges = static_cast<std::int64_t>(total.squares[0].size());
+        const auto width = static_cast<std::int64_t>(total.clusters[0][0].size());
+        py::array_t<double> squares({std::int64_t{2}, edges});
+        py::array_t<Count> counts({std::int64_t{2}, std::int64_t{2}, width});
+        double* to = squares.mutable_data();
+        Count* n = counts.mutable_data();
+        for (int kind = 0; kind < 2; ++kind) {
+            to = std::copy(total.squares[kind].begin(), total.squares[kind].end(), to);
+            for (const auto& side : total.clusters[kind]) n = std::copy(side.begin(), side.end(), n);
+        }
+        found.append(py::make_tuple(squares, counts));
     }
     return found;
 }
@@ -354,6 +406,12 @@ PYBIND11_MODULE(_native, m) {
     py::class_<Grower>(m, "Grower").def(py::init<const Array<std::uint8_t>&>()).def("grow", &Grower::grow);
     m.def("said_by_trees", &said_by_trees);
     m.def("followed", &followed);
+    py::class_<PyPresence>(m, "Presence")
+        .def(py::init<Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>, Array<std::int32_t>, std::int64_t,
+                      std::int64_t, MaybeWeights, Array<std::int32_t>, Array<std::int64_t>, std::vector<std::size_t>,
+                      Array<std::int64_t>, Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>, std::int64_t,
+                      Array<std::int32_t>, Array<std::int32_t>, std::vector<Array<std::int32_t>>, Array<bool>>());
     m.def("presence", &presence);
+    m.def("clusters", &clusters);
     m.def("shuffled", &shuffled);
 }

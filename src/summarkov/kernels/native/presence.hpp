@@ -11,6 +11,8 @@
 
 namespace summarkov {
 
+// What a scan does with what it finds: PresenceTables counts it, ClusterSums (clusters.hpp) adds up values of it.
+
 // Counts of one target; a row is a stratum of positions with a pattern of presence, a bit for each influencer.
 class PresenceTable {
   public:
@@ -56,6 +58,32 @@ class PresenceTable {
     std::vector<Count> counts_;
     std::vector<std::uint64_t> patterns_;
     std::unordered_map<std::uint64_t, std::int64_t> row_of_;
+};
+
+// Counts everything, in a table for each target.
+class PresenceTables {
+  public:
+    static constexpr bool HAS_BLOCKS = false;
+
+    void target(std::int64_t width, std::int64_t strata, std::int64_t outcomes) {
+        tables.emplace_back(width, strata, outcomes);
+    }
+    void positions(std::size_t t, std::int64_t stratum, std::uint64_t pattern, Position n, Count weight) {
+        row(t, stratum, pattern)[tables[t].residual()] += weight * n;
+    }
+    void hit(std::size_t t, std::int64_t outcome, std::int64_t stratum, std::uint64_t pattern, Count weight) {
+        Count* counts = row(t, stratum, pattern);
+        counts[outcome] += weight;
+        counts[tables[t].residual()] -= weight;
+    }
+    void end(Count) {}
+
+    std::vector<PresenceTable> tables;
+
+  private:
+    Count* row(std::size_t t, std::int64_t stratum, std::uint64_t pattern) {
+        return tables[t].at(static_cast<std::uint64_t>(stratum) << tables[t].width() | pattern);
+    }
 };
 
 // The influencers of target t are those from starts[t] to starts[t + 1], each with one of several look-backs.
@@ -105,15 +133,15 @@ struct PlacedReaches {
 
 // Follows the windows of all influencers at once. The pattern of a target changes only where an influencer comes
 // into its window or leaves it; until then its positions are one run, all of the residual outcome but for hits.
-template <class Reaches>
+template <class Reaches, class Sink>
 class PresenceScan {
   public:
-    PresenceScan(const PresenceEvents& events, const PresenceAsked& asked, const Reaches& reaches)
-        : events_(events), asked_(asked), reaches_(reaches), last_(events.n_labels, ABSENT), hits_(events.n_labels),
+    PresenceScan(const PresenceEvents& events, const PresenceAsked& asked, const Reaches& reaches, Sink& sink)
+        : events_(events), asked_(asked), reaches_(reaches), sink_(sink), last_(events.n_labels, ABSENT), hits_(events.n_labels),
           bits_(asked.n_reaches * events.n_labels), leaving_(asked.n_reaches), past_leaving_(asked.n_reaches) {
         for (std::int64_t t = 0; t < asked.n_targets(); ++t) {
             const std::int64_t width = asked.starts[t + 1] - asked.starts[t];
-            tables.emplace_back(width, asked.ends.size + 1, asked.n_outcomes(t));
+            sink.target(width, asked.ends.size + 1, asked.n_outcomes(t));
             runs_.push_back({0, 0});
             for (std::int64_t u = 0; u < width; ++u) {
                 const std::int64_t at = asked.starts[t] + u;
@@ -127,11 +155,11 @@ class PresenceScan {
     void run() {
         for (sequence_ = 0; sequence_ + 1 < events_.offsets.size; ++sequence_) {
             weight_ = events_.weights.data ? events_.weights[sequence_] : 1;
-            if (weight_) follow(events_.offsets[sequence_], events_.offsets[sequence_ + 1]);
+            if (!weight_) continue;
+            follow(events_.offsets[sequence_], events_.offsets[sequence_ + 1]);
+            sink_.end(weight_);
         }
     }
-
-    std::vector<PresenceTable> tables;
 
   private:
     static constexpr Position ABSENT = -(std::int64_t{3} << 61);  // no position
@@ -156,6 +184,8 @@ class PresenceScan {
                 for (std::size_t t = 0; t < runs_.size(); ++t) close(t, i);
                 while (stratum_ < asked_.ends.size && place > asked_.ends[stratum_]) ++stratum_;
             }
+            if constexpr (Sink::HAS_BLOCKS)
+                sink_.cut(i, weight_, [&](std::size_t t) { close(t, i); });
             for (; past < n_past && reaches_.begin(events_.past_positions[past]) <= i; ++past)
                 enter(events_.past_codes[past], events_.past_positions[past], i);
             for (; coming < i && reaches_.begin(coming) <= i; ++coming) enter(events_.codes[coming], coming, i);
@@ -166,25 +196,17 @@ class PresenceScan {
                     if (!leaves(events_.codes[at], at, r, i)) break;
             }
             if (events_.codes[i] < 0) continue;
-            for (const auto& hit : hits_[events_.codes[i]]) {
-                Count* counts = row(hit.target);
-                counts[hit.outcome] += weight_;
-                counts[tables[hit.target].residual()] -= weight_;
-            }
+            for (const auto& hit : hits_[events_.codes[i]])
+                sink_.hit(hit.target, hit.outcome, stratum_, runs_[hit.target].pattern, weight_);
         }
         for (std::size_t t = 0; t < runs_.size(); ++t) close(t, stop);
-    }
-
-    Count* row(std::int64_t target) {
-        auto& table = tables[target];
-        return table.at(static_cast<std::uint64_t>(stratum_) << table.width() | runs_[target].pattern);
     }
 
     // Count the run of a target up to before row `i`.
     void close(std::size_t target, Position i) {
         auto& run = runs_[target];
         const Position n = reaches_.length(run.begin, i);
-        if (n > 0) row(target)[tables[target].residual()] += weight_ * n;
+        if (n > 0) sink_.positions(target, stratum_, run.pattern, n, weight_);
         run.begin = i;
     }
 
@@ -217,6 +239,7 @@ class PresenceScan {
     const PresenceEvents& events_;
     const PresenceAsked& asked_;
     const Reaches& reaches_;
+    Sink& sink_;
     std::vector<Position> last_;           // each label's last occurrence that came into windows, of any sequence
     std::vector<std::vector<Hit>> hits_;   // for each label
     std::vector<std::vector<Bit>> bits_;   // for each label and look-back

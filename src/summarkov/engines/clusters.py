@@ -1,0 +1,149 @@
+"""A pass after the search: how much each sequence moves the ratio of every edge, so that they may differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from summarkov import kernels
+from summarkov.engines.counts import merge_keys
+from summarkov.engines.followings import Asked
+from summarkov.engines.messages import travels
+from summarkov.engines.requests import StatesRequest
+from summarkov.engines.shuffles import presence_asked
+from summarkov.engines.source import CountSource, EventSource
+from summarkov.engines.work import EVENT_BYTES, Part, map_in_threads
+from summarkov.events.rows import Block
+from summarkov.kernels import ClusterSums, ClusterValues
+from summarkov.summaries import Reach, WindowSummary
+from summarkov.typing import BoolArray, FloatArray, KeyArray
+
+travels(ClusterSums)
+
+#: Patterns of presence of more influencers than this do not fit into a number.
+_MOST_BITS = 60
+#: How many windows a block holds at least.
+_WINDOWS = 10
+#: Sums below this are nothing but rounding.
+_NOTHING = 1e-24
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Sums over clusters of the positions of one target: over sequences, ``[0]``, and over blocks, ``[1]``.
+
+    ``squares[kind, x, u]`` is the sum, over clusters, of the square of what each adds to the logarithm of the
+    ratio of the edge from influencer u to label x. ``n[kind, u]`` is the number of clusters that have
+    positions with the influencer, or that of those that have some without, whichever is less.
+    """
+
+    squares: FloatArray
+    n: FloatArray
+
+    @classmethod
+    def of(cls, sums: ClusterSums, scale: int, is_attribute: BoolArray) -> Clusters:
+        """From what was added up. It is rounded, so that the order in which that was done does not show.
+
+        Attributes belong to sequences, so blocks of one tell nothing more of them.
+        """
+        squares = np.where(sums.squares / scale < _NOTHING, 0.0, sums.squares / scale)
+        squares, n = squares.astype(np.float32).astype(float), sums.clusters.min(axis=1) / scale
+        squares[1] = np.where(is_attribute, squares[0], squares[1])
+        n[1] = np.where(is_attribute, n[0], n[1])
+        return cls(squares, n)
+
+    def edge(self, influencer: int, label: int) -> tuple[FloatArray, FloatArray]:
+        """Sums of squares and numbers of clusters of one edge."""
+        return self.squares[:, label, influencer], self.n[:, influencer]
+
+
+@dataclass(frozen=True)
+class Clustered:
+    """What the positions of a target add to its edges, by state; ``keys`` are those of the states."""
+
+    request: StatesRequest
+    asked: Asked
+    keys: KeyArray
+    values: ClusterValues
+
+
+def block_of(windows: Sequence[Reach]) -> kernels.Span | None:
+    """How long blocks are at least: ten times the longest window; None where one has no limit."""
+    spans = [window.lookback_span for window in windows]
+    if any(span.size >= kernels.UNLIMITED for span in spans) or len({span.in_time for span in spans}) != 1:
+        return None
+    return kernels.Span(_WINDOWS * max(span.size for span in spans), spans[0].in_time)
+
+
+def sum_clusters(source: CountSource, asked: Sequence[Clustered | None]) -> list[Clusters | None]:
+    """Answer for several targets in one pass; None for those that ask nothing; None from mere counts."""
+    wanted = [one for one in asked if one is not None]
+    if not wanted or not isinstance(source, EventSource):
+        return [None] * len(asked)
+    answers = source.run(ClusterWork(tuple(wanted)))
+    sums = iter(answers)
+    attributes = np.searchsorted(source.labels, source.attributes)
+    return [
+        None
+        if one is None
+        else Clusters.of(next(sums), source.scale, np.isin(one.asked.influencers, attributes))
+        for one in asked
+    ]
+
+
+@dataclass(frozen=True)
+class ClusterWork:
+    """Adds up sequences and blocks of them, see :class:`kernels.ClusterSums`."""
+
+    asked: tuple[Clustered, ...]
+
+    def run(self, part: Part) -> list[ClusterSums]:
+        """Block by block, of whole sequences, as many at a time as there are threads."""
+        totals = [_nothing(one) for one in self.asked]
+        blocks = iter(part.whole(EVENT_BYTES))
+        with map_in_threads(part.n_jobs) as map_:
+            while together := list(islice(blocks, part.n_jobs)):
+                for sums in map_(lambda each: self._sums(part, *each), together):
+                    totals = [one + more for one, more in zip(totals, sums, strict=True)]
+        return totals
+
+    def total(self, answers: Sequence[list[ClusterSums]]) -> list[ClusterSums]:
+        """Add up several parts."""
+        return [sum(same[1:], same[0]) for same in zip(*answers, strict=True)]
+
+    def _sums(self, part: Part, block: Block, index: kernels.Index) -> list[ClusterSums]:
+        """Those of one block; targets whose states are patterns of presence are followed all at once."""
+        found: dict[int, ClusterSums] = {}
+        by_delay: dict[kernels.Span, list[int]] = {}
+        for at, one in enumerate(self.asked):
+            if isinstance(one.request.summary, WindowSummary) and len(one.asked.influencers) <= _MOST_BITS:
+                by_delay.setdefault(one.asked.windows[0].delay_span, []).append(at)
+            else:
+                found[at] = _by_state(part, block, index, one)
+        for some in by_delay.values():
+            arrays = presence_asked([self.asked[at].asked for at in some], ())
+            values = [self.asked[at].values for at in some]
+            sums = kernels.cluster_presence(index, block.weights, arrays, values)
+            found.update(zip(some, sums, strict=True))
+        return [found[at] for at in range(len(self.asked))]
+
+
+def _nothing(one: Clustered) -> ClusterSums:
+    shape = one.values.base.shape[1:]
+    return ClusterSums(np.zeros((2, *shape)), np.zeros((2, 2, shape[1]), np.int64))
+
+
+def _by_state(part: Part, block: Block, index: kernels.Index, one: Clustered) -> ClusterSums:
+    """The sums of one target from the state of each position by its own summary."""
+    request = one.request
+    ids, keys = request.summary.encode(index, request.influencers, part.labels)
+    if isinstance(request.summary, WindowSummary):
+        keys = (keys > 0).astype(np.int32)
+    merged, (mine, theirs) = merge_keys([one.keys, keys])
+    row_of = np.zeros(len(merged), np.int64)
+    row_of[mine] = np.arange(len(mine))
+    labels = np.array(one.asked.labels, np.int32)
+    return kernels.cluster_states(index, block.weights, row_of[theirs][ids], labels, one.values)

@@ -1,0 +1,279 @@
+"""Open cases: how those ended that had got as far, counted apart at every moment."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines import Layout, StateCounts
+from summarkov.engines.counts import merge_keys
+from summarkov.engines.weights import FIXED_POINT
+from summarkov.events import EventSequences
+from summarkov.events.moments import Moments
+from summarkov.events.rows import Rows
+from summarkov.events.vocabulary import Unknown
+from summarkov.explain import Explanation
+from summarkov.frames import Column, Sheet
+from summarkov.models.explaining import OneHistory, explain
+from summarkov.models.fitted import Fitted, StateTable
+from summarkov.models.learning import check_time
+from summarkov.models.model import SummaryModel
+from summarkov.models.parameters import codes_of
+from summarkov.models.predictor import Predictions
+from summarkov.settings import Duration, check_whole
+from summarkov.typing import FloatArray, IntArray, KeyArray
+from summarkov.wording import plural
+
+#: A state that fewer cases were in at a moment is also looked up at the moments around it.
+ENOUGH = 20
+
+
+@dataclass(frozen=True, eq=False)
+class OpenCases:
+    """Cases that were open after each number of positions, by their state then and how they ended.
+
+    At each moment every case counts once, so shares are those of cases, and right at every moment. Where
+    fewer than ``ENOUGH`` cases were in a state, its share is that over the nearest moments, as many as it
+    takes until at one of them there were enough; it counts as the most cases there were at one of these.
+    """
+
+    fitted: Fitted  # of the model: how states are told
+    moments: IntArray  # the numbers of positions after which cases were counted
+    keys: KeyArray  # of all states
+    counts: IntArray  # [moment, state, outcome], in units of 1 / scale
+
+    @classmethod
+    def of(cls, fitted: Fitted, table: StateCounts) -> OpenCases:
+        """From what :func:`count_open` found; states of the model in which no case was open are there too."""
+        moments = np.unique(table.keys[:, 0]).astype(np.int64)
+        keys, (rows, _) = merge_keys([table.keys[:, 1:], fitted.table.keys])
+        counts = np.zeros((len(moments), len(keys), table.counts.shape[1]), np.int64)
+        counts[np.searchsorted(moments, table.keys[:, 0]), rows] = table.counts
+        return cls(fitted, moments, keys, counts)
+
+    @cached_property
+    def rates(self) -> FloatArray:
+        """For each moment the share of each outcome, of all cases that were open then."""
+        counts = self.counts.sum(axis=1)
+        return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
+
+    def nearest(self, positions: IntArray) -> IntArray:
+        """The places of the moments nearest to some numbers of positions; of two the earlier."""
+        middles = (self.moments[1:] + self.moments[:-1]) / 2
+        return np.searchsorted(middles, positions)
+
+    @cached_property
+    def _kept(self) -> dict[int | None, Fitted]:
+        return {}
+
+    def at(self, place: int | None) -> Fitted:
+        """The model with the shares of one moment; None: averaged over all moments."""
+        if place not in self._kept:
+            self._kept[place] = self._at(place)
+        return self._kept[place]
+
+    def _at(self, place: int | None) -> Fitted:
+        counts = self.counts / self.fitted.scale
+        if place is None:
+            shares = _over(counts)
+        else:
+            shares, width = counts[place], 1
+            while (few := shares.sum(axis=1) < ENOUGH).any() and width < 2 * len(counts):
+                around = counts[max(0, place - width) : place + width + 1, few]
+                shares = shares.copy()
+                shares[few] = _over(around)
+                width *= 2
+        table = StateCounts(self.keys, np.rint(shares * FIXED_POINT).astype(np.int64))
+        return replace(self.fitted, table=table, scale=FIXED_POINT)
+
+    def predict(self, data: EventSequences) -> tuple[FloatArray, IntArray]:
+        """The probability of each outcome after the last event of each sequence, and the moments taken."""
+        index, ends = after_all(data)
+        places = self.nearest(n_positions(data))
+        found = np.zeros((len(data), self.counts.shape[2]))
+        if len(data):
+            ids, keys = self.fitted.summary.encode(index, self.fitted.influencers, self.fitted.labels)
+            for place in np.unique(places).tolist():
+                fitted, mine = self.at(place), places == place
+                found[mine] = fitted.theta[fitted.rows(keys)[ids[ends[mine]]]]
+        return found, self.moments[places]
+
+    def document(self) -> dict[str, Any]:
+        """What was counted, as plain values: for each state the counts at every moment."""
+        summary, names, labels = self.fitted.summary, self.fitted.influencer_labels, self.fitted.labels
+        states = zip(self.keys.tolist(), self.counts.swapaxes(0, 1).tolist(), strict=True)
+        return {
+            "after": self.moments.tolist(),
+            "states": [
+                {"state": summary.state_document(key, names, labels), "counts": n} for key, n in states
+            ],
+        }
+
+
+def _over(counts: FloatArray) -> FloatArray:
+    """The shares over some moments, of as many cases as there were at most at one of them."""
+    total, most = counts.sum(axis=0), counts.sum(axis=2).max(axis=0)
+    n = total.sum(axis=1, keepdims=True)
+    return np.asarray(total / np.where(n > 0, n, 1) * most[:, None])
+
+
+def n_positions(data: EventSequences) -> IntArray:
+    """How many positions each sequence has."""
+    return np.where(data.lengths > 0, np.append(0, data.positions)[data.offsets[1:]], 0)
+
+
+def up_to(data: EventSequences, after: int | Duration | None) -> EventSequences:
+    """What had happened in each sequence by a moment: after some positions, or at an age; None: all."""
+    if after is None:
+        return data
+    keep = data.positions <= after
+    if isinstance(after, Duration):
+        times, moments = data.times, data.moments
+        check_time(
+            "after", after, Layout(time=None if times is None or moments is None else moments.unit.kind)
+        )
+        assert times is not None
+        assert moments is not None
+        first = np.repeat(np.append(times, 0)[data.offsets[:-1]], data.lengths)
+        keep = times - first <= int(after) // moments.unit.size
+    offsets = np.append(0, np.cumsum(keep))[data.offsets]
+    kept = None if data.moments is None else data.moments[keep]
+    return data._with(data.codes[keep], offsets, data.labels, kept)
+
+
+def after_all(data: EventSequences) -> tuple[Any, IntArray]:
+    """The place where the next event of each sequence will stand, as kernels take it, and the rows."""
+    rows = Rows.of(data)
+    if rows.moments is None:
+        rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
+    rows = rows.with_next()
+    return rows.index(), rows.offsets[1:] - 1
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class OpenPredictions(Predictions):
+    """The probability of an outcome for each open case, from what has happened in it so far.
+
+    The frame has the columns ``sequence``, ``position``, ``p(outcome)``, ``after`` and ``already_reached``.
+
+    Attributes
+    ----------
+    after : array of int
+        The number of events after which cases were counted: that of the case, or the nearest one.
+    already_reached : array of bool
+        Whether the case has reached the outcome already; its probability is 1 then.
+    """
+
+    after: npt.NDArray[np.int64]
+    already_reached: npt.NDArray[np.bool_]
+
+    def _columns(self) -> Mapping[str, Column]:
+        return {
+            **super()._columns(),
+            "after": Column(int, self.after),
+            "already_reached": Column(bool, self.already_reached),
+        }
+
+    def summary(self) -> Sheet:
+        """The first rows; a case that has reached the outcome already has no percentage."""
+        sheet = super().summary()
+        rows = [
+            [*row[:-1], "already reached" if is_there else row[-1]]
+            for row, is_there in zip(sheet.rows, self.already_reached, strict=False)
+        ]
+        n = int(self.already_reached.sum())
+        notes = (f"{plural(n, 'case')} already reached it: there is nothing left to predict.",)
+        title = f"Probability for {plural(len(self), 'open case')}, from cases that had got as far"
+        return replace(sheet, title=title, rows=rows, notes=notes if n else ())
+
+
+class AboutOpenCases(ABC):
+    """Something fitted that predicts the outcome of open cases."""
+
+    contains: str | None
+    _open: OpenCases
+
+    @property
+    @abstractmethod
+    def model_(self) -> SummaryModel:
+        """The model of the outcome: one with the outcome and its opposite as target."""
+
+    @property
+    @abstractmethod
+    def yes(self) -> int:
+        """Which of the two outcomes of ``model_`` it is."""
+
+    @abstractmethod
+    def _read(self, events: Any, unknown: Unknown) -> EventSequences:
+        """New events in the vocabulary of the model, without the column of the outcome."""
+
+    @abstractmethod
+    def _without_outcome(self, data: EventSequences) -> EventSequences:
+        """The same without the column of the outcome."""
+
+    @property
+    def open_cases(self) -> OpenCases:
+        """What became of the cases that were open at every moment."""
+        _ = self.model_  # which says so, if it is not fitted
+        return self._open
+
+    def open_table(self, after: int | None = None) -> StateTable:
+        """The same of cases that were open after some events; None: averaged over all moments.
+
+        A moment that was not counted is answered by the nearest one that was.
+        """
+        opened = self.open_cases
+        place = None if after is None else int(opened.nearest(np.array(check_whole("after", after, 0))))
+        return StateTable(opened.at(place), self.model_.outcomes_)
+
+    def predict_open(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
+        """The probability of the outcome for each sequence, from what has happened in it so far.
+
+        It rests on the cases that were open after as many events: ``open_table``. One that has already
+        reached the outcome has the probability 1; ``predictions`` marks it.
+        """
+        return self.predictions(events, unknown=unknown).probabilities[:, 0]
+
+    def predictions(self, events: Any, *, unknown: Unknown = "error") -> OpenPredictions:
+        """``predict_open`` with the names of the sequences, and which have already reached the outcome."""
+        data = self._read(events, unknown)
+        p, after = self.open_cases.predict(data)
+        already = np.zeros(len(data), bool)
+        already[np.repeat(np.arange(len(data)), data.lengths)[data.codes == self.decided_by]] = True
+        return OpenPredictions(
+            outcomes=(str(self.model_.outcomes_[self.yes]),),
+            probabilities=np.where(already, 1.0, p[:, self.yes])[:, None],
+            ids=data.ids,
+            sequences=np.arange(len(data)),
+            positions=n_positions(data),
+            after=after,
+            already_reached=already,
+        )
+
+    def explain(
+        self, history: Iterable[object] | EventSequences, *, unknown: Unknown = "error"
+    ) -> Explanation:
+        """Say why a case that has got so far has its probability of the outcome.
+
+        ``history`` is a list of labels or ticks, or the events of one sequence: :meth:`BSuMM.explain`.
+        """
+        opened = self.open_cases
+        if isinstance(history, EventSequences):
+            history = self._without_outcome(history)
+        so_far = OneHistory.read(history, opened.fitted.labels, opened.fitted.layout, unknown)
+        place = int(opened.nearest(so_far.lags.max(initial=0)))
+        fitted, usual = opened.at(place), float(opened.rates[place, self.yes])
+        why = explain(fitted, so_far, self.yes, fitted.influencer_labels, usual)
+        why = replace(why, moment=int(opened.moments[place]))
+        return why.certain() if self.decided_by in so_far.codes.tolist() else why
+
+    @property
+    def decided_by(self) -> int | None:
+        """The code of the label that is to be contained: once it occurs, the outcome is certain."""
+        return None if self.contains is None else codes_of([self.contains], self.model_.labels_)[0]
