@@ -7,8 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from summarkov.explain import Influence
-from summarkov.explain.sentences import change
-from summarkov.explain.verdicts import limits, times
+from summarkov.explain.verdicts import effect_word, limits, times
 from summarkov.models.fitted import Fitted
 from summarkov.settings import Duration
 from summarkov.summaries.window import place_words
@@ -94,12 +93,16 @@ def case_sentence(edge: Influence, where: str = "") -> str:
 def case_columns(edges: Sequence[Influence]) -> dict[str, list[str]]:
     """What is shown of each edge to an outcome beside its influencer."""
     return {
-        "effect": [edge.effect for edge in edges],
+        "effect": [effect_word(edge) for edge in edges],
         "cases with it": [f"{number(edge.hits_with)} of {number(edge.n_with)}" for edge in edges],
-        "without → with": [change(edge) for edge in edges],
-        "factor": [times(edge) or "unclear" for edge in edges],
+        "without → with": [f"{_share(edge.rate_without)} → {_share(edge.rate_with)}" for edge in edges],
+        "rate ratio": [times(edge).split(" (")[0] or "unclear" for edge in edges],
         "95% interval": [limits(edge) for edge in edges],
     }
+
+
+def _share(rate: float) -> str:
+    return percent(rate) or "never seen"
 
 
 #: An influencer that has both of these shares is the outcome under another name, or its opposite.
