@@ -7,7 +7,7 @@ import math
 from summarkov.confidence.order import ORDERS
 from summarkov.events.vocabulary import END
 from summarkov.explain.influence import Influence
-from summarkov.wording import AttributeName, factor, factor_interval, number
+from summarkov.wording import AttributeName, factor, factor_interval, number, percent
 
 # ---------------------------------------------------------------------- ratios
 
@@ -58,6 +58,16 @@ def limits(edge: Influence) -> str:
         return ""
     is_hidden = edge.is_raw and edge.effect != "unclear" and not (_never(edge) or _only(edge))
     return "" if is_hidden else factor_interval(edge.low, edge.high)
+
+
+def outcome_change(edge: Influence) -> str:
+    """The share of cases that end so, without the influencer and with it.
+
+    >>> outcome_change(Influence("A", "B", "amplifies", 3.0, 2.0, 4.5, 30, 100, 20, 200))
+    '10.0% → 30.0%'
+    """
+    both = edge.rate_without, edge.rate_with
+    return " → ".join("never seen" if math.isnan(rate) else percent(rate) for rate in both)
 
 
 def effect_word(edge: Influence) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
 from summarkov.explain import Influence
-from summarkov.explain.verdicts import effect_word, limits, times
+from summarkov.explain.verdicts import effect_word, limits, outcome_change, times
 from summarkov.models.fitted import Fitted
 from summarkov.settings import Duration
 from summarkov.summaries.window import place_words
@@ -27,34 +26,30 @@ def in_cases(edges: Iterable[Influence], fitted: Fitted, name: str) -> list[Infl
     found = []
     for pair in pairs.values():
         edge = pair[name]
-        # For the merger: ``cases_followed`` replaces ``sequences``, and then every field is there.
-        known = {each.name for each in fields(edge)}
-        cases: dict[str, Any] = {
-            x: getattr(each, "cases_followed", getattr(each, "sequences", None)) for x, each in pair.items()
-        }
         hits, n = edge.hits_with, edge.n_with
-        if None not in cases.values():  # a tree asks about an influencer only in some cases
-            hits, n = cases[name], sum(cases.values())
+        followed = {x: each.cases_followed for x, each in pair.items() if each.cases_followed is not None}
+        if len(followed) == len(pair):  # a tree asks about an influencer only in some cases
+            hits, n = followed[name], sum(followed.values())
         others, n_others = total[name] - hits, sum(total.values()) - n
-        counted: dict[str, Any] = {
-            "hits_with": hits,
-            "n_with": n,
-            "hits_without": others,
-            "n_without": n_others,
-            "sequences": hits,
-            "sequences_with": n,
-            "cases_followed": hits,
-            "cases_with": n,
-            "followed": hits,
-            "occurrences": n,
-            "follow_rate": hits / n if n else None,
-            "followed_other": others,
-            "occurrences_other": n_others,
-            "follow_rate_other": others / n_others if n_others else None,
-            "left_out": 0.0,
-            "follow_rule": "counted",
-        }
-        found.append(replace(edge, **{field: value for field, value in counted.items() if field in known}))
+        found.append(
+            replace(
+                edge,
+                hits_with=hits,
+                n_with=n,
+                hits_without=others,
+                n_without=n_others,
+                cases_followed=hits,
+                cases_with=n,
+                followed=hits,
+                occurrences=n,
+                follow_rate=hits / n if n else None,
+                followed_other=others,
+                occurrences_other=n_others,
+                follow_rate_other=others / n_others if n_others else None,
+                left_out=0.0,
+                follow_rule="counted",
+            )
+        )
     return found
 
 
@@ -95,14 +90,10 @@ def case_columns(edges: Sequence[Influence]) -> dict[str, list[str]]:
     return {
         "effect": [effect_word(edge) for edge in edges],
         "cases with it": [f"{number(edge.hits_with)} of {number(edge.n_with)}" for edge in edges],
-        "without → with": [f"{_share(edge.rate_without)} → {_share(edge.rate_with)}" for edge in edges],
+        "without → with": [outcome_change(edge) for edge in edges],
         "rate ratio": [times(edge).split(" (")[0] or "unclear" for edge in edges],
         "95% interval": [limits(edge) for edge in edges],
     }
-
-
-def _share(rate: float) -> str:
-    return percent(rate) or "never seen"
 
 
 #: An influencer that has both of these shares is the outcome under another name, or its opposite.
