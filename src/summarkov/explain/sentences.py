@@ -218,19 +218,21 @@ def _moments(edge: Influence, influencer: str, target: str, where: str | None) -
 
 def _followings(edge: Influence, influencer: str, target: str, within: str) -> str:
     """How often the target follows, by occurrences and by cases; the more telling first."""
-    is_never = not edge.followed and edge.occurrences
+    is_never = not edge.followed and (edge.target == END or not edge.hits_with)
     none = f"(0 of {number(edge.occurrences or 0)})"
+    is_known = bool(edge.occurrences_other)
+    left = f"; {plural(edge.left_out, 'occurrence')} left out" if edge.left_out else ""
     if edge.target == END:
         how = (
             f"never ends after {influencer} {none}"
             if is_never
             else f"ends after {influencer}: {follows(edge)}"
         )
-        return f"The case {how}; after other events: {follows_others(edge)}"
-    others = f"after other events in {follows_others(edge)}"
+        return f"The case {how}{f'; after other events: {follows_others(edge)}' if is_known else ''}{left}"
+    others = f", after other events in {follows_others(edge)}{left}" if is_known else left
     if is_never:
-        return f"{target} never follows {influencer} {within} {none}, {others}"
-    by_event = f"in {_of(follows(edge), 'occurrences')}, {others}"
+        return f"{target} never follows {influencer} {within} {none}{others}"
+    by_event = f"in {_of(follows(edge), 'occurrences')}{others}"
     by_case = f"{cases(edge)} cases with {influencer}"
     if not cases(edge):
         return f"{target} follows {influencer} {within} {by_event}"

@@ -91,7 +91,7 @@ def case_columns(edges: Sequence[Influence]) -> dict[str, list[str]]:
         "effect": [effect_word(edge) for edge in edges],
         "cases with it": [f"{number(edge.hits_with)} of {number(edge.n_with)}" for edge in edges],
         "without → with": [outcome_change(edge) for edge in edges],
-        "rate ratio": [times(edge) or "unclear" for edge in edges],
+        "rate ratio": [times(edge).split(" (")[0] or "unclear" for edge in edges],
         "95% interval": [limits(edge) for edge in edges],
     }
 

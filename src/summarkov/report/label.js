@@ -71,7 +71,7 @@ function showAll() {
     make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which history states it is more or less likely, and how that was found. Click an influence for the evidence", quoted ? " and the sentences behind it." : " behind it."),
     ...(edges.length ? [make("h3", {}, "Influences, the surest first"),
       ...edgeList(edges, (edge) => [nameButton(edge.from, open), ` ${verbOf(edge)} `, nameButton(edge.to, open), ` ${edge.change}, ${edge.times || edge.effectWord} `, make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)]),
-      make("p", { class: "key" }, `${model.outcome ? "Share of cases without → with the influencer" : edges.some((edge) => edge.known.follow_rate !== null) ? "Follow rate: share of all other events → of the influencer's occurrences that it follows" : "Share of moments at which it is the next event, without → with the influencer in the window"}; ${joint ? "ratio of odds, all else equal" : "rate ratio, other influencers equal"}. Ordered by the lower bound of the effect. ${model.followNote}`)] : []),
+      make("p", { class: "key" }, `${model.outcome ? "Share of cases without → with the influencer" : edges.some((edge) => edge.known.follow_rate !== null) ? "Follow rate: share of all other events → of the influencer's occurrences that it follows" : "Share of moments at which it is the next event, without → with the influencer in the window"}; ${joint ? "odds ratio, all else equal" : "rate ratio, other influencers equal"}. Ordered by the lower bound of the effect. ${model.followNote}`)] : []),
     make("h3", {}, "All labels"),
     labelList());
 }

@@ -130,7 +130,7 @@ def test_learned_look_backs_are_printed(run: Run, shop: Path) -> None:
     assert model.lookbacks_["add to cart"] == 5
     assert "BSuMM: look-back 1 or 5 or none, alpha 0.1" in printed
     assert "+ add to cart → purchase " in printed
-    assert "Read: 'purchase' follows 'add to cart' " in " ".join(printed.split())
+    assert "cases with 'add to cart', 'purchase' follows " in " ".join(printed.split())
     assert "Within its look-back" in printed
     (step,) = [line for line in printed.splitlines() if line.startswith("1. added")]
     assert step.split()[:5] == ["1.", "added", "add", "to", "cart"]

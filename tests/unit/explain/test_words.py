@@ -284,6 +284,21 @@ def test_cut_off_sequences_are_said_to_be_so() -> None:
     assert "product-limit" in sentences.follow_note([about])
 
 
+def test_never_is_not_said_where_hits_were_left_out() -> None:
+    """All windows with a hit are cut off: none of those counted is followed, and yet it does follow."""
+    log = [["a", "c", "c", "b"]] * 20 + [["a", "c", "c", "c", "c"]] * 20
+    events = sm.EventSequences.from_lists(log, ends="cut off")
+    model = sm.BSuMM(target="b", lookback=4, required=["a"], candidates=()).fit(events)
+    (edge,) = model.influences_
+    assert (edge.followed, edge.occurrences, edge.left_out, edge.hits_with) == (0, 20, 20, 20)
+    said = sentences.evidence(edge, "a", "b", "", "within 4 events")
+    assert said == (
+        "b follows a within 4 events in 0% of occurrences (0 of 20); 20 occurrences left out; in 20 of 40 "
+        "cases with a"
+    )
+    assert "never" not in verdicts.times(edge)
+
+
 def test_moments_are_called_so_where_follow_rates_are_not_known() -> None:
     said = sentences.evidence(EDGE, "'A'", "'B'", "within the last 5 events", "within 5 events")
     assert said == (

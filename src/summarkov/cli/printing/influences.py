@@ -22,6 +22,8 @@ _STYLES = {"amplifies": "green", "inhibits": "red", "mixed": "magenta", "unclear
 _JOINTS = 6
 #: The least that the two names take, and what they are given before other columns.
 _NAMES, _GOOD_NAMES = 20, 30
+#: What the columns of follow rates are.
+FOLLOWS = "Follows: the share of an influencer's occurrences, and Others: of all other events."
 #: The counts behind a share; of these only the larger is shown where there is little space.
 _COUNTS = re.compile(r" \([\d.,]+ of ([\d.,]+)\)")
 #: Why edges are printed apart, and what is said of them.
@@ -149,7 +151,7 @@ def print_uninfluenced(console: Page, labels: Sequence[str], but: str = "") -> N
     """Name the labels that nothing influences."""
     if labels:
         names = first_of([shorten(x, 30) for x in labels], 10)
-        console.print(f"\nNot influenced{but}: {names}", style="dim")
+        console.print(f"\nInfluenced by none{but}: {names}", style="dim")
 
 
 def _columns(
@@ -173,7 +175,10 @@ def _columns(
     columns[heads[1]] = [follows_others(e, counts=False) for e in edges]
     if are_moments:
         columns |= {name: [each.replace(" of moments", "") for each in columns[name]] for name in heads}
-    columns["Rate ratio (95%)"] = [_ratio_cell(times(e), limits(e)) for e in edges]
+    are_odds = all(e.interval == "likelihood" for e in edges)
+    columns[f"{'Odds' if are_odds else 'Rate'} ratio (95%)"] = [
+        _ratio_cell(times(e), limits(e)) for e in edges
+    ]
     if any(cases(e) for e in edges):
         columns["Cases"] = [cases(e) for e in edges]
     if any(e.frequency is not None for e in edges):
@@ -232,7 +237,7 @@ def _print_part(
     room = min(widest([heading]), console.page_width - _beside(columns))  # short names leave it whole
     table.add_column(heading, no_wrap=True, width=max(sum(names_width) + _JOINTS, room))
     for name, cells in columns.items():
-        left = name == "Rate ratio (95%)"
+        left = name.endswith(" ratio (95%)")
         table.add_column(
             name, no_wrap=True, width=widest([name, *cells]), justify="left" if left else "right"
         )
@@ -264,7 +269,7 @@ def print_reading(console: Page, edges: Sequence[Influence], models: Mapping[str
     read = sentence(edge, influencer, target, where, follow_words(model, edge.influencer))
     notes = [f"Read: {console.signs(read)}"]
     if edge.follow_rate is not None:
-        notes.append("Follows: the share of an influencer's occurrences, and Others: of all other events.")
+        notes.append(FOLLOWS)
     if place_of(model, edge.influencer):
         things = "ticks" if model.layout_.together else "events"
         far = "how far" if model.layout_.time is not None else f"how many {things}"

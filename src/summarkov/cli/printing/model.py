@@ -12,6 +12,7 @@ from summarkov.cli.printing import Page, first_of, label, new_table, shorten, wi
 from summarkov.cli.printing.documents import choose, is_a, labels_words, positions_words, settings_words
 from summarkov.cli.printing.graph import print_bag, print_graph, print_outcome
 from summarkov.cli.printing.influences import (
+    FOLLOWS,
     place_of,
     print_certificate,
     print_influences,
@@ -269,11 +270,11 @@ def print_joint(
         _print_recency(console, model, target)
     alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
     over = "all labels" if model.targets is None else "the targets, and any other label as one"
+    follows = f" {FOLLOWS}" if any(edge.follow_rate is not None for edge in edges) else ""
     console.print(
-        f"\nOne distribution over {over}. Odds ratio: against any other event type, with the "
+        f"\nOne distribution over {over}.{follows} Odds ratio: against any other event type, with the "
         f"influencer among the last {model.lookback} events, all else equal{alone}; a penalty draws it to 1. "
-        "Next event: the share of the moments with the influencer in the window at which the target comes "
-        "next. Influence is statistical: no proof of cause."
+        "Influence is statistical: no proof of cause."
     )
 
 
