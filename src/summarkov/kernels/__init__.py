@@ -8,7 +8,7 @@ taken where they were built, unless the environment variable ``SUMMARKOV_KERNELS
 import os
 from types import ModuleType
 
-from summarkov.kernels import boosted, history_tests, numpy_kernels, resampling
+from summarkov.kernels import boosted, history_tests, numpy_kernels, order
 from summarkov.kernels.boosted import NONE, Grown, Growth, LevelArray
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency, in_units
 from summarkov.kernels.index import (
@@ -23,7 +23,8 @@ from summarkov.kernels.index import (
     Window,
 )
 from summarkov.kernels.numpy_kernels import chain_states, group, merge_keys, outcomes_counted, tabulate
-from summarkov.kernels.resampling import PresenceAsked, block_seeds, sequence_seeds
+from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
+from summarkov.kernels.resampling import block_seeds, sequence_seeds
 
 
 def _choose(wish: str) -> ModuleType:
@@ -45,15 +46,14 @@ window_states = _chosen.window_states
 count_candidates = _chosen.count_candidates
 count_followed = _chosen.count_followed
 add_rows = _chosen.add_rows
-_tests, _boosted, _resampling = (
-    (history_tests, boosted, resampling) if _chosen is numpy_kernels else [_chosen] * 3
+_tests, _boosted, _order = (
+    (history_tests, boosted, order) if _chosen is numpy_kernels else [_chosen] * 3
 )
 count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves
 tree_grower = _boosted.tree_grower
 said_by_trees = _boosted.said_by_trees
-count_presence = _resampling.count_presence
-shuffled = _resampling.shuffled
+order_counts = _order.order_counts
 
 
 def backend() -> str:

@@ -83,30 +83,27 @@ def leaves(shard: Index, clock: Clock | None, tree: IntArray, depth: int) -> Int
 def followed(
     shard: Index, weights: IntArray | None, pairs: IntArray, reaches: list[Reach | None]
 ) -> tuple[IntArray, CodeArray]: ...
-def shuffled(
-    codes: CodeArray, offsets: IntArray, seeds: HashArray, begun: int, kept: int, within: int
-) -> CodeArray: ...
-def presence(
+def order_counts(
     codes: CodeArray,
-    offsets: IntArray,
-    past_positions: IntArray,
-    past_codes: CodeArray,
-    n_labels: int,
-    begun: int,
+    tick: IntArray,
+    bounds: IntArray,
+    times: IntArray,
+    stratum: IntArray,
+    cuts: IntArray,
+    seeds: HashArray,
     weights: IntArray | None,
-    influencers: CodeArray,
-    lookbacks: IntArray,
-    reach_of: list[int],
-    starts: IntArray,
-    labels: CodeArray,
-    labels_starts: IntArray,
-    ends: IntArray,
+    held: CodeArray,
+    held_by: IntArray,
+    stays: BoolArray,
+    n_labels: int,
+    edges: IntArray,
+    strata: CodeArray,
+    reaches: IntArray,
+    left_out: CodeArray,
     delay: int,
-    first: CodeArray,
-    before: CodeArray,
-    last: list[CodeArray],
-    attributes: BoolArray,
-) -> list[tuple[CodeArray, IntArray]]: ...
+    delay_in_time: bool,
+    replicates: IntArray,
+) -> list[tuple[IntArray, IntArray, int, int]]: ...
 
 class Grower:
     def __init__(self, levels: LevelArray) -> None: ...

@@ -14,7 +14,7 @@ from summarkov.kernels import _native, history_tests
 from summarkov.kernels.boosted import Grower, Grown, LevelArray
 from summarkov.kernels.history_tests import Recency, clock_of
 from summarkov.kernels.index import BINARY, MOST_CELLS, UNLIMITED, Index, Span, Window
-from summarkov.kernels.resampling import PresenceAsked
+from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
 from summarkov.typing import CodeArray, IntArray
 
 #: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
@@ -22,7 +22,6 @@ _FAR = -(2**30)
 
 # These take and give what their twins do.
 add_rows = _native.add_rows  # :func:`summarkov.kernels.numpy_kernels.add_rows`
-shuffled = _native.shuffled  # :func:`summarkov.kernels.resampling.shuffled`
 said_by_trees = _native.said_by_trees  # :func:`summarkov.kernels.boosted.said_by_trees`
 
 
@@ -108,40 +107,9 @@ def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> t
     return _native.followed(_shard(index, placed), weights, np.ascontiguousarray(pairs), reaches)
 
 
-def count_presence(
-    index: Index, begun: int, weights: IntArray | None, asked: PresenceAsked
-) -> list[tuple[CodeArray, IntArray]]:
-    """See :func:`summarkov.kernels.resampling.count_presence`."""
-    lookbacks, reach_of = np.unique(
-        np.stack([asked.lookbacks, asked.in_time.astype(np.int64)]), axis=1, return_inverse=True
-    )
-    nothing = np.empty(0, np.int32)
-    placed: tuple[Any, ...] = nothing, nothing, [], np.empty(0, bool)
-    past = index.past_positions
-    if not index.in_rows or asked.delay_in_time or asked.in_time.any():
-        assert index.places is not None
-        spans = [Span(size, bool(in_time)) for size, in_time in lookbacks.T.tolist()]
-        firsts = _firsts(index, Span(asked.delay, asked.delay_in_time))
-        placed = firsts, _before(index), [_ends(index, span) for span in spans], index.places.attributes
-        past = np.arange(-len(past), 0)
-    return _native.presence(
-        index.codes,
-        index.offsets,
-        past,
-        index.past_codes,
-        index.n_labels,
-        begun,
-        weights,
-        asked.influencers,
-        np.ascontiguousarray(lookbacks[0]),
-        reach_of.reshape(-1).tolist(),
-        asked.starts,
-        asked.labels,
-        asked.labels_starts,
-        asked.ends,
-        asked.delay,
-        *placed,
-    )
+def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -> list[OrderCounts]:
+    """See :func:`summarkov.kernels.order.order_counts`."""
+    return _native.order_counts(*events, *edges, replicates)
 
 
 def tree_grower(levels: LevelArray) -> Grower:
