@@ -45,7 +45,9 @@ class Histories:
 
     def of(self, events: EventSequences) -> FloatArray:
         """One row per position, remembered."""
-        return self.cache.get(events, "rows", lambda: self._compute(events.recode(self.labels)))
+        return self.cache.get(
+            events, "rows", lambda: self._compute(events.recode(self.labels, unknown="ignore"))
+        )
 
     def outcomes(self, events: EventSequences) -> IntArray:
         """The target at every position, the number of targets for all other labels."""

@@ -36,7 +36,7 @@ class NetworkPredictor:
 
         def compute() -> FloatArray:
             with reproducibly(self.threads):
-                return label_probabilities(self.network, events.recode(self.labels))
+                return label_probabilities(self.network, events.recode(self.labels, unknown="ignore"))
 
         return self.rows.get(events, self.key, compute)
 

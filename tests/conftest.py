@@ -9,6 +9,7 @@ import typer.testing
 from hypothesis import settings
 
 import needs
+from summarkov.events import vocabulary
 
 # The same examples in every run. SUMMARKOV_EXPLORE=20 tries 20 times as many, new ones each time; 0.1 tries
 # a tenth of them, the same ones each time.
@@ -20,6 +21,15 @@ settings.load_profile("explore" if TIMES > 1 else "fixed")
 
 # Typer puts the commands together from the types of all functions; once is enough for all calls of CliRunner.
 typer.testing._get_command = functools.cache(typer.testing._get_command)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def ends_as_asked(request):
+    """Modules that are marked as ``cut_off`` expect the counts of the paper: those of cut-off sequences."""
+    with pytest.MonkeyPatch.context() as patch:
+        if any(mark.name == "cut_off" for mark in request.node.iter_markers()):
+            patch.setattr(vocabulary, "ENDS", "cut off")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -38,6 +38,8 @@ SLOW = (
     "tests/unit/cli/test_streams.py",
     "tests/unit/evaluation/test_comparison.py",
     "tests/unit/evaluation/test_run.py::test_a_sequence_that_is_tested_again",
+    "tests/unit/evaluation/test_run.py::test_labels_that_train_does_not_know_are_all_alike",
+    "tests/unit/evaluation/test_run.py::test_nothing_on_dev_depends_on_test",
     "tests/unit/explain/test_patterns.py::test_nothing_is_named_that_is_not_there",
     "tests/unit/explain/test_patterns.py::test_planted_patterns_are_named_mostly",
     "tests/unit/store/test_damage.py",

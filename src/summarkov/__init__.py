@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
     from summarkov.engines import CountStore, EventSource, MappedSource, open_events, scan_events, scan_spark
     from summarkov.evaluation import compare, tune_joint
-    from summarkov.events import EventSequences
+    from summarkov.events import END, EventSequences
     from summarkov.io import read_events, write_events
     from summarkov.kernels import backend
     from summarkov.models import (
         OTHER,
-        AddEnd,
         Bag,
         BSuMM,
         CollapseRepeats,
@@ -58,12 +57,12 @@ _WHERE = {
     for room, names in (
         ("engines", "CountStore EventSource MappedSource open_events scan_events scan_spark"),
         ("evaluation", "compare tune_joint"),
-        ("events", "EventSequences"),
+        ("events", "END EventSequences"),
         ("io", "read_events write_events"),
         ("kernels", "backend"),
         (
             "models",
-            "AddEnd BSuMM Bag CSuMM CollapseRepeats ContextTreeWeighting InfluenceGraph JointSuMM "
+            "BSuMM Bag CSuMM CollapseRepeats ContextTreeWeighting InfluenceGraph JointSuMM "
             "LabelSets MapLabels MarkovChain OSuMM OTHER OutcomeModel PoolRare ReadEvents SuMM "
             "TreeSuMM VariableOrderChain compare_groups compare_groups_by drift load "
             "predict_frame scorer sensitivity",
@@ -75,8 +74,8 @@ _WHERE = {
 }
 
 __all__ = [
+    "END",
     "OTHER",
-    "AddEnd",
     "BSuMM",
     "Bag",
     "CSuMM",

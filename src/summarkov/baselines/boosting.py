@@ -191,7 +191,9 @@ def _features(
     attributes: tuple[str, ...],
 ) -> FloatArray:
     """The features of events, written in the vocabulary of training, remembered."""
-    return matrices.get(events, "features", lambda: recency_features(events.recode(labels), attributes))
+    return matrices.get(
+        events, "features", lambda: recency_features(events.recode(labels, unknown="ignore"), attributes)
+    )
 
 
 def _load() -> Any:

@@ -30,7 +30,10 @@ class Predictor(Protocol):
     """Something fitted."""
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:
-        """Probability of the target at every position of events over the training vocabulary."""
+        """Probability of the target at every position of events over the training vocabulary.
+
+        An event whose label does not occur in train has the code -1.
+        """
 
     def influencers(self, target: str) -> tuple[str, ...] | None:
         """The labels that the target's probability depends on; None where that means nothing."""
@@ -249,17 +252,21 @@ class JointPredictor:
         """The distribution at every position, kept for the last two that were asked about."""
 
         def said() -> tuple[FloatArray, CodeArray]:
-            data = events.recode(self.fitted.labels)
+            data = events.recode(self.fitted.labels, unknown="ignore")
             return self.fitted.without_last(Index(data.codes, data.offsets, len(data.labels)))
 
         return self._kept.get(events, "p", lambda: self.fitted.with_last(*self.said.get(events, "p", said)))
 
     def loss(self, events: EventSequences) -> float:
-        """Log loss of the next event, per event; sequences count as much as they weigh."""
-        known = events.recode(self.fitted.labels)
-        happened = self.fitted.features.target.outcome_of()[known.codes]
-        weights = None if events.weights is None else np.repeat(events.weights, events.lengths)
-        said = self.next_event(events)[np.arange(len(happened)), happened]
+        """Log loss of the next event, per event; sequences count as much as they weigh.
+
+        Events of no known label are left out.
+        """
+        data = events.recode(self.fitted.labels, unknown="ignore")
+        happened = self.fitted.features.target.outcome_of()[data.codes]
+        known = np.flatnonzero(happened >= 0)
+        weights = None if events.weights is None else np.repeat(events.weights, events.lengths)[known]
+        said = self.next_event(events)[known, happened[known]]
         return float(-np.average(np.log(said), weights=weights))
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:

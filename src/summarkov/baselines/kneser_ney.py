@@ -31,7 +31,7 @@ class KneserNeyPredictor:
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:
         """What the one distribution says of the target."""
-        data = events.recode(self.labels)
+        data = events.recode(self.labels, unknown="ignore")
         return self.at(Index(data.codes, data.offsets, len(data.labels)), target)
 
     def influencers(self, target: str) -> tuple[str, ...] | None:

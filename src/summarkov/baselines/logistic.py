@@ -189,7 +189,9 @@ def _features(matrices: EventCache[Any], events: EventSequences, like: LogisticR
     return matrices.get(
         events,
         "features",
-        lambda: window_features(events.recode(like.labels), like.lookback, like.features, like.attributes),
+        lambda: window_features(
+            events.recode(like.labels, unknown="ignore"), like.lookback, like.features, like.attributes
+        ),
     )
 
 

@@ -220,9 +220,13 @@ class InfluencerSettings:
         "N", "exact: stop after N sets per label, and say how much better others could be. Default 100000."
     )
 
+    paper: bool = setting(
+        flag("--paper", "The paper's settings: --cut-off and --false-edges none.", panel=SEARCH)
+    )
+
     def template(self) -> Any:
         """A model without a target, with the settings that were given."""
-        given = {**vars(self), "average": self.average or None}
+        given = {**vars(self), "average": self.average or None, "paper": self.paper or None}
         del given["model"]
         return make_template(self.model, given)
 

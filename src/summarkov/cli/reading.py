@@ -29,7 +29,7 @@ _reading, _preparing = map(settings_in, (READING, PREPARING))
 #: Settings of reading that Python calls the same.
 _SAME = (
     *("case", "event", "weight", "date_format", "missing", "separator", "ties", "times", "lifecycle"),
-    *("session_gap", "missing_attributes", "format"),
+    *("session_gap", "missing_attributes", "format", "closed_by", "ends_column"),
 )
 
 
@@ -47,6 +47,14 @@ def read_cuts(given: Sequence[str]) -> dict[str, list[float] | None]:
         except ValueError:
             raise SettingError(f"--cut must be written as age=30,50 or postcode=none, not {text!r}") from None
     return found
+
+
+def _number_or_text(given: str | None) -> float | str | None:
+    """A time as it was written: a number where it is one."""
+    try:
+        return None if given is None else float(given)
+    except ValueError:
+        return given
 
 
 def read_map(path: Path) -> dict[str, str]:
@@ -117,6 +125,18 @@ class Reading:
     format: str | None = _reading(
         "FORMAT", "csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell."
     )
+    cut_off: bool = setting(
+        flag(
+            "--cut-off",
+            "Cases are windows onto something that goes on: do not count their ends.",
+            panel=READING,
+        )
+    )
+    closed_by: list[str] | None = _reading(
+        "LABEL", "Only a case whose last event is this one is complete; repeat for more labels."
+    )
+    open_since: str | None = _reading("TIME", "A case with an event at this time or later may go on.")
+    ends_column: str | None = _reading("COLUMN", "Column that is true for complete cases, else false.")
     session_gap: str | None = _preparing(
         "TIME",
         "Begin a new sequence after such a time without events: 30min, 2h, 1d, or a number in the unit "
@@ -134,7 +154,6 @@ class Reading:
     start: bool = setting(
         flag("--start", 'Begin every sequence with one more event, "(start)".', panel=PREPARING)
     )
-    end: bool = setting(flag("--end", 'End every sequence with one more event, "(end)".', panel=PREPARING))
 
     @property
     def order(self) -> list[str] | bool | None:
@@ -156,6 +175,8 @@ class Reading:
             "order": order,
             "attributes": self.attribute or self.attributes,
             "cuts": read_cuts(self.cut) if self.cut else None,
+            "ends": "cut off" if self.cut_off else None,
+            "open_since": _number_or_text(self.open_since),
         }
 
     def for_models(self, *templates: object) -> Self:
@@ -224,9 +245,7 @@ class Reading:
     def _finish(self, events: Events) -> Events:
         if self.collapse:
             events = events.collapse_repeats()
-        if self.start:
-            events = events.add_start()
-        return events.add_end() if self.end else events
+        return events.add_start() if self.start else events
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from summarkov.engines.weights import fixed_point
 from summarkov.engines.work import Answer, Part, Work, threads
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events.draws import distinct_keys, sequence_keys
+from summarkov.events.ends import AskedEnds
 from summarkov.events.moments import TimeUnit
 from summarkov.events.rows import Block, with_keys
 from summarkov.io.addresses import plain_name
@@ -132,7 +133,7 @@ def scan_events(
     names: bool = False,
     progress: Progress = None,
     **reading: Unpack[Reading],
-) -> StreamSource:
+) -> EventSource:
     """Stream Parquet, comma- or tab-separated files or JSON lines of any size.
 
     The files are read at once, some rows at a time, and their events written as codes (4 bytes per event, 8
@@ -203,7 +204,8 @@ def scan_events(
         ties, n = content.spill.ties.n, content.spill.n_events
         source = plain_name(found.paths[0]) if len(found.paths) == 1 else FILES
         warn_of_ties(ties, n, content.origin, wanted, source)
-        return StreamSource(content, memory=memory, n_jobs=n_threads, scratch=folder)
+        stream = StreamSource(content, memory=memory, n_jobs=n_threads, scratch=folder)
+        return stream.with_ends(wanted.ends or AskedEnds.default())
 
 
 def _are_paths(given: Any) -> bool:

@@ -214,6 +214,7 @@ class EndedSource(EventSource):
     """
 
     def __init__(self, source: EventSource, outcome: Outcome, *, everywhere: bool = False) -> None:
+        source = source.without_ends()  # the outcome stands there
         self._source, self._view = source, Ended.of(source.labels, outcome, everywhere=everywhere)
         self.labels, self.outcomes = self._view.labels, outcome.names
         self.memory, self.tied_order, self.scale = source.memory, source.tied_order, source.scale

@@ -25,13 +25,14 @@ from summarkov.events import EventSequences
 from summarkov.events.draws import Draws, period_numbers
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Block, Rows, cut_events, recoded, with_keys
-from summarkov.events.vocabulary import Unknown
+from summarkov.events.vocabulary import END, Unknown
 from summarkov.io import read_events
 from summarkov.io.addresses import name_of, plain_name, size_of
 from summarkov.io.files import ENDINGS, STREAMED, Format, format_of, open_file
 from summarkov.io.finding import are_several
 from summarkov.io.scan import Progress
 from summarkov.io.wanted import Reading
+from summarkov.settings import is_whole
 from summarkov.typing import BoolArray, HashArray, IntArray
 
 #: How a file is named.
@@ -57,7 +58,8 @@ class MemorySource(EventSource):
         n_jobs: int | None = None,
         outcomes: tuple[str, ...] = (),
     ) -> None:
-        self.events, self.tied_order, self.origin = events, events.tied_order, events.origin
+        self._given, self.tied_order, self.origin = events, events.tied_order, events.origin
+        self.events = events = events.with_end_rows()
         self._rows, self.outcomes = Rows.of(events), outcomes
         self.labels, self.n_sequences = self._rows.labels, len(events)
         self.attributes = () if events.attributes is None else events.attributes.names
@@ -74,7 +76,7 @@ class MemorySource(EventSource):
 
     @property
     def n_events(self) -> int:
-        return self.events.n_events
+        return self._given.n_events
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on the events, which are one part."""
@@ -120,12 +122,20 @@ class MemorySource(EventSource):
 
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> MemorySource:
         """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
-        events = recoded(self.events, labels, unknown)
-        return self if events is self.events else self._of(events, self.weights)
+        if tuple(labels) == self.labels and unknown == "error":
+            self.events.refuse_unknown()
+            return self
+        if END not in labels:
+            return self._of(recoded(self._given.with_ends("cut off"), labels, unknown), self.weights)
+        return self._of(recoded(self._given, labels, unknown), self.weights)
+
+    def without_ends(self) -> MemorySource:
+        """The same sequences, all of them taken for cut off."""
+        return self if END not in self.labels else self._of(self._given.with_ends("cut off"), self.weights)
 
     def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
         """The same events under each of many weights of their sequences, or of blocks of them."""
-        units, lengths = units_of(self.events, blocks), self.events.lengths
+        units, lengths = units_of(self.events, self._names_of(blocks)), self.events.lengths
         unit, held = units.of, np.zeros(units.n, bool)  # only units with something to count are drawn
         held[unit if self.weights is None else unit[np.repeat(self.weights, lengths) > 0]] = True
         keys = units.keys[held]
@@ -139,6 +149,16 @@ class MemorySource(EventSource):
             weights = weights[both % units.n] * self.weights[both // units.n, None]
         weighing = UnitWeighing(self._rows.of_events(unit), np.ascontiguousarray(weights), self.scale)
         return ReplicatedSource(self, weighing, units.kind, len(keys))
+
+    def _names_of(self, blocks: Any) -> Any:
+        """Names of blocks, one per event, with one for each end: that of the event before it."""
+        given = self._given
+        if is_whole(blocks) or not hasattr(blocks, "__len__") or END not in self.labels:
+            return blocks
+        if isinstance(blocks, str) or len(blocks) != given.n_rows or len(blocks) == len(given):
+            return blocks
+        ends, held = given.offsets[1:][given.complete], np.array([*map(str, blocks), ""], object)
+        return np.insert(held[:-1], ends, held[ends - 1]).tolist()
 
     def with_periods(self, names: Sequence[object]) -> MemorySource:
         """The same events, each in the period of its name."""

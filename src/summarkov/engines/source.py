@@ -12,14 +12,25 @@ import numpy as np
 from summarkov.engines.counts import Counts, JointCounts
 from summarkov.engines.replicates import ReplicatedSource, SequenceWeighing
 from summarkov.engines.requests import Request, StatesRequest, Target, join
-from summarkov.engines.views import Collapse, OneMore, Only, Seen, SurveyWork, Translate, View
+from summarkov.engines.views import (
+    Collapse,
+    Only,
+    Seen,
+    SurveyWork,
+    Translate,
+    View,
+    WithEnds,
+    WithoutEnds,
+    WithStarts,
+)
 from summarkov.engines.work import TABLE_BYTES, Answer, CountWork, Part, Work, most_targets
 from summarkov.errors import DataError, SettingError
 from summarkov.events.describe import Origin
 from summarkov.events.draws import Drawn, Draws
+from summarkov.events.ends import AskedEnds
 from summarkov.events.moments import TimeUnit
-from summarkov.events.prepare import END, RARE, START, map_each, new_label, pool_each
-from summarkov.events.vocabulary import Label, Unknown, check_unknown, refuse_unknown_labels, translation
+from summarkov.events.prepare import RARE, START, map_each, new_label, pool_each
+from summarkov.events.vocabulary import END, Label, Unknown, check_unknown, refuse_unknown_labels, translation
 from summarkov.summaries import ChainSummary
 from summarkov.typing import HashArray, IntArray
 
@@ -119,8 +130,9 @@ class EventSource(ABC):
 
     @property
     def n_events(self) -> int:
-        """The number of events."""
-        return int(self.event_counts.sum())
+        """The number of events; the end of a sequence is none."""
+        ends = self.label_counts[self.labels.index(END)] if END in self.labels else 0
+        return int(self.event_counts.sum() - ends)
 
     @property
     def event_counts(self) -> IntArray:
@@ -215,11 +227,18 @@ class EventSource(ABC):
 
     def map_labels(self, mapping: Mapping[Any, object] | Callable[[str], object]) -> EventSource:
         """Replace labels, as :meth:`EventSequences.map_labels` does; this source must stay open."""
-        return self._relabelled(map_each(self.labels, mapping))
+        labels = self._but_end(self.labels)
+        return self._relabelled(map_each(labels, mapping))
 
     def pool_rare(self, min_count: int, *, into: Label = RARE) -> EventSource:
         """Make one label of all that occur fewer than ``min_count`` times; see :meth:`map_labels`."""
-        return self._relabelled(pool_each(self.labels, self.label_counts, min_count, into))
+        counts = np.array(self._but_end(self.label_counts.tolist()), np.int64)
+        return self._relabelled(pool_each(self._but_end(self.labels), counts, min_count, into))
+
+    def _but_end(self, of_labels: Sequence[Any]) -> list[Any]:
+        """What there is of each label, without ``END``, which stays what it is."""
+        each = zip(self.labels, of_labels, strict=True)
+        return [value for label, value in each if label != END]
 
     def collapse_repeats(self) -> EventSource:
         """Keep only the first of equal labels in a row; see :meth:`map_labels`. This takes a pass."""
@@ -232,17 +251,36 @@ class EventSource(ABC):
 
     def add_start(self, label: Label = START) -> EventSource:
         """Begin every sequence with one more event; see :meth:`map_labels`."""
-        return self._with_one_more(label, at_end=False)
-
-    def add_end(self, label: Label = END) -> EventSource:
-        """End every sequence with one more event; see :meth:`map_labels`."""
-        return self._with_one_more(label, at_end=True)
-
-    def _with_one_more(self, label: Label, *, at_end: bool) -> EventSource:
-        view = OneMore.of(self.labels, new_label(label, self.labels, "label"), at_end=at_end)
-        added = self.n_sequences if self.weights is None else int(self.weights.sum())
-        counts = np.insert(self.label_counts, view.code, added)
+        view = WithStarts.of(self.labels, new_label(label, self.labels, "label"))
+        counts = np.insert(self.label_counts, view.code, self._weight)
         return SeenSource(self, view, view.labels, counts)
+
+    @property
+    def _weight(self) -> int:
+        """What all sequences weigh together."""
+        return self.n_sequences if self.weights is None else int(self.weights.sum())
+
+    def with_ends(self, asked: AskedEnds) -> EventSource:
+        """The same with ``END`` at the end of the sequences that are complete; see :func:`read_events`.
+
+        Closing it closes this source too.
+        """
+        if asked.cut_off:
+            return self
+        rule = asked.rule(self.labels, self.attributes, self.time_unit) if asked.differ else None
+        view = WithEnds.of(self.labels, rule)
+        if rule is None:
+            counts = np.insert(self.label_counts, view.labels.index(END), self._weight)
+        else:
+            counts = self.run(Seen(SurveyWork(), view))
+        return SeenSource(self, view, view.labels, counts, owns=True)
+
+    def without_ends(self) -> EventSource:
+        """The same sequences, all of them taken for cut off; this source must stay open."""
+        if END not in self.labels:
+            return self
+        view = WithoutEnds(tuple(self._but_end(self.labels)))
+        return SeenSource(self, view, view.labels, np.array(self._but_end(self.label_counts.tolist())))
 
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> EventSource:
         """The same events in the codes of another vocabulary, as :meth:`EventSequences.recode` writes them.
@@ -252,11 +290,16 @@ class EventSource(ABC):
         check_unknown(unknown)
         if tuple(labels) == self.labels:
             return self
+        if END in self.labels and END not in labels:
+            return self.without_ends().recode(labels, unknown=unknown)
         if unknown == "error":
             refuse_unknown_labels(self.labels, self.label_counts, labels)
         return self._translated(tuple(labels), self.labels)
 
-    def _relabelled(self, becomes: Sequence[str]) -> EventSource:
+    def _relabelled(self, becomes: list[str]) -> EventSource:
+        """Other labels, in the order of those that there are but for ``END``."""
+        if END in self.labels:
+            becomes.insert(self.labels.index(END), END)
         return self._translated(tuple(sorted(set(becomes))), becomes)
 
     def _translated(self, labels: tuple[str, ...], becomes: Sequence[str]) -> EventSource:
@@ -275,7 +318,8 @@ class EventSource(ABC):
 class SeenSource(EventSource):
     """A source as a view shows it. The source must stay open, and closing this does nothing.
 
-    Sequences are those of the source unless their keys are given.
+    Sequences are those of the source unless their keys are given. With ``owns``, closing this closes the
+    source.
     """
 
     def __init__(
@@ -286,8 +330,9 @@ class SeenSource(EventSource):
         label_counts: IntArray,
         *,
         keys: Sequence[HashArray] | None = None,
+        owns: bool = False,
     ) -> None:
-        self._source, self._view = source, view
+        self._source, self._view, self._owns = source, view, owns
         self.labels, self.label_counts = labels, label_counts
         self._keys = keys
         self.n_sequences = source.n_sequences if keys is None else sum(map(len, keys))
@@ -316,7 +361,7 @@ class SeenSource(EventSource):
 
     def filled_keys(self) -> HashArray:
         """Those of the source that are seen; all, if the view adds an event to every sequence."""
-        if isinstance(self._view, OneMore):
+        if isinstance(self._view, WithStarts) or (isinstance(self._view, WithEnds) and not self._view.rule):
             return super().filled_keys()
         keys = self._source.filled_keys()
         return keys[self._view.drawn.weights(keys) > 0] if isinstance(self._view, Only) else keys
@@ -329,6 +374,16 @@ class SeenSource(EventSource):
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every part as it is seen."""
         return self._source.run(Seen(work, self._view))
+
+    def close(self) -> None:
+        """Close the source, if it is owned."""
+        if self._owns:
+            self._source.close()
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Those of the source, which must show all its sequences."""
+        return self._source.ids
 
     def part(self) -> Part:
         """All of the data as it is seen, if it is in one part."""

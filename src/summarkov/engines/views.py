@@ -14,10 +14,11 @@ import numpy as np
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError
 from summarkov.events.draws import Drawn
+from summarkov.events.ends import EndRule
 from summarkov.events.moments import Moments, join_moments
 from summarkov.events.prepare import not_repeated
-from summarkov.events.rows import Block
-from summarkov.events.vocabulary import UNKNOWN, translation
+from summarkov.events.rows import Block, uncut
+from summarkov.events.vocabulary import END, UNKNOWN, translation
 from summarkov.io.case_attributes import AttributeNames
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
@@ -114,18 +115,17 @@ class Collapse:
 
 
 @dataclass(frozen=True)
-class OneMore:
-    """Shows one more event at the start of every sequence, or at its end."""
+class WithStarts:
+    """Shows one more event at the start of every sequence."""
 
     labels: tuple[str, ...]  # with that of the event
     code: int
-    at_end: bool
 
     @classmethod
-    def of(cls, labels: Sequence[str], label: str, *, at_end: bool) -> OneMore:
+    def of(cls, labels: Sequence[str], label: str) -> WithStarts:
         """The label of the event."""
         more = tuple(sorted([*labels, label]))
-        return cls(more, more.index(label), at_end)
+        return cls(more, more.index(label))
 
     def __call__(self, part: Part) -> Part:
         """One label more."""
@@ -135,14 +135,12 @@ class OneMore:
             begun = False  # whether the first sequence of a block began earlier
             for block in part.read(max(1, most // 2)):  # sequences may have an event each
                 ends = block.offsets[1 : len(block.offsets) - block.goes_on]
-                places = ends if self.at_end else self._begins(block, part.attributes)[int(begun) :]
+                places = self._begins(block, part.attributes)[int(begun) :]
                 codes = np.insert(translate[block.codes], places, np.int32(self.code))
                 moments = block.moments
-                if moments is not None and self.at_end:
-                    moments = moments.with_ends(block.offsets, len(ends))
-                elif moments is not None:
+                if moments is not None:
                     moments = moments.with_starts(places, block.offsets[1 + int(begun) :])
-                added = np.arange(1, len(ends) + 1) - (begun and not self.at_end)
+                added = np.arange(1, len(ends) + 1) - begun
                 yield block.with_events(codes, ends + added, moments=moments)
                 begun = block.goes_on
 
@@ -155,6 +153,73 @@ class OneMore:
             return starts
         before = np.append(0, np.cumsum(attributes[block.codes]))
         return np.asarray(starts + np.diff(before[block.offsets]))
+
+
+@dataclass(frozen=True)
+class WithEnds:
+    """Shows one more event, ``END``, in every sequence that is complete: in all, or as a rule says."""
+
+    labels: tuple[str, ...]  # with END
+    translate: CodeArray  # the new code of every old one
+    rule: EndRule | None = None
+
+    @classmethod
+    def of(cls, labels: Sequence[str], rule: EndRule | None) -> WithEnds:
+        """The labels of what is seen; what tells whether a sequence is complete is not among them."""
+        values = np.full(len(labels) + 1, -1) if rule is None or rule.values is None else rule.values
+        kept = [label for label, value in zip(labels, values[:-1].tolist(), strict=True) if value < 0]
+        if END in kept:
+            raise DataError(
+                f"the label {END!r} means the end of a case; rename it in the data, or read them with "
+                "ends='cut off'"
+            )
+        more = tuple(sorted([*kept, END]))
+        return cls(more, translation(labels, more), rule)
+
+    def __call__(self, part: Part) -> Part:
+        """One label more."""
+
+        def read(most: int) -> Iterator[Block]:
+            blocks = part.read(max(1, most // 2))  # sequences may have an event each
+            return map(self._shown, blocks if self.rule is None else uncut(blocks))
+
+        return part.seen(read, self.labels)
+
+    def _shown(self, block: Block) -> Block:
+        rule, codes, offsets, moments = self.rule, block.codes, block.offsets, block.moments
+        which = np.ones(len(offsets) - 1 - block.goes_on, bool)
+        if rule is not None:
+            which = rule.complete(codes, offsets, moments)
+            if rule.values is not None:
+                keep = rule.values[codes] < 0
+                codes, offsets = codes[keep], np.append(0, np.cumsum(keep))[offsets]
+                moments = None if moments is None else moments[keep]
+        ends = offsets[1 : len(which) + 1]
+        shown = np.insert(self.translate[codes], ends[which], np.int32(self.labels.index(END)))
+        if moments is not None:
+            moments = moments.with_ends(offsets, which)
+        return block.with_events(shown, ends + np.cumsum(which), moments=moments)
+
+
+@dataclass(frozen=True)
+class WithoutEnds:
+    """Shows sequences without the ``END`` of those that are complete."""
+
+    labels: tuple[str, ...]  # without END
+
+    def __call__(self, part: Part) -> Part:
+        """One label less."""
+        code, translate = part.labels.index(END), translation(part.labels, self.labels)
+
+        def read(most: int) -> Iterator[Block]:
+            for block in part.read(most):
+                keep = block.codes != code
+                before = np.append(0, np.cumsum(keep))
+                ends = before[block.offsets[1 : len(block.offsets) - block.goes_on]]
+                moments = None if block.moments is None else block.moments[keep]
+                yield block.with_events(translate[block.codes[keep]], ends, moments=moments)
+
+        return part.seen(read, self.labels)
 
 
 @dataclass(frozen=True)

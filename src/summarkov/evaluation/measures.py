@@ -267,7 +267,7 @@ class ReportWork:
         """Block by block."""
         n = len(self.questions.each)
         column = {target: at for at, target in enumerate(sorted(target for target, _ in self.questions.each))}
-        column_of = np.array([column.get(label, -1) for label in part.labels])
+        column_of = np.array([*(column.get(label, -1) for label in part.labels), -1])  # of no label, too
         sums, by_sequence = [Sums()] * n, []
         next_event = NextEvent()
         for block, told in self.questions.blocks(part, n if self.next_event else 0):

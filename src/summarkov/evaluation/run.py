@@ -183,9 +183,8 @@ def compare(
         and 2, ``bsumm`` and ``osumm``; where events happened together, or there are attributes, no chain but
         that of order 0.
     targets : labels, optional
-        Average over these labels only. By default all that occur in train: a label that does not cannot be
-        learned, and where it occurs in dev or test it is an event like any other, only no target. A label
-        that is asked for here is a target in any case.
+        Average over these labels only. By default all that occur in train. A label that is asked for here is
+        a target in any case.
     splits : int
         How often ``train`` is split, where it is all there is.
     fractions : three numbers
@@ -205,6 +204,13 @@ def compare(
         error.
     n_jobs : int, optional
         Threads; None is one, -1 one per core. The result does not depend on it.
+
+    Notes
+    -----
+    The vocabulary is learned from train: the labels that occur there, and those that ``targets`` names. Any
+    other label of dev or test is unknown to all models alike. An event of such a label keeps its position,
+    influences nothing, and none of the targets occurred there; it counts as missed in ``top_1`` and
+    ``top_3``, and the log loss of the next event leaves it out. So nothing on dev depends on test.
 
     Examples
     --------
@@ -227,8 +233,9 @@ def compare(
     kept = Checkpoint(checkpoint)
     results: list[list[Tuned]] = [[] for _ in contenders]
     total, done = len(parts) * len(contenders), 0
-    for number, (split, _) in enumerate(parts):
-        chosen = _targets(names, split)
+    for number, (whole, _) in enumerate(parts):
+        chosen = _targets(names, whole)
+        split = _over_known_labels(whole, chosen)
         for c, contender in enumerate(contenders):
             what = contender.name if len(parts) == 1 else f"{contender.name}, split {number + 1}"
             tell(done, total, what)
@@ -267,14 +274,13 @@ def splits_of(
     if dev is not None:
         if splits != 1:
             raise SettingError("splits= is for one data set; train, dev and test are already split")
-        parts = [as_events(part) for part in (train, dev, test)]
-        labels = sorted({label for part in parts for label in part.labels})
-        split = _checked(Split(*(part.recode(labels) for part in parts)))
+        parts = _alike([as_events(part) for part in (train, dev, test)])
+        split = _checked(Split(*parts))
         return [(split, np.sort(_keys(split.test)))]
     check_whole("splits", splits, 1)
     if len(fractions) != 3:
         raise SettingError(f"fractions are those of train, dev and test, not {tuple(fractions)}")
-    data, found = as_events(train), []
+    (data,), found = _alike([as_events(train)]), []
     keys = _keys(data)
     for s in range(splits):
         drawn = split_by_key(np.sort(keys), fractions, seed + s)
@@ -282,6 +288,20 @@ def splits_of(
         tested = keys[drawn[2].weights(keys) > 0]  # alone, sequences of one name may have other keys
         found.append((split, tested[np.argsort(_keys(split.test))]))
     return found
+
+
+def _alike(parts: Sequence[EventSequences | EventSource]) -> list[EventSequences | EventSource]:
+    """Parts as they are counted: with their ends, unless those of the first are all cut off."""
+    first = parts[0]
+    cut_off = isinstance(first, EventSequences) and not first.complete.any()
+    return [
+        part
+        if isinstance(part, EventSource)
+        else part.with_ends("cut off")
+        if cut_off
+        else part.with_end_rows()
+        for part in parts
+    ]
 
 
 def _keys(data: EventSequences | EventSource) -> HashArray:
@@ -295,14 +315,29 @@ def _checked(split: Split) -> Split:
     return split
 
 
+def _over_known_labels(split: Split, targets: Sequence[str]) -> Split:
+    """The parts over the labels that occur in train, attributes and targets; all other labels are unknown."""
+    known = {*_occurring(split.train), *targets}
+    if isinstance(split.train, EventSource):
+        known |= {*split.train.attributes}
+    labels = sorted(known)
+    return Split(*(part.recode(labels, unknown="ignore") for part in vars(split).values()))
+
+
+def _occurring(train: EventSequences | EventSource) -> list[str]:
+    """The labels that occur, without attributes."""
+    counts = train.event_counts if isinstance(train, EventSource) else train.label_counts
+    return [label for label, n in zip(train.labels, counts.tolist(), strict=True) if n]
+
+
 def _targets(targets: Iterable[str] | None, split: Split) -> tuple[str, ...]:
-    labels = split.train
     if targets is None:
-        return tuple(x for x, n in zip(labels.labels, labels.label_counts.tolist(), strict=True) if n)
+        return tuple(_occurring(split.train))
     chosen = tuple(targets)
     if not chosen:
         raise SettingError("targets must hold at least one label; leave it out for all of them")
+    labels = sorted({label for part in vars(split).values() for label in part.labels})
     for target in chosen:
-        if target not in labels.labels:
-            raise UnknownLabelError(target, labels.labels)
+        if target not in labels:
+            raise UnknownLabelError(target, labels)
     return chosen

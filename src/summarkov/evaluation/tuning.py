@@ -203,7 +203,7 @@ def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | No
 
 @dataclass(frozen=True)
 class Split:
-    """Train, dev and test over one vocabulary."""
+    """Train, dev and test over the vocabulary of train; other labels have the code -1."""
 
     train: Data
     dev: Data
@@ -255,7 +255,7 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
         for target, one in best.items()
         for n_influencers in [None if one.influencers is None else len(one.influencers)]
     )
-    n, told = max(split.test.n_events, 1), found.next_event
+    n, told = max(int(chosen[0].measures.reliability[:, 0].sum()), 1), found.next_event
     top_1, top_3, loss = (None,) * 3 if told is None else (told.top_1 / n, told.top_3 / n, told.log_loss)
     seconds = time.perf_counter() - start
     return Tuned(contender.name, chosen, found.by_sequence, seconds, top_1, top_3, loss, one_for_all)

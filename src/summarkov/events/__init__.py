@@ -3,5 +3,6 @@
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Description
 from summarkov.events.sequences import EventSequences
+from summarkov.events.vocabulary import END
 
-__all__ = ["Attributes", "Description", "EventSequences"]
+__all__ = ["END", "Attributes", "Description", "EventSequences"]

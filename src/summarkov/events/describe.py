@@ -71,6 +71,83 @@ def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArr
 
 
 @dataclass(frozen=True)
+class CaseEnds:
+    """How many cases are taken as complete, and what speaks against it.
+
+    Attributes
+    ----------
+    n_cases, n_complete : int
+        Cases, and those taken as complete.
+    one_length : int or None
+        The number of events of every case, if all have the same.
+    late : int
+        How many cases have an event near the end of the data, at ``late_since`` or later.
+    late_since : str or None
+        That time; None where it is not known.
+    """
+
+    n_cases: int
+    n_complete: int
+    one_length: int | None = None
+    late: int = 0
+    late_since: str | None = None
+
+    def sentences(self) -> list[str]:
+        """What was assumed, why it may be wrong, and how to change it.
+
+        >>> CaseEnds(20, 20, one_length=30).sentences()[1]
+        "Every case has 30 events, as if it had been cut off there; if so, use --cut-off (ends='cut off')."
+        """
+        n, complete = self.n_cases, self.n_complete
+        if not n:
+            return []
+        if not complete:
+            return [f"All {n:,} cases are taken as cut off: what follows their last event is not known."]
+        if complete < n:
+            return [f"{complete:,} of {n:,} cases are taken as complete, the others as cut off."]
+        told = [
+            f"All {n:,} cases are taken as complete: the end of a case counts as what comes next after its "
+            "last event. Where cases go on, use --cut-off (ends='cut off')."
+        ]
+        if self.one_length is not None and self.one_length > 1 and n > 1:
+            told.append(
+                f"Every case has {self.one_length:,} events, as if it had been cut off there; if so, use "
+                "--cut-off (ends='cut off')."
+            )
+        elif self.late_since is not None:
+            told.append(
+                f"{self.late:,} of {n:,} cases have an event at {self.late_since} or later, near the end of "
+                f"the data, and may go on; if so, use --open-since {self.late_since} (open_since=)."
+            )
+        return told
+
+
+def late_cases(times: IntArray, offsets: IntArray) -> tuple[int, int] | None:
+    """How many cases may go on after the data end, and from which time on they have events.
+
+    Near the end is what nine of ten gaps between the events of a case are shorter than. Where cases come and
+    go evenly, they end there no more often than at other times; three times as many, and one in fifty of all,
+    are reported.
+
+    >>> times = np.array([0, 1, 2, 50, 51, 52, 97, 98, 99, 98, 99])
+    >>> late_cases(times, np.array([0, 3, 6, 9, 11]))
+    (2, 98)
+    """
+    filled = np.diff(offsets) > 0
+    within = np.ones(len(times), bool)
+    within[offsets[:-1][filled]] = False
+    gaps = np.diff(times, prepend=0)[within]
+    last = times[offsets[1:][filled] - 1]
+    if not len(gaps) or len(last) < 2:
+        return None
+    end = int(times.max())
+    near, span = max(1, int(np.quantile(gaps, 0.9))), max(1, end - int(times.min()))
+    n = int((last >= end - near).sum())
+    many = n >= 2 and n > 0.02 * len(last) and n > 3 * len(last) * near / span
+    return (n, end - near) if many and near < span else None
+
+
+@dataclass(frozen=True)
 class Origin:
     """How events were read.
 
@@ -78,7 +155,7 @@ class Origin:
     columns of a table, of keys of JSON objects or of attributes in XES; None or empty where there is none.
     ``unlabelled`` and ``other_lifecycle`` count the events that were left out as asked, and ``backwards``
     those that stand after an event of a later time. ``tied_case`` is the first case with events of the same
-    place.
+    place. ``late`` counts the cases with an event at ``late_since`` or later, near the end of the data.
     """
 
     case: str | None = None
@@ -92,6 +169,8 @@ class Origin:
     other_lifecycle: int = 0
     backwards: int = 0
     tied_case: str | None = None
+    late: int = 0
+    late_since: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the columns as plain values, for JSON."""
@@ -196,6 +275,8 @@ class Description(Tabular):
         The number of positions, where some events happened together.
     attribute_counts : dict
         How many sequences have each value of an attribute.
+    ends : CaseEnds or None
+        How many sequences are taken as complete.
     """
 
     n_sequences: int
@@ -211,11 +292,13 @@ class Description(Tabular):
     origin: Origin | None = None
     n_ticks: int | None = None
     attribute_counts: dict[str, int] = field(default_factory=dict)
+    ends: CaseEnds | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         plain = {name: value for name, value in vars(self).items() if name != "origin"}
-        return plain | as_read(self.origin, self.tied_order)
+        ends = None if self.ends is None else vars(self.ends)
+        return plain | {"ends": ends} | as_read(self.origin, self.tied_order)
 
     def _columns(self) -> Mapping[str, Column]:
         events = max(self.n_events, 1)
@@ -266,6 +349,7 @@ class Description(Tabular):
         ]
         lines += self.beside()
         lines += [] if self.origin is None else self.origin.sentences()
+        lines += [] if self.ends is None else self.ends.sentences()
         if self.n_empty:
             lines.append(f"empty sequences: {self.n_empty}")
         if self.tied_order:
@@ -289,6 +373,7 @@ def describe(
     *,
     n_ticks: int | None = None,
     attribute_counts: Mapping[str, int],
+    n_complete: int,
 ) -> Description:
     """Describe a data set from its label counts and sequence lengths."""
     return Description(
@@ -305,7 +390,18 @@ def describe(
         origin=origin,
         n_ticks=n_ticks,
         attribute_counts=dict(attribute_counts),
+        ends=case_ends(len(lengths), n_complete, lengths, origin),
     )
+
+
+def case_ends(
+    n_cases: int, n_complete: int, lengths: IntArray | None = None, origin: Origin | None = None
+) -> CaseEnds:
+    """How many cases are taken as complete, and what their lengths and times tell."""
+    same = lengths is not None and len(lengths) > 0 and bool((lengths == lengths[0]).all())
+    known = origin or Origin()
+    one_length = int(lengths[0]) if same and lengths is not None else None
+    return CaseEnds(n_cases, n_complete, one_length, known.late, known.late_since)
 
 
 def as_read(origin: Origin | None, tied_order: int) -> dict[str, Any]:

@@ -185,10 +185,14 @@ class Moments:
         """With one more event before some rows, at their time; each sequence ends at one of ``ends``."""
         return self._with_rows(places, np.minimum(places, len(self.starts)), places < ends, starts=True)
 
-    def with_ends(self, offsets: IntArray, n: int) -> Moments:
-        """With one more event at the end of the first ``n`` sequences, at the time of the last one."""
-        ends = offsets[1 : n + 1]
-        return self._with_rows(ends, ends - 1, np.diff(offsets[: n + 1]) > 0, starts=True)
+    def with_ends(self, offsets: IntArray, which: BoolArray) -> Moments:
+        """With one more event at the end of some of the sequences, at the time of the last one.
+
+        ``which`` is about the first sequences, as many as it has values.
+        """
+        n = len(which)
+        ends, filled = offsets[1 : n + 1][which], (np.diff(offsets[: n + 1]) > 0)[which]
+        return self._with_rows(ends, ends - 1, filled, starts=True)
 
     def with_attributes(self, places: IntArray) -> Moments:
         """With a row of an attribute before some rows, which begins no tick, at the time of what follows."""

@@ -27,8 +27,8 @@ from summarkov.events.vocabulary import (
 from summarkov.settings import check_whole
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
-#: What rare labels become, and what begins and ends a sequence, unless told otherwise.
-RARE, START, END = "(rare)", "(start)", "(end)"
+#: What rare labels become, and what begins a sequence, unless told otherwise.
+RARE, START = "(rare)", "(start)"
 
 
 def map_each(labels: Sequence[str], mapping: Mapping[Any, object] | Callable[[str], object]) -> list[str]:
@@ -278,17 +278,6 @@ class Relabelled(ABC):
         return self._with_one_more(
             label, starts, None if moments is None else moments.with_starts(starts, ends)
         )
-
-    def add_end(self, label: Label = END) -> Self:
-        """End every sequence with one more event, so that a model learns what comes before the end.
-
-        >>> from summarkov import EventSequences
-        >>> EventSequences.from_lists([["a"], []]).add_end().to_lists()
-        [['a', '(end)'], ['(end)']]
-        """
-        ends, moments = self.offsets[1:], self.moments
-        more = None if moments is None else moments.with_ends(self.offsets, len(ends))
-        return self._with_one_more(label, ends, more)
 
     def _with_one_more(self, label: Label, places: IntArray, moments: Moments | None) -> Self:
         """One more event for each sequence, before the rows at these places."""

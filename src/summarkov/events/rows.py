@@ -101,7 +101,7 @@ class Rows:
         assert self.moments is not None
         n = len(self.offsets) - 1
         codes = np.insert(self.codes, self.offsets[1:], np.int32(UNKNOWN))
-        moments = self.moments.with_ends(self.offsets, n)
+        moments = self.moments.with_ends(self.offsets, np.ones(n, bool))
         return replace(self, codes=codes, offsets=self.offsets + np.arange(n + 1), moments=moments)
 
     def index(self) -> Index:

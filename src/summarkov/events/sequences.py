@@ -9,15 +9,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.errors import DataError
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Description, Origin, describe
 from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
 from summarkov.events.moments import Moments, as_lists, positions_in
 from summarkov.events.prepare import Relabelled
-from summarkov.events.vocabulary import checked_arrays, chosen_stretches, coded_lists, count_codes
+from summarkov.events.vocabulary import (
+    END,
+    Ends,
+    checked_arrays,
+    chosen_stretches,
+    coded_lists,
+    count_codes,
+    translation,
+)
 from summarkov.frames import FrameLibrary, to_frame
 from summarkov.settings import seed_of
-from summarkov.typing import CodeArray, FloatArray, HashArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray, HashArray, IntArray
 
 
 class EventSequences(Relabelled):
@@ -42,6 +51,9 @@ class EventSequences(Relabelled):
         Which events happened together, and when; without, each event comes after the one before it.
     weights : float64[K], optional
         How much every sequence counts, in whatever is learned from the events; 1 if not given.
+    ends : {"complete", "cut off"} or bool[K], optional
+        "complete" if not given. Whether a sequence is a case that is over, or a window onto something that goes on. Whatever is
+        learned from a complete one counts one more position at its end, whose label is ``END``.
     tied_order : int
         How many events shared their place in the order column with the one before (set by readers).
     origin : Origin, optional
@@ -57,8 +69,8 @@ class EventSequences(Relabelled):
     """
 
     __slots__ = (
-        *("_ids", "_index", "attributes", "codes", "labels", "moments", "offsets", "origin", "tied_order"),
-        "weights",
+        *("_ids", "_index", "attributes", "codes", "complete", "labels", "moments", "offsets", "origin"),
+        *("tied_order", "weights"),
     )
 
     codes: CodeArray
@@ -67,6 +79,7 @@ class EventSequences(Relabelled):
     attributes: Attributes | None
     moments: Moments | None
     weights: FloatArray | None
+    complete: BoolArray
     tied_order: int
     origin: Origin | None
 
@@ -80,11 +93,14 @@ class EventSequences(Relabelled):
         attributes: Attributes | None = None,
         moments: Moments | None = None,
         weights: npt.ArrayLike | None = None,
+        ends: Ends | None = None,
         tied_order: int = 0,
         origin: Origin | None = None,
     ) -> None:
         labels = tuple(labels)
-        codes, offsets, weights = checked_arrays(codes, offsets, labels, ids, attributes, moments, weights)
+        codes, offsets, weights, complete = checked_arrays(
+            codes, offsets, labels, ids, attributes, moments, weights, ends
+        )
         set_ = object.__setattr__
         set_(self, "codes", codes)
         set_(self, "offsets", offsets)
@@ -94,6 +110,7 @@ class EventSequences(Relabelled):
         set_(self, "attributes", attributes)
         set_(self, "moments", moments)
         set_(self, "weights", weights)
+        set_(self, "complete", complete)
         set_(self, "tied_order", tied_order)
         set_(self, "origin", origin)
 
@@ -110,7 +127,12 @@ class EventSequences(Relabelled):
     @property
     def _of_sequences(self) -> dict[str, Any]:
         """What stays the same as long as the sequences do."""
-        return {"attributes": self.attributes, "weights": self.weights, "origin": self.origin}
+        return {
+            "attributes": self.attributes,
+            "weights": self.weights,
+            "ends": self.complete,
+            "origin": self.origin,
+        }
 
     @classmethod
     def from_lists(
@@ -119,10 +141,12 @@ class EventSequences(Relabelled):
         *,
         labels: Iterable[object] | None = None,
         ids: Sequence[str] | None = None,
+        ends: Ends | None = None,
     ) -> EventSequences:
         """Build from lists of labels; labels that are numbers become their text.
 
-        A list or a set in the place of a label is a tick: labels that happened together.
+        A list or a set in the place of a label is a tick: labels that happened together. ``ends`` tells
+        whether the lists are complete, all of them or each.
 
         >>> EventSequences.from_lists([[3, 1], ["2"]], labels=[1, 2, 3, 4]).labels
         ('1', '2', '3', '4')
@@ -131,9 +155,9 @@ class EventSequences(Relabelled):
         """
         codes, offsets, vocabulary, starts = coded_lists(sequences, labels)
         if starts is None:
-            return cls(codes, offsets, vocabulary, ids)
+            return cls(codes, offsets, vocabulary, ids, ends=ends)
         codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
-        return cls(codes, offsets, vocabulary, ids, moments=moments)
+        return cls(codes, offsets, vocabulary, ids, moments=moments, ends=ends)
 
     # ------------------------------------------------------------------ size and parts
 
@@ -206,6 +230,7 @@ class EventSequences(Relabelled):
             and np.array_equal(self.offsets, other.offsets)
             and np.array_equal(self.codes, other.codes)
             and self.ids == other.ids
+            and np.array_equal(self.complete, other.complete)
             and self.attributes == other.attributes
             and self.moments == other.moments
             and np.array_equal(self.weights, other.weights)  # type: ignore[arg-type]  # None, too
@@ -230,6 +255,7 @@ class EventSequences(Relabelled):
             attributes=None if self.attributes is None else self.attributes[chosen],
             moments=None if self.moments is None else self.moments[places],
             weights=None if self.weights is None else self.weights[chosen],
+            ends=self.complete[chosen],
             origin=self.origin,
         )
 
@@ -240,6 +266,34 @@ class EventSequences(Relabelled):
     def with_weights(self, weights: npt.ArrayLike | None) -> EventSequences:
         """The same events, with other weights of their sequences, or with none."""
         return self._about(weights=weights)
+
+    def with_ends(self, ends: Ends) -> EventSequences:
+        """The same events, complete or cut off: all of the sequences, or each as a truth value says.
+
+        >>> events = EventSequences.from_lists([["A"], ["B"]]).with_ends("cut off")
+        >>> events.complete.tolist()
+        [False, False]
+        """
+        return self._about(ends=ends)
+
+    def with_end_rows(self) -> EventSequences:
+        """The same sequences as they are counted: with one more event, ``END``, in each that is complete."""
+        if not self.complete.any():
+            return self
+        if END in self._index and (self.codes == self._index[END]).any():
+            raise DataError(
+                f"the label {END!r} means the end of a case; rename it in the data, or read them with "
+                "ends='cut off'"
+            )
+        labels = sorted({*self.labels, END})
+        codes = translation(self.labels, labels)[self.codes]
+        codes = np.insert(codes, self.offsets[1:][self.complete], np.int32(labels.index(END)))
+        offsets = self.offsets + np.append(0, np.cumsum(self.complete))
+        moments = None if self.moments is None else self.moments.with_ends(self.offsets, self.complete)
+        about = {**self._of_sequences, "ends": "cut off"}
+        return EventSequences(
+            codes, offsets, labels, self._ids, moments=moments, tied_order=self.tied_order, **about
+        )
 
     def with_attributes(self, attributes: Attributes | None) -> EventSequences:
         """The same events, with other attributes of their sequences, or none."""
@@ -339,4 +393,5 @@ class EventSequences(Relabelled):
             *(self.labels, self.label_counts, self.lengths, self.n_events, self.tied_order, self.origin),
             n_ticks=self.n_ticks if self.moments is not None and self.moments.has_ticks else None,
             attribute_counts={} if self.attributes is None else self.attributes.counts,
+            n_complete=int(self.complete.sum()),
         )

@@ -16,10 +16,16 @@ from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: A label as people may write it: text, or a number that means its text.
 Label = str | int | float
+#: Whether sequences are complete, all of them or each; those that are not were cut off.
+Ends = Literal["complete", "cut off"] | npt.ArrayLike
 #: What to do about labels that a vocabulary does not hold.
 Unknown = Literal["error", "ignore"]
 #: The code of an event whose label is not in the vocabulary (``recode(..., unknown="ignore")``).
 UNKNOWN = -1
+#: What comes next after the last event of a complete sequence: a possible target, never an influencer.
+END = "(end of case)"
+#: What sequences are of which nothing else is said.
+ENDS: Literal["complete", "cut off"] = "complete"
 
 
 def label_text(value: object) -> str:
@@ -179,6 +185,23 @@ def _frozen_weights(values: npt.ArrayLike, n_sequences: int) -> FloatArray:
     return held.view()
 
 
+def _complete(ends: Ends | None, n_sequences: int) -> BoolArray:
+    """Which sequences are complete, as a read-only array."""
+    ends = ENDS if ends is None else ends
+    if isinstance(ends, str):
+        if ends not in ("complete", "cut off"):
+            raise DataError(f"ends must be 'complete' or 'cut off', not {ends!r}")
+        found = np.full(n_sequences, ends == "complete")
+    else:
+        found = np.array(ends)
+        if found.shape != (n_sequences,) or found.dtype != bool:
+            raise DataError(
+                f"ends must be 'complete', 'cut off', or one truth value for each of {n_sequences} sequences"
+            )
+    found.flags.writeable = False
+    return found.view()
+
+
 def count_codes(codes: CodeArray, n: int) -> IntArray:
     """How often each of the codes 0, 1, ..., n - 1 occurs; those of no label are left out."""
     counts = np.zeros(n, np.int64)
@@ -210,8 +233,9 @@ def checked_arrays(
     attributes: Attributes | None,
     moments: Moments | None,
     weights: npt.ArrayLike | None,
-) -> tuple[CodeArray, IntArray, FloatArray | None]:
-    """Codes, offsets and weights as read-only arrays; what are no sequences of events is refused."""
+    ends: Ends | None,
+) -> tuple[CodeArray, IntArray, FloatArray | None, BoolArray]:
+    """Codes, offsets, weights, and which sequences are complete; what are no sequences is refused."""
     codes, offsets = _frozen(codes, np.int32, "codes"), _frozen(offsets, np.int64, "offsets")
     if any(not isinstance(label, str) for label in labels):
         raise DataError("labels must be text")
@@ -232,4 +256,5 @@ def checked_arrays(
     clash = set() if attributes is None else set(attributes.names) & set(labels)
     if clash:
         raise DataError(f"{min(clash)!r} is both a label and the name of an attribute; rename the label")
-    return codes, offsets, None if weights is None else _frozen_weights(weights, len(offsets) - 1)
+    n = len(offsets) - 1
+    return codes, offsets, None if weights is None else _frozen_weights(weights, n), _complete(ends, n)

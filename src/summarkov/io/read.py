@@ -11,6 +11,8 @@ from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin
+from summarkov.events.ends import AskedEnds
+from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import iterate
 from summarkov.io.addresses import local_name
 from summarkov.io.case_attributes import Cuts, attributes_from
@@ -41,6 +43,10 @@ def read_events(
     attributes: Any = None,
     cuts: Cuts | None = None,
     missing_attributes: Literal["value", "error"] = "value",
+    ends: Literal["complete", "cut off"] | None = None,
+    closed_by: Iterable[object] | None = None,
+    open_since: Any = None,
+    ends_column: str | None = None,
 ) -> EventSequences:
     """Read sequences of events from lists, tables and files.
 
@@ -117,6 +123,17 @@ def read_events(
         numbers.
     missing_attributes
         "value": a missing value is one of its own, "(missing)"; or "error".
+    ends
+        "complete": every sequence is a case that is over, and its end is what comes next after its last
+        event. That is the default. "cut off": a window onto something that goes on, as in the paper, where
+        nothing is known of what comes after the last event.
+    closed_by
+        Labels that close a case, such as ``["Closed"]``: a sequence whose last event is another is cut off.
+    open_since
+        A date, a time, or a number of the order column: a sequence with an event then or later is cut off,
+        for it may go on. The times of events are kept.
+    ends_column
+        A column, constant per case, that is true for complete sequences and false for those that are cut off.
 
     Notes
     -----
@@ -159,14 +176,32 @@ def read_events(
         attributes=attributes,
         cuts=cuts,
         missing_attributes=missing_attributes,
+        ends=ends,
+        closed_by=closed_by,
+        open_since=open_since,
+        ends_column=ends_column,
     )
     events = _read(source, wanted, format)
     if not isinstance(source, EventSequences):
         named = local_name(source) if isinstance(source, str | os.PathLike) else TABLE
         warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, named)
-    if wanted.cases is None:
+    if wanted.cases is not None:
+        events = events.with_attributes(attributes_from(wanted.cases, wanted, events.ids))
+    return events if wanted.ends is None else _with_ends(events, wanted.ends)
+
+
+def _with_ends(events: EventSequences, asked: AskedEnds) -> EventSequences:
+    """Events of which it is known which sequences are complete."""
+    if not asked.differ:
+        return events.with_ends("cut off" if asked.cut_off else "complete")
+    rows, moments = Rows.of(events), events.moments
+    names = () if events.attributes is None else events.attributes.names
+    unit = None if moments is None or moments.times is None else moments.unit
+    rule = asked.rule(rows.labels, names, unit)
+    events = events.with_ends(rule.complete(rows.codes, rows.offsets, rows.moments))
+    if asked.column is None or events.attributes is None:
         return events
-    return events.with_attributes(attributes_from(wanted.cases, wanted, events.ids))
+    return events.with_attributes(events.attributes.without(asked.column))
 
 
 def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:

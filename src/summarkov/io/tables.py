@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
+from summarkov.events.describe import late_cases
 from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import Encoded, settle
 from summarkov.io.list_columns import is_list, sequences_of_lists
@@ -166,6 +169,12 @@ class InOrder:
         if moments is not None:
             codes, offsets, moments = moments.of_rows(codes, offsets)
         ties = Ties() if order.together else ties
+        origin = origin_of(chosen, left_out, ties.case, backwards)
+        if self.kinds and pa.types.is_timestamp(self.kinds[0]):
+            late = late_cases(self.keys[0], self.offsets if wanted.gap is None else offsets)
+            if late is not None:
+                since = np.datetime64(late[1], self.kinds[0].unit)
+                origin = replace(origin, late=late[0], late_since=str(since.astype("datetime64[s]")))
         return EventSequences(
             codes,
             offsets,
@@ -173,7 +182,7 @@ class InOrder:
             ids,
             moments=moments,
             tied_order=ties.n,
-            origin=origin_of(chosen, left_out, ties.case, backwards),
+            origin=origin,
             **per_sequence(of_cases, wanted, source, ids),
         )
 

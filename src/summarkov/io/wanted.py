@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Literal, TypedDict
 
 from summarkov.errors import SettingError, nearest
+from summarkov.events.ends import AskedEnds
 from summarkov.events.vocabulary import vocabulary_of
 from summarkov.io.case_attributes import Cuts, check_cuts
 from summarkov.io.columns import Columns
@@ -37,6 +38,10 @@ class Reading(TypedDict, total=False):
     attributes: Any
     cuts: Cuts
     missing_attributes: Literal["value", "error"]
+    ends: Literal["complete", "cut off"] | None
+    closed_by: Iterable[object] | None
+    open_since: Any
+    ends_column: str | None
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class Wanted:
     cuts: Cuts = field(default_factory=dict)
     missing_attributes: str = "value"
     cases: Any = None  # a table of attributes, one row per case
+    ends: AskedEnds | None = None  # None: as the events say, if they do, else complete
 
     @classmethod
     def of(
@@ -76,6 +82,10 @@ class Wanted:
         attributes: Any = None,
         cuts: object = None,
         missing_attributes: str = "value",
+        ends: str | None = None,
+        closed_by: Any = None,
+        open_since: Any = None,
+        ends_column: Any = None,
     ) -> Wanted:
         """Check the settings, before any data is touched."""
         for name, value in (("lifecycle", lifecycle), ("missing", missing), ("separator", separator)):
@@ -93,6 +103,12 @@ class Wanted:
         listed = attributes is None or (
             isinstance(attributes, list | tuple) and all(isinstance(name, str) for name in attributes)
         )
+        asked = None
+        if (ends, closed_by, open_since, ends_column) != (None, None, None, None):
+            asked = AskedEnds.of(ends or "complete", closed_by, open_since, ends_column)
+            times = times or open_since is not None
+            if listed and ends_column is not None and ends_column not in (attributes or ()):
+                attributes = [*(attributes or ()), ends_column]
         if cuts is not None and attributes is None:
             raise SettingError("cuts are about attributes; name these with attributes=")
         return cls(
@@ -116,6 +132,7 @@ class Wanted:
             {} if cuts is None else check_cuts(cuts),
             missing_attributes,
             None if listed else attributes,
+            asked,
         )
 
     def for_columns(self, chosen: Columns) -> Wanted:

@@ -19,5 +19,5 @@ from summarkov.models.outcome import OutcomeModel
 from summarkov.models.predictions import predict_frame
 from summarkov.models.predictor import OTHER, Predictions
 from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
-from summarkov.models.transformers import AddEnd, CollapseRepeats, MapLabels, PoolRare, ReadEvents
+from summarkov.models.transformers import CollapseRepeats, MapLabels, PoolRare, ReadEvents
 from summarkov.models.tree import TreeSuMM

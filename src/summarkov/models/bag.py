@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Strata
-from summarkov.engines import CountSource, EventSource, Layout, StateCounts, as_source, joint_memory
+from summarkov.engines import CountSource, EventSource, Layout, StateCounts, joint_memory
 from summarkov.engines.surveys import Asked, count_followed
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events.draws import Bootstrap
@@ -79,7 +79,7 @@ class Bag(HasPage, Predictor):
             raise SettingError(f"model must be a model such as TreeSuMM('X'), not {self.model!r}")
         check_whole("n_models", self.n_models, 1, MOST_REPLICATES)
         draws = Bootstrap(self.n_models, seed_of(self.seed, self.random_state))
-        source = as_source(events, sample_weight=sample_weight, n_jobs=self.model.n_jobs)
+        source = self.model.learned_from(events, sample_weight=sample_weight, n_jobs=self.model.n_jobs)
         if not isinstance(source, EventSource):
             raise SettingError(f"a {type(source).__name__} cannot be resampled; give the events themselves")
         models, on_done = [], progress_counter(progress, self.n_models)

@@ -109,7 +109,7 @@ class OneHistory:
         """One more event at the end, at the time of the last."""
         codes, moments = np.append(self.codes, np.int32(code)), self.moments
         if moments is not None:
-            moments = moments.with_ends(np.array([0, len(self.codes)]), 1)
+            moments = moments.with_ends(np.array([0, len(self.codes)]), np.ones(1, bool))
         return replace(self, codes=codes, moments=moments)
 
     def must_have(self, code: int, asked: Sequence[int]) -> bool:
@@ -140,7 +140,7 @@ def _moments(history: OneHistory) -> Moments | None:
     n, moments = len(history.codes), history.moments
     if moments is None and not history.attributes:
         return None
-    moments = (moments or Moments(np.ones(n, bool))).with_ends(np.array([0, n]), 1)
+    moments = (moments or Moments(np.ones(n, bool))).with_ends(np.array([0, n]), np.ones(1, bool))
     held = len(history.values)
     times = None if moments.times is None else np.insert(moments.times, [0] * held, moments.times[0])
     return replace(moments, starts=np.insert(moments.starts, [0] * held, False), times=times)

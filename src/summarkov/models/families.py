@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from summarkov.engines import Target
 from summarkov.errors import SettingError, nearest
-from summarkov.events.vocabulary import label_text
+from summarkov.events.vocabulary import END, label_text
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import candidate_codes, codes_of, given_codes, label_list
 from summarkov.scores import Scorer
@@ -62,6 +62,9 @@ class SearchedModel(SummaryModel):
         are then those within each of their values, and their own effects are not told.
     max_influencers : int, optional
         The most influencers, required ones included.
+    paper : bool
+        All settings of the paper at once: sequences are taken for cut off, whatever they are, and
+        ``false_edges`` for None. The other settings have the paper's values unless they are given.
     max_sets : int, optional
         Exact search stops after this number of sets has been scored, and says how much better than the best
         so far any other could be; None: it goes on to the end.
@@ -82,6 +85,7 @@ class SearchedModel(SummaryModel):
     given: Iterable[str] = ()
     max_influencers: int | None = None
     max_sets: int | None = 100_000
+    paper: bool = False
 
     def make_problem(
         self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
@@ -91,6 +95,8 @@ class SearchedModel(SummaryModel):
         given = given_codes(self.given, labels)
         required = {*codes_of(label_list("required", self.required), labels), *itertools.chain(*given)}
         forbidden = {*codes_of(label_list("forbidden", self.forbidden), labels), *target.never_influence}
+        if END in {labels[z] for z in required}:
+            raise SettingError(f"{END!r} comes after all events of a sequence and influences none")
         if both := required & forbidden:
             raise SettingError(f"{labels[min(both)]!r} is both required and forbidden")
         most = self.max_influencers
@@ -99,10 +105,11 @@ class SearchedModel(SummaryModel):
             check_whole("max_influencers", most, len(required), limits=limits)
         if self.max_sets is not None:
             check_whole("max_sets", self.max_sets, 1, limits="from 1 on or None")
+        false_edges = None if self.paper else self.false_edges
         return Problem(
             summary=summary,
             target=target,
-            scorer=Scorer(self.criterion, self.alpha, self.gamma, self.xi, self.prior, self.false_edges),
+            scorer=Scorer(self.criterion, self.alpha, self.gamma, self.xi, self.prior, false_edges),
             labels=labels,
             n_events=n_events,
             scale=scale,

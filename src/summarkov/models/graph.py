@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Confidence
-from summarkov.engines import Layout, as_source, make_source
+from summarkov.engines import Layout, make_source
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text, translation
@@ -71,7 +71,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
     ) -> Self:
         """Learn all models. ``progress(done, total)`` is called as targets are finished; True writes it."""
         self._check_template()
-        source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        source = self.model.learned_from(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         models = self.make_models(source.labels, Layout.of(source).attributes)
         learn(
             models, source, [self.model.make_summary()] * len(models), progress_counter(progress, len(models))
@@ -262,8 +262,8 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
     ) -> Reached:
         """The probability that a label comes within some events after a history, or ever.
 
-        Without ``within`` it is that of its coming before the sequence ends, for graphs of events with an end
-        (``events.add_end()``). All that may happen is followed where look-backs have a limit and that is not
+        Without ``within`` it is that of its coming before the sequence ends, for graphs of
+        complete sequences. All that may happen is followed where look-backs have a limit and that is not
         too much; else 10,000 sequences are drawn, and ``error`` is the standard error of that.
 
         >>> from summarkov import BSuMM
@@ -316,7 +316,7 @@ def fit_together(graphs: Sequence[InfluenceGraph], events: Any) -> None:
     """
     for graph in graphs:
         graph._check_template()
-    source = as_source(events, n_jobs=graphs[0].n_jobs)
+    source = graphs[0].model.learned_from(events, n_jobs=graphs[0].n_jobs)
     attributes = Layout.of(source).attributes
     each = [graph.make_models(source.labels, attributes) for graph in graphs]
     summaries: list[Summary] = []

@@ -11,7 +11,7 @@ from summarkov.confidence.adjusted import compared_rates, compared_ratios, limit
 from summarkov.engines import MemorySource
 from summarkov.engines.weights import fixed_point
 from summarkov.errors import DataError, SettingError
-from summarkov.events import EventSequences
+from summarkov.events import END, EventSequences
 from summarkov.events.attributes import join_attributes
 from summarkov.events.moments import join_moments
 from summarkov.explain import GroupComparison, GroupShare, LabelDifference, SeveralGroups
@@ -104,36 +104,42 @@ def compare_groups(
         )
     groups = [read_events(events) for events in (first, second)]
     groups = groups if sample_weight is None else _weighted(groups, sample_weight)
-    groups = [events[_is_counted(events)] for events in groups]
-    if any(len(events) < 2 for events in groups):
+    groups = [events[_weights(events) > 0] for events in groups]
+    counted = [events[events.lengths > 0] for events in groups]
+    if any(len(events) < 2 for events in counted):
         raise DataError("each group needs at least two sequences that are not empty, nor of weight 0")
-    both = _together(*groups)
-    cut = len(groups[0])
+    both = _together(*counted)
+    cut = len(counted[0])
     parts = slice(0, cut), slice(cut, None)
     sources, graphs = [], []
     for done, part in enumerate((*parts, slice(None))):
         sources.append(MemorySource(both[part], sample_weight=both[part].weights, n_jobs=n_jobs))
         graphs.append(InfluenceGraph(model, targets=targets, n_jobs=n_jobs).fit(sources[-1]))
         tell(done + 1, 5)
-    sizes, chosen = (cut, len(groups[1])), list(graphs[0].models_)
-    labels = _label_differences([both[part] for part in parts], chosen, level)
+    sizes, chosen = (len(groups[0]), len(groups[1])), list(graphs[0].models_)
+    totals = [float(_weights(events).sum()) for events in groups]  # empty sequences, too
+    occurring = [label for label in chosen if label != END]
+    labels = _label_differences([both[part] for part in parts], totals, occurring, level)
     edges = edge_differences(graphs, sources[:2], (int(n), int(seed)), level, tell)
     return GroupComparison((names[0], names[1]), int(n), int(seed), float(level), sizes, labels, edges)
 
 
 def _label_differences(
-    groups: Sequence[EventSequences], chosen: Sequence[str], level: float
+    groups: Sequence[EventSequences], weights: Sequence[float], chosen: Sequence[str], level: float
 ) -> tuple[LabelDifference, ...]:
-    """How chosen labels differ: the sequences that they reach, and their share of events."""
+    """How chosen labels differ: the sequences that they reach, and their share of events.
+
+    ``groups`` are the sequences with events, and ``weights`` those of all sequences of each group together.
+    """
     codes = [groups[0].labels.index(label) for label in chosen]
-    reached, totals, hits, lengths = [], [], [], []
+    totals = [np.full(len(codes), weight) for weight in weights]
+    reached, hits, lengths = [], [], []
     for events in groups:
         weight = _weights(events)
         counts = np.zeros((len(events), len(events.labels)), np.int64)
         np.add.at(counts, (np.repeat(np.arange(len(events)), events.lengths), events.codes), 1)
         counts = counts[:, codes]
         reached.append(weight @ (counts > 0))
-        totals.append(np.full(len(codes), weight.sum()))
         hits.append(weight[:, None] * counts)
         lengths.append(weight * events.lengths)
     reach = compared_rates(reached, totals, level)
@@ -174,11 +180,6 @@ def _weights(events: EventSequences) -> FloatArray:
     return np.ones(len(events)) if events.weights is None else events.weights
 
 
-def _is_counted(events: EventSequences) -> BoolArray:
-    """Whether there is something to count in each sequence."""
-    return np.asarray((events.lengths > 0) & (_weights(events) > 0))
-
-
 def _together(first: EventSequences, second: EventSequences) -> EventSequences:
     """The sequences of both groups over one vocabulary."""
     labels = tuple(sorted({*first.labels, *second.labels}))
@@ -192,6 +193,7 @@ def _together(first: EventSequences, second: EventSequences) -> EventSequences:
         attributes=join_attributes([first.attributes, second.attributes]),
         moments=join_moments([(part.n_rows, part.moments) for part in (first, second)]),
         weights=np.concatenate([_weights(first), _weights(second)]) if is_weighted else None,
+        ends=np.concatenate([first.complete, second.complete]),
     )
 
 
@@ -304,7 +306,7 @@ def _shares(
         is_it = events.codes == events.code(label)
         occurs: BoolArray = np.bincount(sequence[is_it], minlength=len(events)) > 0
         for name in names:
-            here = (groups == name) & (events.lengths > 0)
+            here = groups == name
             of_events = here[sequence]
             weight = weights[sequence]
             yield GroupShare(

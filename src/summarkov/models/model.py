@@ -125,9 +125,18 @@ class SummaryModel(HasPage, Predictor):
             A weight for every sequence: how many such sequences it stands for. N, which the penalty of a
             score grows with, is what all events weigh together, and must be 2 at least.
         """
-        source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        source = self.learned_from(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         learn([self], source, [self.make_summary()])
         return self
+
+    def learned_from(
+        self, events: Any, *, sample_weight: Any = None, n_jobs: int | None = None
+    ) -> CountSource:
+        """What a model of these settings is learned from: all of the data, or as the paper has it."""
+        source = as_source(events, sample_weight=sample_weight, n_jobs=n_jobs)
+        if getattr(self, "paper", False) and isinstance(source, EventSource):
+            return source.without_ends()
+        return source
 
     def partial_fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
         """Add the counts of further events; the influencers stay. Fits if the model is not fitted yet."""

@@ -12,8 +12,7 @@ import numpy as np
 from summarkov.engines import IN_A_ROW, Layout, Past, joint_memory
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events.moments import Moments
-from summarkov.events.prepare import END
-from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown, iterate, label_text
+from summarkov.events.vocabulary import END, UNKNOWN, Unknown, check_unknown, iterate, label_text
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 from summarkov.models.parameters import codes_of
@@ -229,8 +228,8 @@ def reach(
     end = labels.index(END) if END in labels else None
     if within is None and end is None:
         raise SettingError(
-            "without within=, a number of events, it must be known when a sequence ends; learn from "
-            "events.add_end()"
+            "without within=, a number of events, it must be known when a sequence ends; learn from complete "
+            "sequences (ends='complete')"
         )
     if within is not None:
         check_whole("within", within, 1, _LONGEST)

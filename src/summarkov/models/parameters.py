@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 from summarkov.engines import IN_A_ROW, Layout, Target
 from summarkov.errors import NotFittedError, SettingError, UnknownLabelError, nearest, optional_library
-from summarkov.events.vocabulary import is_label, label_text
+from summarkov.events.vocabulary import END, is_label, label_text
 from summarkov.frames import Sheet
 
 
@@ -91,6 +91,7 @@ class Parameters:
             "fitted_type",
             "has_edges",
             "layout_",
+            "learned_from",
             "make_models",
             "make_problem",
             "make_search",
@@ -242,9 +243,10 @@ def codes_of(names: Iterable[object], labels: Sequence[str]) -> list[int]:
 def candidate_codes(
     labels: Sequence[str], candidates: Iterable[object] | None, without: Iterable[int]
 ) -> tuple[int, ...]:
-    """The codes of the labels that may influence, all or those listed, but for some; sorted."""
+    """The codes of the labels that may influence, all or those listed, but for some and ``END``; sorted."""
     among = None if candidates is None else tuple(codes_of(label_list("candidates", candidates), labels))
-    return _all_but(len(labels), among, frozenset(without))
+    end = codes_of([END], labels) if END in labels else ()
+    return _all_but(len(labels), among, frozenset((*without, *end)))
 
 
 def given_codes(given: Iterable[str], labels: Sequence[str]) -> list[list[int]]:

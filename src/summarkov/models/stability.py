@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from summarkov.engines import Layout, as_source, make_source
+from summarkov.engines import Layout, make_source
 from summarkov.engines.surveys import positions_within
 from summarkov.errors import SettingError
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
@@ -191,7 +191,7 @@ def sensitivity(
         for name, values in (("lookback", lookback), ("gamma", gamma))
         if values is not None
     }
-    source = as_source(events, sample_weight=sample_weight, n_jobs=model.n_jobs)
+    source = template.learned_from(events, sample_weight=sample_weight, n_jobs=model.n_jobs)
     plain: list[SummaryModel] = [template]
     if isinstance(model, InfluenceGraph):
         plain = model.make_models(source.labels, Layout.of(source).attributes)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 #: Settings that are younger than the format, and the value that files without them were written with.
-_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": (), "contexts": 0.0}
+_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": (), "contexts": 0.0, "paper": False}
 
 
 def read_settings(node: Node, family: type[SummaryModel | JointSuMM]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, Self
 from summarkov.engines import EventSource, as_events
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.prepare import END, RARE, pool_each
+from summarkov.events.prepare import RARE, pool_each
 from summarkov.events.vocabulary import Label
 from summarkov.frames import Sheet
 from summarkov.io import read_events
@@ -146,27 +146,6 @@ class CollapseRepeats(Transformer):
 
     def _prepare(self, events: Prepared) -> Prepared:
         return events.collapse_repeats()
-
-
-@dataclass(eq=False, repr=False)
-class AddEnd(Transformer):
-    """End every sequence with one more event, so that a model learns what comes before the end.
-
-    Parameters
-    ----------
-    label : str
-        The label of that event.
-
-    Examples
-    --------
-    >>> AddEnd().fit_transform([["a"], []]).to_lists()
-    [['a', '(end)'], ['(end)']]
-    """
-
-    label: Label = END
-
-    def _prepare(self, events: Prepared) -> Prepared:
-        return events.add_end(self.label)
 
 
 @dataclass(eq=False, repr=False)

@@ -10,6 +10,7 @@ import numpy as np
 
 from summarkov.engines import CandidateCounts, Request, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import Counts, joined_tables
+from summarkov.events.vocabulary import END
 from summarkov.frames import Records
 from summarkov.scores import Scorer
 from summarkov.summaries import Summary, WindowSummary
@@ -149,10 +150,11 @@ class Problem:
     def n_states(self, influencers: Sequence[int]) -> float:
         """|S(U)| as a float (infinite where no float is large enough), for each of the strata."""
         others = [z for z in influencers if z not in self.given]
+        n_labels = len(self.labels) - (END in self.labels)  # which is in no history
         if self.reachable_only:
-            n = self.summary.n_reachable([self.labels[z] for z in others], len(self.labels))
+            n = self.summary.n_reachable([self.labels[z] for z in others], n_labels)
         else:
-            n = self.summary.n_states(len(others), len(self.labels))
+            n = self.summary.n_states(len(others), n_labels)
         n *= self.n_strata
         return float(n) if n < 2**1000 else float("inf")
 

@@ -13,7 +13,7 @@ from summarkov.events import EventSequences
 from summarkov.events.attributes import Attributes, refuse_column
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.events.rows import Rows
-from summarkov.events.vocabulary import UNKNOWN
+from summarkov.events.vocabulary import END, UNKNOWN, translation
 from summarkov.settings import Duration, check_whole, is_number
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
@@ -31,16 +31,23 @@ def draw_sequences(
     """Draw sequences event by event, all sequences side by side.
 
     ``next_event`` takes the histories of some sequences, ``codes[k, t]``, and returns the probability of
-    every label for each, ``p[k, m]``. ``length`` is one for all, or one per sequence.
+    every label for each, ``p[k, m]``. ``length`` is one for all, or one per sequence: there it is cut off,
+    unless ``END`` came before.
     """
-    lengths = checked_lengths(n_sequences, length)
+    lengths = checked_lengths(n_sequences, length).copy()
     rng = np.random.default_rng(seed)
     codes = np.zeros((n_sequences, int(lengths.max(initial=0))), np.int32)
+    complete = np.zeros(n_sequences, bool)
     for t in range(codes.shape[1]):
         going = np.flatnonzero(lengths > t)
         codes[going, t] = _one_of_each(next_event(codes[going, :t]), rng)
+        if END in labels:
+            ended = going[codes[going, t] == list(labels).index(END)]
+            complete[ended], lengths[ended] = True, t
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return EventSequences(codes[np.arange(codes.shape[1]) < lengths[:, None]], offsets, labels)
+    drawn = codes[np.arange(codes.shape[1]) < lengths[:, None]]
+    others = [label for label in labels if label != END]
+    return EventSequences(translation(labels, others)[drawn], offsets, others, ends=complete)
 
 
 def _one_of_each(p: FloatArray, rng: np.random.Generator) -> IntArray:
@@ -114,12 +121,18 @@ def draw_ticks(
     lengths = np.broadcast_to(np.asarray(length, np.int64), (n_sequences,))
     rng = np.random.default_rng(seed)
     drawn: list[list[list[str]]] = [[] for _ in range(n_sequences)]
+    complete = np.zeros(n_sequences, bool)
     for position in range(int(lengths.max(initial=0))):
-        going = np.flatnonzero(lengths > position).tolist()
+        going = np.flatnonzero((lengths > position) & ~complete).tolist()
+        if not going:
+            break
         p = predict([drawn[each] for each in going])
         for each, hits in zip(going, rng.random(p.shape) < p, strict=True):
-            drawn[each].append([label for label, hit in zip(targets, hits, strict=True) if hit])
-    return EventSequences.from_lists(drawn, labels=labels)
+            tick = [label for label, hit in zip(targets, hits, strict=True) if hit]
+            complete[each] = END in tick
+            drawn[each] += [] if complete[each] else [tick]
+    others = [label for label in labels if label != END]
+    return EventSequences.from_lists(drawn, labels=others, ends=complete)
 
 
 #: Times are drawn in whole seconds from this moment on: the start of 2026.
@@ -246,7 +259,7 @@ class Drawing:
         held = None if self.attributes is None else self.attributes[which]
         if outcomes:
             held = with_columns(held, outcomes)
-        return EventSequences(codes, offsets, self.labels, moments=moments, attributes=held)
+        return EventSequences(codes, offsets, self.labels, moments=moments, attributes=held, ends="cut off")
 
     def next_places(self, which: IntArray, position: int) -> tuple[Rows, IntArray]:
         """The rows of some sequences up to a position, with an empty one there; and the rows of these."""

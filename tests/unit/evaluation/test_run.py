@@ -118,6 +118,71 @@ def test_a_label_that_only_test_knows_is_no_target_but_an_event():
     assert all(0 < line.top_1 < 1 for line in result.lines)
 
 
+#: Every contender of events in a row, and of those that differ only in a number one or two.
+EVERY = [
+    *("bsumm", "bsumm-auto", "osumm", "csumm", "bsumm-2", "chain-0", "chain-2", "vom", "ctw", "kneser-ney"),
+    *("tree", "tree-average", "joint", "joint-boosted"),
+    *(pytest.param(x, marks=pytest.mark.needs("sklearn")) for x in ("lr-presence-3", "lr-onehot-3")),
+    *(pytest.param(x, marks=pytest.mark.needs("sklearn")) for x in ("lr-relaxed-3", "boosting")),
+]
+
+
+def on_dev(parts, model, **how):
+    """What was chosen on dev, and the scores there."""
+    rows = sm.compare(*parts, models=[model], n_bootstrap=2, **how).to_dict()["targets"][model]
+    return [{name: row[name] for name in ("target", "settings", "dev_log_likelihood")} for row in rows]
+
+
+@pytest.mark.parametrize("model", EVERY)
+def test_nothing_on_dev_depends_on_test(model):
+    """Labels that only test has changed scores on dev for kneser-ney, joint and joint-boosted."""
+    odd = [*TEST, list("xyzabz"), list("yy")]
+    found = on_dev((TRAIN, DEV, TEST), model)
+    assert on_dev((TRAIN, DEV, odd), model) == found
+    slices = sm.read_events([*TRAIN, *DEV, *odd])  # slices keep the whole vocabulary
+    cuts = len(TRAIN), len(TRAIN) + len(DEV)
+    parts = slices[: cuts[0]], slices[cuts[0] : cuts[1]], slices[cuts[1] :]
+    assert on_dev(parts, model) == found
+
+
+@pytest.mark.parametrize("model", EVERY)
+def test_labels_that_train_does_not_know_are_all_alike(model):
+    """Which unknown label it is makes no difference, on dev or on test, to any contender."""
+
+    def measured(x, y):
+        parts = TRAIN, [*DEV, ["a", x, "b", y]], [*TEST, [y, "a", x, x]]
+        line = sm.compare(*parts, models=[model], n_bootstrap=2).to_dict()["lines"][0]
+        return {name: value for name, value in line.items() if name != "seconds"}
+
+    assert measured("x", "y") == measured("x", "x") == measured("0", "zz")
+
+
+def test_where_an_unknown_label_stands_no_target_occurred():
+    """The twin: it says 1/2, 1/4 and 1/4 everywhere, and costs log(1 - p) of each at an unknown label."""
+    share = {"a": 0.5, "b": 0.25, "c": 0.25}
+
+    class Shares:
+        name = "shares"
+
+        def fit_each(self, train, targets):
+            assert tuple(targets) == train.labels == ("a", "b", "c")
+            yield {}, self
+
+        def probability(self, events, target):
+            return np.full(events.n_events, share[target])
+
+        def influencers(self, target):
+            return None
+
+    odd = [list("axb"), list("y")]
+    result = sm.compare(TRAIN, DEV, odd, models=[Shares()], n_bootstrap=2)
+    expected = sum(math.log(p if x == came else 1 - p) for x, p in share.items() for came in "axby") / 3
+    (line,) = result.lines
+    assert line.log_likelihood == pytest.approx(expected, rel=1e-12)
+    assert line.next_event_log_loss == pytest.approx(-(math.log(0.5) + math.log(0.25)) / 2, rel=1e-12)
+    assert (line.top_1, line.top_3) == (0.25, 0.5)
+
+
 def test_a_label_that_test_does_not_know_is_a_target():
     result = sm.compare([*TRAIN, list("abz")], DEV, TEST, models=[*FAST, "bsumm"])
     assert {row["target"] for row in result.to_dict()["targets"]["bsumm"]} == {"a", "b", "c", "z"}

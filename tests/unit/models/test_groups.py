@@ -198,3 +198,28 @@ def test_what_differs_is_what_the_intervals_say(level, n):
     found = GroupComparison(("others", "north"), 2, 0, level, (45, 15), (label,), ())
     assert len(found.differing_labels()) == n
     assert f"Labels that differ: {'A' if n else 'none'}" in str(found.summary())
+
+
+def test_empty_sequences_are_among_those_that_a_label_does_not_reach():
+    """50 of 100 in both groups, which was reported as .5 against 1, with p .0017."""
+    first = [["A", "B"]] * 50 + [["B", "B"]] * 50
+    second = [["A", "B"]] * 50 + [[]] * 50
+    found = sm.compare_groups(sm.BSuMM(lookback=1), first, second, targets=["A"], n=20)
+    (label,) = found.labels
+    assert (label.reach_first, label.reach_second, found.sizes) == (0.5, 0.5, (100, 100))
+    assert label.reach.ratio == 1
+    assert label.reach.p_value == 1
+    weighted = sm.compare_groups(
+        sm.BSuMM(lookback=1),
+        first,
+        second,
+        targets=["A"],
+        n=20,
+        sample_weight=(np.ones(100), np.repeat([3.0, 1.0], 50)),
+    )
+    assert weighted.labels[0].reach_second == 0.75
+    several = sm.compare_groups_by(
+        sm.BSuMM(lookback=1), first + second, ["x"] * 100 + ["y"] * 100, targets=["A"], n=20
+    )
+    assert [(one.group, one.reach) for one in several.shares] == [("x", 0.5), ("y", 0.5)]
+    assert several.sizes == (100, 100)

@@ -37,7 +37,7 @@ from summarkov.wording import number, percent, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.events import EventSequences
-    from summarkov.events.describe import Description, Origin, Start
+    from summarkov.events.describe import CaseEnds, Description, Origin, Start
     from summarkov.models import InfluenceGraph, JointSuMM
     from summarkov.simulate import Dynamics
 
@@ -67,6 +67,12 @@ def print_origin(console: Page, origin: Origin | None) -> None:
     """Say from which columns events were read, and what was left out."""
     for sentence in [] if origin is None else origin.sentences():
         console.print(visible(f"{sentence[0].upper()}{sentence[1:]}."))
+
+
+def print_ends(console: Page, ends: CaseEnds | None) -> None:
+    """Say whether cases are taken as complete, and how to change it."""
+    for sentence in [] if ends is None else ends.sentences():
+        console.print(sentence)
 
 
 def print_notes(console: Page, labels: Iterable[str], tied_order: int, origin: Origin | None) -> None:
@@ -100,6 +106,7 @@ def print_description(console: Page, found: Description, most: int | None) -> No
     for line in found.beside():
         console.print(visible(f"{line[0].upper()}{line[1:]}"))
     print_origin(console, found.origin)
+    print_ends(console, found.ends)
     if found.n_empty:
         console.print(f"Empty sequences: {number(found.n_empty)}")
     print_notes(console, found.label_counts, found.tied_order, found.origin)

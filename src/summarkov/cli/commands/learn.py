@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.commands import add_confidence, add_order_test, has_edges, period_of
-from summarkov.cli.commands.events import print_notes, print_origin, print_starts
+from summarkov.cli.commands.events import print_ends, print_notes, print_origin, print_starts
 from summarkov.cli.files import check_output, save_model
 from summarkov.cli.options import (
     SEARCH,
@@ -36,6 +36,7 @@ from summarkov.wording import plural, visible
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
+    from summarkov.events.describe import CaseEnds
     from summarkov.models import JointSuMM, SummaryModel
 
 
@@ -127,17 +128,20 @@ def learn(
             add_confidence(fitted, events, n=confidence, blocks=blocks)
         tied_order, origin = events.tied_order, events.origin
         source = make_source(events)
+        ends = ends_of(events)
         special = special_starts(source.labels, count_starts(source), source.label_counts)
         story = None if is_joint_model else by_position(fitted, source)
     saved = save_model(fitted, output)
     if json:
         told = {} if story is None else {"by_position": story.to_dict()}
+        told["ends"] = vars(ends)
         print_json({"saved": saved, **as_read(origin, tied_order), **told, **document(fitted)})
         return
     console = results()
     print_fitted(console, fitted, edges=_MOST_EDGES)
     console.print()
     print_origin(console, origin)
+    print_ends(console, ends)
     print_notes(console, fitted.labels_, tied_order, origin)
     print_starts(console, special)
     if story is not None and story.differs:
@@ -208,6 +212,17 @@ def _print_saved(console: Page, saved: str | None) -> None:
         console.print("Not saved: add -o model.json to keep the model.")
     else:
         console.print_line(f"Saved the model as {saved}")
+
+
+def ends_of(events: EventSequences | EventSource) -> CaseEnds:
+    """How many cases are taken as complete."""
+    from summarkov.events import END, EventSequences
+    from summarkov.events.describe import case_ends
+
+    if isinstance(events, EventSequences):
+        return case_ends(len(events), int(events.complete.sum()), events.lengths, events.origin)
+    n = events.label_counts[events.labels.index(END)] // events.scale if END in events.labels else 0
+    return case_ends(events.n_sequences, min(int(n), events.n_sequences), None, events.origin)
 
 
 def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from summarkov.errors import UnknownLabelError
+from summarkov.events.vocabulary import END
 from summarkov.wording import plural, visible
 
 if TYPE_CHECKING:
@@ -56,10 +57,13 @@ def settings_words(model: SummaryModel | JointSuMM) -> str:
 
 def positions_words(fitted: Fitted) -> str:
     """How many positions were counted: events, or ticks where events happened together."""
+    ends = fitted.label_counts[fitted.labels.index(END)] if END in fitted.labels else 0
+    n_ends = float(ends / fitted.scale)
+    n_positions = fitted.n_events - n_ends
     if not fitted.layout.together:
-        return plural(fitted.n_events, "event")
-    n_events = float(fitted.event_counts.sum() / fitted.scale)
-    return f"{plural(fitted.n_events, 'tick')} of {plural(n_events, 'event')}"
+        return plural(n_positions, "event")
+    n_events = float(fitted.event_counts.sum() / fitted.scale) - n_ends
+    return f"{plural(n_positions, 'tick')} of {plural(n_events, 'event')}"
 
 
 def labels_words(labels: Sequence[str], attributes: Sequence[str]) -> str:
@@ -68,7 +72,7 @@ def labels_words(labels: Sequence[str], attributes: Sequence[str]) -> str:
     >>> labels_words(["A", "B", "region=north"], ["region=north"])
     '2 labels and 1 value of attributes'
     """
-    n_labels = plural(len(labels) - len(attributes), "label")
+    n_labels = plural(len(labels) - len(attributes) - (END in labels), "label")
     if not attributes:
         return n_labels
     return f"{n_labels} and {plural(len(attributes), 'value')} of attributes"

@@ -40,6 +40,7 @@ from summarkov.engines.views import Seen, SurveyWork, joined
 from summarkov.engines.weights import FIXED_POINT, in_units, refuse_overflow
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import DataError, SummarkovError, TooLargeError
+from summarkov.events.ends import AskedEnds
 from summarkov.io.addresses import name_of
 from summarkov.io.ticks import Ties, refuse_ties, warn_of_ties
 from summarkov.io.wanted import Reading, Wanted
@@ -273,7 +274,7 @@ def scan_spark(
     partitions: int | None = None,
     codes: str | os.PathLike[str] | None = None,
     **reading: Unpack[Reading],
-) -> SparkSource:
+) -> EventSource:
     """Count the events of a Spark dataframe on its cluster; a row is an event.
 
     The rows are brought together by case and sorted once, and cached as codes (4 bytes per event, 8 more for
@@ -311,7 +312,8 @@ def scan_spark(
     with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
         found, counts = frame.vocabulary(wanted.labels, whole=codes is not None)
         n = partitions or n_partitions(dataframe.sparkSession, int(counts.sum()))
-        return SparkSource(frame, found, counts, n, memory, None if codes is None else name_of(codes))
+        source = SparkSource(frame, found, counts, n, memory, None if codes is None else name_of(codes))
+    return source.with_ends(wanted.ends or AskedEnds.default())
 
 
 def n_partitions(session: Any, n_events: int) -> int:
