@@ -19,7 +19,8 @@ from scipy.optimize import linear_sum_assignment
 
 import summarkov as sm
 from paper.section import Section
-from summarkov.explain.sentences import change, limits, times
+from summarkov.explain.sentences import change
+from summarkov.explain.verdicts import limits, times
 from summarkov.text import (
     Concepts,
     Document,

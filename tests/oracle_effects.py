@@ -54,14 +54,3 @@ def greenland_robins(tables, level=0.95):
     spread = math.fsum(((a + b) * n1 * n0 - a * b * (n1 + n0)) / (n1 + n0) ** 2 for a, n1, b, n0 in tables)
     far = NormalDist().inv_cdf(0.5 + level / 2) * math.sqrt(spread / (above * below))
     return above / below * math.exp(-far), above / below * math.exp(far)
-
-
-def followed(sequences, window, z, x):
-    """In how many sequences z is in the window of some position, and of a position of x."""
-    delay, lookback = window
-    present = hit = 0
-    for sequence in sequences:
-        seen = list(positions([sequence], (delay, lookback), z, x))
-        present += any(here for here, _ in seen)
-        hit += any(here and is_x for here, is_x in seen)
-    return present, hit

@@ -126,12 +126,10 @@ def factor(ratio: float) -> str:
     >>> factor(4.44), factor(0.283), factor(25.3), factor(7e4), factor(0.0012)
     ('×4.4', '×0.28', '×25', 'over ×100', 'under ×0.01')
     >>> factor(0.0), factor(math.inf), factor(math.nan)
-    ('never', 'only then', '')
+    ('under ×0.01', 'over ×100', '')
     """
     if math.isnan(ratio):
         return ""
-    if ratio == 0 or ratio == math.inf:
-        return "never" if ratio == 0 else "only then"
     if ratio > 100:
         return "over ×100"
     return "under ×0.01" if ratio < 0.01 else f"×{_two_digits(ratio)}"

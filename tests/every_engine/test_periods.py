@@ -9,8 +9,8 @@ import oracle_order as oracle
 import summarkov as sm
 from strategies import examples
 from summarkov.engines import MemorySource
+from summarkov.engines.followings import Asked
 from summarkov.engines.shuffles import Shuffles, count_shuffled, cut_for_shuffling, position_strata
-from summarkov.engines.surveys import Asked
 from summarkov.errors import DataError, SettingError, TooLargeError
 from summarkov.events.rows import cut_events, with_keys
 from summarkov.summaries import Reach

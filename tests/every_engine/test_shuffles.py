@@ -14,8 +14,8 @@ from strategies import examples
 from summarkov import kernels
 from summarkov.confidence import Sums
 from summarkov.engines import MemorySource
+from summarkov.engines.followings import Asked
 from summarkov.engines.shuffles import Shuffles, count_shuffled, cut_for_shuffling, position_strata
-from summarkov.engines.surveys import Asked
 from summarkov.errors import TooLargeError
 from summarkov.events.rows import cut_events, with_keys
 from summarkov.explain import contrast

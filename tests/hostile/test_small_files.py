@@ -122,7 +122,7 @@ def test_shuffles_of_many_targets_among_many_labels():
 from summarkov.engines import MemorySource
 from summarkov.engines.shuffles import count_shuffled
 from summarkov.engines.shuffles import Shuffles
-from summarkov.engines.surveys import Asked
+from summarkov.engines.followings import Asked
 n = 30_000
 events = sm.EventSequences.from_lists([[f"{label:05}" for label in range(n)]])
 from summarkov.summaries import Reach

@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import oracle_effects as effects
+import oracle_followings as oracle
 import summarkov as sm
 from strategies import LABELS, examples
 from summarkov.confidence import Strata, rate_ratio
@@ -63,7 +64,9 @@ def check_edge(edge, sequences, windows, others):
     cells = [(a, n1 - a, b, n0 - b) for a, n1, b, n0 in tables]
     if cells and min(map(sum, zip(*cells, strict=True))) >= 10:
         assert (edge.low, edge.high) == pytest.approx(effects.greenland_robins(tables), rel=1e-9)
-    assert (edge.sequences_with, edge.sequences) == effects.followed(sequences, windows[z], z, x)
+    spans = ((size, False) for size in windows[z])
+    numbers = oracle.following(oracle.cases_of(sequences), [1] * len(sequences), z, x, *spans)
+    assert {name: getattr(edge, name) for name in numbers} == pytest.approx(numbers, abs=1e-9)
 
 
 @examples(60)

@@ -12,11 +12,11 @@ from typing import Any, Literal, cast, get_args
 
 from summarkov.engines.counts import Counts
 from summarkov.engines.disk import MEMORY, read_part, write_part
+from summarkov.engines.followings import FollowedWork
 from summarkov.engines.memory import make_source
 from summarkov.engines.messages import keep_answer, kept_answer, question_name
 from summarkov.engines.parts import KnownPart, SeveralParts, among_others, refuse_more, refuse_unlike
 from summarkov.engines.source import EventSource
-from summarkov.engines.surveys import FollowedWork
 from summarkov.engines.work import Answer, CountWork, Part, Work, threads
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events import EventSequences

@@ -1,4 +1,4 @@
-"""Passes that count sequences: how they begin, where a target followed an influencer, how beginnings end."""
+"""Passes that count sequences: how they begin, how beginnings end."""
 
 from __future__ import annotations
 
@@ -12,103 +12,13 @@ from summarkov.engines.counts import StateCounts, merge_keys
 from summarkov.engines.endings import EndedSource
 from summarkov.engines.messages import travels
 from summarkov.engines.requests import StatesRequest
-from summarkov.engines.source import CountSource, EventSource
+from summarkov.engines.source import EventSource
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.engines.work import EVENT_BYTES, Part, Past
 from summarkov.events.rows import Block, places_of, uncut
 from summarkov.kernels.index import Ticks
 from summarkov.settings import Duration
-from summarkov.summaries import Memory, Reach
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
-
-
-@dataclass(frozen=True)
-class Followed:
-    """Sequences, weighted.
-
-    ``present[u]``: those in which influencer u is in the window of some position. ``followed[u, x]``: of a
-    position of label x of the target.
-    """
-
-    present: FloatArray
-    followed: FloatArray
-
-    def of(self, influencer: int, label: int) -> tuple[float, float]:
-        """Sequences with an influencer, and those in which a label followed it."""
-        return float(self.present[influencer]), float(self.followed[influencer, label])
-
-    def __add__(self, other: Followed) -> Followed:
-        return Followed(self.present + other.present, self.followed + other.followed)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The influencers of a target, each with its window ``(d, k)``, and the labels of the target."""
-
-    influencers: tuple[int, ...]
-    windows: tuple[Reach, ...]
-    labels: tuple[int, ...]
-
-    def pairs(self) -> list[tuple[int, ...]]:
-        """Influencer, label, delay and look-back, and whether these are times."""
-        found: list[tuple[int, ...]] = []
-        for z, reach in zip(self.influencers, self.windows, strict=True):
-            delay, lookback = reach.delay_span, reach.lookback_span
-            spans = delay.size, lookback.size, int(delay.in_time), int(lookback.in_time)
-            found += [(z, x, *spans) for x in self.labels]
-        return found
-
-
-def count_followed(source: CountSource, asked: Sequence[Asked]) -> list[Followed | None]:
-    """Answer for several targets in one pass; None from a source that shows its counts only."""
-    pairs = np.array([pair for one in asked for pair in one.pairs()], np.int64).reshape(-1, 6)
-    work = FollowedWork(pairs)
-    if not isinstance(source, EventSource):
-        return [None] * len(asked)
-    counts = source.run(work) if len(pairs) else np.zeros((0, 2), np.int64)
-    answers: list[Followed | None] = []
-    start = 0
-    for one in asked:
-        shape = len(one.influencers), len(one.labels)
-        mine = counts[start : start + shape[0] * shape[1]].reshape(*shape, 2) / source.scale
-        answers.append(Followed(mine[:, 0, 0], mine[:, :, 1]))
-        start += shape[0] * shape[1]
-    return answers
-
-
-@dataclass(frozen=True)
-class FollowedWork:
-    """Counts sequences for pairs of an influencer and a label, see :func:`kernels.count_followed`."""
-
-    pairs: IntArray
-
-    @property
-    def memory(self) -> Memory:
-        """How far back a cut sequence must be remembered, see :meth:`Summary.memory`."""
-        sizes, in_time = self.pairs[:, 2:4].ravel(), self.pairs[:, 4:6].ravel() > 0
-        limited = sizes < kernels.UNLIMITED
-        near = sizes[limited & ~in_time].max(initial=1)
-        return Memory(int(near), None if limited.all() else 1, int(sizes[limited & in_time].max(initial=0)))
-
-    def run(self, part: Part) -> IntArray:
-        """Block by block; a sequence that goes on after a cut is counted once."""
-        totals = np.zeros((len(self.pairs), 2), np.int64)
-        counted = np.zeros((len(self.pairs), 2), np.int32)  # whether the last sequence is
-        goes_on = False
-        for block, index in part.indexed(part.most_events(EVENT_BYTES), self.memory):
-            if len(block.codes):
-                counts, ends = kernels.count_followed(index, block.weights, self.pairs)
-                if goes_on:
-                    again = counted & ends[:, :, 0]
-                    totals -= again if block.weights is None else again * block.weights[0]
-                one = goes_on and len(index.offsets) == 2  # all of it is of the sequence that went on
-                totals, counted = totals + counts, ends[:, :, 1] | (counted if one else 0)
-            goes_on = block.goes_on
-        return totals
-
-    def total(self, answers: Sequence[IntArray]) -> IntArray:
-        """Add up several parts."""
-        return np.asarray(np.sum(answers, axis=0))
 
 
 def count_starts(source: EventSource) -> IntArray:

@@ -18,7 +18,7 @@ from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, Sta
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.moments import Moments
-from summarkov.events.rows import Block, places_of
+from summarkov.events.rows import Block, places_of, uncut
 from summarkov.kernels import Index
 from summarkov.settings import is_whole
 from summarkov.summaries import Memory, Summary, WindowSummary
@@ -197,6 +197,12 @@ class Part:
             self.kept["blocks"] = list(carry_past(self.read(most), len(self.labels), memory, self.attributes))
         kept: list[tuple[Block, kernels.Index]] = self.kept["blocks"]
         return kept
+
+    def whole(self, most: int) -> Iterable[tuple[Block, Index]]:
+        """Blocks of whole sequences, of at most ``most`` events unless one sequence has more."""
+        if self.n_events is not None and self.n_events <= most:
+            return self.indexed(most, Memory(0, None))
+        return carry_past(uncut(self.read(most)), len(self.labels), Memory(0, None), self.attributes)
 
     def seen(self, read: Callable[[int], Iterator[Block]], labels: tuple[str, ...] | None = None) -> Part:
         """The same part with other events in it, and perhaps other labels."""

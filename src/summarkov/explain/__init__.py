@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeGuard, cast
 
 from summarkov.errors import SettingError
-from summarkov.explain import sentences
+from summarkov.explain import sentences, verdicts
 from summarkov.explain.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
 from summarkov.explain.group_comparison import (
     EdgeDifference,
@@ -27,7 +27,7 @@ from summarkov.explain.influence import (
     ranked,
     weight,
 )
-from summarkov.explain.sentences import Pattern, pattern_of
+from summarkov.explain.patterns import Pattern, pattern_of
 from summarkov.search import Trace
 
 

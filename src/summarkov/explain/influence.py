@@ -10,17 +10,23 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from summarkov.confidence import Strata, directions, given_selected, rate_ratio
+from summarkov.confidence.order import ORDERS
 from summarkov.engines import StateCounts
+from summarkov.engines.followings import Following
+from summarkov.explain.comparable import comparable_counts, not_comparable
+from summarkov.explain.following import follow_numbers
 from summarkov.frames import Record
 from summarkov.summaries import TreeSummary
 from summarkov.typing import CodeArray, FloatArray, IntArray
 
-#: Fewer hits than this, both seen and to be expected, are thin evidence.
+#: Fewer hits than this, both seen and to be expected, are too few.
 FEW_HITS = 10
-#: Why edges are faint; those that are not come first.
-FAINT = ("", "competition only", "company only", "thin evidence")
+#: Why edges are drawn and printed faintly; those that are not come first.
+FAINT = ("", "crowding out", "co-occurrence only", "not comparable", "too few events")
 #: So are hits in fewer sequences than this.
 FEW_SEQUENCES = 5
+#: With more occurrences in a sequence than this, sequences lead.
+OFTEN = 1.5
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,13 +51,34 @@ class Influence(Record):
         or absent alike (Mantel and Haenszel's ratio, see :func:`summarkov.confidence.rate_ratio`).
     hits_with, n_with, hits_without, n_without : float
         Hits and positions, with Z and without, over all positions.
-    sequences, sequences_with : float or None
-        In how many sequences Z was followed by x within its window, and in how many by anything; None
-        where a model file does not know.
+    cases_with, cases_followed : float or None
+        Sequences that contain Z, and those in which x follows it within the window. These and all numbers
+        down to ``cases_first`` are None where they are not known, as in older model files.
+    occurrences, followed, follow_rate : float or None
+        Occurrences of Z, those that x follows within the window in the same sequence, and their share. For
+        the end of a case: those that are its last event. An attribute of a sequence occurs once in it, and
+        is followed by whatever the sequence contains.
+    occurrences_other, followed_other, follow_rate_other : float or None
+        The same for all positions at which Z does not stand; for an attribute, sequences that do not have it.
+    left_out : float or None
+        Occurrences of Z that are not counted because a sequence was cut off before their window ended.
+    follow_rule : str or None
+        "counted": every occurrence is. "complete windows": all are left out, followed or not, whose window
+        was cut off. "product-limit": fewer than half would be left, so rates are estimated as of Kaplan and
+        Meier, and the numbers beside them are all occurrences and those that were seen to be followed.
+    cases_both, cases_first : float or None
+        Sequences that contain both Z and x, and those in which the first Z comes before the first x. None
+        if Z is x or an attribute, or x is the end of a case.
+    comparable_hits, comparable_expected : float or None
+        Hits with Z where the other influencers are as at some position without it, and those expected there
+        from the rate without: what ``ratio`` rests on. None where that is not known.
+    not_comparable : str
+        The other influencers with which the comparison is missing, where ``ratio`` is 0, infinite or unknown
+        for that reason alone; else empty.
     interval : str
         What the interval is from. "counts" takes events for independent given their past, as the model
-        does; "resampled" allows for sequences that differ (:meth:`InfluenceGraph.confidence`);
-        "likelihood" is that of a :class:`JointSuMM`, whose ratio is a factor of odds.
+        does; "robust" and "resampled" (:meth:`InfluenceGraph.confidence`) allow for sequences that differ;
+        "likelihood" is that of a :class:`JointSuMM`, whose ratio is a ratio of odds.
     frequency : float or None
         The share of graphs from resampled data that have the edge; None if it was not asked for.
     depends : str
@@ -59,19 +86,18 @@ class Influence(Record):
         if it is not a single influencer.
     corrected_ratio, corrected_low, corrected_high : float or None
         The same, allowing for selection: of many edges those are selected that look strong, so one that
-        was selected by a narrow margin looks stronger than it is
+        was barely selected looks stronger than it is
         (:func:`summarkov.confidence.given_selected`). None where the margin is not known.
     order : str or None
-        What the order test says: "about order", "company only" or "unclear"; None if it was not asked for
-        (:meth:`InfluenceGraph.order_test`).
+        What the order test shows: "depends on order", "co-occurrence only", "fixed order" or "unclear"; None
+        if it was not run (:meth:`InfluenceGraph.order_test`).
     order_ratio, order_low, order_high : float or None
         The ratio over that of the same sequences shuffled inside, and its 95% interval.
     order_p, order_q : float or None
         The p-value of the order test, and the adjusted one.
     competition : bool or None
-        True if Z moves x only by the room that other labels take or leave, which it moves the other way;
-        one event stands at a position. False if that does not explain all; None if there is nothing of
-        the kind.
+        True if Z changes x only because it makes other events more or less likely (crowding out): one event
+        stands at a position. False if that does not explain all; None if there is nothing of the kind.
     """
 
     influencer: str
@@ -84,8 +110,21 @@ class Influence(Record):
     n_with: float
     hits_without: float
     n_without: float
-    sequences: float | None = None
-    sequences_with: float | None = None
+    cases_with: float | None = None
+    cases_followed: float | None = None
+    occurrences: float | None = None
+    followed: float | None = None
+    follow_rate: float | None = None
+    occurrences_other: float | None = None
+    followed_other: float | None = None
+    follow_rate_other: float | None = None
+    left_out: float | None = None
+    follow_rule: str | None = None
+    cases_both: float | None = None
+    cases_first: float | None = None
+    comparable_hits: float | None = None
+    comparable_expected: float | None = None
+    not_comparable: str = ""
     interval: str = "counts"
     frequency: float | None = None
     depends: str = ""
@@ -103,12 +142,19 @@ class Influence(Record):
     derived_columns: ClassVar[tuple[str, ...]] = (
         "rate_with",
         "rate_without",
+        "precedence",
+        "leads_with_cases",
+        "directions_differ",
         "evidence",
         "is_thin",
         "is_narrow",
         "is_self",
         "is_reversed",
         "is_turned",
+        "raw_ratio",
+        "is_raw",
+        "shown_effect",
+        "set_aside",
     )
 
     @property
@@ -120,6 +166,34 @@ class Influence(Record):
     def rate_without(self) -> float:
         """The share of positions without Z that are hits; NaN where there is none."""
         return self.hits_without / self.n_without if self.n_without else math.nan
+
+    @property
+    def raw_ratio(self) -> float:
+        """The ratio of the two rates, with nothing else held equal; NaN where it is not known."""
+        if not self.n_with or not self.n_without or not (self.hits_with or self.hits_without):
+            return math.nan
+        return self.rate_with / self.rate_without if self.hits_without else math.inf
+
+    @property
+    def precedence(self) -> float | None:
+        """The share of the sequences with both labels in which the first Z comes before the first x."""
+        if self.cases_first is None or not self.cases_both:
+            return None
+        return self.cases_first / self.cases_both
+
+    @property
+    def leads_with_cases(self) -> bool:
+        """Whether Z occurs so often in one sequence that sequences say more than occurrences."""
+        if self.occurrences is None or not self.cases_with:
+            return False
+        return self.occurrences + (self.left_out or 0.0) > OFTEN * self.cases_with
+
+    @property
+    def directions_differ(self) -> bool:
+        """Whether x follows Z more often than other events but the ratio is less than 1, or the reverse."""
+        if self.follow_rate is None or self.follow_rate_other is None or math.isnan(self.ratio):
+            return False
+        return (self.follow_rate - self.follow_rate_other) * (self.ratio - 1) < 0
 
     @property
     def is_self(self) -> bool:
@@ -137,19 +211,39 @@ class Influence(Record):
     @property
     def is_turned(self) -> bool:
         """Whether the order of events works the other way round than the ratio looks."""
-        if self.order != "about order" or self.order_ratio is None or math.isnan(self.ratio):
+        if self.order != ORDERS[0] or self.order_ratio is None or math.isnan(self.ratio):
             return False
         return (self.order_ratio - 1) * (self.ratio - 1) < 0
 
     @property
+    def is_raw(self) -> bool:
+        """Whether too few events are comparable, so that the ratio of the two rates is shown instead.
+
+        Fewer than ten hits, and fewer than ten expected, where other influencers are equal; or none.
+        """
+        if self.comparable_hits is None or self.comparable_expected is None:
+            return False
+        return bool(self.not_comparable) or max(self.comparable_hits, self.comparable_expected) < FEW_HITS
+
+    @property
+    def shown_effect(self) -> str:
+        """The effect; "unclear" where counts do not allow a verb.
+
+        That is where follow rates point another way than the ratio, where the two rates do and are all that
+        is shown, and where nothing is comparable.
+        """
+        is_doubtful = self.directions_differ or (self.is_raw and self.is_reversed)
+        return "unclear" if self.not_comparable or is_doubtful else self.effect
+
+    @property
     def is_thin(self) -> bool:
-        """Whether few hits or few sequences stand behind it.
+        """Whether too few events or too few sequences stand behind it.
 
         Fewer than ten hits with Z, and fewer than ten to be expected there from the rate without; or fewer
-        than five sequences in which Z was followed by x (for one that does not amplify: in which Z came).
+        than five sequences in which x follows Z (for one that does not amplify: that contain Z).
         """
         expected = self.n_with * self.rate_without if self.n_without else 0.0
-        behind = self.sequences if self.effect == "amplifies" else self.sequences_with
+        behind = self.cases_followed if self.effect == "amplifies" else self.cases_with
         return max(self.hits_with, expected) < FEW_HITS or (behind is not None and behind < FEW_SEQUENCES)
 
     @property
@@ -162,16 +256,31 @@ class Influence(Record):
 
     @property
     def faint(self) -> str:
-        """Why an edge is drawn and printed faintly; nothing of one that is not."""
+        """Why an edge is drawn and printed faintly; empty for one that is not."""
         if self.is_thin:
-            return "thin evidence"
-        if self.order == "company only":
-            return self.order
-        return "competition only" if self.competition else ""
+            return "too few events"
+        if self.not_comparable:
+            return "not comparable"
+        if self.order == ORDERS[1]:
+            return "co-occurrence only"
+        return "crowding out" if self.competition else ""
+
+    @property
+    def set_aside(self) -> str:
+        """Why it does not count as found; empty if it passes.
+
+        An edge passes if it has enough events, is comparable and has a clear effect; and, if the order test
+        was run, if it depends on order and is more than crowding out.
+        """
+        if self.faint or self.order == "fixed order":
+            return self.faint or "fixed order"
+        if self.order not in (None, ORDERS[0]):
+            return "unclear order"
+        return "unclear direction" if self.shown_effect == "unclear" else ""
 
     @property
     def evidence(self) -> float:
-        """The logarithm of the factor that is sure: of the limit nearer to 1; 0 if neither is."""
+        """The logarithm of the lower bound of the effect, the limit nearer to 1; 0 if that holds 1."""
         if self.effect == "amplifies":
             return math.log(self.low)
         if self.effect == "inhibits":
@@ -191,14 +300,14 @@ def effect_of(low: float, high: float, is_mixed: bool = False) -> str:
 
 
 def ranked(edges: Iterable[Influence]) -> list[Influence]:
-    """Edges by evidence: the surest first, then labels on themselves, then faint ones, thin ones last."""
+    """Edges by evidence: the surest first, then labels on themselves, then faint ones."""
     clear: Sequence[str] = ("amplifies", "inhibits", "mixed", "unclear")
     return sorted(
         edges,
         key=lambda e: (
             FAINT.index(e.faint),
             e.is_self,
-            max(clear.index(e.effect), 1),
+            max(clear.index(e.shown_effect), 1),
             -e.evidence,
             e.target,
             e.influencer,
@@ -207,8 +316,8 @@ def ranked(edges: Iterable[Influence]) -> list[Influence]:
 
 
 def weight(edge: Influence) -> float:
-    """How much an edge counts in a picture: its evidence, and nothing where it is faint."""
-    return 0.0 if edge.faint else edge.evidence
+    """How much an edge counts in a picture: its evidence, and nothing where it is faint or unclear."""
+    return 0.0 if edge.faint or edge.shown_effect == "unclear" else edge.evidence
 
 
 class Totals(NamedTuple):
@@ -226,12 +335,14 @@ class Contrast:
 
     ``strata`` has the hits of one label, ``[..., c]``, in the configurations c of the other influencers.
     ``keys[c]`` is the configuration, ``totals`` sum over all positions, those of configurations that were
-    seen only with or only without included.
+    seen only with or only without included: these are ``apart``, with ``apart_keys``.
     """
 
     strata: Strata
     keys: CodeArray
     totals: Totals
+    apart: Strata
+    apart_keys: CodeArray
 
 
 def presence(table: StateCounts) -> StateCounts:
@@ -247,7 +358,10 @@ def contrast(table: StateCounts, scale: int, column: int, outcome: int) -> Contr
     sums = (numbers[..., rows].sum(axis=-1) for rows in (here, ~here) for numbers in (hits, n))
     totals = Totals(*(float(each) if each.ndim == 0 else np.nan for each in sums))
     strata = Strata.of(hits[..., with_], n[..., with_], hits[..., without], n[..., without])
-    return Contrast(strata, np.delete(table.keys[with_], column, axis=1), totals)
+    others = np.delete(table.keys, column, axis=1)
+    rest = np.setdiff1d(np.arange(len(here)), np.concatenate([with_, without]))
+    apart = Strata(*(numbers[..., rest] * side[rest] for side in (here, ~here) for numbers in (hits, n)))
+    return Contrast(strata, others[with_], totals, apart, others[rest])
 
 
 def presence_pairs(keys: CodeArray, column: int) -> tuple[IntArray, IntArray]:
@@ -289,7 +403,9 @@ def contrast_in_tree(tree: TreeSummary, at_nodes: FloatArray, influencer: int, o
     hits, n = at_nodes[:, outcome], at_nodes.sum(axis=1)
     each = hits[yes], n[yes], hits[no], n[no]
     keys = np.arange(len(rows), dtype=np.int32)[:, None]
-    return Contrast(Strata.of(*each), keys, Totals(*(float(numbers.sum()) for numbers in each)))
+    totals = Totals(*(float(numbers.sum()) for numbers in each))
+    strata = Strata.of(*each)
+    return Contrast(strata, keys, totals, Strata(*(numbers[:0] for numbers in each)), keys[:0])
 
 
 def influence_of(
@@ -297,19 +413,19 @@ def influence_of(
     target: str,
     found: Contrast,
     others: Sequence[str],
-    sequences: tuple[float, float] | None,
+    counted: Following | None,
     margin: float | None = None,
 ) -> Influence:
     """What a contrast says. ``others`` names the columns of its keys, if they stand for influencers.
 
-    ``sequences`` are those with the influencer, and those in which the target followed it. ``margin`` is that
-    by which the influencer was selected, see :func:`summarkov.confidence.given_selected`.
+    ``counted`` has how often the target follows. ``margin`` is that by which the influencer was selected,
+    see :func:`summarkov.confidence.given_selected`.
     """
     estimate = rate_ratio(found.strata)
     more, less = directions(found.strata)
     is_mixed = bool(more.any() and less.any())
-    n_with, n_followed = sequences if sequences is not None else (None, None)
     corrected = (None, None, None) if margin is None else given_selected(found.strata, margin)
+    hits, expected = comparable_counts(found.strata)
     return Influence(
         influencer,
         target,
@@ -318,8 +434,10 @@ def influence_of(
         float(estimate.low),
         float(estimate.high),
         *found.totals,
-        sequences=n_followed,
-        sequences_with=n_with,
+        **({} if counted is None else follow_numbers(counted)),
+        comparable_hits=hits,
+        comparable_expected=expected,
+        not_comparable=not_comparable(found, others),
         depends=_depends(found.keys[more], found.keys[less], others) if is_mixed else "",
         corrected_ratio=corrected[0],
         corrected_low=corrected[1],

@@ -1,278 +1,248 @@
-"""What influences and tables say, in words: the same on the terminal, in pages, figures and notebooks."""
+"""What influences say, in words: the same on the terminal, in pages, figures and notebooks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
-import numpy as np
+from summarkov.events.vocabulary import END
+from summarkov.explain.influence import Influence
+from summarkov.explain.verdicts import verdict
+from summarkov.wording import AttributeName, number, percent, plural
 
-from summarkov.confidence import exact_intervals, seen
-from summarkov.engines import StateCounts
-from summarkov.explain.influence import Influence, presence
-from summarkov.scores import probabilities
-from summarkov.typing import BoolArray, FloatArray
-from summarkov.wording import factor, factor_interval, number, percent, plural, several
+#: Why edges are set aside, in the order in which that is reported.
+_ASIDE = (
+    "fixed order",
+    "co-occurrence only",
+    "crowding out",
+    "unclear order",
+    "unclear direction",
+    "not comparable",
+    "too few events",
+)
+
+
+def headline(edges: Sequence[Influence]) -> str:
+    """How many influences pass, and how many were set aside as what.
+
+    >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200)
+    >>> thin = Influence("A", "C", "amplifies", 3.0, 1.8, 5.0, 3, 100, 2, 200)
+    >>> headline([edge, edge]), headline([edge, thin])
+    ('2 influences', '1 influence (set aside: 1 too few events)')
+    """
+    reasons = Counter(edge.set_aside for edge in edges)
+    passing = reasons.pop("", 0)
+    words = plural(passing, "influence")
+    if any(edge.order is not None for edge in edges):
+        words += " depends on order" if passing == 1 else " depend on order"
+    aside = ", ".join(f"{number(reasons[why])} {why}" for why in _ASIDE if reasons[why])
+    return f"{words} (set aside: {aside})" if aside else words
+
+
+# ---------------------------------------------------------------------- follow rates
+
+
+def share(hits: float, n: float) -> str:
+    """A share with its counts.
+
+    >>> share(262, 623), share(0, 0)
+    ('42.1% (262 of 623)', 'never seen')
+    """
+    return f"{percent(hits / n)} ({number(hits)} of {number(n)})" if n else "never seen"
+
+
+def follows(edge: Influence) -> str:
+    """How often the target follows the influencer, for a cell of a table.
+
+    Without follow rates: the share of moments with the influencer in the window at which it comes next.
+
+    >>> numbers = "A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200
+    >>> follows(Influence(*numbers, occurrences=623, followed=262, follow_rate=262 / 623))
+    '42.1% (262 of 623)'
+    >>> follows(Influence(*numbers))
+    '30.0% of moments (30 of 100)'
+    """
+    if edge.follow_rate is not None:
+        return _follow_share(edge.follow_rate, edge.followed, edge.occurrences, edge.follow_rule)
+    return _of_moments(edge.hits_with, edge.n_with)
+
+
+def follows_others(edge: Influence, *, counts: bool = True) -> str:
+    """The same after all other events; or without the influencer in the window."""
+    if edge.follow_rate is None:
+        text = _of_moments(edge.hits_without, edge.n_without)
+    elif edge.follow_rate_other is None:
+        return "never seen"
+    else:
+        numbers = edge.follow_rate_other, edge.followed_other, edge.occurrences_other
+        text = _follow_share(*numbers, edge.follow_rule)
+    return text if counts else text.split(" (")[0]
+
+
+def _follow_share(rate: float, hits: float | None, n: float | None, rule: str | None) -> str:
+    if not n or hits is None or math.isnan(rate):
+        return "never seen"
+    return f"about {percent(rate)}" if rule == "product-limit" else share(hits, n)
+
+
+def _of_moments(hits: float, n: float) -> str:
+    return share(hits, n).replace("% (", "% of moments (", 1)
 
 
 def change(edge: Influence) -> str:
-    """The share of hits without the influencer and with it.
+    """The follow rate after other events and after the influencer; without these, shares of moments.
 
-    >>> change(Influence("A", "B", "amplifies", 3.0, 2.0, 4.5, 30, 100, 20, 200))
-    '10.0% → 30.0%'
+    >>> numbers = "A", "B", "amplifies", 3.0, 2.0, 4.5, 30, 100, 20, 200
+    >>> counted = {"occurrences": 50, "followed": 20, "occurrences_other": 400, "followed_other": 40}
+    >>> change(Influence(*numbers, **counted, follow_rate=0.4, follow_rate_other=0.1))
+    '10.0% → 40.0%'
+    >>> change(Influence(*numbers))
+    '10.0% → 30.0% of moments'
     """
-    if not edge.n_with and not edge.n_without:
+    if not edge.n_with and not edge.n_without and edge.follow_rate is None:
         return ""
-    return f"{_rate(edge.rate_without)} → {_rate(edge.rate_with)}"
-
-
-def _rate(p: float) -> str:
-    return "never seen" if math.isnan(p) else percent(p)
+    if edge.follow_rate is None:
+        rates = [edge.rate_without, edge.rate_with]
+        return f"{' → '.join('never seen' if math.isnan(p) else percent(p) for p in rates)} of moments"
+    return f"{follows_others(edge, counts=False)} → {follows(edge).split(' (')[0]}"
 
 
 def rates(edge: Influence) -> str:
-    """Both shares with their counts, to follow "after A".
+    """Both shares with their counts, without names.
 
     >>> rates(Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 1, 52, 0, 12203))
-    '1.9% (1 of 52), otherwise 0% (0 of 12,203)'
+    '1.9% of moments (1 of 52), otherwise 0% of moments (0 of 12,203)'
     """
-    if not edge.n_with and not edge.n_without:
+    if edge.follow_rate is None and not edge.n_with and not edge.n_without:
         return "nothing was counted, for the model only compares others with it"
-    sides = ((edge.hits_with, edge.n_with), (edge.hits_without, edge.n_without))
-    told = [
-        f"{percent(hits / n)} ({number(hits)} of {number(n)})" if n else "never seen" for hits, n in sides
-    ]
-    return f"{told[0]}, otherwise {told[1]}"
+    if edge.follow_rate is None:
+        return f"{follows(edge)}, otherwise {follows_others(edge)}"
+    if isinstance(edge.influencer, AttributeName):
+        return f"in {follows(edge)}, in other cases {follows_others(edge)}"
+    if edge.target == END:
+        return f"the case ends after it: {follows(edge)}; after other events: {follows_others(edge)}"
+    lead = ""
+    if edge.leads_with_cases and edge.cases_followed is not None and edge.cases_with is not None:
+        lead = f"in {number(edge.cases_followed)} of {plural(edge.cases_with, 'case')} with it, "
+    return f"{lead}follows {follows(edge)}, after other events {follows_others(edge)}"
 
 
-def times(edge: Influence) -> str:
-    """The ratio; of a mixed influence, which has not one, the word, and nothing of an unclear one."""
-    return {"mixed": "mixed", "unclear": ""}.get(edge.effect, factor(edge.ratio))
-
-
-def limits(edge: Influence) -> str:
-    """The interval of the ratio; a mixed influence has not one ratio."""
-    return "" if edge.effect == "mixed" else factor_interval(edge.low, edge.high)
-
-
-def verdict(edge: Influence) -> str:
-    """The effect with its ratio and interval, and what it is adjusted for.
-
-    >>> from dataclasses import replace
-    >>> verdict(Influence("A", "B", "amplifies", 2.9, 1.8, 4.7, 30, 100, 20, 200))
-    'amplifies ×2.9 (95% interval 1.8 to 4.7), other influencers equal'
-    >>> verdict(Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 1, 52, 0, 12203))
-    'unclear (95% interval 0.10 to 9.0), other influencers equal'
-    """
-    if edge.effect == "mixed":
-        how = edge.depends or "more likely beside some of the other influencers, less beside others"
-        return f"mixed: {how}{_about_order(edge)}"
-    words = f"{edge.effect} {times(edge)}".strip() + f" (95% interval {limits(edge)})"
-    if _is_adjusted(edge):
-        words += ", other influencers equal"
-    if edge.is_reversed:
-        words += "; the two rates alone point the other way"
-    if edge.is_narrow:
-        words += f"; {corrected(edge)} allowing for its narrow selection"
-    return words + _about_order(edge)
-
-
-def corrected(edge: Influence) -> str:
-    """The ratio and interval that allow for selection; nothing where they are not known.
-
-    >>> numbers = 1.8, 1.3, 2.4, 30, 100, 20, 200
-    >>> narrow = {"corrected_ratio": 1.2, "corrected_low": 0.95, "corrected_high": 2.4}
-    >>> corrected(Influence("A", "B", "amplifies", *numbers, **narrow))
-    '×1.2 (0.95 to 2.4)'
-    """
-    if edge.corrected_ratio is None or edge.corrected_low is None or edge.corrected_high is None:
+def cases(edge: Influence) -> str:
+    """In how many of the cases with the influencer the target follows it; empty where that is not known."""
+    if edge.cases_followed is None or edge.cases_with is None:
         return ""
-    interval = factor_interval(edge.corrected_low, edge.corrected_high)
-    return f"{factor(edge.corrected_ratio)} ({interval})"
+    return f"{number(edge.cases_followed)} of {number(edge.cases_with)}"
 
 
-def _about_order(edge: Influence) -> str:
-    """What the order test says, to follow the verdict; nothing if it was not asked."""
-    if edge.order is None or edge.order_ratio is None or edge.order_low is None or edge.order_high is None:
-        return ""
-    against = f"{factor(edge.order_ratio)} against shuffled sequences".strip()
-    numbers = f"{against} ({factor_interval(edge.order_low, edge.order_high)})"
-    if edge.order == "company only":
-        return f"; company only, shuffled sequences show it too: {numbers}"
-    if edge.order == "unclear":
-        return f"; unclear whether about order: {numbers}"
-    turned = ", the other way round than it looks" if edge.is_turned else ""
-    room = ""
-    if edge.competition:
-        others = "leave which it inhibits" if (edge.order_ratio or 0) > 1 else "take which it amplifies"
-        room = f"; no more than the room that labels {others}"
-    return f"; about order{turned}: {numbers}{room}"
+def follow_note(edges: Iterable[Influence]) -> str:
+    """How follow rates were found, where not every occurrence was counted; else empty."""
+    rules = {edge.follow_rule for edge in edges}
+    words = []
+    if "complete windows" in rules:
+        words.append("Follow rates leave out all occurrences whose window is cut off.")
+    if "product-limit" in rules:
+        words.append("Follow rates marked 'about' are product-limit estimates, for most windows are cut off.")
+    return " ".join(words)
 
 
-def _is_adjusted(edge: Influence) -> bool:
-    """Whether the ratio is another than that of the two rates."""
-    if not edge.n_with or not edge.n_without or not edge.rate_without:
-        return not (math.isinf(edge.ratio) or math.isnan(edge.ratio))
-    return not math.isclose(edge.ratio, edge.rate_with / edge.rate_without, rel_tol=1e-9, abs_tol=1e-12)
-
-
-def order_word(edge: Influence) -> str:
-    """What the order test says, in a word for tables; see :data:`ORDER_WORDS`."""
-    if edge.order == "about order":
-        return "turned" if edge.is_turned else "room" if edge.competition else "yes"
-    return {"company only": "company", "unclear": "unclear"}.get(edge.order or "", "")
-
-
-#: What the words of a table mean.
-ORDER_WORDS = {
-    "yes": "about the order of events",
-    "room": "so, but no more than the room that other labels take or leave",
-    "turned": "order works the other way round than the ratio looks",
-    "company": "shuffled sequences show it too",
-    "unclear": "neither can be said",
-}
+# ---------------------------------------------------------------------- sentences
 
 
 def support(edge: Influence) -> str:
-    """In how many sequences the target followed, where that is known, and whether the evidence is thin."""
-    words = []
-    if edge.sequences is not None and edge.sequences_with is not None:
-        words.append(f"in {number(edge.sequences)} of {plural(edge.sequences_with, 'sequence')}")
+    """In how many cases the target follows, whether that is too few, and how often it was found again."""
+    words = [f"in {cases(edge)} cases"] if cases(edge) else []
     if edge.is_thin:
-        words.append("thin evidence")
+        words.append("too few events")
     if edge.frequency is not None:
         words.append(f"found again in {percent(edge.frequency)} of resampled data")
     return ", ".join(words)
 
 
-def sentence(edge: Influence, influencer: str, target: str, where: str | None) -> str:
-    """All of it as one sentence; names are given as they are to be shown.
+def sentence(edge: Influence, influencer: str, target: str, where: str | None, within: str) -> str:
+    """All of it in sentences; names are given as they are to be shown.
 
-    ``where`` says where the influencer is looked for; None: it is an attribute, which holds or does not.
+    ``where`` says where the influencer is looked for before the target; None: it is an attribute, which holds
+    or does not. ``within`` says where the target is looked for after the influencer.
 
-    >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200, 12, 25)
-    >>> sentence(edge, "'A'", "'B'", "within the last 5 events")  # doctest: +NORMALIZE_WHITESPACE
-    "After 'A' within the last 5 events, 'B' follows at 30.0% (30 of 100), otherwise 10.0% (20 of 200), in 12
-    of 25 sequences: amplifies ×3.0 (95% interval 1.8 to 5.0)."
+    >>> counted = {"occurrences": 623, "followed": 262, "follow_rate": 262 / 623, "occurrences_other": 1204}
+    >>> counted |= {"followed_other": 38, "follow_rate_other": 38 / 1204}
+    >>> counted |= {"cases_with": 620, "cases_followed": 261}
+    >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200, **counted)
+    >>> sentence(edge, "'A'", "'B'", "within the last 5 events", "within 5 events")
+    ... # doctest: +NORMALIZE_WHITESPACE
+    "'B' follows 'A' within 5 events in 42.1% of occurrences (262 of 623), after other events in 3.2% (38
+    of 1,204); in 261 of 620 cases with 'A'. Effect on the next event: amplifies, 3.0 times as likely
+    (95% interval 1.8 to 5.0)."
     """
-    behind = support(edge)
-    when = f"Where {influencer} holds" if where is None else f"After {influencer} {where}"
-    return f"{when}, {target} follows at {rates(edge)}{f', {behind}' if behind else ''}: {verdict(edge)}."
+    counted = evidence(edge, influencer, target, where, within)
+    return f"{counted}. Effect on the next event: {verdict(edge)}."
 
 
-#: Tables of more influencers have too many states to have one simple name.
-_MOST = 4
+def evidence(edge: Influence, influencer: str, target: str, where: str | None, within: str) -> str:
+    """What was counted: the first part of :func:`sentence`."""
+    if edge.follow_rate is None:
+        words = _moments(edge, influencer, target, where)
+    elif isinstance(edge.influencer, AttributeName):
+        with_it = _of(follows(edge), f"cases with {influencer}")
+        words = f"{target} occurs in {with_it}, in {_of(follows_others(edge), 'other cases')}"
+    else:
+        words = _followings(edge, influencer, target, within)
+    if edge.is_thin:
+        words += "; too few events"
+    if edge.frequency is not None:
+        words += f"; found again in {percent(edge.frequency)} of resampled data"
+    return words
 
 
-@dataclass(frozen=True)
-class Pattern:
-    r"""The simple name of a target's table over two to four influencers, where its intervals support one.
+def outcome_evidence(edge: Influence, influencer: str, target: str) -> str:
+    """The same of an outcome, which comes about or not in each case.
 
-    States are taken by presence alone, and each must have been seen often. The table has *two levels* if its
-    states fall into likely and unlikely ones such that every 95% interval of the likely lies above every one
-    of the unlikely, and within either group all intervals have a point in common. Then ``kind`` is, by the
-    likely states,
-
-    - "and": all influencers together;
-    - "or": any of them; "nor": none of them;
-    - "xor": one of two but not both;
-    - "without": one state in which some are there and some are not.
-
-    Else it is "together" if two influencers do more together than each on its own: each alone lies above
-    none, and both above each alone (by their intervals), and :math:`1 - p` with both is less than independent
-    causes would make it, :math:`(1 - p_1)(1 - p_2) / (1 - p_0)`, by more than 1.96 standard deviations of the
-    logarithm of either side.
-
-    Attributes
-    ----------
-    target, influencers : str, tuple of str
-        The label, and those that it depends on.
-    kind, words : str
-        The name of the pattern, and the same in a sentence.
-    probability, otherwise : float
-        The share of the target in the likely states and in all others; for "together", with both
-        influencers there and with none.
+    >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200)
+    >>> outcome_evidence(edge, "'A'", "'B'")
+    "'B' in 30.0% of cases with 'A' (30 of 100), otherwise in 10.0% (20 of 200)"
     """
-
-    target: str
-    kind: str
-    influencers: tuple[str, ...]
-    words: str
-    probability: float
-    otherwise: float
-
-    def __str__(self) -> str:
-        return f"{self.target} after {self.words}: {self.probability:.3f} instead of {self.otherwise:.3f}"
+    with_it = share(edge.hits_with, edge.n_with).replace("% (", f"% of cases with {influencer} (", 1)
+    return f"{target} in {with_it}, otherwise in {share(edge.hits_without, edge.n_without)}"
 
 
-def pattern_of(
-    table: StateCounts, pseudo: FloatArray, scale: int, outcome: int, target: str, names: Sequence[str]
-) -> Pattern | None:
-    """Name the pattern of a table for one outcome, or None where there is no simple name."""
-    collapsed = presence(table)
-    counts = collapsed.counts / scale
-    n = counts.sum(axis=1)
-    if not 2 <= len(names) <= _MOST or len(n) < 2 ** len(names):
-        return None
-    if any(seen(each, float(pseudo.sum())) != "often" for each in n.tolist()):
-        return None
-    theta = probabilities(counts, pseudo)[:, outcome]
-    low, high = np.moveaxis(exact_intervals(counts[:, outcome], n), -1, 0)
-    likely = _two_levels(theta, low, high)
-    if likely is not None:
-        named = _shape(collapsed.keys[likely].tolist(), names)
-        if named is None:
-            return None
-        share = [float(counts[rows, outcome].sum() / n[rows].sum()) for rows in (likely, ~likely)]
-        kind, words = named
-        return Pattern(target, kind, tuple(names), words, *share)
-    if not _is_more_together(theta, low, high, n):
-        return None
-    words = f"{several(names)} together more than apart"
-    return Pattern(target, "together", tuple(names), words, float(theta[-1]), float(theta[0]))
+def _moments(edge: Influence, influencer: str, target: str, where: str | None) -> str:
+    """Shares of moments, where follow rates are not known."""
+    if not edge.n_with and not edge.n_without:
+        return f"Of {influencer} {rates(edge)}"
+    moments = _of(share(edge.hits_with, edge.n_with), "the moments")
+    otherwise = share(edge.hits_without, edge.n_without)
+    with_it = f"with {influencer}" if where is None else f"with {influencer} {where}"
+    return f"At {moments} {with_it}, {target} is the next event; otherwise at {otherwise}"
 
 
-def _two_levels(theta: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray | None:
-    """The likely states, if the table has two levels."""
-    order = np.argsort(theta)
-    for cut in range(1, len(order)):
-        off, on = order[:cut], order[cut:]
-        apart = low[on].min() > high[off].max()
-        if apart and low[on].max() <= high[on].min() and low[off].max() <= high[off].min():
-            likely = np.zeros(len(theta), bool)
-            likely[on] = True
-            return likely
-    return None
+def _followings(edge: Influence, influencer: str, target: str, within: str) -> str:
+    """How often the target follows, by occurrences and by cases; the more telling first."""
+    is_never = not edge.followed and edge.occurrences
+    none = f"(0 of {number(edge.occurrences or 0)})"
+    if edge.target == END:
+        how = (
+            f"never ends after {influencer} {none}"
+            if is_never
+            else f"ends after {influencer}: {follows(edge)}"
+        )
+        return f"The case {how}; after other events: {follows_others(edge)}"
+    others = f"after other events in {follows_others(edge)}"
+    if is_never:
+        return f"{target} never follows {influencer} {within} {none}, {others}"
+    by_event = f"in {_of(follows(edge), 'occurrences')}, {others}"
+    by_case = f"{cases(edge)} cases with {influencer}"
+    if not cases(edge):
+        return f"{target} follows {influencer} {within} {by_event}"
+    if edge.leads_with_cases:
+        return f"In {by_case}, {target} follows {within}; {by_event}"
+    return f"{target} follows {influencer} {within} {by_event}; in {by_case}"
 
 
-def _shape(likely: list[list[int]], names: Sequence[str]) -> tuple[str, str] | None:
-    """Kind and words for the likely states."""
-    there = {tuple(key) for key in likely}
-    n = len(names)
-    everyone, nobody = (1,) * n, (0,) * n
-    two = n == 2
-    if there == {everyone}:
-        return "and", f"{several(names)} together"
-    if there == {nobody}:
-        return "nor", f"neither {names[0]} nor {names[1]}" if two else f"none of {several(names)}"
-    if len(there) == 2**n - 1 and nobody not in there:
-        return "or", several(names, "or")
-    if two and there == {(0, 1), (1, 0)}:
-        return "xor", f"{names[0]} or {names[1]} but not both"
-    if len(there) == 1:
-        (key,) = there
-        present = [z for z, level in zip(names, key, strict=True) if level]
-        absent = [z for z, level in zip(names, key, strict=True) if not level]
-        return "without", f"{several(present)} without {several(absent, 'or')}"
-    return None
+def _of(counted: str, things: str) -> str:
+    """A share with what it is a share of.
 
-
-def _is_more_together(theta: FloatArray, low: FloatArray, high: FloatArray, n: FloatArray) -> bool:
-    """Whether two influencers do more together than each on its own; states are none, each alone, both."""
-    if len(theta) != 4 or not (low[1:3] > high[0]).all() or not low[3] > high[1:3].max():
-        return False
-    log_not = np.log1p(-theta)
-    spread = theta / ((1 - theta) * n)  # variance of log(1 - theta)
-    excess = log_not[3] - log_not[1] - log_not[2] + log_not[0]
-    return bool(excess < -1.96 * math.sqrt(spread.sum()))
+    >>> _of("42.1% (262 of 623)", "cases"), _of("about 42.1%", "cases")
+    ('42.1% of cases (262 of 623)', 'about 42.1% of cases')
+    """
+    return counted.replace("% (", f"% of {things} (", 1) if "% (" in counted else f"{counted} of {things}"

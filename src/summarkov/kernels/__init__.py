@@ -8,8 +8,9 @@ taken where they were built, unless the environment variable ``SUMMARKOV_KERNELS
 import os
 from types import ModuleType
 
-from summarkov.kernels import boosted, history_tests, numpy_kernels, order
+from summarkov.kernels import boosted, followed, history_tests, numpy_kernels, order
 from summarkov.kernels.boosted import NONE, Grown, Growth, LevelArray
+from summarkov.kernels.followed import EVERY_POSITION, EVERY_SEQUENCE, LAG_BINS
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency, in_units
 from summarkov.kernels.index import (
     BINARY,
@@ -44,16 +45,16 @@ def _choose(wish: str) -> ModuleType:
 _chosen = _choose(os.environ.get("SUMMARKOV_KERNELS", ""))
 window_states = _chosen.window_states
 count_candidates = _chosen.count_candidates
-count_followed = _chosen.count_followed
 add_rows = _chosen.add_rows
-_tests, _boosted, _order = (
-    (history_tests, boosted, order) if _chosen is numpy_kernels else [_chosen] * 3
+_tests, _boosted, _order, _followed = (
+    (history_tests, boosted, order, followed) if _chosen is numpy_kernels else [_chosen] * 4
 )
 count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves
 tree_grower = _boosted.tree_grower
 said_by_trees = _boosted.said_by_trees
 order_counts = _order.order_counts
+count_followed = _followed.count_followed
 
 
 def backend() -> str:

@@ -81,8 +81,16 @@ def tests(
 def last_within(clock: IntArray, offsets: IntArray, size: int) -> CodeArray: ...
 def leaves(shard: Index, clock: Clock | None, tree: IntArray, depth: int) -> IntArray: ...
 def followed(
-    shard: Index, weights: IntArray | None, pairs: IntArray, reaches: list[Reach | None]
-) -> tuple[IntArray, CodeArray]: ...
+    shard: Index,
+    weights: IntArray | None,
+    pairs: IntArray,
+    of: CodeArray | None,
+    bounds: IntArray,
+    complete: BoolArray,
+    times: IntArray | None,
+    attributes: BoolArray | None,
+    spans: IntArray,
+) -> tuple[IntArray, IntArray]: ...
 def order_counts(
     codes: CodeArray,
     tick: IntArray,

@@ -12,12 +12,13 @@ import numpy as np
 
 from summarkov.kernels import _native, history_tests
 from summarkov.kernels.boosted import Grower, Grown, LevelArray
+from summarkov.kernels.followed import FollowPair, WholeSequences
 from summarkov.kernels.history_tests import Recency, clock_of
-from summarkov.kernels.index import BINARY, MOST_CELLS, UNLIMITED, Index, Span, Window
+from summarkov.kernels.index import MOST_CELLS, UNLIMITED, Index, Span, Window
 from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
-#: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
+#: WholeSequences are 32 bits wide in C++. No look-back with a limit reaches further than this.
 _FAR = -(2**30)
 
 # These take and give what their twins do.
@@ -95,16 +96,29 @@ def tree_leaves(index: Index, tree: IntArray, in_time: bool = False) -> IntArray
     )
 
 
-def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> tuple[IntArray, CodeArray]:
-    """See :func:`summarkov.kernels.numpy_kernels.count_followed`."""
-    reaches = []
-    placed = not index.in_rows or bool(pairs[:, 4:].any())
-    if placed:
-        for delay, lookback, delay_in_time, in_time in pairs[:, 2:].tolist():
-            lookbacks, timed = np.full(index.n_labels, lookback), np.full(index.n_labels, bool(in_time))
-            window = Window(BINARY, lookbacks, delay, 1, timed, bool(delay_in_time))
-            reaches.append(_reach(index, window) or _made_reach(index, window))
-    return _native.followed(_shard(index, placed), weights, np.ascontiguousarray(pairs), reaches)
+def count_followed(
+    index: Index, weights: IntArray | None, complete: BoolArray, pairs: IntArray
+) -> tuple[IntArray, IntArray]:
+    """See :func:`summarkov.kernels.followed.count_followed`."""
+    whole, spans, rows = WholeSequences(index, complete), [], []
+    for pair in map(FollowPair.of, pairs):
+        within = []
+        for size, in_time in (pair.delay, pair.lookback):
+            if in_time and size // whole.unit not in spans:
+                spans.append(size // whole.unit)
+            within.append(spans.index(size // whole.unit) if in_time else -1)
+        rows.append((pair.z, pair.x, pair.delay.size, pair.lookback.size, pair.over(whole.unit), *within))
+    return _native.followed(
+        _shard(index, not index.in_rows),
+        weights,
+        np.array(rows, np.int64).reshape(-1, 7),
+        None if whole.of is None else whole.of.astype(np.int32),
+        whole.bounds,
+        complete,
+        whole.times if spans else None,
+        whole.attributes,
+        np.array(spans, np.int64),
+    )
 
 
 def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -> list[OrderCounts]:

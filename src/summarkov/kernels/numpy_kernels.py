@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from summarkov.kernels.index import ABSENT, MOST_CELLS, Index, Span, Stretches, Window
+from summarkov.kernels.index import ABSENT, MOST_CELLS, Index, Stretches, Window
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 
@@ -164,33 +164,6 @@ def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -
     for total, weight in zip(sums, weights.T, strict=True):  # much faster than all columns at once
         np.add.at(total, cells, weight[rows])
     return np.ascontiguousarray(sums.T)
-
-
-def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> tuple[IntArray, CodeArray]:
-    """In how many sequences a label occurred, and in how many another one followed it.
-
-    A row of ``pairs`` is an influencer z, a target x, a delay d and a look-back k, and whether d and k are
-    times. Returns ``counts[pair, 2]``: sequences, weighted, in which z is in the window of some position, and
-    of a position of x; and ``ends[pair, 2, 2]``, which says of the first and of the last sequence whether it
-    is among them.
-    """
-    counts, ends = np.zeros((len(pairs), 2), np.int64), np.zeros((len(pairs), 2, 2), np.int32)
-    seen, n = index.occurrences, len(index.offsets) - 1
-    sequence = np.maximum(np.searchsorted(index.offsets, seen.position, side="right") - 1, 0)
-    for row, (z, x, delay, lookback, delay_in_time, in_time) in enumerate(pairs.tolist()):
-        of_z = np.flatnonzero(seen.code == z)
-        of_x = np.flatnonzero((seen.code == x) & (seen.position >= 0))
-        first = np.maximum(index.first_rows(Span(delay, bool(delay_in_time)))[of_z], 0)
-        last = index.last_rows(Span(lookback, bool(in_time)))[of_z]
-        found = [sequence[of_z[last >= first]]]
-        if len(of_z):
-            at = np.searchsorted(first, seen.position[of_x], side="right") - 1
-            found.append(sequence[of_x[(at >= 0) & (last[np.maximum(at, 0)] >= seen.position[of_x])]])
-        for kind, some in enumerate(found):
-            each = np.unique(some)
-            counts[row, kind] = len(each) if weights is None else weights[each].sum()
-            ends[row, kind] = (some == 0).any(), (some == n - 1).any()
-    return counts, ends
 
 
 # ------------------------------------------------------------------------------ the steps

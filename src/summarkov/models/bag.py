@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from summarkov.confidence import Strata
 from summarkov.engines import CountSource, EventSource, Layout, StateCounts, joint_memory
-from summarkov.engines.surveys import Asked, count_followed
+from summarkov.engines.followings import Asked, count_followed
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events.draws import Bootstrap
 from summarkov.explain import Contrast, Influence, influence_of, ranked
@@ -24,7 +24,8 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.learning import progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.models.predictor import Predictor, Residual
-from summarkov.models.saving import COUNTS, document_of, is_mixed, read_influence, read_size
+from summarkov.models.saving import COUNTS, document_of, is_mixed, read_influence
+from summarkov.models.stored_followings import read_follow_fields
 from summarkov.settings import MOST_REPLICATES, Progress, check_whole, seed_of
 from summarkov.store import Node, finite
 from summarkov.summaries import Memory, Reach
@@ -200,8 +201,8 @@ def bag_influences(models: Sequence[Fitted], source: CountSource) -> tuple[Influ
     edges = []
     for (z, outcome), contrasts in found.items():
         names = first.labels[z], first.labels[first.target.codes[outcome]]
-        sequences = None if followed is None else followed.of(influencers.index(z), outcome)
-        edge = influence_of(*names, _together(contrasts), (), sequences)
+        following = None if followed is None else followed.of(influencers.index(z), outcome)
+        edge = influence_of(*names, _together(contrasts), (), following)
         edges.append(replace(edge, frequency=len(contrasts) / len(models)))
     return tuple(ranked(edges))
 
@@ -218,7 +219,10 @@ def _together(contrasts: Sequence[Contrast]) -> Contrast:
     columns = zip(*(vars(one.strata).values() for one in contrasts), strict=True)
     strata = Strata(*(np.concatenate(each, axis=-1) / n for each in columns))
     totals = Totals(*(sum(each) / n for each in zip(*(one.totals for one in contrasts), strict=True)))
-    return Contrast(strata, np.zeros((strata.n_with.shape[-1], 0), np.int32), totals)
+    keys = np.zeros((strata.n_with.shape[-1], 0), np.int32)
+    return Contrast(
+        strata, keys, totals, Strata(*(numbers[..., :0] for numbers in vars(strata).values())), keys[:0]
+    )
 
 
 def _widest(windows: Sequence[Reach]) -> Reach:
@@ -253,11 +257,9 @@ def read_influences(node: Node, bag: Bag) -> tuple[Influence, ...]:
 
 def _bag_edge(node: Node, bag: Bag) -> Influence:
     names = node["influencer"].one_of(bag.usage_), node["target"].one_of(bag.target_)
-    sequences: dict[str, Any] = {
-        name: None if node[name].value is None else read_size(node[name], 0.0)
-        for name in ("sequences", "sequences_with")
-    }
-    edge = read_influence(node, *names, is_mixed(node), frequency=bag.usage_[names[0]], **sequences)
+    edge = read_influence(
+        node, *names, is_mixed(node), frequency=bag.usage_[names[0]], **read_follow_fields(node)
+    )
     for hits, of in (COUNTS[:2], COUNTS[2:]):
         if getattr(edge, hits) > (n := getattr(edge, of)):
             node[hits].wrong(f"at most {n:g}, as '{of}' has it")

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
-from summarkov.engines.surveys import Followed
+from summarkov.engines.followings import Followed
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.scores import Scorer, Tree, probabilities

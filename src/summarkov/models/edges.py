@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from summarkov.arrow import pa
 from summarkov.explain import Influence, Shown, ranked, weight
-from summarkov.explain.sentences import change, limits, rates, times, verdict
+from summarkov.explain.sentences import cases, follow_note, follows, follows_others, headline, rates
+from summarkov.explain.verdicts import effect_word, limits, times, verdict
 from summarkov.frames import MOST, Records, Sheet
-from summarkov.wording import number, percent, plural, visible
+from summarkov.wording import percent, visible
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -20,42 +21,51 @@ if TYPE_CHECKING:
 class Edges(Records[Influence]):
     """Influences by evidence: the surest first, then labels on themselves, then faint ones.
 
-    A tuple of :class:`Influence`. ``to_frame()`` has one row per influence, with the fields of it and
-    ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self``, ``is_reversed`` and
-    ``is_turned``.
+    A tuple of :class:`Influence`: all that a search selected. ``passing`` are those that count as found.
+    ``to_frame()`` has one row per influence, with the fields of it and ``rate_with``, ``rate_without``,
+    ``precedence``, ``evidence``, ``set_aside`` and others that are derived from them.
     """
 
     def __new__(cls, records: Iterable[Influence] = (), record: type = Influence) -> Self:
         """Rank the influences."""
         return super().__new__(cls, ranked(records), record)
 
+    @property
+    def passing(self) -> Edges:
+        """The influences that count as found: all but those with a reason in ``set_aside``."""
+        return Edges(edge for edge in self if not edge.set_aside)
+
     def summary(self) -> Sheet:
         """The surest influences, as a table that prints well and that notebooks show in HTML."""
-        return self.sheet(
-            f"{plural(len(self), 'influence')}, the surest first; factors with other influencers equal"
-        )
+        return self.sheet(f"{headline(self)}, the surest first; rate ratios with other influencers equal")
 
     def sheet(self, title: str, notes: Iterable[str] = ()) -> Sheet:
         """The surest influences, under a title."""
-        sure = any(edge.frequency is not None for edge in self)
-        head = ["influencer", "effect", "target", "otherwise → after", "factor", "95% interval", "sequences"]
-        head += ["found again"] if sure else []
-        shown = self[:MOST]
-        rows = [
-            [
-                edge.influencer,
-                f"{edge.effect} ({edge.faint})" if edge.faint else edge.effect,
-                edge.target,
-                change(edge),
-                times(edge),
-                limits(edge),
-                "" if edge.sequences is None else number(edge.sequences),
-                *([percent(edge.frequency) if edge.frequency is not None else ""] if sure else []),
+        columns = {
+            "influencer": [edge.influencer for edge in self],
+            "effect": [_effect(edge) for edge in self],
+            "target": [edge.target for edge in self],
+            "follows": [follows(edge) for edge in self],
+            "after others": [follows_others(edge, counts=False) for edge in self],
+            "rate ratio": [times(edge) for edge in self],
+            "95% interval": [limits(edge) for edge in self],
+            "cases": [cases(edge) for edge in self],
+        }
+        if any(edge.frequency is not None for edge in self):
+            columns["found again"] = [
+                "" if edge.frequency is None else percent(edge.frequency) for edge in self
             ]
-            for edge in shown
-        ]
-        colours = [[None, colour(edge), *[None] * (len(head) - 2)] for edge in shown]
-        return Sheet(title, head, rows, len(self), tuple(notes), colours)
+        shown = self[:MOST]
+        rows = [list(row) for row in zip(*(cells[:MOST] for cells in columns.values()), strict=True)]
+        notes = (*notes, *filter(None, [follow_note(self)]))
+        colours = [[None, colour(edge), *[None] * (len(columns) - 2)] for edge in shown]
+        return Sheet(title, list(columns), rows, len(self), notes, colours)
+
+
+def _effect(edge: Influence) -> str:
+    """The effect, and why an edge is faint."""
+    word = effect_word(edge)
+    return f"{word} ({edge.faint})" if edge.faint not in ("", word) else word
 
 
 class Stroke(NamedTuple):
@@ -80,13 +90,17 @@ STROKES: Mapping[str, Stroke] = MappingProxyType(
 
 
 def width(edge: Influence) -> float:
-    """Line width of an edge: 1 to 5, wider the larger the factor that is sure; 1 if it is a faint one."""
+    """Line width of an edge: 1 to 5, wider the larger the lower bound of its effect; 1 if it is faint."""
     return 1 + min(weight(edge), 4.0)
 
 
 def colour(edge: Influence) -> str:
-    """The colour of an edge's effect; grey where it is thin, company only or competition only."""
-    return STROKES["unclear" if edge.faint else edge.effect].colour
+    """The colour of an edge's effect; grey where it is unclear or faint."""
+    return STROKES["unclear" if edge.faint else edge.shown_effect].colour
+
+
+#: Fields of an edge that are text and go into graph files.
+_TEXTS = ("effect", "interval", "order", "follow_rule", "not_comparable")
 
 
 class HasEdges:
@@ -122,9 +136,11 @@ class HasEdges:
             numbers = {
                 k: v
                 for k, v in vars(edge).items()
-                if isinstance(v, float | int) or (v is not None and k in ("effect", "interval", "order"))
+                if isinstance(v, float | int) or (v is not None and k in _TEXTS)
             }
-            found.add_edge(edge.influencer, edge.target, **numbers, is_thin=edge.is_thin)
+            found.add_edge(
+                edge.influencer, edge.target, **numbers, is_thin=edge.is_thin, set_aside=edge.set_aside
+            )
         return found
 
     def to_graphml(self) -> str:
@@ -144,8 +160,8 @@ class HasEdges:
         """Return the graph in Graphviz's DOT language.
 
         Amplifying edges are solid with an arrow, inhibiting ones dashed with a bar, mixed ones dotted with a
-        diamond, unclear ones dotted with a ring, and thin evidence is grey. They are labelled with ``ratio``,
-        and with the ``frequency`` if it is known, and wider the larger the factor is that is sure.
+        diamond, unclear ones dotted with a ring, and faint ones are grey. They are labelled with the rate
+        ratio, and with the ``frequency`` if it is known, and wider the larger the lower bound of the effect.
         """
         lines = [
             "digraph influence {",
@@ -155,7 +171,7 @@ class HasEdges:
         ]
         lines += [f"  {_dot(label)};" for label in self.labels_]
         for edge in self.edges_:
-            _, line, head, _ = STROKES[edge.effect]
+            _, line, head, _ = STROKES[edge.shown_effect]
             sure = "" if edge.frequency is None else percent(edge.frequency)
             lines.append(
                 f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
@@ -176,7 +192,9 @@ class HasEdges:
         styles = []
         for i, edge in enumerate(self.edges_):
             text = f'|"{times(edge)}"|' if times(edge) else ""
-            lines.append(f"  {node[edge.influencer]} {STROKES[edge.effect].arrow}{text} {node[edge.target]}")
+            lines.append(
+                f"  {node[edge.influencer]} {STROKES[edge.shown_effect].arrow}{text} {node[edge.target]}"
+            )
             styles.append(
                 f"  linkStyle {i} stroke:{colour(edge)},stroke-width:{width(edge):.1f}px,color:{colour(edge)}"
             )
@@ -216,7 +234,7 @@ class HasPage:
         A notebook shows the text as the page itself, to explore in the cell.
 
         The page shows the graph, every label's table and the data, and computes what a history of one's own
-        makes of the probabilities. With ``events`` it also tells what a graph does not know: how long their
+        makes of the probabilities. With ``events`` it also shows what a graph does not know: how long their
         sequences are, and how the share of a target changes from event to event after an influencer. With
         ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
         file, it shows the sentences behind every edge; they are then part of the page. ``title`` says what

@@ -12,7 +12,7 @@ import numpy as np
 from summarkov.confidence import exact_intervals, seen
 from summarkov.engines import IN_A_ROW, CountSource, Layout, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import merge_keys
-from summarkov.engines.surveys import Followed
+from summarkov.engines.followings import Followed
 from summarkov.engines.weights import refuse_overflow
 from summarkov.explain import Contrast, Influence, contrasts_in_table, influence_of
 from summarkov.frames import MOST, Column, Sheet, Tabular
@@ -41,7 +41,7 @@ class Fitted:
     certificate: Certificate | None  # of an exact search, as long as nothing is added
     settings: Mapping[str, Any]  # the model's parameters when it was fitted
     n_targets: int = 1  # how many were learned together, this one included
-    followed: Followed | None = None  # sequences in which influencers occurred and the target followed
+    followed: Followed | None = None  # how often the target follows influencers
     margins: tuple[float, ...] | None = None  # by how much the score exceeds that without each influencer
     layout: Layout = IN_A_ROW
 

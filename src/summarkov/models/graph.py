@@ -15,6 +15,7 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text, translation
 from summarkov.explain import Explanation
+from summarkov.explain.sentences import headline
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
@@ -167,8 +168,8 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
     def _sheet(self) -> Sheet:
         edges = self.edges_
         return edges.sheet(
-            f"InfluenceGraph of {len(self.models_)} targets: {len(edges)} influences, the surest first; "
-            "factors with other influencers equal"
+            f"InfluenceGraph of {len(self.models_)} targets: {headline(edges)}, the surest first; "
+            "rate ratios with other influencers equal"
         )
 
     # ------------------------------------------------------------------ use

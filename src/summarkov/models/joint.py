@@ -14,6 +14,7 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.explain.explanation import SharedExplanation
+from summarkov.explain.sentences import headline
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges, HasEdges, HasPage
@@ -241,8 +242,8 @@ class JointSuMM(HasEdges, HasPage, Predictor):
     def _sheet(self) -> Sheet:
         edges = self.edges_
         return edges.sheet(
-            f"JointSuMM of {len(self.influencers_)} targets: {len(edges)} influences, the surest first; "
-            "factors of odds"
+            f"JointSuMM of {len(self.influencers_)} targets: {headline(edges)}, the surest first; "
+            "ratios of odds, all else equal"
         )
 
     @property

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
+from summarkov.engines.followings import Asked, count_followed
 from summarkov.errors import DataError
 from summarkov.explain import Influence, effect_of
+from summarkov.explain.following import follow_numbers
 from summarkov.kernels import LevelArray
 from summarkov.models.joint_features import N_HABITS, N_LAGS, PER_LABEL, JointFeatures, base_rates
 from summarkov.models.joint_fitted import FittedJoint, halves, pooled
@@ -20,6 +22,7 @@ from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import Features, Weights, dense, log_likelihood, maximise, softmax, zero_weights
 from summarkov.search.boosting import Boosting, Trees, boost
 from summarkov.settings import OnStep, seed_of
+from summarkov.summaries import Reach
 from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import BoolArray, CodeArray, FloatArray
 
@@ -180,6 +183,7 @@ def learn_each(
     last = LastLabels.of(data.context, data.counts) if any(shares) else None
     after = None if last is None else last.at(data.context)
     edges = tuple(joint_edges(data, weights, chosen, penalty, source.labels))
+    edges = with_followings(edges, source, Reach(0, settings["lookback"]))
     gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
     for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
         both = halves(said, said_alone if n else None)
@@ -247,6 +251,16 @@ def joint_edges(
                 interval="likelihood",
                 depends=depends,
             )
+
+
+def with_followings(edges: Sequence[Influence], source: CountSource, window: Reach) -> tuple[Influence, ...]:
+    """Edges with how often each target follows its influencer within the window."""
+    code = {label: at for at, label in enumerate(source.labels)}
+    asked = [Asked((code[edge.influencer],), (window,), (code[edge.target],)) for edge in edges]
+    return tuple(
+        edge if found is None else replace(edge, **follow_numbers(found.of(0, 0)))
+        for edge, found in zip(edges, count_followed(source, asked), strict=True)
+    )
 
 
 def _by_lag(data: JointData, label: int, weights: FloatArray, information: FloatArray) -> str:

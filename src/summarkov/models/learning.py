@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from summarkov.engines import CountSource, Layout, ReplicatedSource, StateCounts
-from summarkov.engines.surveys import Asked, count_followed
+from summarkov.engines.followings import Asked, count_followed
 from summarkov.errors import DataError, SettingError
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Batch, Problem, SearchResult, run_searches
@@ -53,7 +53,7 @@ def learn(
             n_sequences=source.n_sequences,
             label_counts=label_counts,
         )
-    _count_sequences(models, source)
+    _count_followed(models, source)
 
 
 def _problems(
@@ -128,8 +128,8 @@ def n_positions(source: CountSource) -> int:
     return int(getattr(source, "n_positions", source.label_counts.sum()))
 
 
-def _count_sequences(models: Sequence[SummaryModel], source: CountSource) -> None:
-    """Add to fitted models in how many sequences their influencers occurred, and their targets followed."""
+def _count_followed(models: Sequence[SummaryModel], source: CountSource) -> None:
+    """Add to fitted models how often their targets follow their influencers."""
     found = count_followed(source, [_asked(model.fitted) for model in models])
     for model, followed in zip(models, found, strict=True):
         model._fitted = replace(model.fitted, followed=followed)
@@ -220,6 +220,6 @@ def update(models: Sequence[SummaryModel], source: CountSource) -> None:
     """Add the counts of further data to fitted models that share a summary, in one pass."""
     tables = source.count([model.fitted.request for model in models])
     followed = count_followed(source, [_asked(model.fitted) for model in models])
-    for model, table, sequences in zip(models, tables, followed, strict=True):
+    for model, table, more in zip(models, tables, followed, strict=True):
         assert isinstance(table, StateCounts)
-        model._add(table, source, sequences)
+        model._add(table, source, more)

@@ -8,10 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from summarkov.engines import StateCounts, Target
-from summarkov.engines.surveys import Followed
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.bag import Bag, read_influences
 from summarkov.models.fitted import Fitted
@@ -21,6 +18,7 @@ from summarkov.models.learning import check_layout
 from summarkov.models.model import SummaryModel
 from summarkov.models.outcome import OutcomeModel
 from summarkov.models.saving import VERSION, read_confidence, read_order
+from summarkov.models.stored_followings import FOLLOW_FIELDS, read_followed
 from summarkov.models.stored_models import (
     StoredData,
     read_data,
@@ -41,7 +39,8 @@ if TYPE_CHECKING:
 
 #: Entries that are younger than the format: a file may be without them.
 _YOUNGER = (
-    *("sequences", "max_sets", "seldom", "false_edges", "n_targets", "classes"),
+    *("followings", "max_sets", "seldom", "false_edges", "n_targets", "classes"),
+    *FOLLOW_FIELDS,
     *("corrected_ratio", "corrected_low", "corrected_high", "contexts", "last_labels"),
 )
 #: More sets than any vocabulary that fits in a file has.
@@ -183,7 +182,7 @@ def _read_target(
         layout,
         n_sequences=data.n_sequences,
         label_counts=data.label_counts,
-        followed=_read_sequences(node["sequences"], with_edges, names) if "sequences" in node else None,
+        followed=read_followed(node, with_edges, names),
     )
     _check_result(node, fitted, problem)
     model._fitted = fitted
@@ -199,27 +198,6 @@ def _read_table(
     if (of_target[: len(expected)] != expected).any() or of_target.sum() != data.n_positions:
         raise StoreError(f"{node.where}: the counts do not add up to those of the labels in 'data'")
     return table
-
-
-def _read_sequences(node: Node, influencers: list[str], target: tuple[str, ...]) -> Followed:
-    """In how many sequences influencers occurred and the target followed."""
-    given = dict(node.items())
-    if list(given) != influencers:
-        node.wrong(f"one entry for each of {', '.join(influencers) or 'no influencers'}")
-    present = [_sequences(one["present"]) for one in given.values()]
-    followed = [
-        [_sequences(one["followed"][label], n) for label in target]
-        for one, n in zip(given.values(), present, strict=True)
-    ]
-    return Followed(np.array(present, float), np.array(followed, float).reshape(len(present), len(target)))
-
-
-def _sequences(node: Node, most: float = math.inf) -> float:
-    """A number of sequences; weights may make it fractional."""
-    n = node.number()
-    if not 0 <= n <= most:
-        node.wrong("a number from 0 on" if most == math.inf else f"a number from 0 to {most:g}")
-    return n
 
 
 def _check_settings(

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from summarkov.confidence import Confidence
 from summarkov.engines import CountSource, EventSource, Layout, StateCounts, Target, as_source, make_source
+from summarkov.engines.followings import Followed
 from summarkov.engines.source import refuse_weights
-from summarkov.engines.surveys import Followed
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text

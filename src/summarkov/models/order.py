@@ -21,8 +21,8 @@ from summarkov.confidence import (
     order_word,
 )
 from summarkov.engines import CountSource, Layout, MemorySource, StateCounts
+from summarkov.engines.followings import Asked
 from summarkov.engines.shuffles import Shuffles, count_shuffled, longest_reach
-from summarkov.engines.surveys import Asked
 from summarkov.errors import SettingError
 from summarkov.explain import Influence, contrast
 from summarkov.kernels import UNLIMITED

@@ -23,9 +23,11 @@ from summarkov.confidence import (
     competing,
     order_word,
 )
+from summarkov.engines.followings import Followed
 from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.explain import Influence, effect_of
 from summarkov.models.bootstrap import edge_confidence
+from summarkov.models.stored_followings import FOLLOW_FIELDS, following_document
 from summarkov.settings import Duration, is_whole
 from summarkov.store import Node, Place, finite, write_sealed
 from summarkov.summaries import CustomSummary
@@ -126,7 +128,7 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
         **fitted.summary.learned_document(fitted.labels),
         "score": fitted.score if np.isfinite(fitted.score) else None,
         "log_likelihood": fitted.log_likelihood,
-        **({} if fitted.followed is None else {"sequences": _sequences(model)}),
+        **({} if fitted.followed is None else {"followings": _followings(model, fitted.followed)}),
         "states": states_document(fitted),
         "trace": [
             {name: value.text if isinstance(value, Duration) else value for name, value in vars(step).items()}
@@ -147,15 +149,11 @@ def states_document(fitted: Fitted) -> list[dict[str, Any]]:
     ]
 
 
-def _sequences(model: SummaryModel) -> dict[str, Any]:
-    """In how many sequences each influencer occurred, and in how many each label of the target followed."""
-    followed = model.fitted.followed
-    assert followed is not None
+def _followings(model: SummaryModel, followed: Followed) -> dict[str, Any]:
+    """How often each label of the target follows each influencer."""
     return {
-        z: {"present": float(present), "followed": dict(zip(model.target_, each.tolist(), strict=True))}
-        for z, present, each in zip(
-            model.fitted.influencer_labels, followed.present, followed.followed, strict=False
-        )
+        z: {x: following_document(each) for x, each in zip(model.target_, edges, strict=True)}
+        for z, edges in zip(model.fitted.influencer_labels, followed.edges, strict=False)
     }
 
 
@@ -164,7 +162,7 @@ def _sequences(model: SummaryModel) -> dict[str, Any]:
 #: The counts of an edge.
 COUNTS = ("hits_with", "n_with", "hits_without", "n_without")
 #: What a file says of an edge of a joint model.
-JOINT_EDGE = ("influencer", "target", "depends", "ratio", "low", "high", *COUNTS)
+JOINT_EDGE = ("influencer", "target", "depends", "ratio", "low", "high", *COUNTS, *FOLLOW_FIELDS)
 
 
 def confidence_document(confidence: Confidence) -> dict[str, Any]:

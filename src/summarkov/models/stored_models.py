@@ -32,6 +32,7 @@ from summarkov.models.saving import (
     read_influence,
     settings_document,
 )
+from summarkov.models.stored_followings import read_follow_fields
 from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import zero_weights
 from summarkov.search.boosting import Trees
@@ -345,4 +346,6 @@ def _numbers(node: Node, size: int) -> FloatArray:
 def _joint_edge(node: Node, labels: tuple[str, ...], targets: tuple[str, ...]) -> Influence:
     depends = node["depends"].text() if "depends" in node else ""
     names = node["influencer"].label(labels), node["target"].label(targets)
-    return read_influence(node, *names, bool(depends), interval="likelihood", depends=depends)
+    return read_influence(
+        node, *names, bool(depends), interval="likelihood", depends=depends, **read_follow_fields(node)
+    )

@@ -12,7 +12,7 @@ import numpy as np
 
 from summarkov.errors import SettingError, optional_library
 from summarkov.explain import Influence
-from summarkov.explain.sentences import times
+from summarkov.explain.verdicts import times
 from summarkov.models.edges import STROKES, colour, width
 from summarkov.typing import FloatArray
 from summarkov.wording import cut
@@ -168,14 +168,14 @@ class Taken:
 
 def look(edge: Influence) -> dict[str, Any]:
     """How the line of an edge looks."""
-    line = "dotted" if edge.faint == "competition only" else STROKES[edge.effect].line
+    line = "dotted" if edge.faint == "crowding out" else STROKES[edge.shown_effect].line
     tint = FAINT if edge.faint else colour(edge)
     return {
         "edgecolor": tint,
-        "facecolor": "white" if edge.effect == "unclear" else tint,
+        "facecolor": "white" if edge.shown_effect == "unclear" else tint,
         "linewidth": _FAINT_WIDTH if edge.faint else 0.3 + 0.5 * width(edge),
         "linestyle": LINES[line],
-        "arrowstyle": head(edge.effect),
+        "arrowstyle": head(edge.shown_effect),
         "alpha": 1.0 if edge.frequency is None else 0.7 + 0.3 * edge.frequency,
     }
 

@@ -36,7 +36,7 @@ _LEAST = np.array([4.0, 1.6])
 #: Between boxes, in inches; where the figure may be as large as it needs, more, for arrows and factors.
 _GAP, _WIDE_GAP = np.array([0.25, 0.3]), np.array([0.42, 0.3])
 #: How wide sample lines of the legend are, in points, and what it says of widths.
-_SAMPLE, _WIDER = 1.2, "wider: more of it is sure"
+_SAMPLE, _WIDER = 1.2, "wider: larger lower bound of the effect"
 #: Letters are at least this large, in points; a figure of a given width is at most this many times as high.
 _SMALLEST, _HIGHEST = 4.5, 1.3
 
@@ -58,13 +58,13 @@ def graph(
     fitted : InfluenceGraph or JointSuMM
         Fitted.
     least : float
-        Draw only edges of at least this evidence: the logarithm of the factor that is sure. More than 0
-        leaves out thin ones.
+        Draw only edges of at least this evidence: the logarithm of the lower bound of the effect. More than 0
+        leaves out unclear and faint ones.
     most : int, optional
         Draw at most this many edges, the surest.
     factors : bool, optional
-        Whether to write on each edge by which factor the probability changes, of a joint model the odds; by
-        default where there are at most 40 edges.
+        Whether to write the rate ratio on each edge, of a joint model the ratio of odds; by default where
+        there are at most 40 edges. "raw" marks ratios that nothing else is held equal for.
     size : float, optional
         How wide a new figure is, in inches; by default as wide as the labels need. It becomes as high as they
         need then.
@@ -75,9 +75,10 @@ def graph(
 
     Returns the axes. Labels stand about where the page has them, and apart from each other; labels without
     any edge that is drawn are left out where there are more than 40. Lines bend round other labels, and a
-    factor is left out where there is no room for it. The wider a line, the larger the factor that is sure.
-    Dotted ones with a diamond are mixed, those with a ring unclear. Light grey ones are thin or company only,
-    light grey dotted ones with a bar competition only; where confidence is known, paler lines are less sure.
+    ratio is left out where there is no room for it. The wider a line, the larger the lower bound of the
+    effect. Dotted ones with a diamond are mixed, those with a ring unclear. Light grey ones have too few
+    events, are not comparable or co-occurrence only, light grey dotted ones with a bar are crowding out.
+    Where confidence is known, paler lines are less sure.
     """
     drawn = [edge for edge in fitted.edges_ if weight(edge) >= least][:most]
     linked = {label for edge in drawn for label in (edge.influencer, edge.target)}
@@ -106,9 +107,9 @@ def graph(
     told = (
         ""
         if not factors
-        else "×2: twice the odds after it"
+        else "×2: twice the odds with it in the window"
         if isinstance(fitted, JointSuMM)
-        else "×2: twice as likely after it"
+        else "×2: twice as likely as next event with it in the window"
     )
     legend = _explain(ax, drawn, told, min(font_size, 8.0), float(high[0] - low[0]))
     _fit(ax, low, high, legend if is_new else None)
@@ -244,7 +245,7 @@ def _explain(ax: Any, drawn: Sequence[Influence], told: str, font_size: float, w
         sample = {**look(edge), "alpha": 1.0}
         if not edge.faint:
             sample["linewidth"] = _SAMPLE
-        samples.setdefault(edge.faint or edge.effect, sample)
+        samples.setdefault(edge.faint or edge.shown_effect, sample)
     if not samples:
         return 0.0
 

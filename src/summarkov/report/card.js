@@ -63,32 +63,41 @@ function cardOf(edge) {
     make("h3", {}, name(edge.from), " → ", edge.from === edge.to ? "itself" : name(edge.to)),
     make("p", { class: "sentence" }, sentenceOf(edge)),
     make("div", { class: "row no-print" }, copyButton("Copy this sentence", () => sentenceOf(edge)), make("button", { type: "button", onclick: () => open(edge.to) }, "Close the evidence"), passagesButton(edge)),
-    countsOf(edge, windowWords(target, edge.from)),
+    ...countsOf(edge, windowWords(target, edge.from)),
     ...ratioOf(edge),
     ...lagsOf(edge, target),
     ...casesOf(edge))];
 }
 
-// Four counts: after the influencer and otherwise, the target and anything else.
+// Four counts of occurrences, where they are known: followed or not, of the influencer and of all other events. And four
+// counts of moments: with the influencer in the window and without, the target next or anything else.
 function countsOf(edge, where) {
-  const most = Math.max(...[0, 1].map((i) => (edge.n[i] ? edge.hits[i] / edge.n[i] : 0)), rate(edge.to), 1e-9);
-  const row = (says, i) => make("tr", {}, make("th", { scope: "row" }, says), make("td", { class: "number" }, number(edge.hits[i])), make("td", { class: "number" }, number(edge.n[i] - edge.hits[i])), make("td", { class: "number" }, number(edge.n[i])),
-    make("td", {}, edge.n[i] ? bar(edge.hits[i] / edge.n[i], most, { usual: rate(edge.to) }) : "", make("span", { class: "small" }, rateOf(edge, i))));
-  return make("table", { class: "counts" }, make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col", class: "number" }, name(edge.to, true)), ...["other", "all"].map((says) => make("th", { scope: "col", class: "number" }, says)), make("th", { scope: "col" }, "Share"))),
-    make("tbody", {}, row([`${after(edge.from)} `, name(edge.from), ` ${where}`], 0), row("otherwise", 1)));
+  const table = (heads, rows, hits, n) => {
+    const most = Math.max(...[0, 1].map((i) => (n[i] ? hits[i] / n[i] : 0)), 1e-9);
+    return make("table", { class: "counts" }, make("thead", {}, make("tr", {}, ...heads.map((says, i) => make(i ? "th" : "td", i ? { scope: "col", class: i < 4 ? "number" : null } : {}, says)))),
+      make("tbody", {}, ...rows.map((says, i) => make("tr", {}, make("th", { scope: "row" }, says), ...[hits[i], n[i] - hits[i], n[i]].map((each) => make("td", { class: "number" }, number(each))),
+        make("td", {}, n[i] ? bar(hits[i] / n[i], most) : "", make("span", { class: "small" }, rateOf(hits[i], n[i])))))));
+  };
+  const holds = attributes.has(edge.from), moments = model.outcome ? "cases" : "moments";
+  const followed = edge.known.follow_rate === null ? [] : [
+    make("h4", {}, holds ? "In how many cases it occurs" : "How often it follows"),
+    edge.known.follow_rule === "product-limit" ? make("p", {}, edge.change) : table(["", holds ? "with it" : "followed", holds ? "without" : "not followed", "all", "Share"], holds ? [["cases with ", name(edge.from)], "other cases"] : [["occurrences of ", name(edge.from)], "all other events"], edge.followed, edge.occurrences)];
+  return [...followed, ...(model.outcome ? [] : [make("h4", {}, "How often it is the next event")]),
+    table(["", name(edge.to, true), "other", "all", "Share"], [[`${moments} with `, name(edge.from), holds || model.outcome ? "" : ` ${where}`], `other ${moments}`], edge.hits, edge.n)];
 }
 
 // The ratio with its interval, on an axis on which twice and half as likely are equally far from 1.
 function ratioOf(edge) {
-  if (edge.effect === "mixed" || Number.isNaN(edge.ratio)) return [];
+  const words = make("p", { class: "key" }, `${escaped(edge.verdict)}. ${edge.support ? `Behind it: ${edge.support}.` : ""}`);
+  if (edge.effect === "mixed" || Number.isNaN(edge.ratio) || edge.known.not_comparable || edge.times.startsWith("raw")) return [words];
   const ends = [edge.low, edge.high, edge.ratio].filter((value) => value > 0 && value < Infinity).map((value) => Math.abs(Math.log(value)));
   const reach = Math.max(Math.log(2), ...ends) * 1.1, width = 340;
   const at = (ratio) => width / 2 + (Math.max(-1, Math.min(1, Math.log(ratio) / reach)) * width) / 2.2;
-  const drawn = shape("svg", { viewBox: `0 0 ${width} 44`, class: "plot", role: "img", "aria-label": `Ratio ${factor(edge.ratio)}, 95% interval ${factor(edge.low)} to ${factor(edge.high)}` });
+  const drawn = shape("svg", { viewBox: `0 0 ${width} 44`, class: "plot", role: "img", "aria-label": `Rate ratio ${factor(edge.ratio)}, 95% interval ${factor(edge.low)} to ${factor(edge.high)}` });
   const ticks = [0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100].filter((value) => Math.abs(Math.log(value)) <= reach);
   for (const tick of ticks) drawn.append(shape("path", { class: tick === 1 ? "one" : "tick", d: `M${at(tick)},4 V28` }), worded(`×${tick}`, at(tick), 40));
   drawn.append(shape("path", { class: "whisker", d: `M${at(edge.low)},16 H${at(edge.high)}` }), shape("circle", { class: `dot ${classOf(edge)}`, cx: at(edge.ratio), cy: 16, r: 5 }));
-  return [make("h4", {}, "How many times as likely"), make("div", {}, drawn), make("p", { class: "key" }, `${visible(edge.verdict)}. ${edge.support ? `Behind it: ${edge.support}.` : ""}`)];
+  return [make("h4", {}, model.outcome ? "How many times as likely" : "How many times as likely as the next event"), make("div", {}, drawn), words];
 }
 
 function worded(text, x, y, anchor = "middle") {
@@ -117,7 +126,7 @@ function lagsOf(edge, target) {
   for (let i = 0; step && i <= n; i += 2) drawn.append(worded(timeWords((i * step) / clock.step), left + (i * (width - left)) / n, bottom + 14));
   drawn.append(worded(step ? "after it" : `${thing}s after it`, (left + width) / 2, height - 2));
   return [make("h4", {}, "When it comes"), make("div", {}, drawn),
-    make("p", { class: "key" }, `Dots: share of `, name(edge.to), step ? ` among all ${thing}s that long after ` : ` that many ${thing}s after `, name(edge.from), ", with 95% intervals; dashed: the same sequences shuffled; shaded: where the model looks.")];
+    make("p", { class: "key" }, `Dots: share of `, name(edge.to), step ? ` among all ${thing}s that long after ` : ` that many ${thing}s after `, name(edge.from), ", with 95% intervals; dashed: the same cases shuffled; shaded: where the model looks.")];
 }
 
 // A look-back or delay in steps of a profile; nothing where it is measured otherwise, or has no end.

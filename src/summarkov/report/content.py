@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -28,13 +27,8 @@ from summarkov.explain import (
     weight,
 )
 from summarkov.io import read_events
-from summarkov.report.events import (
-    clock_content,
-    groups_content,
-    lag_content,
-    numbers_or_none,
-    sequence_content,
-)
+from summarkov.report.edges import EDGE_NUMBERS, edge_content
+from summarkov.report.events import clock_content, groups_content, lag_content, sequence_content
 from summarkov.report.layout import places
 from summarkov.report.target import joint_content, joint_targets, target_content
 from summarkov.text import Sentence, TextEvents, read_text_events
@@ -70,9 +64,7 @@ def content(
         )
     codes = {label: code for code, label in enumerate(fitted.labels)}
     influences = list(influences_of(model))
-    if is_outcome(model):  # each sequence counts once, so that their number is told already
-        influences = [replace(edge, sequences=None, sequences_with=None) for edge in influences]
-    edges = [_edge(edge, codes) for edge in influences]
+    edges = edge_content(model, influences, codes)
     if passages is not None and (is_bag(model) or is_outcome(model)):
         raise SettingError("passages can be shown for a model or a graph; leave out passages=")
     found = None if passages is None else text_events_of(passages)
@@ -116,7 +108,10 @@ def content(
         "settings": {name: _plain(value) for name, value in fitted.settings.items() if name not in _UNTOLD},
         "start": start,
         "places": places(len(fitted.labels), layout_edges(influences, codes, start)),
+        "headline": sentences.headline(influences),
+        "edgeNumbers": list(EDGE_NUMBERS),
         "edges": edges,
+        "followNote": sentences.follow_note(influences),
         "passages": None
         if found is None
         else passages_content(cast(FittedGraph, model), found, influences, fitted.labels),
@@ -153,7 +148,7 @@ def layout_edges(
 ) -> list[tuple[int, int, float]]:
     """The edges by which labels are placed: influencer, target and strength, negative for what inhibits."""
     return [
-        (codes[e.influencer], codes[e.target], -weight(e) if e.effect == "inhibits" else weight(e))
+        (codes[e.influencer], codes[e.target], -weight(e) if e.shown_effect == "inhibits" else weight(e))
         for e in influences
         if rounded(weight(e), 6) >= start
     ]
@@ -199,33 +194,6 @@ def _shared(targets: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
             kept.append(target[key])
         target[key] = number
     return kept
-
-
-def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
-    """Influencer, target, effect, weight, why it is faint, its numbers, what is said; then, if they were
-    asked for, how sure it is and what the order test says.
-
-    The numbers are hits and positions after the influencer and otherwise, the ratio with its interval (null
-    where there is none), and sequences.
-    """
-    frequency = None if edge.frequency is None else rounded(edge.frequency, 4)
-    numbers = [
-        *(whole(n) for n in (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without)),
-        *numbers_or_none((edge.ratio, edge.low, edge.high), 5),
-        *(None if n is None else whole(n) for n in (edge.sequences, edge.sequences_with)),
-    ]
-    return [
-        codes[edge.influencer],
-        codes[edge.target],
-        edge.effect,
-        rounded(weight(edge), 6),
-        edge.faint,
-        numbers,
-        sentences.verdict(edge),
-        sentences.support(edge),
-        *([] if frequency is None and edge.order is None else [frequency]),
-        *([] if edge.order is None else [edge.order]),
-    ]
 
 
 def _lengths(lengths: IntArray) -> dict[str, Any]:

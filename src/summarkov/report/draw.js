@@ -21,9 +21,9 @@ function makeEdge(edge) {
   const head = shape("path", { class: `head ${classOf(edge)}`, d: heads[edge.effect] });
   const hit = shape("path", { class: "hit", "data-edge": edge.number, role: "img", "aria-label": shortWords(edge) });
   const factor = shape("text", { class: `times ${classOf(edge)}`, dy: "3.5", "aria-hidden": "true" });
-  factor.textContent = times(edge);
+  factor.textContent = edge.times;
   for (const part of [line, head]) part.style.setProperty("--firm", firmness(edge));
-  hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), edgeWords(edge), quoted ? `; click for ${plural(quoted.edges[edge.number][0], "passage")}` : ""], event.clientX, event.clientY));
+  hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), sentenceOf(edge), quoted ? `; click for ${plural(quoted.edges[edge.number][0], "passage")}` : ""], event.clientX, event.clientY));
   hit.addEventListener("pointerleave", hideTip);
   layers.edges.append(line, hit);
   layers.heads.append(head);
@@ -68,11 +68,11 @@ function explain() {
   if (chainTargets) items.push("Squares: the larger, the more often the label of the column comes next after that of the row.");
   else if (!edges.length) items.push(targets.some(byLabel) ? "No influences were found." : "This kind of model looks at the last events themselves; it has no influences of single labels to draw.");
   for (const effect of effects.filter((each) => edges.some((edge) => edge.effect === each))) items.push([sample(effect, usual), effect]);
-  const greys = [...new Set(edges.map((edge) => edge.faint).filter(Boolean))], other = greys.filter((why) => why !== "competition only");
+  const greys = [...new Set(edges.map((edge) => edge.faint).filter(Boolean))], other = greys.filter((why) => why !== "crowding out");
   if (other.length) items.push([sample("amplifies", isMatrix ? 4 : 1.2, "faint"), `grey: ${other.join(" or ")}`]);
-  if (other.length < greys.length) items.push([sample("inhibits", isMatrix ? 4 : 1.2, "faint room"), "competition only: the room that others take or leave"]);
-  if (largest > 0) items.push([isMatrix ? "size" : "width", ": the factor that is sure, ", sample("amplifies", small), `${factor(Math.exp(0.25 * largest))} `, sample("amplifies", large), factor(Math.exp(largest))]);
-  if (edges.length && !isMatrix) items.push([joint ? "×2: twice the odds while it is in the window, all else equal" : "×2: twice as likely after it, other influencers equal", edges.some((edge) => edge.confidence !== undefined) ? "; paler: less sure" : ""]);
+  if (other.length < greys.length) items.push([sample("inhibits", isMatrix ? 4 : 1.2, "faint crowding"), "crowding out: only because other events became more or less likely"]);
+  if (largest > 0) items.push([isMatrix ? "size" : "width", ": lower bound of the effect, ", sample("amplifies", small), `${factor(Math.exp(0.25 * largest))} `, sample("amplifies", large), factor(Math.exp(largest))]);
+  if (edges.length && !isMatrix) items.push([joint ? "×2: twice the odds with it in the window, all else equal" : model.outcome ? "×2: twice as likely with it, other influencers equal" : "×2: twice as likely as the next event with it in the window, other influencers equal", edges.some((edge) => edge.confidence !== undefined) ? "; paler: less sure" : ""]);
   document.getElementById("legend").replaceChildren(...items.map((item) => make("li", {}, item)));
 }
 
@@ -123,7 +123,7 @@ function choose() {
 
 function tellShown(n, alone) {
   const passing = edges.filter(passes).length, all = edges.length;
-  const words = !all ? "" : passing < all ? `${number(passing)} of ${plural(all, "influence")} pass the filter` : plural(all, "influence");
+  const words = !all ? "" : passing < all ? `${number(passing)} of ${plural(all, "edge")} pass the filter` : model.headline;
   const cut = state.chosen === null && n + alone < passing ? `; the ${number(n)} surest are drawn, the matrix and the saved table have all` : "";
   const itself = alone ? `; ${plural(alone, "label")} with an influence only on ${alone === 1 ? "itself" : "themselves"} not drawn` : "";
   const away = state.chosen === null && shown.length + alone < everyone.length ? `; ${plural(everyone.length - shown.length - alone, "label")} without any not drawn` : "";

@@ -1,12 +1,13 @@
 // One filter for the graph, the matrix, the lists and the table that is saved.
 const filter = { least: 0, sure: 0, show: "all" };
 const kinds = {
-  all: { says: "all influences", of: () => true },
+  all: { says: "all edges", of: () => true },
+  found: { says: "influences without those set aside", of: (edge) => !edge.aside },
   amplifies: { says: "amplifying", of: (edge) => edge.effect === "amplifies" },
   inhibits: { says: "inhibiting", of: (edge) => edge.effect === "inhibits" },
-  order: { says: "about order", of: (edge) => edge.order === "about order" },
+  order: { says: "depend on order", of: (edge) => edge.order === "depends on order" },
   clear: { says: "without grey ones", of: (edge) => !edge.faint },
-  others: { says: "between two labels", of: (edge) => edge.from !== edge.to },
+  others: { says: "between two event types", of: (edge) => edge.from !== edge.to },
 };
 const passes = (edge) => edge.evidence >= filter.least - 1e-9 && (edge.confidence === undefined || edge.confidence >= filter.sure - 1e-9) && kinds[filter.show].of(edge);
 

@@ -71,7 +71,7 @@ const ratioPlace = (ratio, reach) => 100 + 92 * Math.max(-1, Math.min(1, Math.lo
 // The ratio of each group with its interval, one below the other, and their rates.
 function ratiosOf(groups, reach, ticks) {
   const { names } = model.groups[comparison], high = 18 * groups.length, at = (ratio) => ratioPlace(ratio, reach);
-  const words = groups.map(([ratio, , , hits, n, hitsOtherwise, nOtherwise]) => `${factor(endless(ratio)) || "?"}: ${n ? percent(hits / n) : "never seen"}, otherwise ${nOtherwise ? percent(hitsOtherwise / nOtherwise) : "never seen"}`);
+  const words = groups.map(([ratio, , , hits, n, hitsOtherwise, nOtherwise]) => `${factor(endless(ratio)) || "?"}: next event at ${rateOf(hits, n)} of moments with it, otherwise ${rateOf(hitsOtherwise, nOtherwise)}`);
   const drawn = shape("svg", { viewBox: `0 0 200 ${high}`, class: "plot", role: "img", "aria-label": words.map((each, i) => `${names[i]} ${each}`).join("; ") });
   for (const tick of ticks) drawn.append(shape("path", { class: tick === 1 ? "one" : "tick", d: `M${at(tick)},0 V${high}` }));
   groups.forEach(([ratio, low, top, , , , , isFound], i) => {

@@ -5,8 +5,12 @@ const labelPanel = document.getElementById("panel-label");
 const byLabel = (target) => target.summary.reach !== undefined;
 
 // Why influences stand apart in lists.
-const apart = { itself: "On itself:", "competition only": "Competition only, no more than the room that other labels take or leave:", "company only": "Company only, shuffled sequences show these too:", "thin evidence": `Thin evidence, under 10 hits seen and under 10 expected${joint ? "" : ", or under 5 sequences"}:` };
-const apartAs = (edge) => edge.faint || (edge.from === edge.to ? "itself" : "");
+const apart = {
+  itself: "On itself:", "fixed order": "Fixed order, the influencer comes first in nearly all cases with both:", "unclear order": "Unclear order, the order test cannot tell whether these depend on order:",
+  "unclear direction": "Unclear direction:", "crowding out": "Crowding out, only because other events became more or less likely:", "co-occurrence only": "Co-occurrence only, shuffled cases show these too:",
+  "not comparable": "Not comparable, no comparison with other influencers held equal:", "too few events": `Too few events, under 10 seen and under 10 expected${joint ? "" : ", or under 5 cases"}:`,
+};
+const apartAs = (edge) => edge.aside || (edge.from === edge.to ? "itself" : "");
 
 // Influences in the order of their evidence, labels on themselves and grey ones apart; what the filter hides is counted.
 function edgeList(found, item) {
@@ -22,10 +26,9 @@ function edgeList(found, item) {
 const evidenceButton = (edge, says = "evidence") => make("button", { type: "button", class: "link", "data-edge": edge.number, "aria-label": `Evidence: ${shortWords(edge)}`, onclick: () => openEdge(edge) }, says);
 
 function influencesOf(code) {
-  if (!incoming[code].length) return [make("p", { class: "quiet" }, modelOf[code] && byLabel(modelOf[code].target) ? "No label was found to influence it." : "Its probability depends on the last events themselves.")];
+  if (!incoming[code].length) return [make("p", { class: "quiet" }, modelOf[code] && byLabel(modelOf[code].target) ? "No event type was found to influence it." : "Its probability depends on the last events themselves.")];
   return edgeList(incoming[code], (edge) => [
-    `${after(edge.from)} `, nameButton(edge.from, open), ` ${windowWords(modelOf[code].target, edge.from)}: ${rates(edge)}: ${visible(edge.verdict)} `,
-    make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)]);
+    nameButton(edge.from, open), `: ${sentenceOf(edge)} `, evidenceButton(edge), passagesButton(edge)]);
 }
 
 // Where the influencers work together in a way that has a simple name.
@@ -36,7 +39,7 @@ function patternsOf(target, code) {
 
 function influencedBy(code) {
   if (!outgoing[code].length) return [make("p", { class: "quiet" }, "It was found to influence no label.")];
-  return edgeList(outgoing[code], (edge) => [nameButton(edge.to, open), ` ${change(edge)} ${times(edge) || "(unclear)"}`, " ", evidenceButton(edge)]);
+  return edgeList(outgoing[code], (edge) => [nameButton(edge.to, open), ` ${edge.change} ${edge.times || "(unclear)"}`, " ", evidenceButton(edge)]);
 }
 
 const actions = { add: "entered: ", remove: "left: ", change: "changed: " };
@@ -65,10 +68,10 @@ function certificateOf(found) {
 function showAll() {
   labelPanel.replaceChildren(
     make("h2", {}, "Choose a label"),
-    make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which states of the past it is more or less likely, and how that was found. Click an influence for the evidence", quoted ? " and the sentences behind it." : " behind it."),
+    make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which history states it is more or less likely, and how that was found. Click an influence for the evidence", quoted ? " and the sentences behind it." : " behind it."),
     ...(edges.length ? [make("h3", {}, "Influences, the surest first"),
-      ...edgeList(edges, (edge) => [nameButton(edge.from, open), ` ${edge.effect} `, nameButton(edge.to, open), ` ${change(edge)}, ${times(edge) || "direction not clear"} `, make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)]),
-      make("p", { class: "key" }, `Share of ${thingsOf(edges[0].to)} that are the label, otherwise → after the influencer; times as likely, other influencers equal. Ordered by the limit of the 95% interval that is nearer to 1.`)] : []),
+      ...edgeList(edges, (edge) => [nameButton(edge.from, open), ` ${verbOf(edge)} `, nameButton(edge.to, open), ` ${edge.change}, ${edge.times || edge.effectWord} `, make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)]),
+      make("p", { class: "key" }, `${model.outcome ? "Share of cases without → with the influencer" : edges.some((edge) => edge.known.follow_rate !== null) ? "Follow rate: share of all other events → of the influencer's occurrences that it follows" : "Share of moments at which it is the next event, without → with the influencer in the window"}; ${joint ? "ratio of odds, all else equal" : "rate ratio, other influencers equal"}. Ordered by the lower bound of the effect. ${model.followNote}`)] : []),
     make("h3", {}, "All labels"),
     labelList());
 }
@@ -90,7 +93,7 @@ function showLabel() {
     make("h3", {}, "Influences"), ...influencedBy(code),
     ...(its ? [
       ...(joint ? [make("h3", {}, "What its influencers do, and when"), recencyTable(code)] : [
-      make("h3", {}, model.outcome ? "How likely it is, by what has happened" : "How likely it is, by the state of the past"),
+      make("h3", {}, model.outcome ? "How likely it is, by what has happened" : "How likely it is as the next event, by history state"),
       ...(model.bag ? oneOfBag(its.outcome, code) : tablesOf(its.target, its.outcome, code))]),
     ] : []));
 }
@@ -108,7 +111,7 @@ function tablesOf(target, outcome, code) {
 function oneOfBag(outcome, code) {
   const box = make("div", {}), show = (i) => box.replaceChildren(...tablesOf(targets[i], outcome, code));
   show(0);
-  return [make("p", {}, `A bag of ${targets.length} models, each learned from resampled sequences: what comes next is their mean. Below is one of them.`),
+  return [make("p", {}, `A bag of ${targets.length} models, each learned from resampled cases: what comes next is their mean. Below is one of them.`),
     make("label", { class: "small which no-print" }, "Model ", make("select", { id: "which-model", onchange: (event) => show(event.target.selectedIndex) }, ...targets.map((_, i) => make("option", {}, i + 1)))), box];
 }
 

@@ -162,8 +162,8 @@ let built = false;  // whether the panels that are not seen at first are there
 function start() {
   startTheme();
   document.getElementById("title").textContent = model.title ? visible(model.title) : "Influences among events";
-  const kind = model.graph ? plural(edges.length, "influence") + " among " : "";
-  document.getElementById("summary").textContent = `${kind}${plural(everyone.filter(isEvent).length, "label")}, learned from ${plural(model.sequences, "sequence")} with ${plural(nEvents, "event")} by ${familyWords}`;
+  const kind = model.graph ? `${model.headline} among ` : "";
+  document.getElementById("summary").textContent = `${kind}${plural(everyone.filter(isEvent).length, "event type")}, learned from ${plural(model.sequences, "case")} with ${plural(nEvents, "event")} by ${familyWords}`;
   startFilter(filterChanged);
   showFilter();
   showView();

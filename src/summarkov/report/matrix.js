@@ -103,7 +103,7 @@ function matrixName(code, attributes, text) {
 }
 
 // A disc for what amplifies, a ring for what inhibits, a diamond for what is mixed, a dot for what is not clear:
-// the larger, the larger the factor that is sure.
+// the larger, the larger the lower bound of the effect.
 function markOf(look, x, y, r, more = "") {
   const attributes = { class: `mark ${look} ${more}` }, [effect] = look.split(" ");
   if (effect === "mixed") return shape("path", { ...attributes, d: `M${x - r},${y} L${x},${y - r} L${x + r},${y} L${x},${y + r} Z` });
@@ -113,7 +113,7 @@ function markOf(look, x, y, r, more = "") {
 function edgeMark(edge, x, y, size) {
   const r = Math.max(edge.effect === "mixed" ? 4.5 : 2.5, size * 0.46 * Math.sqrt(largest ? edge.evidence / largest : 0));
   const mark = markOf(classOf(edge), x, y, r, edge.number === state.edge ? "asked" : "");
-  const hit = matrixHit(edge, x, y, size, edgeWords(edge), () => openEdge(edge));
+  const hit = matrixHit(edge, x, y, size, sentenceOf(edge), () => openEdge(edge));
   hit.setAttribute("data-edge", edge.number);
   hit.setAttribute("aria-label", shortWords(edge));
   return [mark, hit];

@@ -14,15 +14,18 @@ const nEvents = model.n.reduce((sum, n, code) => (isEvent(code) ? sum + n : sum)
 const wholeOf = (code) => (isEvent(code) ? (model.together ? model.positions : nEvents) : model.sequences);
 const rate = (code) => model.n[code] / wholeOf(code);
 const thing = model.together ? "tick" : "event";
-const thingsOf = (code) => (isEvent(code) ? `${thing}s` : "sequences");
+const thingsOf = (code) => (isEvent(code) ? `${thing}s` : "cases");
 const usualOf = (code) => `its share of all ${thingsOf(code)}`;
 
-// The surest first, as everywhere; evidence is the logarithm of the factor that is sure. Of hits and n the first
-// is after the influencer, the second otherwise.
+// The surest first, as everywhere; evidence is the logarithm of the lower bound of the effect. Of hits and n the first
+// is with the influencer in the window, the second without; of occurrences and followed, the influencer's and all others.
 const endless = (value) => (value === null ? NaN : value > 1e300 ? Infinity : value);
-const edges = model.edges.map(([from, to, effect, evidence, faint, numbers, verdict, support, confidence, order], number) => {
-  const [hits, n, hitsOtherwise, nOtherwise, ratio, low, high, sequences, sequencesWith] = numbers;
-  return { number, from, to, effect, evidence, faint, hits: [hits, hitsOtherwise], n: [n, nOtherwise], ratio: endless(ratio), low: endless(low), high: endless(high), sequences, sequencesWith, verdict, support, confidence: confidence ?? undefined, order };
+const edges = model.edges.map(([from, to, effect, evidence, faint, numbers, words], number) => {
+  const known = Object.fromEntries(model.edgeNumbers.map((key, i) => [key, numbers[i]]));
+  const [effectWord, change, times, verdict, support, counted] = words;
+  return { number, from, to, effect, evidence, faint, known, effectWord, change, times, verdict, support, counted, aside: known.set_aside,
+    hits: [known.hits_with, known.hits_without], n: [known.n_with, known.n_without], occurrences: [known.occurrences, known.occurrences_other], followed: [known.followed, known.followed_other],
+    ratio: endless(known.ratio), low: endless(known.low), high: endless(known.high), confidence: known.frequency ?? undefined, order: known.order };
 });
 const edgeBetween = new Map(edges.map((edge) => [edge.from * labels.length + edge.to, edge]));
 for (const edge of edges) edge.returns = edge.from !== edge.to && edgeBetween.has(edge.to * labels.length + edge.from);

@@ -117,11 +117,9 @@ function pathOf(tag, size, d) {
 
 // The influences that pass the filter, one row each. A text that a spreadsheet would compute is marked as text.
 const columns = {
-  influencer: (edge) => labels[edge.from], target: (edge) => labels[edge.to], effect: (edge) => edge.effect,
-  ratio: (edge) => edge.ratio, low: (edge) => edge.low, high: (edge) => edge.high,
-  hits_with: (edge) => edge.hits[0], n_with: (edge) => edge.n[0], hits_without: (edge) => edge.hits[1], n_without: (edge) => edge.n[1],
-  sequences: (edge) => edge.sequences, sequences_with: (edge) => edge.sequencesWith, frequency: (edge) => edge.confidence, order: (edge) => edge.order, faint: (edge) => edge.faint,
-  said: (edge) => edge.verdict,
+  influencer: (edge) => labels[edge.from], target: (edge) => labels[edge.to], effect: (edge) => edge.effectWord, rate_ratio: (edge) => edge.times,
+  ...Object.fromEntries(model.edgeNumbers.map((key) => [key, (edge) => (["ratio", "low", "high"].includes(key) ? edge[key] : edge.known[key])])),
+  verdict: (edge) => edge.verdict,
 };
 const cell = (value) => { const text = String(value ?? ""); return /[",\r\n]/.test(text) || /^[=+@\t-]/.test(text) && typeof value === "string" ? `"${(/^[=+@\t-]/.test(text) ? "'" : "") + text.replaceAll('"', '""')}"` : text; };
 function tableText() {

@@ -194,16 +194,10 @@ function windowWords(target, influencer) {
   return delay ? `${delay + 1} to ${k} ${thing}s before` : `within the last ${k} ${thing}s`;
 }
 
-// What is said of an influence: both rates with their counts, what follows from them, and what stands behind it.
-const rateOf = (edge, which) => (edge.n[which] ? percent(edge.hits[which] / edge.n[which]) : "never seen");
-const countedRate = (edge, which) => (edge.n[which] ? `${rateOf(edge, which)} (${number(edge.hits[which])} of ${number(edge.n[which])})` : "never seen");
-const rates = (edge) => `${countedRate(edge, 0)}, otherwise ${countedRate(edge, 1)}`;
-const change = (edge) => `${rateOf(edge, 1)} → ${rateOf(edge, 0)}`;
-const times = (edge) => ({ mixed: "mixed", unclear: "" })[edge.effect] ?? factor(edge.ratio);
-const edgeWords = (edge) => visible(`${rates(edge)}: ${edge.verdict}${edge.support ? ` (${edge.support})` : ""}`);
-const classOf = (edge) => `${edge.effect}${edge.faint ? " faint" : ""}${edge.faint === "competition only" ? " room" : ""}`;
+// What is said of an influence. A share of moments, or of occurrences that the target follows.
+const rateOf = (hits, n) => (n ? percent(hits / n) : "never seen");
+const classOf = (edge) => `${edge.effect}${edge.faint ? " faint" : ""}${edge.faint === "crowding out" ? " crowding" : ""}`;
 // The same for those who hear the page, and as a sentence of its own to copy.
-const shortWords = (edge) => `${names[edge.from]} ${edge.effect === "unclear" ? "has an unclear influence on" : edge.effect === "mixed" ? "has a mixed influence on" : edge.effect} ${edge.from === edge.to ? "itself" : names[edge.to]}, ${rateOf(edge, 0)} instead of ${rateOf(edge, 1)}${edge.faint ? `, ${edge.faint}` : ""}`;
-// After an event; or where an attribute holds.
-const after = (influencer) => (attributes.has(influencer) ? "where" : "after");
-const sentenceOf = (edge) => visible(`${attributes.has(edge.from) ? "Where" : "After"} '${names[edge.from]}' ${windowWords(modelOf[edge.to].target, edge.from)}, '${names[edge.to]}' ${outcomes.has(edge.to) ? "comes about at" : "follows at"} ${rates(edge)}${edge.support ? `, ${edge.support}` : ""}: ${edge.verdict}.`);
+const verbOf = (edge) => ({ unclear: "has an unclear influence on", mixed: "has a mixed influence on" })[edge.effect] ?? edge.effect;
+const shortWords = (edge) => `${names[edge.from]} ${verbOf(edge)} ${edge.from === edge.to ? "itself" : names[edge.to]}, ${edge.change}${edge.aside ? `, ${edge.aside}` : ""}`;
+const sentenceOf = (edge) => `${edge.counted.replace(/#[zx]/g, (which) => names[which === "#z" ? edge.from : edge.to])}${model.outcome ? ": " : ". Effect on the next event: "}${escaped(edge.verdict)}.`;

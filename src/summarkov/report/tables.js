@@ -58,7 +58,7 @@ function stateTable(target, outcome, code) {
   const sorts = { row: (a, b) => a.row - b.row, p: (a, b) => (a.seen < target.few) - (b.seen < target.few) || b.p - a.p, seen: (a, b) => b.seen - a.seen };
   let by = "p";
   const head = (key, title, more) => make("th", { scope: "col", class: key === "seen" ? "number" : null, "data-by": key }, make("button", { type: "button", onclick: () => { by = key; fill(); } }, title), more);
-  const heads = [head("row", "State of the past"), head("p", "Probability", axis(most)), head("seen", "Seen")];
+  const heads = [head("row", "History state"), head("p", "Probability", axis(most)), head("seen", "Seen")];
   function fill() {
     for (const each of heads) each.setAttribute("aria-sort", each.dataset.by !== by ? "none" : by === "row" ? "ascending" : "descending");
     body.replaceChildren();
@@ -74,12 +74,12 @@ function stateTable(target, outcome, code) {
   }
   const widths = isDotted ? [...target.u.map(() => "1.5rem"), "0", "auto", "5.2rem"] : ["44%", "38%", "18%"];
   const columns = make("colgroup", {}, ...widths.map((width) => { const column = make("col"); column.style.width = width; return column; }));
-  const names = isDotted ? [...target.u.map((code, i) => make("th", { scope: "col", class: "slanted" }, make("span", {}, name(code, true), target.summary.where?.[i] ? ` ${target.summary.where[i]}` : ""))), make("th", { scope: "col", class: "heard" }, "State of the past")] : [heads[0]];
+  const names = isDotted ? [...target.u.map((code, i) => make("th", { scope: "col", class: "slanted" }, make("span", {}, name(code, true), target.summary.where?.[i] ? ` ${target.summary.where[i]}` : ""))), make("th", { scope: "col", class: "heard" }, "History state")] : [heads[0]];
   box.append(make("table", { class: isDotted ? "dots" : null }, columns, make("thead", {}, make("tr", {}, names, heads[1], heads[2])), body));
   fill();
   const { kind } = target.summary;
   const key = isDotted ? `A filled dot: that label came within its window${kind === "count" ? ", as many times as the number says" : kind === "binary" ? "" : "; the numbers tell the order"}. ` : "";
-  return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: probability; bracket: 95% interval; dashed line: ${usualOf(code)}, ${percent(usual)}. Seen: how often it ${model.outcome ? "came about, of how many sequences ended in the state" : "followed, of how often the state was seen"}.`));
+  return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: probability; bracket: 95% interval; dashed line: ${usualOf(code)}, ${percent(usual)}. Seen: how often it ${model.outcome ? "came about, of how many cases ended in the state" : "was the next event, of how many moments in that state"}.`));
 }
 
 // The ends and the middle of the axis of bars.

@@ -2,8 +2,9 @@
 const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const escapes = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
+const escaped = (text) => text.replace(hidden, (c) => escapes[c] ?? "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 function visible(text) {
-  const shown = text.replace(hidden, (c) => escapes[c] ?? "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+  const shown = escaped(text);
   return shown.trim() ? shown : `"${shown}"`;
 }
 const names = labels.map(visible);
@@ -58,7 +59,6 @@ function percent(p) {
 }
 function factor(ratio) {
   if (Number.isNaN(ratio)) return "";
-  if (ratio === 0 || ratio === Infinity) return ratio ? "only then" : "never";
   if (ratio > 100) return "over ×100";
   if (ratio < 0.01) return "under ×0.01";
   return "×" + (Number(ratio.toPrecision(2)) >= 10 ? Math.round(ratio) : ratio.toPrecision(2));

@@ -267,6 +267,26 @@ def place_words(k: int, thing: str = "position") -> str:
     return str(k) if isinstance(k, Duration) else plural(k, thing)
 
 
+def later_words(reach: Reach, thing: str = "event") -> str:
+    """Where something is looked for after an influencer.
+
+    >>> [later_words(Reach(*window)) for window in ((0, 5), (0, 1), (0, None), (2, 5), (2, None))]
+    ['within 5 events', 'immediately', 'later in the case', '3 to 5 events later', 'more than 2 events later']
+    >>> later_words(Reach(0, Duration.of("6h", "lookback")))
+    'within 6h'
+    """
+    delay, lookback = reach
+    if isinstance(delay, Duration) or isinstance(lookback, Duration):
+        far = f"more than {place_words(delay, thing)} later" if delay else ""
+        near = "" if lookback is None else f"within {place_words(lookback, thing)}"
+        return " and ".join(filter(None, (far, near)))
+    if lookback is None:
+        return f"more than {plural(delay, thing)} later" if delay else "later in the case"
+    if lookback == delay + 1:
+        return f"exactly {plural(lookback, thing)} later" if delay else "immediately"
+    return f"{delay + 1} to {plural(lookback, thing)} later" if delay else f"within {plural(lookback, thing)}"
+
+
 def plain_span(k: int | None) -> int | str | None:
     """A look-back or delay as JSON has it: times as they were written."""
     return k.text if isinstance(k, Duration) else None if k is None else int(k)

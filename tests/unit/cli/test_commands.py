@@ -215,7 +215,7 @@ def test_show_a_graph(run: Run, shop: Path) -> None:
         assert line.startswith(f"{sign} {edge.influencer} → {edge.target} ")
         assert f" {percent(edge.rate_without)} → {percent(edge.rate_with)} " in line
         assert f" {factor(edge.ratio)} " in line
-        assert line.endswith(f" {edge.sequences:,.0f}")
+        assert line.endswith(f" {edge.cases_followed:,.0f}")
     assert "Influence here is statistical: no proof" in " ".join(" ".join(lines).split())
 
 

@@ -13,9 +13,10 @@ from summarkov.cli import commands as ordering
 from summarkov.cli.main import app
 from summarkov.cli.printing import results
 from summarkov.cli.printing.influences import print_influences
+from summarkov.confidence.order import ORDERS
 from summarkov.explain import Influence, ranked
 from summarkov.explain.influence import FEW_HITS, FEW_SEQUENCES
-from summarkov.explain.sentences import ORDER_WORDS, order_word, verdict
+from summarkov.explain.verdicts import verdict
 from summarkov.io import write_events
 from summarkov.simulate.example import web_shop
 
@@ -36,20 +37,20 @@ def file(tmp_path_factory):
 def test_learn_tests_the_order_by_default(file, tmp_path):
     model = tmp_path / "model.json"
     result = run("learn", file, "-o", model)
-    assert " Order" in result.stdout
-    assert "Order, from 99 shuffles of every sequence within 20 positions: yes, about the" in result.stdout
+    assert " influences depend on order among 10 event types" in result.stdout.splitlines()[0]
+    assert "Order test: 99 shuffles of every case within 20 positions." in result.stdout
     order = sm.load(model).order_
     assert order.within == 20
     assert len(order.edges) > 5
-    assert " Order" in run("show", model).stdout
+    assert "Order test" in run("show", model).stdout
     assert max(len(line) for line in result.stdout.splitlines() if not line.startswith("Saved")) <= 80
     document = json.loads(run("learn", file, "--json").stdout)
     assert document["order"]["n"] == 99
-    assert [edge["order"] for edge in document["edges"]].count("about order") > 5
+    assert [edge["order"] for edge in document["edges"]].count(ORDERS[0]) > 5
 
 
 def test_it_can_be_left_out_and_told_how_to_shuffle(file):
-    assert " Order" not in run("learn", file, "--no-order-test").stdout
+    assert "Order test" not in run("learn", file, "--no-order-test").stdout
     document = json.loads(run("learn", file, "--within", "7", "--json").stdout)
     assert document["order"]["within"] == 7
 
@@ -60,8 +61,8 @@ def test_streams_say_the_same(file):
 
 
 def test_models_without_edges_are_learned_as_before(file):
-    assert " Order" not in run("learn", file, "--target", "purchase").stdout
-    assert "Order," not in run("learn", file, "--model", "chain").stdout
+    assert "Order test" not in run("learn", file, "--target", "purchase").stdout
+    assert "Order test" not in run("learn", file, "--model", "chain").stdout
 
 
 @pytest.mark.parametrize(
@@ -83,14 +84,14 @@ def test_it_is_left_out_where_it_takes_too_long(file, monkeypatch):
     monkeypatch.setattr(ordering, "SECONDS", 0.0)
     result = run("learn", file)
     assert "No order test: it would take about 0 minutes. --order-test does it all the same" in result.stderr
-    assert " Order" not in result.stdout
-    assert " Order" in run("learn", file, "--order-test").stdout
+    assert "Order test" not in result.stdout
+    assert "Order test" in run("learn", file, "--order-test").stdout
 
 
 def test_confidence_tests_the_order_too(file, tmp_path):
     model, sure = tmp_path / "model.json", tmp_path / "sure.json"
     run("learn", file, "--no-order-test", "-o", model)
-    assert " Order" in run("confidence", model, file, "-n", "5", "-o", sure).stdout
+    assert "Order test" in run("confidence", model, file, "-n", "5", "-o", sure).stdout
     assert sm.load(sure).order_.n == 99
     document = json.loads(run("confidence", model, file, "-n", "5", "--json", "--within", "8").stdout)
     assert document["order"]["within"] == 8
@@ -98,49 +99,51 @@ def test_confidence_tests_the_order_too(file, tmp_path):
     assert "order" not in bare
 
 
-EDGE = Influence(
-    "a", "b", "inhibits", 0.5, 0.4, 0.6, 90, 900, 200, 1000, order="about order", order_ratio=0.7
-)
+EDGE = Influence("a", "b", "inhibits", 0.5, 0.4, 0.6, 90, 900, 200, 1000, order=ORDERS[0], order_ratio=0.7)
 
 
 @pytest.mark.parametrize(
-    ("changes", "word", "sentence"),
+    ("changes", "aside", "sentence"),
     [
-        ({}, "yes", "; about order: ×0.70 against shuffled sequences (0.60 to 0.80)"),
-        ({"competition": False}, "yes", "about order: ×0.70 against shuffled sequences (0.60 to 0.80)"),
+        ({}, "", "; depends on order: ×0.70 against shuffled cases (0.60 to 0.80)"),
+        ({"competition": False}, "", "; depends on order: ×0.70 against shuffled cases (0.60 to 0.80)"),
         (
             {"competition": True},
-            "room",
-            "(0.60 to 0.80); no more than the room that labels take which it amplifies",
+            "crowding out",
+            "(0.60 to 0.80); crowding out: only because other events became more likely",
         ),
         (
             {"order_ratio": 1.5, "order_low": 1.2, "order_high": 1.9},
-            "turned",
-            "; about order, the other way round than it looks: ×1.5 against shuffled sequences (1.2 to 1.9)",
+            "",
+            "; reversed: follows more often than its overall co-occurrence suggests, ×1.5 against shuffled",
         ),
         (
-            {"order": "company only"},
-            "company",
-            "; company only, shuffled sequences show it too: ×0.70 against",
+            {"order": ORDERS[1]},
+            "co-occurrence only",
+            "; co-occurrence only, shuffled cases show it too: ×0.70 against",
         ),
-        ({"order": "unclear"}, "unclear", "; unclear whether about order: ×0.70 against"),
+        (
+            {"order": "fixed order", "cases_first": 8799.0, "cases_both": 8799.0},
+            "fixed order",
+            "; fixed order: it comes first in 8,799 of 8,799 cases with both",
+        ),
+        ({"order": "unclear"}, "unclear order", "; unclear whether it depends on order: ×0.70 against"),
     ],
 )
-def test_words_and_sentences(changes, word, sentence):
+def test_words_and_sentences(changes, aside, sentence):
     edge = replace(EDGE, **{"order_low": 0.6, "order_high": 0.8, **changes})
-    assert order_word(edge) == word
-    assert word in ORDER_WORDS
+    assert edge.set_aside == aside
     assert sentence in verdict(edge)
 
 
 def test_faint_edges_come_last():
-    company, room = replace(EDGE, order="company only"), replace(EDGE, competition=True)
-    thin = replace(EDGE, n_with=9, hits_with=1)
-    assert [edge.faint for edge in ranked([thin, company, room, EDGE])] == [
+    together, crowded = replace(EDGE, order=ORDERS[1]), replace(EDGE, competition=True)
+    few = replace(EDGE, n_with=9, hits_with=1)
+    assert [edge.faint for edge in ranked([few, together, crowded, EDGE])] == [
         "",
-        "competition only",
-        "company only",
-        "thin evidence",
+        "crowding out",
+        "co-occurrence only",
+        "too few events",
     ]
 
 
@@ -162,7 +165,7 @@ def drifting(tmp_path_factory):
 def test_events_are_shuffled_within_the_values_of_a_column(drifting, tmp_path):
     model = tmp_path / "model.json"
     result = run("learn", drifting, "--lookback", "3", "--within", "month", "-o", model)
-    assert "Order, from 99 shuffles of every sequence within the same 'month': " in result.stdout
+    assert "Order test: 99 shuffles of every case within the same 'month'." in result.stdout
     assert "period 'month'" in " ".join(result.stdout.split())
     saved = sm.load(model).order_
     assert (saved.within, len(saved.about_order)) == ("month", 0)
@@ -202,12 +205,12 @@ def test_what_is_thin_is_told_by_the_rule(capsys):
     assert not replace(few, hits_without=20).is_thin  # ten expected
     assert not replace(few, hits_with=10).is_thin
     many = Influence("A", "B", "amplifies", 2.0, 1.5, 3.0, 40, 100, 40, 200)
-    assert replace(many, sequences=4, sequences_with=9).is_thin
-    assert not replace(many, sequences=5, sequences_with=9).is_thin
-    rule = f"under {FEW_HITS} hits seen and under {FEW_HITS} expected"
-    more = f", or under {FEW_SEQUENCES} sequences"
-    for edge, told in ((few, rule), (replace(few, sequences=2, sequences_with=9), rule + more)):
+    assert replace(many, cases_followed=4, cases_with=9).is_thin
+    assert not replace(many, cases_followed=5, cases_with=9).is_thin
+    rule = f"under {FEW_HITS} seen and under {FEW_HITS} expected"
+    more = f", or under {FEW_SEQUENCES} cases"
+    for edge, told in ((few, rule), (replace(few, cases_followed=2, cases_with=9), rule + more)):
         print_influences(results(), [edge], {})
-        assert f"Thin evidence: {told}\n" in capsys.readouterr().out
+        assert f"Too few events: {told}\n" in capsys.readouterr().out
     page = (resources.files("summarkov") / "report" / "label.js").read_text(encoding="utf-8")
-    assert f'Thin evidence, {rule}${{joint ? "" : "{more}"}}:' in page
+    assert f'Too few events, {rule}${{joint ? "" : "{more}"}}:' in page

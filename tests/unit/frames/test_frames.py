@@ -123,7 +123,9 @@ def test_columns_do_not_depend_on_what_is_known():
     none = sm.InfluenceGraph(sm.BSuMM(gamma=50)).fit(EVENTS)
     assert len(none.edges_) == 0
     assert before == fresh.edges_.to_frame("pyarrow").schema == none.edges_.to_frame("pyarrow").schema
-    assert {"ratio", "low", "high", "sequences", "frequency", "rate_with"} <= set(before.names)
+    assert {"ratio", "low", "high", "cases_followed", "follow_rate", "frequency", "rate_with"} <= set(
+        before.names
+    )
 
 
 def test_what_rows_hold():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import oracle_effects as effects
+import oracle_followings as oracle
 import summarkov as sm
 from strategies import drawn_weights
 from summarkov.baselines import BagContender, TreeContender
@@ -207,9 +208,9 @@ def test_influences_are_counted_on_the_data(events):
         counted = effects.two_by_two(sequences, (0, 3), edge.influencer, "B")
         found = edge.hits_with, edge.n_with, edge.hits_without, edge.n_without
         assert found == pytest.approx(counted)
-        assert (edge.sequences_with, edge.sequences) == effects.followed(
-            sequences, (0, 3), edge.influencer, "B"
-        )
+        weights, spans = [1] * len(sequences), ((0, False), (3, False))
+        numbers = oracle.following(oracle.cases_of(sequences), weights, edge.influencer, "B", *spans)
+        assert {name: getattr(edge, name) for name in numbers} == pytest.approx(numbers, abs=1e-9)
         assert edge.frequency == bag.usage_[edge.influencer]
         assert not edge.ratio < edge.low
         assert not edge.ratio > edge.high
@@ -220,7 +221,7 @@ def test_one_model_alone_says_what_it_says(events):
     template = sm.BSuMM("B", lookback=3, required=["A", "C"], candidates=[])
     bag, alone = sm.Bag(template, n_models=5).fit(events), template.copy().fit(events)
     for mine, direct in zip(bag.influences_, alone.influences_, strict=True):
-        numbers = ("ratio", "low", "high", "hits_with", "n_with", "hits_without", "n_without", "sequences")
+        numbers = ("ratio", "low", "high", "hits_with", "n_with", "hits_without", "n_without", "followed")
         assert [getattr(mine, name) for name in numbers] == pytest.approx(
             [getattr(direct, name) for name in numbers], rel=1e-9, nan_ok=True
         )

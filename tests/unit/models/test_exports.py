@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import summarkov as sm
-from summarkov.explain.sentences import times
+from summarkov.explain.verdicts import times
 from summarkov.models.edges import STROKES, colour, width
 from summarkov.wording import visible
 

@@ -122,7 +122,7 @@ def test_amplifies():
     assert found.ratio == pytest.approx((8 / 10) / (2 / 30), rel=1e-12)
     assert (found.hits_with, found.n_with, found.hits_without, found.n_without) == (8, 10, 2, 30)
     assert (found.rate_with, found.rate_without) == pytest.approx((0.8, 2 / 30))
-    assert (found.sequences, found.sequences_with) == (8, 10)
+    assert (found.cases_followed, found.cases_with) == (8, 10)
     assert found.is_thin  # 8 hits, and less than one to be expected
     share = beta.ppf(0.025, 8, 3)
     assert found.low == pytest.approx(share / (1 - share) * 30 / 10, rel=1e-9)
@@ -135,7 +135,7 @@ def test_inhibits():
     assert (found.effect, found.is_thin) == ("inhibits", False)
     assert found.ratio == pytest.approx((2 / 100) / (90 / 300), rel=1e-12)
     assert found.low < found.ratio < found.high < 1
-    assert (found.n_with, found.n_without, found.sequences, found.sequences_with) == (100, 300, 2, 100)
+    assert (found.n_with, found.n_without, found.cases_followed, found.cases_with) == (100, 300, 2, 100)
 
 
 def test_a_label_that_never_follows_is_not_amplified():
@@ -144,7 +144,7 @@ def test_a_label_that_never_follows_is_not_amplified():
     (found,) = given(sm.BSuMM, "X", ["Z"], lookback=5).fit(events).influences_
     assert (found.effect, found.ratio, found.low) == ("inhibits", 0.0, 0.0)
     assert (found.hits_with, found.n_with, found.hits_without, found.n_without) == (0, 300, 100, 200)
-    assert (found.sequences, found.sequences_with, found.is_thin) == (0, 100, False)
+    assert (found.cases_followed, found.cases_with, found.is_thin) == (0, 100, False)
     alone = given(sm.BSuMM, "X", ["X"], lookback=5).fit(events).influences_[0]
     assert (alone.effect, alone.is_self, alone.ratio) == ("inhibits", True, 0.0)
 
@@ -242,7 +242,7 @@ def test_influences_on_every_label_of_a_set():
     found = {i.target: i for i in model.influences_}
     assert found["X"].ratio == pytest.approx((2 / 3) / (1 / 6), rel=1e-12)
     assert found["Y"].ratio == pytest.approx((1 / 3) / (1 / 6), rel=1e-12)
-    assert (found["X"].sequences, found["Y"].sequences, found["X"].sequences_with) == (2, 1, 3)
+    assert (found["X"].cases_followed, found["Y"].cases_followed, found["X"].cases_with) == (2, 1, 3)
 
 
 def test_a_chain_has_no_influences():

@@ -123,7 +123,9 @@ def test_networkx(graph, events):
             name: getattr(edge, name)
             for name in (
                 *("effect", "ratio", "low", "high", "interval", "hits_with", "n_with", "hits_without"),
-                *("n_without", "sequences", "sequences_with", "is_thin"),
+                *("n_without", "cases_with", "cases_followed", "is_thin", "occurrences", "followed"),
+                *("follow_rate", "occurrences_other", "followed_other", "follow_rate_other", "left_out"),
+                *("follow_rule", *(("cases_both", "cases_first") if not edge.is_self else ())),
                 *("corrected_ratio", "corrected_low", "corrected_high"),
             )
         }

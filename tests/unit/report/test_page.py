@@ -192,7 +192,7 @@ def test_a_page_of_many_labels_stays_small() -> None:
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
     graph.order_test(events, n=19)
     assert len(graph.edges_) > 110
-    assert len((graph.to_html(events=events) or "").encode()) < 250_000
+    assert len((graph.to_html(events=events) or "").encode()) < 300_000
 
 
 def test_other_events_than_those_of_the_model_have_no_profiles(graph: sm.InfluenceGraph) -> None:

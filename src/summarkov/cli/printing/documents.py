@@ -67,12 +67,12 @@ def positions_words(fitted: Fitted) -> str:
 
 
 def labels_words(labels: Sequence[str], attributes: Sequence[str]) -> str:
-    """How many labels there are, and how many values of attributes.
+    """How many event types there are, and how many values of attributes.
 
     >>> labels_words(["A", "B", "region=north"], ["region=north"])
-    '2 labels and 1 value of attributes'
+    '2 event types and 1 value of attributes'
     """
-    n_labels = plural(len(labels) - len(attributes) - (END in labels), "label")
+    n_labels = plural(len(labels) - len(attributes) - (END in labels), "event type")
     if not attributes:
         return n_labels
     return f"{n_labels} and {plural(len(attributes), 'value')} of attributes"
@@ -244,8 +244,12 @@ def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
             **vars(edge),
             "rate_with": edge.rate_with,
             "rate_without": edge.rate_without,
+            "precedence": edge.precedence,
             "is_thin": edge.is_thin,
             "is_reversed": edge.is_reversed,
+            "is_raw": edge.is_raw,
+            "directions_differ": edge.directions_differ,
+            "set_aside": edge.set_aside,
         }
         for edge in edges
     ]

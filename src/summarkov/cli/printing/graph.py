@@ -28,14 +28,16 @@ if TYPE_CHECKING:
 
 def print_graph(console: Page, graph: InfluenceGraph, *, most: int | None = None) -> None:
     """Print a graph, the surest influences first; of very many only those, if ``most`` is given."""
+    from summarkov.explain.sentences import headline
+
     models = graph.models_
     first = next(iter(models.values()))
     edges = graph.edges_
     by_label = first.fitted.summary.by_label
-    what = f"{plural(len(edges), 'influence')} among " if by_label else ""
+    what = f"{headline(edges)} among " if by_label else ""
     console.print(
         f"{what}{labels_words(graph.labels_, first.fitted.layout.attributes)}, learned from "
-        f"{plural(first.fitted.n_sequences, 'sequence')} with {positions_words(first.fitted)}",
+        f"{plural(first.fitted.n_sequences, 'case')} with {positions_words(first.fitted)}",
         style="bold",
     )
     print_settings(console, first)
@@ -56,14 +58,14 @@ def print_graph(console: Page, graph: InfluenceGraph, *, most: int | None = None
 
 def _print_narrow(console: Page, edges: Sequence[Influence]) -> None:
     """Name edges that may look stronger than they are, with ratios that allow for that."""
-    from summarkov.explain.sentences import corrected
+    from summarkov.explain.verdicts import corrected
 
     if not edges:
         return
-    told = [f"'{shorten(e.influencer, 24)}' on '{shorten(e.target, 24)}' {corrected(e)}" for e in edges]
+    named = [f"'{shorten(e.influencer, 24)}' on '{shorten(e.target, 24)}' {corrected(e)}" for e in edges]
     console.print(
-        "\nSelected narrowly, and of such edges those that look strong by chance are found most. "
-        f"Allowing for that: {console.signs(first_of(told, 5, '; ', '; and '))}."
+        "\nBarely selected, so these may look stronger than they are. Selection-adjusted rate ratios: "
+        f"{console.signs(first_of(named, 5, '; ', '; and '))}."
     )
 
 
@@ -82,15 +84,14 @@ def print_contexts(console: Page, graph: InfluenceGraph) -> None:
 
 
 def _print_order(console: Page, edges: Sequence[Influence], found: OrderTest) -> None:
-    """Say what the words of the column mean that occur in it."""
-    from summarkov.explain.sentences import ORDER_WORDS, order_word
+    """Say what the order test did, and of which edges it shows more than the parts of the table."""
+    from summarkov.explain.verdicts import reversed_words
 
-    used = {order_word(edge) for edge in edges} & set(ORDER_WORDS)
-    if not used:
-        return
-    words = "; ".join(f"{word}, {meaning}" for word, meaning in ORDER_WORDS.items() if word in used)
-    where = _where(found.within)
-    console.print(f"\nOrder, from {found.n} shuffles of every sequence {where}: {words}.")
+    console.print(f"\nOrder test: {found.n} shuffles of every case {_where(found.within)}.")
+    for edge in edges:
+        if edge.is_turned and not edge.set_aside:
+            names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
+            console.print(f"{names}: {reversed_words(edge)}.")
 
 
 def _where(within: int | str | None) -> str:
@@ -144,7 +145,7 @@ def print_bag(console: Page, bag: Bag) -> None:
         print_influences(console, bag.influences_, {})
         console.print(
             "\nSure: how many of the models have the influencer. The other numbers are counted on the "
-            "data themselves, where these models ask for it, their other influencers equal.",
+            "data themselves, where these models use it, their other influencers equal.",
             style="dim",
         )
     else:
@@ -221,7 +222,7 @@ def left_out(model: OutcomeModel) -> str:
 
 def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> None:
     """How often it came about, what changes that, and how often it did in each state."""
-    from summarkov.explain.sentences import change, limits, times
+    from summarkov.explain.verdicts import effect_word, limits, outcome_change, times
 
     told_of = plural(model.model_.fitted.n_sequences, "sequence")
     console.print(f"{model.name_}: {percent(model.base_rate_)} of {told_of}", style="bold")
@@ -233,12 +234,12 @@ def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> N
     if edges:
         more = sure.columns(edges)
         width = max(12, console.page_width - 52 - sum(2 + widest([*each]) for each in more.values()))
-        table = new_table("Influencer", "Effect", ">Without → with", ">Factor", ">95% interval", *more)
+        table = new_table("Influencer", "Effect", ">Without → with", ">Rate ratio", ">95% interval", *more)
         for at, edge in enumerate(edges):
-            told = (edge.effect, change(edge), times(edge) or "unclear", limits(edge))
+            told = (effect_word(edge), outcome_change(edge), times(edge) or "unclear", limits(edge))
             table.add_row(label(edge.influencer, width), *told, *(cells[at] for cells in more.values()))
         console.print(table)
-        words = ("Factor: how many times as likely with it, other influencers equal.", *sure.sentences())
+        words = ("Rate ratio: how many times as likely with it, other influencers equal.", *sure.sentences())
         console.print(" ".join(words))
     else:
         console.print("No event and no attribute was found to change it; a weak influence may be missed.")

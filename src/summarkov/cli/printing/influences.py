@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,16 +20,22 @@ _SIGNS = {"amplifies": "+", "inhibits": "-", "mixed": "~", "unclear": "?"}
 _STYLES = {"amplifies": "green", "inhibits": "red", "mixed": "magenta", "unclear": "dim"}
 #: What the sign before an edge and the arrow between its names take at most.
 _JOINTS = 6
-#: The least that the two names take.
-_NAMES = 20
+#: The least that the two names take, and what they are given before other columns.
+_NAMES, _GOOD_NAMES = 20, 30
+#: The counts behind a share; of these only the larger is shown where there is little space.
+_COUNTS = re.compile(r" \([\d.,]+ of ([\d.,]+)\)")
 #: Why edges are printed apart, and what is said of them.
-_FAINT = {
-    "competition only": "Competition only: no more than the room that other labels take or leave",
-    "company only": "Company only: shuffled sequences show these too",
-    "thin evidence": "Thin evidence: under 10 hits seen and under 10 expected",
+_ASIDE = {
+    "fixed order": "Fixed order: the influencer comes first in nearly all cases with both",
+    "unclear order": "Unclear order: the order test cannot tell whether these depend on order",
+    "unclear direction": "Unclear direction",
+    "crowding out": "Crowding out: only because other events became more or less likely",
+    "co-occurrence only": "Co-occurrence only: shuffled cases show these too",
+    "not comparable": "Not comparable: no comparison with other influencers held equal",
+    "too few events": "Too few events: under 10 seen and under 10 expected",
 }
-#: What else makes evidence thin where it is known in how many sequences an influence showed.
-_FEW_SEQUENCES = ", or under 5 sequences"
+#: What else is too few where it is known in how many cases the target follows.
+_FEW_CASES = ", or under 5 cases"
 
 
 def window_words(model: SummaryModel, influencer: str | None = None) -> str:
@@ -65,6 +72,13 @@ def window_words(model: SummaryModel, influencer: str | None = None) -> str:
     return f"{delay + 1} to {lookback} {things} before" if delay else f"within the last {lookback} {things}"
 
 
+def follow_words(model: SummaryModel, influencer: str) -> str:
+    """Where a target is looked for after an influencer."""
+    from summarkov.summaries.window import later_words
+
+    return later_words(model.fitted.reach(influencer), "tick" if model.layout_.together else "event")
+
+
 def state_words(model: SummaryModel) -> str:
     """What the states of a model are about, to stand before them: where it looks, or attributes, or both."""
     where = window_words(model)
@@ -87,20 +101,20 @@ def print_settings(console: Page, model: SummaryModel) -> None:
 
     console.print(settings_words(model), style="dim")
     if isinstance(model.fitted.summary, OrdinalSummary) and model.layout_.together:
-        told = (
+        note = (
             "Within a tick, labels stand in the order of their names: 'a then b' also counts a tick of both."
         )
-        console.print(told, style="dim")
+        console.print(note, style="dim")
 
 
 def print_influences(console: Page, edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> None:
-    """Print influences in their order, those of a label on itself and faint ones apart."""
-    parts: dict[str, list[int]] = {why: [] for why in ("", "itself", *_FAINT)}
+    """Print influences in their order; those of a label on itself and those set aside stand apart."""
+    parts: dict[str, list[int]] = {why: [] for why in ("", "itself", *_ASIDE)}
     for at, edge in enumerate(edges):
-        parts[edge.faint or ("itself" if edge.is_self else "")].append(at)
-    titles = {"itself": "Labels on themselves", **_FAINT}
-    if any(edge.sequences is not None for edge in edges):
-        titles["thin evidence"] += _FEW_SEQUENCES
+        parts[edge.set_aside or ("itself" if edge.is_self else "")].append(at)
+    titles = {"itself": "Event types on themselves", **_ASIDE}
+    if any(edge.cases_followed is not None for edge in edges):
+        titles["too few events"] += _FEW_CASES
     columns = _columns(console, edges, models)
     widths = _names_width(console.page_width - _beside(columns) - _JOINTS, edges)
     for why, some in parts.items():
@@ -109,10 +123,18 @@ def print_influences(console: Page, edges: Sequence[Influence], models: Mapping[
                 console.print(f"\n{titles[why]}", style="dim")
             _print_part(console, edges, some, columns, widths)
     for edge in edges:
+        names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
         if edge.effect == "mixed":
-            names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
             how = edge.depends or "more beside some of the other influencers, less beside others"
             console.print(f"~ {names}: {visible(how)}", style=_STYLES["mixed"])
+        elif edge.not_comparable:
+            told = f"not comparable with {visible(edge.not_comparable)} held equal"
+            console.print(f"? {names}: {told}", style=_STYLES["unclear"])
+        elif edge.shown_effect != edge.effect:
+            which = "follow rates" if edge.directions_differ else "raw rates"
+            console.print(
+                f"? {names}: {which} point the other way than the rate ratio", style=_STYLES["unclear"]
+            )
 
 
 def print_surest(
@@ -132,14 +154,15 @@ def print_uninfluenced(console: Page, labels: Sequence[str], but: str = "") -> N
     """Name the labels that nothing influences."""
     if labels:
         names = first_of([shorten(x, 30) for x in labels], 10)
-        console.print(f"\nInfluenced by none{but}: {names}", style="dim")
+        console.print(f"\nNot influenced{but}: {names}", style="dim")
 
 
 def _columns(
     console: Page, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> dict[str, list[str]]:
     """What stands beside the names, as much of it as fits."""
-    from summarkov.explain.sentences import change, limits, order_word, times
+    from summarkov.explain.sentences import cases, follows, follows_others
+    from summarkov.explain.verdicts import limits, times
 
     columns = {}
     if any(e.target in models and place_of(models[e.target], e.influencer) for e in edges):
@@ -149,22 +172,39 @@ def _columns(
         columns["Back"] = [
             "" if held else "all" if k is None else str(k) for k, held in zip(reach, is_held, strict=True)
         ]
-    columns |= {
-        "Without → with": [change(e) for e in edges],
-        "Factor": [times(e) or e.effect for e in edges],
-        "95% interval": [limits(e) for e in edges],
-        "Seqs": ["" if e.sequences is None else number(e.sequences) for e in edges],
-    }
-    if all(e.sequences is None for e in edges):
-        del columns["Seqs"]
-    if any(e.order is not None for e in edges):
-        columns["Order"] = [order_word(e) for e in edges]
+    are_moments = all(e.follow_rate is None for e in edges)
+    heads = ("Next event", "Otherwise") if are_moments else ("Follows", "Others")
+    columns[heads[0]] = [follows(e) for e in edges]
+    columns[heads[1]] = [follows_others(e, counts=False) for e in edges]
+    if are_moments:
+        columns |= {name: [each.replace(" of moments", "") for each in columns[name]] for name in heads}
+    columns["Rate ratio (95%)"] = [_ratio_cell(times(e), limits(e)) for e in edges]
+    if any(cases(e) for e in edges):
+        columns["Cases"] = [cases(e) for e in edges]
     if any(e.frequency is not None for e in edges):
         columns["Sure"] = ["" if e.frequency is None else f"{e.frequency:.0%}" for e in edges]
-    for name in ("Seqs", "Order", "Without → with", "95% interval", "Sure"):  # which go for want of room
-        if _beside(columns) + _NAMES + _JOINTS > console.page_width:
-            columns.pop(name, None)
+    for name in ("Cases", heads[0], "Sure"):  # which go for want of space, counts before rates
+        if _beside(columns) + max(_NAMES, min(_GOOD_NAMES, _longest(edges))) + _JOINTS > console.page_width:
+            if name == heads[0]:
+                columns[name] = [_COUNTS.sub(r" of \1", each) for each in columns[name]]
+            else:
+                columns.pop(name, None)
     return {console.signs(name): [console.signs(each) for each in cells] for name, cells in columns.items()}
+
+
+def _ratio_cell(ratio: str, interval: str) -> str:
+    """A ratio with its interval.
+
+    >>> _ratio_cell("×2.1", "1.8 to 2.4"), _ratio_cell("never (0 of 40)", "at most 0.7")
+    ('×2.1 (1.8 to 2.4)', 'never (0 of 40)')
+    """
+    ratio = ratio or "unclear"
+    return f"{ratio} ({interval})" if interval and "(" not in ratio and "raw" not in ratio else ratio
+
+
+def _longest(edges: Sequence[Influence]) -> int:
+    """How wide the two names of an edge are at most."""
+    return max(widest([e.influencer]) + widest([e.target]) for e in edges)
 
 
 def _beside(columns: Mapping[str, Sequence[str]]) -> int:
@@ -197,15 +237,15 @@ def _print_part(
     room = min(widest([heading]), console.page_width - _beside(columns))  # short names leave it whole
     table.add_column(heading, no_wrap=True, width=max(sum(names_width) + _JOINTS, room))
     for name, cells in columns.items():
-        left = name in ("95% interval", "Factor", "Order")
+        left = name == "Rate ratio (95%)"
         table.add_column(
             name, no_wrap=True, width=widest([name, *cells]), justify="left" if left else "right"
         )
     for at in which:
         edge = edges[at]
-        style = "dim" if edge.faint else _STYLES[edge.effect]
+        style = "dim" if edge.faint else _STYLES[edge.shown_effect]
         names = Text.assemble(
-            (f"{_SIGNS[edge.effect]} ", style),
+            (f"{_SIGNS[edge.shown_effect]} ", style),
             shorten(edge.influencer, names_width[0]),
             console.signs(" → "),
             shorten(edge.target, names_width[1]),
@@ -216,27 +256,31 @@ def _print_part(
 
 
 def print_reading(console: Page, edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> None:
-    """Say in words what the surest of the influences means, and what none of them means."""
-    from summarkov.explain.sentences import sentence
+    """Say in words what the surest of the influences means, what the columns are, and what none means."""
+    from summarkov.explain.sentences import follow_note, sentence
 
-    if not edges or edges[0].effect not in ("amplifies", "inhibits"):
+    if not edges or edges[0].shown_effect not in ("amplifies", "inhibits"):
         return
     edge = edges[0]
     influencer, target = (f"'{shorten(name, 30)}'" for name in (edge.influencer, edge.target))
     model = models[edge.target]
     is_attribute = edge.influencer in model.layout_.attributes
     where = None if is_attribute else window_words(model, edge.influencer)
-    read = sentence(edge, influencer, target, where)
-    back = ""
+    read = sentence(edge, influencer, target, where, follow_words(model, edge.influencer))
+    notes = [f"Read: {console.signs(read)}"]
+    if edge.follow_rate is not None:
+        notes.append("Follows: the share of an influencer's occurrences, and Others: of all other events.")
     if place_of(model, edge.influencer):
         things = "ticks" if model.layout_.together else "events"
         far = "how far" if model.layout_.time is not None else f"how many {things}"
-        back = f"Back: {far} back it is looked for. "
-    console.print(
-        f"\nRead: {console.signs(read[0].lower() + read[1:])} {back}"
-        "Seqs: sequences in which the target followed. The order is by the limit of the interval that "
-        "is nearer to 1. Influence here is statistical: no proof of cause."
-    )
+        notes.append(f"Back: {far} back it is looked for.")
+    if any(each.is_raw and each.effect != "unclear" for each in edges):
+        notes.append("Raw: nothing else held equal, for too few events are comparable.")
+    if any(each.interval == "robust" for each in edges):
+        notes.append("The 95% intervals allow for differences between cases.")
+    notes += filter(None, [follow_note(edges)])
+    notes.append("Ordered by the lower bound of the effect. Influence is statistical: no proof of cause.")
+    console.print(f"\n{' '.join(notes)}")
 
 
 def print_certificate(console: Page, model: SummaryModel) -> None:

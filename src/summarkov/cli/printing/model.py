@@ -81,7 +81,7 @@ def print_model(
         _print_patterns(console, [pattern for pattern in model.patterns_ if pattern.target in chosen])
         console.print()
     elif fitted.summary.by_label:
-        console.print("No label was found to influence it.\n")
+        console.print("No event type was found to influence it.\n")
     if fitted.nodes is not None:
         print_tree(console, model, chosen, most)
         console.print()
@@ -109,7 +109,7 @@ def _print_heading(
     console.print(
         Text.assemble(
             (names, "bold"),
-            f": {share} of {positions_words(model.fitted)} in {plural(model.fitted.n_sequences, 'sequence')}",
+            f": {share} of {positions_words(model.fitted)} in {plural(model.fitted.n_sequences, 'case')}",
         )
     )
 
@@ -250,11 +250,13 @@ def print_joint(
     console: Page, model: JointSuMM, *, target: str | None = None, most: int | None = None
 ) -> None:
     """Print a joint model, the surest influences first; of one target, what each influencer does when."""
+    from summarkov.explain.sentences import headline
+
     fitted = model.fitted
     edges = [edge for edge in model.edges_ if target in (None, edge.target)]
     console.print(
-        f"{plural(len(edges), 'influence')} {_of(target, fitted.labels)}, learned from "
-        f"{plural(fitted.n_sequences, 'sequence')} with {plural(fitted.n_events, 'event')}",
+        f"{headline(edges)} {_of(target, fitted.labels)}, learned from "
+        f"{plural(fitted.n_sequences, 'case')} with {plural(fitted.n_events, 'event')}",
         style="bold",
     )
     console.print(settings_words(model), style="dim")
@@ -267,9 +269,10 @@ def print_joint(
     alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
     over = "all labels" if model.targets is None else "the targets, and any other label as one"
     console.print(
-        f"\nOne distribution over {over}. Factor: of the odds against any other label, while the "
-        f"influencer is among the last {model.lookback} events, all else equal{alone}; a penalty draws it to "
-        "1. Influence here is statistical: no proof of cause."
+        f"\nOne distribution over {over}. Rate ratio: of the odds against any other event type, with the "
+        f"influencer among the last {model.lookback} events, all else equal{alone}; a penalty draws it to 1. "
+        "Next event: the share of the moments with the influencer in the window at which the target comes "
+        "next. Influence is statistical: no proof of cause."
     )
 
 

@@ -173,29 +173,44 @@ py::array_t<Count> add_rows_(const Array<std::int64_t>& cells, const Array<std::
     return sums;
 }
 
+// A row of `pairs` is z, x, delay and look-back, when a window is over, and which of `spans` delay and look-back are
+// in time, or -1.
 py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Array<std::int64_t>& pairs,
-                   const std::vector<const PyReach*>& reaches) {
+                   const std::optional<Array<std::int32_t>>& of, const Array<std::int64_t>& bounds,
+                   const Array<bool>& complete, const std::optional<Array<std::int64_t>>& times,
+                   const std::optional<Array<bool>>& attributes, const Array<std::int64_t>& spans) {
     const std::int64_t n = pairs.shape(0);
-    py::array_t<Count> counts({n, std::int64_t{2}});
-    py::array_t<std::int32_t> ends({n, std::int64_t{2}, std::int64_t{2}});
+    py::array_t<Count> sums({n, std::int64_t{8}});
     const std::int64_t* pair = pairs.data();
-    Count* to = counts.mutable_data();
+    Count* to = sums.mutable_data();
     const Weights each = weights_of(weights);
-    std::int32_t* at_ends = ends.mutable_data();
+    WholeSequences whole{shard.index, of ? of->data() : nullptr, span(bounds), span(complete),
+                         times ? span(*times) : Span<std::int64_t>{}, attributes ? attributes->data() : nullptr, {}};
+    std::vector<std::int64_t> lags;  // pair, kind, bin, number
     without_python([&] {
-        std::vector<std::int64_t> lookback(shard.index.n_labels, 0);
-        for (std::int64_t i = 0; i < n; ++i, pair += 6) {
-            lookback[pair[0]] = pair[3];
-            const Window window{BINARY, {lookback.data(), shard.index.n_labels}, pair[2], 1, pair[3]};
-            const PyReach* reach = reaches.empty() ? nullptr : reaches[i];
-            const Followed found = with_rows(shard, window, reach, [&](const auto& rows) {
-                return count_followed(rows, each, pair[0], pair[1]);
-            });
-            to = std::copy_n(found.counts, 2, to);
-            at_ends = std::copy_n(&found.ends[0][0], 4, at_ends);
+        whole.number();
+        std::vector<std::vector<std::int32_t>> within(spans.size());
+        for (std::int64_t i = 0; i < spans.size(); ++i) {
+            within[i].resize(whole.times.size);
+            last_within(whole.times, whole.bounds, spans.data()[i], within[i].data());
+        }
+        auto place = [&](std::int64_t which) { return which < 0 ? nullptr : within[which].data(); };
+        FollowCounts found;
+        FollowCounter counter(whole, each);
+        for (std::int64_t i = 0; i < n; ++i, pair += 7) {
+            counter.count(pair[0], pair[1], {pair[2], pair[3], place(pair[5]), place(pair[6]), pair[4]}, found);
+            to = std::copy(found.sums.begin(), found.sums.end(), to);
+            std::int64_t kind = 0;
+            for (const auto* counts : {&found.hits, &found.censored}) {
+                for (std::size_t bin = 0; bin < counts->size(); ++bin)
+                    if ((*counts)[bin]) lags.insert(lags.end(), {i, kind, static_cast<std::int64_t>(bin), (*counts)[bin]});
+                ++kind;
+            }
         }
     });
-    return py::make_tuple(counts, ends);
+    py::array_t<std::int64_t> rows({static_cast<std::int64_t>(lags.size() / 4), std::int64_t{4}});
+    std::copy(lags.begin(), lags.end(), rows.mutable_data());
+    return py::make_tuple(sums, rows);
 }
 
 // For each target: keys, the levels of its influencers and last the stratum; and counts, a row for each key.

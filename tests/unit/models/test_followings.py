@@ -1,0 +1,242 @@
+"""Follow rates of edges: in complete and cut-off sequences, added to, saved, and of every kind of model."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import oracle_followings as oracle
+import summarkov as sm
+from summarkov.errors import StoreError
+from summarkov.events.vocabulary import END
+from summarkov.explain import Influence
+
+OLD = Path(__file__).parents[3] / "fuzz" / "corpus" / "model"
+
+
+def complete(sequences):
+    """Cases that are over."""
+    return sm.read_events(sequences).add_end(END)
+
+
+def cut_off(sequences):
+    """Windows onto something that goes on."""
+    return sm.read_events(sequences)
+
+
+def edge_of(events, z, x, lookback):
+    model = sm.BSuMM(x, lookback=lookback, required=[z], candidates=[]).fit(events)
+    return model, model.influences_[0]
+
+
+HOSPITAL = (
+    [["ER Registration", "Release A", "Return ER"]] * 262
+    + [["ER Registration", "CRP", "Release A"]] * 360
+    + [["ER Registration", "Release A", "CRP"]]
+    + [["ER Registration", "CRP", "Release B"]] * 300
+    + [["ER Registration", "Return ER"]] * 7
+)
+
+
+def test_a_release_is_followed_in_262_of_623_cases():
+    _, edge = edge_of(complete(HOSPITAL), "Release A", "Return ER", 5)
+    assert (edge.occurrences, edge.followed, edge.follow_rule) == (623, 262, "counted")
+    assert f"{edge.follow_rate:.0%}" == "42%"
+    assert (edge.cases_with, edge.cases_followed, edge.left_out) == (623, 262, 0)
+    assert (edge.cases_both, edge.cases_first, edge.precedence) == (262, 262, 1.0)
+    assert (edge.followed_other, edge.occurrences_other) == (262 + 7, 262 * 2 + 360 * 2 + 2 + 900 + 14)
+    assert not edge.leads_with_cases
+    assert not edge.directions_differ
+
+
+def test_the_end_follows_what_is_last_whatever_the_window():
+    for lookback in (1, 5, None):
+        _, edge = edge_of(complete(HOSPITAL), "Release A", END, lookback)
+        assert (edge.occurrences, edge.followed, edge.cases_followed) == (623, 360, 360)
+        assert (edge.followed_other, edge.precedence) == (1 + 262 + 300 + 7, None)
+
+
+#: x comes at each position with this probability, so that it follows within 10 positions at 23%.
+RATE = 1 - 0.77**0.1
+
+
+def drawn(length, n, seed=1):
+    rng = np.random.default_rng(seed)
+    return rng.choice(["x", "Y", "Z"], p=[RATE, 0.8 - RATE, 0.2], size=(n, length)).tolist()
+
+
+def without_the_misses(sequences):
+    """The share that leaves out misses that are cut off, but no hits."""
+    found = oracle.occurrences(
+        oracle.cases_of(sequences),
+        [1] * len(sequences),
+        lambda labels: "Z" in labels,
+        "x",
+        (0, False),
+        (10, False),
+    )
+    hits = sum(lag is not None for _, lag, _, _ in found)
+    return hits / (hits + sum(lag is None and is_enough for _, lag, _, is_enough in found))
+
+
+def test_of_windows_that_are_mostly_cut_off_the_rate_is_estimated():
+    """Leaving out only the misses gives 47% where 23% is true."""
+    sequences = drawn(12, 3000) + drawn(13, 1500, seed=2)
+    assert without_the_misses(sequences) == pytest.approx(0.47, abs=0.01)
+    _, edge = edge_of(cut_off(sequences), "Z", "x", 10)
+    assert edge.follow_rule == "product-limit"
+    assert edge.follow_rate == pytest.approx(0.23, abs=0.015)
+    assert edge.follow_rate_other == pytest.approx(0.23, abs=0.015)
+    assert edge.occurrences == sum(labels.count("Z") for labels in sequences)
+    assert edge.followed < 0.23 * edge.occurrences
+    assert edge.left_out == 0
+
+
+def test_windows_that_are_cut_off_are_left_out_hits_too():
+    sequences = drawn(22, 4000)
+    assert without_the_misses(sequences) > 0.28
+    _, edge = edge_of(cut_off(sequences), "Z", "x", 10)
+    assert edge.follow_rule == "complete windows"
+    assert edge.follow_rate == edge.followed / edge.occurrences == pytest.approx(0.23, abs=0.01)
+    assert edge.follow_rate_other == pytest.approx(0.23, abs=0.01)
+    assert edge.occurrences == sum(labels[:12].count("Z") for labels in sequences)
+    assert edge.left_out == sum(labels[12:].count("Z") for labels in sequences)
+
+
+def test_without_a_limit_every_window_is_cut_off():
+    _, edge = edge_of(cut_off(drawn(12, 300)), "Z", "x", None)
+    assert edge.follow_rule == "product-limit"
+    _, edge = edge_of(complete(drawn(12, 300)), "Z", "x", None)
+    assert (edge.follow_rule, edge.left_out) == ("counted", 0)
+
+
+@pytest.mark.parametrize("how", [complete, cut_off])
+@pytest.mark.parametrize("lookback", [3, 10, None])
+def test_more_data_adds_up(how, lookback, tmp_path):
+    first, more = drawn(14, 40), drawn(17, 60, seed=5)
+    _, whole = edge_of(how(first + more), "Z", "x", lookback)
+    model, _ = edge_of(how(first), "Z", "x", lookback)
+    model.partial_fit(how(more))
+    numbers = [name for name in vars(whole) if not name.startswith("corrected")]
+    assert [getattr(model.influences_[0], name) for name in numbers] == [
+        getattr(whole, name) for name in numbers
+    ]
+    model.save(tmp_path / "model.json")
+    again = sm.load(tmp_path / "model.json")
+    assert again.influences_ == model.influences_
+    if how is cut_off:  # lags are in the file
+        assert again.partial_fit(how(more)).influences_ == model.partial_fit(how(more)).influences_
+
+
+def check(edge, sequences, lookback):
+    cases = oracle.cases_of(sequences)
+    expected = oracle.following(
+        cases, [1] * len(cases), edge.influencer, edge.target, (0, False), (lookback, False)
+    )
+    assert {name: getattr(edge, name) for name in expected} == pytest.approx(expected, abs=1e-9)
+
+
+def test_trees_and_joint_models_know_them_too():
+    rng = np.random.default_rng(4)
+    sequences = []
+    for _ in range(60):
+        labels = ["A"]
+        for _ in range(12):
+            labels.append("B" if labels[-1] == "A" and rng.random() < 0.8 else "ABCD"[rng.integers(4)])
+        sequences.append([*labels, END])
+    tree = sm.TreeSuMM("B").fit(sequences)
+    for edge in tree.influences_:
+        check(edge, sequences, tree.fitted.reach(edge.influencer).lookback)
+    joint = sm.JointSuMM(lookback=20).fit(sequences)
+    found = [edge for edge in joint.edges_ if edge.influencer != END]
+    assert found
+    for edge in found:
+        check(edge, sequences, 20)
+    assert {edge.follow_rule for edge in (*tree.influences_, *found)} == {"counted"}
+
+
+def test_a_case_that_ends_in_its_outcome_is_complete():
+    rows = [["A", "B"], ["A", "A"], ["C"], ["C", "B"]] * 10
+    model = sm.OutcomeModel(ends_with="B", model=sm.BSuMM(lookback=None)).fit(rows)
+    assert {edge.follow_rule for edge in model.influences_} == {"counted"}
+
+
+def edge(**more):
+    return Influence("Z", "x", "amplifies", 2.0, 1.5, 2.5, 10, 20, 30, 90, **more)
+
+
+def test_what_follows_from_them():
+    rates = {"follow_rate": 0.2, "follow_rate_other": 0.3}
+    assert edge(**rates).directions_differ
+    assert not replace(edge(**rates), ratio=0.5).directions_differ
+    assert not replace(edge(**rates), ratio=float("nan")).directions_differ
+    assert not edge(follow_rate=0.2).directions_differ
+    assert edge(occurrences=16, cases_with=10).leads_with_cases
+    assert not edge(occurrences=15, cases_with=10).leads_with_cases
+    assert edge(occurrences=10, left_out=6, cases_with=10).leads_with_cases
+    assert not edge().leads_with_cases
+    assert edge(cases_both=4, cases_first=3).precedence == 0.75
+    assert edge(cases_both=0, cases_first=0).precedence is None
+    assert edge().precedence is None
+
+
+def test_frames_and_tables_have_them():
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(complete(HOSPITAL))
+    frame = graph.edge_table()
+    names = ("cases_with", "cases_followed", "occurrences", "followed", "follow_rate", "occurrences_other")
+    names += ("followed_other", "follow_rate_other", "left_out", "follow_rule", "cases_both", "cases_first")
+    names += ("precedence", "leads_with_cases", "directions_differ")
+    assert set(names) <= set(frame.column_names)
+    for row, found in zip(frame.to_pylist(), graph.edges_, strict=True):
+        assert [row[name] for name in names] == [getattr(found, name) for name in names]
+
+
+# ---------------------------------------------------------------------- files
+
+
+def test_older_files_know_cases_that_are_followed_only(tmp_path):
+    for name in ("ordered", "bagged"):
+        model = sm.load(OLD / f"{name}.json")
+        edges = model.influences_ if name == "bagged" else model.edges_
+        assert edges
+        assert all(edge.cases_followed > 0 for edge in edges)
+        for field in ("cases_with", "occurrences", "follow_rate", "follow_rule", "precedence"):
+            assert {getattr(edge, field) for edge in edges} == {None}
+        model.save(tmp_path / "again.json")
+        again = sm.load(tmp_path / "again.json")
+        assert (again.influences_ if name == "bagged" else again.edges_) == edges
+
+
+@pytest.fixture
+def document(tmp_path):
+    model, _ = edge_of(cut_off(drawn(12, 50)), "Z", "x", 10)
+    model.save(tmp_path / "model.json")
+    return json.loads((tmp_path / "model.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "said"),
+    [
+        ((), {}, "expected one entry for each of Z"),
+        (("Z", "x", "cases_with"), -1, "a number from 0 on"),
+        (("Z", "x", "cases_followed"), 1e6, "as 'cases_with' has it"),
+        (("Z", "x", "cases_first"), 1e6, "as 'cases_both' has it"),
+        (("Z", "x", "own", "followed"), 1e6, "as 'n' has it"),
+        (("Z", "x", "others", "followed_whole"), 1e6, "as 'followed' has it"),
+        (("Z", "x", "lags"), [[0, 0, -1, 2]], "the bin of a lag"),
+        (("Z", "x", "lags"), [[0, 2, 1, 2]], "the bin of a lag"),
+        (("Z", "x", "lags"), [[0, 1, 1.5, 2]], "the bin of a lag"),
+    ],
+)
+def test_damaged_files(document, where, value, said, tmp_path):
+    document.pop("seal", None)
+    node = document["targets"][0]
+    for name in ("followings", *where)[:-1]:
+        node = node[name]
+    node[("followings", *where)[-1]] = value
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(StoreError, match=said):
+        sm.load(path)
