@@ -21,7 +21,7 @@ from summarkov.events.vocabulary import END
 from summarkov.kernels.index import Ticks
 from summarkov.settings import Duration
 from summarkov.summaries import Reach
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.typing import BoolArray, IntArray
 
 #: Bytes of tables that are made in one pass over the data.
 _TABLE_BYTES = 1 << 28
@@ -157,7 +157,7 @@ def count_moved(
     source: CountSource,
     questions: Sequence[OrderQuestion],
     shuffles: Shuffles,
-    use: Callable[[int, Moved], None],
+    use: Callable[[Moved], None],
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Count edges in the data as they are and in each of the shuffles, and use what was counted of each."""
@@ -174,8 +174,8 @@ def count_moved(
             size += row_bytes * (len(strata) + 1) << min(len(questions[stop].strata), 10)
             stop += 1
         work = MovedWork(tuple(questions[start:stop]), shuffles, strata, stays)
-        for at, moved in enumerate(source.run(work), start):
-            use(at, moved)
+        for moved in source.run(work):
+            use(moved)
         start = stop
         if progress is not None:
             progress(stop, len(questions))
@@ -285,13 +285,9 @@ def _in_arrays(questions: Sequence[OrderQuestion], unit: int) -> kernels.OrderEd
     delay = max((one.window.delay_span for one in questions), default=kernels.Span(0))
     return kernels.OrderEdges(
         np.array(edges, np.int64).reshape(-1, 9),
-        _codes(z for one in questions for z in one.strata),
+        np.array([z for one in questions for z in one.strata], np.int32),
         np.array([far(each) for one in questions for each in one.windows], np.int64).reshape(-1, 2),
-        _codes(x for one in questions for x in one.left_out),
+        np.array([x for one in questions for x in one.left_out], np.int32),
         size(delay),
         delay.in_time,
     )
-
-
-def _codes(some: object) -> CodeArray:
-    return np.array(list(some), np.int32)  # type: ignore[call-overload]

@@ -95,6 +95,9 @@ class Influence(Record):
         The ratio over that of the same sequences shuffled inside, and its 95% interval.
     order_p, order_q : float or None
         The p-value of the order test, and the adjusted one.
+    order_scale : str or None
+        "short range" if the effect is there in blocks hardly longer than the window too; "slow change" if it
+        is not there. None if that is not clear, was not tested, or the edge does not depend on order.
     competition : bool or None
         True if Z changes x only because it makes other events more or less likely (crowding out): one event
         stands at a position. False if that does not explain all; None if there is nothing of the kind.
@@ -137,6 +140,7 @@ class Influence(Record):
     order_high: float | None = None
     order_p: float | None = None
     order_q: float | None = None
+    order_scale: str | None = None
     competition: bool | None = None
 
     derived_columns: ClassVar[tuple[str, ...]] = (

@@ -145,6 +145,13 @@ class _Elements:
         return low
 
 
+def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
+    """Numbers from 0 on that are less than each of ``n``, which have at most 32 bits."""
+    half = np.uint64(32)
+    numbers = (_random_numbers(seeds, np.uint64(step)) >> half) * n.astype(np.uint64)
+    return (numbers >> half).astype(np.int64)
+
+
 class _rotated:
     """The others turn inside of blocks. Those count that differ from the one before, and are not after a hit."""
 
@@ -183,8 +190,7 @@ class _rotated:
         for b, replicate in enumerate(replicates.tolist()):
             turn = np.zeros(len(of), np.int64)
             if replicate:
-                numbers = _random_numbers(self.seeds, np.uint64(replicate)) % self.size.astype(np.uint64)
-                turn = numbers.astype(np.int64)[of]
+                turn = _random_below(self.seeds, replicate, self.size)[of]
             met = self._table(self.cell[begin + (self.slots - begin + turn) % size], weight)
             counts[:, 1 + 3 * b] = met.sum(axis=1)
             counts[:, 2 + 3 * b] = met[:, 1]
@@ -241,8 +247,7 @@ class _scattered:
         mixed, seeds = self.places.copy(), _random_numbers(self.seeds, replicate)
         for step in range(int(self.moved.max(initial=0))):
             here = np.flatnonzero(self.moved > step)
-            left = (self.size[here] - step).astype(np.uint64)
-            other = (_random_numbers(seeds[here], np.uint64(step + 1)) % left).astype(np.int64)
+            other = _random_below(seeds[here], step + 1, self.size[here] - step)
             one = self.begin[here] + step
             mixed[one], mixed[one + other] = mixed[one + other], mixed[one]
         found = np.zeros(self.elements.n, bool)

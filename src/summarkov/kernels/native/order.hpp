@@ -71,6 +71,8 @@ class OrderCount {
     }
 
   private:
+    static constexpr std::int64_t AT_HAND = 1 << 12;  // elements that fit into the nearest cache, with what they need
+
     // A position: a tick that holds something other than the influencer (unless the influencer is what moves).
     struct Element {
         std::int64_t tick, sequence;
@@ -231,29 +233,35 @@ class OrderCount {
             }
         }
         close();
-        const std::int64_t n_rows = static_cast<std::int64_t>(table_.keys.size());
-        std::vector<Count> counts(2 * n_rows + 1);
-        for (std::int64_t b = 0; b < replicates_.size; ++b) {
-            std::fill(counts.begin(), counts.end(), 0);
-            const std::uint64_t replicate = static_cast<std::uint64_t>(replicates_[b]);
-            for (const auto& one : blocks) {
-                const std::int32_t* from = cells.data() + one.begin;
-                const std::int32_t* at = slots.data() + one.slots;
-                const auto size = static_cast<std::uint64_t>(one.size);
-                const auto turn = static_cast<std::int64_t>(replicate ? random_number(one.seed, replicate) % size : 0);
-                for (std::int64_t i = 0; i < one.n_slots; ++i) {
-                    std::int64_t to = at[i] + turn;
-                    if (to >= one.size) to -= one.size;
-                    counts[from[to] + 1] += one.weight;
+        const std::int64_t n_rows = static_cast<std::int64_t>(table_.keys.size()), width = 2 * n_rows + 1;
+        std::vector<Count> counts(replicates_.size * width, 0);
+        // Some blocks at a time in all replicates, while they are at hand.
+        for (std::size_t first = 0, last = 0; first < blocks.size(); first = last) {
+            while (last < blocks.size() && blocks[last].begin - blocks[first].begin < AT_HAND) ++last;
+            for (std::int64_t b = 0; b < replicates_.size; ++b) {
+                const auto replicate = static_cast<std::uint64_t>(replicates_[b]);
+                Count* to = counts.data() + b * width + 1;
+                for (auto one = blocks.data() + first; one < blocks.data() + last; ++one) {
+                    const std::int32_t* from = cells.data() + one->begin;
+                    const std::int32_t* slot = slots.data() + one->slots;
+                    const Count weight = one->weight;
+                    const std::int64_t turn = replicate ? random_below(one->seed, replicate, one->size) : 0;
+                    const std::int64_t back = turn - one->size;
+                    for (auto stop = slot + one->n_slots; slot < stop; ++slot) {
+                        const std::int64_t at = *slot + turn;
+                        to[from[at < one->size ? at : *slot + back]] += weight;
+                    }
                 }
             }
+        }
+        for (std::int64_t b = 0; b < replicates_.size; ++b)
             for (std::int64_t row = 0; row < n_rows; ++row) {
                 const auto r = static_cast<std::int32_t>(row);
-                cell(r, b, 0) = counts[2 * row + 1] + counts[2 * row + 2];
-                cell(r, b, 1) = counts[2 * row + 2];
+                const Count* from = counts.data() + b * width + 1 + 2 * row;
+                cell(r, b, 0) = from[0] + from[1];
+                cell(r, b, 1) = from[1];
                 cell(r, b, 2) = cell(r, 0, 2);
             }
-        }
     }
 
     // The target is the influencer itself, or stays in place: the influencer's events are scattered inside of
@@ -297,8 +305,7 @@ class OrderCount {
                     mixed.assign(from, from + one.size);
                     const std::uint64_t seed = random_number(one.seed, replicate);
                     for (std::int64_t i = 0; i < one.n; ++i) {
-                        const auto left = static_cast<std::uint64_t>(one.size - i);
-                        std::swap(mixed[i], mixed[i + random_number(seed, static_cast<std::uint64_t>(i + 1)) % left]);
+                        std::swap(mixed[i], mixed[i + random_below(seed, static_cast<std::uint64_t>(i + 1), one.size - i)]);
                         chosen.push_back(mixed[i]);
                     }
                     std::sort(chosen.begin() + before, chosen.end());

@@ -26,4 +26,9 @@ inline std::uint64_t random_number(std::uint64_t seed, std::uint64_t step) {
     return x ^ (x >> 31);
 }
 
+// A number from 0 on that is less than `n`, which has at most 32 bits.
+inline std::int64_t random_below(std::uint64_t seed, std::uint64_t step, std::int64_t n) {
+    return static_cast<std::int64_t>((random_number(seed, step) >> 32) * static_cast<std::uint64_t>(n) >> 32);
+}
+
 }  // namespace summarkov
