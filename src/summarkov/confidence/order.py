@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from summarkov.confidence.results import Edge, EdgeList
 from summarkov.frames import Record, Records
 from summarkov.typing import FloatArray
 from summarkov.wording import plural
+
+T = TypeVar("T")
 
 #: The verdicts on an edge.
 ORDERS = ("depends on order", "co-occurrence only", "unclear", "fixed order")
@@ -103,8 +105,9 @@ class EdgeOrder(Edge):
     hits, expected : float or None
         Hits with the influencer in the window, and their mean in shuffled sequences. None in older files.
     short : ShortScale or None
-        The same test in blocks hardly longer than the window, for edges that depend on order. None if most
-        events of the influencer are in sequences no longer than one block of the test itself.
+        The same test in blocks hardly longer than the window, for edges that depend on order and are more
+        than crowding out. None if most events of the influencer are in sequences no longer than one block of
+        the test itself.
     """
 
     order: str
@@ -243,23 +246,23 @@ class Sums(NamedTuple):
         return cls(*strata.sums(), strata.hits_with.sum(axis=-1), strata.hits_without.sum(axis=-1))
 
 
-class AgainstShuffled(NamedTuple):
+class AgainstShuffled(NamedTuple, Generic[T]):
     """Observed over shuffled, one entry for each edge: see :class:`EdgeOrder`."""
 
-    ratio: FloatArray
-    low: FloatArray
-    high: FloatArray
-    p_value: FloatArray
-    observed: FloatArray
-    shuffled: FloatArray
-    local_ratio: FloatArray
-    local_low: FloatArray
-    local_high: FloatArray
-    hits: FloatArray
-    expected: FloatArray
+    ratio: T
+    low: T
+    high: T
+    p_value: T
+    observed: T
+    shuffled: T
+    local_ratio: T
+    local_low: T
+    local_high: T
+    hits: T
+    expected: T
 
 
-def against_shuffled(sums: Sums, level: float = 0.95) -> AgainstShuffled:
+def against_shuffled(sums: Sums, level: float = 0.95) -> AgainstShuffled[FloatArray]:
     r"""Observed over shuffled: a ratio of ratios, its interval and its p-value.
 
     With A of a hits and B of b hits (:func:`summarkov.confidence.rate_ratio`), a hit with weighs
@@ -320,7 +323,8 @@ def against_shuffled(sums: Sums, level: float = 0.95) -> AgainstShuffled:
         shuffled = _odds(mean) * (weights[0] / weights[1])[..., 0]
         local = [each**power for each in (ratio, low, high)]
     hits, expected = sums.hits_with[..., 0], sums.hits_with[..., 1:].mean(axis=-1)
-    return AgainstShuffled(ratio, low, high, p_value, observed, shuffled, *local, hits, expected)
+    ratios = ratio, low, high, p_value, observed, shuffled
+    return AgainstShuffled(*ratios, local[0], local[1], local[2], hits, expected)
 
 
 def _odds(share: FloatArray) -> FloatArray:

@@ -122,9 +122,7 @@ class Moved:
         keys, row = np.unique(np.concatenate([one.keys for one in some]), return_inverse=True)
         counts = np.zeros((len(keys), some[0].counts.shape[1]), np.int64)
         np.add.at(counts, row, np.concatenate([one.counts for one in some]))
-        return cls(
-            keys, counts, sum(one.influencers for one in some), sum(one.in_one_block for one in some)
-        )
+        return cls(keys, counts, sum(one.influencers for one in some), sum(one.in_one_block for one in some))
 
 
 def position_strata(reach: int | None) -> tuple[int, ...]:
@@ -279,7 +277,14 @@ def _in_arrays(questions: Sequence[OrderQuestion], unit: int) -> kernels.OrderEd
     strata = np.cumsum([0, *(len(one.strata) for one in questions)]).tolist()
     left_out = np.cumsum([0, *(len(one.left_out) for one in questions)]).tolist()
     edges = [
-        (one.influencer, one.target, *far(one.window), int(one.only), *strata[at : at + 2], *left_out[at : at + 2])
+        (
+            one.influencer,
+            one.target,
+            *far(one.window),
+            int(one.only),
+            *strata[at : at + 2],
+            *left_out[at : at + 2],
+        )
         for at, one in enumerate(questions)
     ]
     delay = max((one.window.delay_span for one in questions), default=kernels.Span(0))

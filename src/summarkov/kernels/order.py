@@ -61,9 +61,7 @@ def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -
     return [_counted(events, edges, row, replicates) for row in edges.edges.tolist()]
 
 
-def _counted(
-    events: OrderEvents, edges: OrderEdges, row: Sequence[int], replicates: IntArray
-) -> OrderCounts:
+def _counted(events: OrderEvents, edges: OrderEdges, row: Sequence[int], replicates: IntArray) -> OrderCounts:
     z, x, lookback, in_time, only, first, last, first_out, last_out = row
     fixed = x == z or bool(events.stays[x])
     is_z = events.codes == z
@@ -79,21 +77,25 @@ def _counted(
         zip(edges.strata[first:last].tolist(), edges.reaches[first:last].tolist(), strict=True)
     ):
         some = np.flatnonzero(elements.having(events.codes == label))
-        there = elements.in_window(some, *reach)
+        there = elements.in_window(some, reach[0], bool(reach[1]))
         for sequence in events.held_by[events.held == label].tolist():
             there[elements.starts[sequence] : elements.starts[sequence + 1]] = True
         pattern |= there.astype(np.int64) << bit
     key = (events.stratum[elements.tick] << (last - first)) | pattern
     weight = np.ones(elements.n, np.int64) if events.weights is None else events.weights[elements.sequence]
+    made: _Rotated | _Scattered
     if fixed:
         of_z = elements.having(is_z)
-        found = _scattered(events, elements, (key, weight, out, hit, stays), of_z, x == z, lookback, in_time)
+        reach = lookback, bool(in_time)
+        made = _Scattered(events, elements, (key, weight, out, hit, stays), of_z, x == z, reach)
     else:
         everything = _Elements(events, np.ones(len(is_z), bool), (edges.delay, edges.delay_in_time))
         some = np.flatnonzero(everything.having(is_z))
-        with_z = everything.in_window(some, lookback, in_time)[np.searchsorted(everything.tick, elements.tick)]
-        found = _rotated(events, elements, (key, weight, out, hit), with_z)
-    keys, counts = found(replicates)
+        with_z = everything.in_window(some, lookback, bool(in_time))[
+            np.searchsorted(everything.tick, elements.tick)
+        ]
+        made = _Rotated(events, elements, (key, weight, out, hit), with_z)
+    keys, counts = made(replicates)
     kept = counts[:, 0] > 0
     of_sequence = np.bincount(_sequence_of(events, events.tick[is_z]), minlength=len(events.bounds) - 1)
     each = of_sequence if events.weights is None else of_sequence * events.weights
@@ -152,7 +154,7 @@ def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
     return (numbers >> half).astype(np.int64)
 
 
-class _rotated:
+class _Rotated:
     """The others turn inside of blocks. Those count that differ from the one before, and are not after a hit."""
 
     def __init__(
@@ -203,7 +205,7 @@ class _rotated:
         return found.reshape(-1, 2)
 
 
-class _scattered:
+class _Scattered:
     """Events of the influencer are scattered inside of blocks, over all places of events that do not stay."""
 
     def __init__(
@@ -213,21 +215,18 @@ class _scattered:
         each: tuple[IntArray, IntArray, BoolArray, BoolArray, BoolArray],
         of_z: BoolArray,
         itself: bool,
-        lookback: int,
-        in_time: bool,
+        reach: tuple[int, bool],
     ) -> None:
         key, self.weight, self.out, self.hit, stays = each
         self.elements, self.of_z, self.itself = elements, of_z, itself
-        self.reach = lookback, in_time
+        self.reach = reach
         self.keys, self.row = np.unique(key, return_inverse=True)
         block = np.searchsorted(events.cuts, elements.tick, side="right") - 1
         may = of_z | ~(stays | (self.out & itself))
         may &= np.isin(block, block[of_z])
         places = np.flatnonzero(may)
         self.places = places[np.lexsort((places, ~of_z[places], block[places]))]  # those of Z first
-        blocks, self.begin, self.size = np.unique(
-            block[self.places], return_index=True, return_counts=True
-        )
+        blocks, self.begin, self.size = np.unique(block[self.places], return_index=True, return_counts=True)
         self.seeds = events.seeds[blocks]
         self.moved = np.bincount(np.searchsorted(blocks, block[of_z]), minlength=len(blocks))
 

@@ -20,21 +20,12 @@ from summarkov.confidence import (
     against_shuffled,
     benjamini_hochberg,
     competing,
-    is_fixed_order,
     order_word,
 )
 from summarkov.confidence.order import AgainstShuffled
 from summarkov.engines import CountSource, Layout, MemorySource
-from summarkov.engines.shuffles import (
-    MOST_STRATA,
-    Moved,
-    OrderQuestion,
-    Shuffles,
-    count_moved,
-    longest_reach,
-)
+from summarkov.engines.shuffles import MOST_STRATA, Moved, OrderQuestion, Shuffles, count_moved, longest_reach
 from summarkov.errors import SettingError
-from summarkov.events.vocabulary import END
 from summarkov.explain import Influence
 from summarkov.kernels import UNLIMITED
 from summarkov.models.bootstrap import Resampled, check_resampling
@@ -89,10 +80,10 @@ def order_test(
     n_pairs = sum(map(_n_candidates, models))
     test = _Test(source, shuffles, n_pairs)
     found, alone = test.edges(edges, reporter(progress))
+    found = test.with_remainders(edges, found)
     short = _short_scale(reach, within)
     if short is not None:
         found = test.with_short(edges, found, alone, short)
-    found = test.with_remainders(edges, found)
     shown = within.text if isinstance(within, Duration) else within
     lookbacks = [model.fitted.settings.get("lookback") for model in models]
     learned = any(isinstance(given, tuple) or given == "auto" for given in lookbacks)
@@ -167,8 +158,8 @@ class OrderTested(Resampled):
         For each edge, the influencer's events stay in place and all others are turned against them by a
         random number of steps inside of blocks, ``n`` times. That keeps what each block is made of, and the
         runs of influencer and target, and destroys the order between them. For an influence on itself or on
-        the end of a case the influencer's events are scattered over their block instead. The result is kept in
-        ``order_``, merged into ``edges_``, shown with the graph and saved with it. See
+        the end of a case the influencer's events are scattered over their block instead. The result is kept
+        in ``order_``, merged into ``edges_``, shown with the graph and saved with it. See
         :class:`summarkov.confidence.EdgeOrder` for the verdicts.
 
         The first event of each sequence stays in place: nothing came before it that could have influenced it.
@@ -261,14 +252,6 @@ class _Edge:
         edges = {edge.influencer: edge for edge in self.model.fitted.influences}
         return edges.get(self.influencer)
 
-    @property
-    def is_fixed(self) -> bool:
-        """Whether the influencer nearly always comes first."""
-        edge = self.shown
-        if edge is None or self.target == END or self.target in self.model.fitted.layout.outcomes:
-            return False
-        return edge.influencer != edge.target and is_fixed_order(edge.cases_both, edge.cases_first)
-
     def question(self, left_out: Collection[str] = ()) -> OrderQuestion:
         """What to count of it, without the events of some labels."""
         fitted = self.model.fitted
@@ -296,8 +279,8 @@ class _Test:
         questions: Sequence[OrderQuestion],
         shuffles: Shuffles,
         progress: Callable[[int, int], None] | None = None,
-    ) -> tuple[list[AgainstShuffled], list[float], list[bool]]:
-        """Observed against shuffled, adjusted p-values, and whether most of the influencer is in one block."""
+    ) -> tuple[list[AgainstShuffled[float]], list[float], list[bool]]:
+        """Observed against shuffled, adjusted p-values, and whether most Z are in sequences of one block."""
         sums: list[Sums] = []
         alone: list[bool] = []
 
@@ -324,7 +307,8 @@ class _Test:
         for edge, one, q in zip(edges, found, adjusted, strict=True):
             ratio = np.nan if edge.shown is None else edge.shown.ratio
             evidence = max(one.hits, one.expected)
-            word = order_word(ratio, one.local_low, one.local_high, q, evidence, fixed=edge.is_fixed)
+            fixed = edge.shown is not None and edge.shown.has_fixed_order
+            word = order_word(ratio, one.local_low, one.local_high, q, evidence, fixed=fixed)
             numbers = *one[:4], q, one.observed, one.shuffled
             result.append(EdgeOrder(edge.influencer, edge.target, word, *numbers, None, *one[6:]))
         return result, alone
@@ -332,9 +316,13 @@ class _Test:
     def with_short(
         self, edges: Sequence[_Edge], found: Sequence[EdgeOrder], alone: Sequence[bool], within: int
     ) -> list[EdgeOrder]:
-        """Add to edges that depend on order the same test in short blocks."""
+        """Add to edges that depend on order, and are more than crowding out, the same test in short blocks."""
         result = list(found)
-        which = [at for at, one in enumerate(found) if one.order == ORDERS[0] and not alone[at]]
+        which = [
+            at
+            for at, one in enumerate(found)
+            if one.order == ORDERS[0] and not one.is_crowding_out and not alone[at]
+        ]
         if not which:
             return result
         questions = [edges[at].question() for at in which]

@@ -73,6 +73,8 @@ class OrderCount {
   private:
     static constexpr std::int64_t AT_HAND = 1 << 12;  // elements that fit into the nearest cache, with what they need
 
+    static constexpr std::int64_t AT_ONCE = 4;
+
     // A position: a tick that holds something other than the influencer (unless the influencer is what moves).
     struct Element {
         std::int64_t tick, sequence;
@@ -234,32 +236,37 @@ class OrderCount {
         }
         close();
         const std::int64_t n_rows = static_cast<std::int64_t>(table_.keys.size()), width = 2 * n_rows + 1;
-        std::vector<Count> counts(replicates_.size * width, 0);
+        std::vector<Count> counts(replicates_.size * AT_ONCE * width, 0);  // several, not to wait for each other
         // Some blocks at a time in all replicates, while they are at hand.
         for (std::size_t first = 0, last = 0; first < blocks.size(); first = last) {
             while (last < blocks.size() && blocks[last].begin - blocks[first].begin < AT_HAND) ++last;
             for (std::int64_t b = 0; b < replicates_.size; ++b) {
                 const auto replicate = static_cast<std::uint64_t>(replicates_[b]);
-                Count* to = counts.data() + b * width + 1;
+                Count* to = counts.data() + b * AT_ONCE * width + 1;
                 for (auto one = blocks.data() + first; one < blocks.data() + last; ++one) {
                     const std::int32_t* from = cells.data() + one->begin;
                     const std::int32_t* slot = slots.data() + one->slots;
                     const Count weight = one->weight;
                     const std::int64_t turn = replicate ? random_below(one->seed, replicate, one->size) : 0;
-                    const std::int64_t back = turn - one->size;
-                    for (auto stop = slot + one->n_slots; slot < stop; ++slot) {
-                        const std::int64_t at = *slot + turn;
-                        to[from[at < one->size ? at : *slot + back]] += weight;
-                    }
+                    const auto met = [&](std::int64_t i) {
+                        const std::int64_t at = slot[i] + turn;
+                        return from[at < one->size ? at : at - one->size];
+                    };
+                    std::int64_t i = 0;
+                    for (; i + AT_ONCE <= one->n_slots; i += AT_ONCE)
+                        for (std::int64_t k = 0; k < AT_ONCE; ++k) to[k * width + met(i + k)] += weight;
+                    for (; i < one->n_slots; ++i) to[(i % AT_ONCE) * width + met(i)] += weight;
                 }
             }
         }
         for (std::int64_t b = 0; b < replicates_.size; ++b)
             for (std::int64_t row = 0; row < n_rows; ++row) {
                 const auto r = static_cast<std::int32_t>(row);
-                const Count* from = counts.data() + b * width + 1 + 2 * row;
-                cell(r, b, 0) = from[0] + from[1];
-                cell(r, b, 1) = from[1];
+                for (std::int64_t k = 0; k < AT_ONCE; ++k) {
+                    const Count* from = counts.data() + (b * AT_ONCE + k) * width + 1 + 2 * row;
+                    cell(r, b, 0) += from[0] + from[1];
+                    cell(r, b, 1) += from[1];
+                }
                 cell(r, b, 2) = cell(r, 0, 2);
             }
     }
@@ -291,12 +298,18 @@ class OrderCount {
                     places.push_back(other);
             blocks.push_back({begin, static_cast<std::int64_t>(places.size()) - begin, moved, events_.seeds[block]});
         }
-        std::vector<std::int64_t> seen(elements_.size(), -1), hits, chosen, mixed;
+        const auto weigh = [&](std::int64_t at) {
+            return events_.weights.data ? events_.weights[elements_[at].sequence] : Count{1};
+        };
+        std::vector<std::int32_t> seen(elements_.size(), -1);
+        std::vector<std::int64_t> hits, chosen, mixed;
         for (std::int64_t at = 0; at < n; ++at)
             if (elements_[at].hit) hits.push_back(at);
+        std::vector<Count> counts(3 * table_.keys.size());  // of one replicate, close together
         for (std::int64_t b = 0; b < replicates_.size; ++b) {
             const std::uint64_t replicate = static_cast<std::uint64_t>(replicates_[b]);
             chosen.clear();
+            std::fill(counts.begin(), counts.end(), 0);
             for (const auto& one : blocks) {
                 const std::int64_t* from = places.data() + one.begin;
                 const auto before = static_cast<std::ptrdiff_t>(chosen.size());
@@ -312,16 +325,17 @@ class OrderCount {
                 }
             }
             mark(chosen, edge_.reach, [&](std::int64_t at) {
-                seen[at] = b;
+                seen[at] = static_cast<std::int32_t>(b);
                 if (rows[at] < 0) return;
-                cell(rows[at], b, 0) += events_.weight(elements_[at].sequence);
+                counts[3 * rows[at]] += weigh(at);
             });
             for (auto at : itself ? chosen : hits) {
                 if (rows[at] < 0) continue;
-                const Count weight = events_.weight(elements_[at].sequence);
-                cell(rows[at], b, 2) += weight;
-                if (seen[at] == b) cell(rows[at], b, 1) += weight;
+                counts[3 * rows[at] + 2] += weigh(at);
+                if (seen[at] == b) counts[3 * rows[at] + 1] += weigh(at);
             }
+            for (std::size_t row = 0; row < table_.keys.size(); ++row)
+                std::copy_n(counts.data() + 3 * row, 3, table_.counts.data() + row * width_ + 1 + 3 * b);
         }
     }
 
