@@ -99,7 +99,8 @@ def turned(ticks, cuts, seeds, edge, ends, replicate, stays, attributes):
             continue  # says the same again
         labels = others[i][1]
         is_out = labels & set(edge["left_out"]) and x not in labels
-        counted = not is_out and not edge["only"] and not (i and x in others[i - 1][1])
+        after = i and others[i - 1][1] & {x, *edge["left_out"]}
+        counted = not is_out and not edge["only"] and not after
         key = _key(others, i, place, edge, ends, attributes)
         with_z = in_window(ticks, place, z, edge["lookback"], edge["delay"])
         by_block[_block_of(place, cuts)].append((counted, key, x in labels, with_z))

@@ -155,7 +155,10 @@ def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
 
 
 class _Rotated:
-    """The others turn inside of blocks. Those count that differ from the one before, and are not after a hit."""
+    """The others turn inside of blocks.
+
+    Those count that differ from the one before, and come neither after the target nor after what is left out.
+    """
 
     def __init__(
         self,
@@ -170,7 +173,7 @@ class _Rotated:
         np.add.at(what, elements.of, _random_numbers((codes + 2).astype(np.uint64), np.uint64(1)))
         follows = np.append(False, elements.sequence[1:] == elements.sequence[:-1])[: elements.n]
         again = follows & np.append(False, what[1:] == what[:-1])[: elements.n]
-        after = follows & np.append(False, hit[:-1])[: elements.n]
+        after = follows & np.append(False, (hit | out)[:-1])[: elements.n]
         turns = ~again
         self.keys, row = np.unique(key[turns], return_inverse=True)
         self.cell = np.where((out | after)[turns], -1, 2 * row + hit[turns])

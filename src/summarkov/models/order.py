@@ -26,6 +26,7 @@ from summarkov.confidence.order import AgainstShuffled
 from summarkov.engines import CountSource, Layout, MemorySource
 from summarkov.engines.shuffles import MOST_STRATA, Moved, OrderQuestion, Shuffles, count_moved, longest_reach
 from summarkov.errors import SettingError
+from summarkov.events.vocabulary import END
 from summarkov.explain import Influence
 from summarkov.kernels import UNLIMITED
 from summarkov.models.bootstrap import Resampled, check_resampling
@@ -259,7 +260,9 @@ class _Edge:
         windows = {u: fitted.reach(fitted.labels[u]) for u in fitted.influencers}
         windows.setdefault(x, windows[z])
         strata = tuple(u for u in windows if u not in (z, x))[:MOST_STRATA]
-        if x != z:
+        if x == z or self.target in (END, *fitted.layout.outcomes):  # Z moves, and what was beside it stays
+            strata = tuple(u for u in strata if fitted.labels[u] in fitted.layout.attributes)
+        else:
             strata = (*strata, x)
         gone = tuple(code for code, label in enumerate(fitted.labels) if label in left_out)
         of_strata = tuple(windows[u] for u in strata)

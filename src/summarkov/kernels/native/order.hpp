@@ -191,7 +191,7 @@ class OrderCount {
     }
 
     // The other events turn inside of blocks, against those of the influencer, which stay. Of them those count
-    // that differ from the one before, and come not after the target.
+    // that differ from the one before, and come neither after the target nor after what is left out.
     void rotate() {
         struct Block { std::int64_t begin, size, slots, n_slots; std::uint64_t seed; Count weight; };
         std::vector<std::int32_t> cells;   // of each element that turns: twice its stratum, one more for a hit; or -1
@@ -224,7 +224,7 @@ class OrderCount {
                     is_new = false;
                 }
                 if (element.with) slots.push_back(static_cast<std::int32_t>(cells.size() - blocks.back().begin));
-                if (element.out || (e > starts_[s] && elements_[e - 1].hit)) {
+                if (element.out || (e > starts_[s] && (elements_[e - 1].hit || elements_[e - 1].out))) {
                     cells.push_back(-1);
                     continue;
                 }
