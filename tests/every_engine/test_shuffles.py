@@ -120,7 +120,9 @@ def timed(draw):
     label = st.integers(0, 3)
     sequences = []
     for _ in range(n):
-        steps = draw(st.lists(st.tuples(st.integers(0, 3), st.sets(label, min_size=1, max_size=2)), max_size=9))
+        steps = draw(
+            st.lists(st.tuples(st.integers(0, 3), st.sets(label, min_size=1, max_size=2)), max_size=9)
+        )
         time, ticks = 0, []
         for step, labels in steps:
             time += step

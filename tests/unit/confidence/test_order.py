@@ -11,6 +11,7 @@ import summarkov as sm
 from summarkov.confidence import (
     EdgeOrder,
     Remainder,
+    ShortScale,
     Strata,
     Sums,
     against_shuffled,
@@ -37,7 +38,7 @@ def simulated(rates, edges=(), seed=0, lookback=3, first=None):
         if first is not None and i == 0:
             codes[:, 0] = first
         last[np.arange(n), codes[:, i]] = i
-    return sm.read_events([[LABELS[c] for c in row] for row in codes], labels=LABELS[:m])
+    return sm.read_events([[LABELS[c] for c in row] for row in codes], labels=LABELS[:m], ends="cut off")
 
 
 def even(n, length, m=6):
@@ -139,6 +140,21 @@ def test_words(ratio, low, high, adjusted, word):
     assert order_word(ratio, low, high, adjusted) == word
 
 
+def test_a_verdict_of_co_occurrence_needs_ten_hits():
+    assert order_word(2.0, 0.9, 1.9, 0.06, evidence=9.9) == "unclear"
+    assert order_word(2.0, 0.9, 1.9, 0.06, evidence=10) == "co-occurrence only"
+
+
+def test_grades():
+    edge = EdgeOrder("a", "c", "depends on order", 1.5, 1.3, 1.7, 1e-4, 0.01, 1.6, 1.1, local_ratio=2.0)
+    there, gone = ShortScale(2.1, 1.5, 2.9, 1e-4, 0.01), ShortScale(1.1, 0.8, 1.5, 0.5, 1.0)
+    assert edge.order_scale is None
+    assert replace(edge, short=there).order_scale == "short range"
+    assert replace(edge, short=gone).order_scale == "slow change"
+    assert replace(edge, short=replace(gone, high=2.1)).order_scale is None
+    assert replace(edge, order="fixed order", short=there).order_scale is None
+
+
 def test_what_is_crowding_out():
     left = Remainder(("b",), 0.5, 0.4, 0.7, 0.0001, 0.01)
     edge = EdgeOrder("a", "c", "depends on order", 0.4, 0.3, 0.5, 0.0001, 0.01, 0.5, 1.1)
@@ -224,7 +240,8 @@ def test_an_inhibition_beside_an_amplification_is_left():
     assert not edge.is_crowding_out
     assert edge.remainder.ratio < 0.4
     assert found.of("a", "b").remainder.without == ("c",)
-    assert 2 < found.of("a", "b").remainder.ratio < found.of("a", "b").ratio
+    assert 1.5 < found.of("a", "b").remainder.ratio
+    assert found.of("a", "b").local_ratio > 3
     told = {(e.influencer, e.target): e.competition for e in graph.edges_}
     assert told["a", "c"] is False
     assert told["a", "b"] is False
@@ -242,6 +259,108 @@ def test_order_may_work_the_other_way_round():
     assert edge.is_turned
     assert not replace(edge, order_ratio=1.2).is_turned
     assert found.of("a", "b").shuffled > found.of("a", "b").observed
+
+
+def runs(n, length, seed, m=6, again=0.7):
+    """The last label comes again with such a chance, else any does."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, m, (n, length))
+    for i in range(1, length):
+        same = rng.random(n) < again
+        codes[same, i] = codes[same, i - 1]
+    return sm.read_events([[LABELS[c] for c in row] for row in codes], labels=LABELS[:m], ends="cut off")
+
+
+def of_others(found):
+    """Edges between different labels that depend on order and are more than crowding out."""
+    return [e for e in found.depends_on_order if e.influencer != e.target and not e.is_crowding_out]
+
+
+def test_runs_of_labels_are_no_influence_on_others():
+    graph, found = order_tested(runs(400, 40, 1))
+    assert len(graph.edges_) > 12
+    assert of_others(found) == []
+    assert {e.influencer for e in found.depends_on_order} == set("abcdef")  # each on itself
+
+
+def test_self_excitation_is_no_influence_on_others():
+    excited = [(z, z, 12.0) for z in range(6)]
+    _, found = order_tested(simulated(even(400, 40), excited, seed=3))
+    assert of_others(found) == []
+
+
+def test_a_slow_cycle_is_graded_as_slow_change():
+    rng = np.random.default_rng(2)
+    phase, own = rng.random((600, 1, 1)), np.arange(6) / 6
+    turn = np.arange(40)[None, :, None] / 40 + phase + own
+    _, found = order_tested(simulated(np.exp(np.cos(2 * np.pi * turn))), within=24)
+    grades = [edge.order_scale for edge in of_others(found)]
+    assert grades.count("slow change") > len(grades) / 2 > 3
+    assert grades.count("short range") <= 1
+
+
+def test_a_true_edge_is_graded_as_short_range():
+    _, found = order_tested(simulated(even(800, 40), [(0, 1, 4.0)]))
+    assert found.within_short == 4
+    assert found.of("a", "b").order_scale == "short range"
+    assert 2 < found.of("a", "b").local_ratio < 4
+
+
+def test_nothing_is_graded_in_short_sequences():
+    _, found = order_tested(simulated(even(3000, 12), [(0, 1, 4.0)]))
+    assert found.of("a", "b").order == "depends on order"
+    assert found.of("a", "b").short is None
+
+
+@pytest.mark.parametrize(("n", "apart", "late"), [(1125, 0, 8), (4268, 6, 1), (8799, 2, 0)])
+def test_steps_in_fixed_order(n, apart, late):
+    """y comes after z in nearly all cases, near or far; whatever shuffled cases show, their order is fixed."""
+    rng = np.random.default_rng(n)
+    cases = []
+    for number in range(n):
+        between = [str(c) for c in rng.choice(list("cdef"), apart)]
+        pair = ["b", *between, "a"] if number < late else ["a", *between, "b"]
+        cases.append([str(rng.choice(list("cdef"))), *pair, *(str(c) for c in rng.choice(list("cdef"), 4))])
+    events = sm.read_events(cases)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, required=["a"]), targets=["b"]).fit(events)
+    found = graph.order_test(events, n=19)
+    assert found.of("a", "b").order == "fixed order"
+    assert found.of("a", "b").order_scale is None
+    assert "b" not in {edge.target for edge in found.depends_on_order if edge.influencer == "a"}
+
+
+def test_few_steps_in_order_are_not_called_co_occurrence():
+    """All 41 second steps come after the first, 39 immediately."""
+    rng = np.random.default_rng(0)
+    cases = [[str(c) for c in rng.choice(list("cdefgh"), 8)] for _ in range(200)]
+    for number in range(41):
+        cases[number][3 : 3 + (2 if number < 39 else 1)] = ["a", "b"]
+        if number >= 39:
+            cases[number][4:5] = ["g", "b"]
+    events = sm.read_events(cases)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, required=["a"]), targets=["b"]).fit(events)
+    assert graph.order_test(events).of("a", "b").order == "depends on order"
+
+
+def test_p_values_of_given_edges_that_are_not_there():
+    """In 200 small worlds about one in twenty is below .05, with runs of labels and without."""
+    for world in (lambda seed: simulated(even(60, 40), seed=seed), lambda seed: runs(60, 40, seed)):
+        below = 0
+        for seed in range(200):
+            events = world(seed)
+            model = sm.BSuMM(lookback=3, required=["a"], candidates=[])
+            graph = sm.InfluenceGraph(model, targets=["b"]).fit(events)
+            below += graph.order_test(events, n=39, seed=seed).edges[0].p_value < 0.05
+        assert 2 <= below <= 20
+
+
+def test_learned_look_backs_are_said_to_be_chosen_before_the_test():
+    events = simulated(even(200, 20), [(0, 1, 6.0)])
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback="auto"), targets=["b"]).fit(events)
+    found = graph.order_test(events, n=19)
+    assert found.after_selection
+    assert "after selection" in repr(found)
+    assert not order_tested(events, n=19)[1].after_selection
 
 
 # ---------------------------------------------------------------------- in a graph
@@ -375,6 +494,34 @@ def test_a_damaged_block_is_refused(events, path, value, words):
     place[path[-1]] = value
     with pytest.raises(sm.errors.StoreError, match=words):
         _read(Node(json.loads(json.dumps(document)), "graph.json"))
+
+
+def test_a_file_of_an_older_version_is_read(events):
+    from summarkov.models.loading import _read
+    from summarkov.store import Node
+
+    graph, found = order_tested(events, n=19)
+    document = json.loads(json.dumps(graph.to_document()))
+    del document["order"]["within_short"], document["order"]["after_selection"]
+    for edge in document["order"]["edges"]:
+        for name in ("local_ratio", "local_low", "local_high", "hits", "expected", "short"):
+            del edge[name]
+        edge["order"] = {"depends on order": "about order", "co-occurrence only": "company only"}.get(
+            order_word(
+                next(
+                    e.ratio
+                    for e in graph.edges_
+                    if (e.influencer, e.target) == (edge["influencer"], edge["target"])
+                ),
+                edge["low"],
+                edge["high"],
+                edge["adjusted"],
+            ),
+            "unclear",
+        )
+    again = _read(Node(document, "graph.json")).order_
+    assert again.of("a", "b").order == found.of("a", "b").order == "depends on order"
+    assert again.of("a", "b").local_ratio is None
 
 
 def test_names_of_the_fields():
