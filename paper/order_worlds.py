@@ -1,4 +1,4 @@
-"""Worlds in which the order test is to be right: what it finds where nothing is, and what of what is there."""
+"""Worlds whose truth is known: which false edges the order test finds in them, and which true ones."""
 
 from __future__ import annotations
 
@@ -190,10 +190,10 @@ def order_worlds(graphs: int = 20, replicates: int = 200, names: Iterable[str] =
         print(" | ".join(rows[-1]), flush=True)
     return Section(
         "Worlds of the order test",
-        f"{graphs} graphs of each world, look-back {LOOKBACK}, default settings: edges per graph between different "
-        "labels that depend on order, are not true and not crowding out, and how many of these are graded short "
-        f"range and slow change; the share of p < .05 of one given null edge ({replicates} replicates); true edges "
-        "found, and graded short range.",
+        f"{graphs} graphs of each world, look-back {LOOKBACK}, default settings: edges per graph between "
+        "different labels that depend on order, are not true and not crowding out, and how many of these are "
+        f"graded short range and slow change; the share of p < .05 of one given null edge ({replicates} "
+        "replicates); true edges found, and graded short range.",
         ["world", "false", "short range", "slow change", "p < .05", "found", "graded short range"],
         rows,
     )

@@ -42,7 +42,7 @@ def blocks_of_periods(periods, kept):
 
 
 def in_window(ticks, i, label, lookback, delay):
-    """Whether a label is in the window of tick i; spans are pairs of a size (None: no limit) and "in time"."""
+    """Whether a label is in the window of tick i; a span is a size (None: no limit) and "in time"."""
     for j in range(i):
         if label in ticks[j][1]:
             passed = {True: ticks[i][0] - ticks[j][0], False: i - j}

@@ -1,6 +1,7 @@
 """The order test's counts: those of the oracle, and the same wherever the events are."""
 
 import json
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -144,7 +145,8 @@ def test_windows_in_time_and_attributes(problem, within):
     bounds = np.cumsum([0, *map(len, sequences)])
     cuts = [oracle.blocks(len(ticks), within, 1) for ticks in sequences]
     seeds = [[oracle.block_seed(7, s, place) for place in places] for s, places in enumerate(cuts)]
-    rows = [(tick, code) for tick, (_, some) in enumerate(sum(sequences, [])) for code in sorted(some)]
+    ticks = chain.from_iterable(sequences)
+    rows = [(tick, code) for tick, (_, some) in enumerate(ticks) for code in sorted(some)]
     stratum = [min(place, 2) for ticks in sequences for place in range(len(ticks))]
     events = kernels.OrderEvents(
         np.array([code for _, code in rows], np.int32),

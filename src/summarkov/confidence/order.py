@@ -101,7 +101,8 @@ class EdgeOrder(Edge):
         There for edges that depend on order and whose influencer moves other labels the other way.
     local_ratio, local_low, local_high : float or None
         ``ratio`` and its interval as comparisons inside of blocks alone would give them. In short blocks
-        shuffled sequences show a part of the effect too, so that ``ratio`` is nearer to 1. None in older files.
+        shuffled sequences show a part of the effect too, so that ``ratio`` is nearer to 1. None in older
+        files.
     hits, expected : float or None
         Hits with the influencer in the window, and their mean in shuffled sequences. None in older files.
     short : ShortScale or None
@@ -152,8 +153,8 @@ class EdgeOrder(Edge):
     def order_scale(self) -> str | None:
         """How fast what is behind the edge changes.
 
-        "short range" if the effect is there in blocks hardly longer than the window too; "slow change" (drift,
-        a cycle, a regime) if it is not, and their interval excludes it. Else None.
+        "short range" if the effect is there in blocks hardly longer than the window too; "slow change"
+        (drift, a cycle, a regime) if it is not, and their interval excludes it. Else None.
         """
         short = self.short
         if short is None or self.local_ratio is None or self.order != ORDERS[0]:
@@ -335,8 +336,8 @@ def _odds(share: FloatArray) -> FloatArray:
 def is_fixed_order(both: float | None, first: float | None) -> bool:
     """Whether the influencer comes first in nearly all of the sequences with both labels.
 
-    >>> is_fixed_order(1125, 1117), is_fixed_order(49, 49), is_fixed_order(100, 98), is_fixed_order(None, None)
-    (True, False, False, False)
+    >>> is_fixed_order(1125, 1117), is_fixed_order(49, 49), is_fixed_order(100, 98)
+    (True, False, False)
     """
     if both is None or first is None:
         return False

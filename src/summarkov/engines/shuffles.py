@@ -25,6 +25,8 @@ from summarkov.typing import BoolArray, IntArray
 
 #: Bytes of tables that are made in one pass over the data.
 _TABLE_BYTES = 1 << 28
+#: Passes over the data at least, so that somebody who waits sees how far it is.
+_PASSES = 4
 #: Where strata of positions may end; beyond the last all are one.
 _ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 #: How many positions a stratum of full windows has at least.
@@ -40,8 +42,8 @@ class Shuffles:
     Events move only inside of blocks of ``within`` positions of their sequence, or of that much time from its
     first event on; with ``by_period`` only among events in a row of one period; with None in the whole
     sequence. The first ``kept`` positions of each stay where they are, and so do times. How far they move
-    follows from the seed, the number of the replicate and the key of the sequence alone, so wherever a sequence
-    is, it comes out the same. Replicate 0 is the data as they are.
+    follows from the seed, the number of the replicate and the key of the sequence alone, so wherever a
+    sequence is, it comes out the same. Replicate 0 is the data as they are.
     """
 
     n: int = 99
@@ -71,7 +73,8 @@ class Shuffles:
 class OrderQuestion:
     """An edge: influencer and target, and the labels whose presence makes its strata, each with its window.
 
-    ``left_out`` are labels whose events are not counted. With ``only`` nothing is counted but labels that stay.
+    ``left_out`` are labels whose events are not counted. With ``only`` nothing is counted but labels that
+    stay.
     """
 
     influencer: int
@@ -89,8 +92,8 @@ class Moved:
     """What was counted of an edge, weighted.
 
     ``positions[stratum]``, and of each replicate ``with_[b, stratum]``, the positions with the influencer in
-    their window, ``hits_with[b, stratum]`` and ``hits[b, stratum]``; the events of the influencer, and those in
-    sequences of no more than one block.
+    their window, ``hits_with[b, stratum]`` and ``hits[b, stratum]``; the events of the influencer, and those
+    in sequences of no more than one block.
     """
 
     keys: IntArray
@@ -158,17 +161,20 @@ def count_moved(
     use: Callable[[Moved], None],
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Count edges in the data as they are and in each of the shuffles, and use what was counted of each."""
+    """Count edges in the data as they are and in each of the shuffles, and use what was counted of each.
+
+    ``progress`` is told how many of the shuffles are done, as it were: some of the edges in all of them.
+    """
     if not isinstance(source, EventSource):
         raise SettingError(f"a {type(source).__name__} cannot be shuffled; give the events themselves")
     source.sequence_keys()  # so that the blocks of its parts have them
     strata = position_strata(longest_reach([question.window for question in questions]))
     stays = tuple(sorted({*Layout.of(source).outcomes, END} & set(source.labels)))
     row_bytes = 8 * (1 + 3 * (shuffles.n + 1))
-    start = 0
+    start, most = 0, -(-len(questions) // _PASSES)
     while start < len(questions):
         stop, size = start, 0
-        while stop < len(questions) and (stop == start or size <= _TABLE_BYTES):
+        while stop < min(start + most, len(questions)) and (stop == start or size <= _TABLE_BYTES):
             size += row_bytes * (len(strata) + 1) << min(len(questions[stop].strata), 10)
             stop += 1
         work = MovedWork(tuple(questions[start:stop]), shuffles, strata, stays)
@@ -176,7 +182,7 @@ def count_moved(
             use(moved)
         start = stop
         if progress is not None:
-            progress(stop, len(questions))
+            progress(shuffles.n * stop // len(questions), shuffles.n)
 
 
 @dataclass(frozen=True)

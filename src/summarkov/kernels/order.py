@@ -1,9 +1,9 @@
 """What an edge is compared with: the same sequences, its influencer's events moved against all the others.
 
-Events of the influencer Z and all others are two processes if Z has no influence. So the order of the others
-is kept, and turned against Z's by a random number of steps inside of each block: every other event takes what
-is in its own past along, and meets Z where it comes to stand. Where the target is Z itself, or stays in place,
-Z's events are scattered over their block instead.
+Events of the influencer Z and all others are two processes if Z has no influence. So the order of the
+others is kept, and turned against Z's by a random number of steps inside of each block: every other event
+takes what is in its own past along, and meets Z where it comes to stand. Where the target is Z itself, or
+stays in place, Z's events are scattered over their block instead.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class OrderEvents(NamedTuple):
 class OrderEdges(NamedTuple):
     """Edges.
 
-    A row of ``edges`` is an influencer, a target, a look-back, whether that is a time, whether only what stays
-    is counted, and where in ``strata`` and in ``left_out`` the labels of the edge begin and end. ``reaches`` are
-    the look-backs of ``strata``, and whether they are times.
+    A row of ``edges`` is an influencer, a target, a look-back, whether that is a time, whether only what
+    stays is counted, and where in ``strata`` and in ``left_out`` the labels of the edge begin and end.
+    ``reaches`` are the look-backs of ``strata``, and whether they are times.
     """
 
     edges: IntArray
@@ -245,7 +245,7 @@ class _Scattered:
         return self.keys, counts
 
     def _chosen(self, replicate: np.uint64) -> BoolArray:
-        """Where the events of the influencer are now: the first steps of shuffling the places of each block."""
+        """Where the influencer's events are now: the first steps of shuffling the places of each block."""
         mixed, seeds = self.places.copy(), _random_numbers(self.seeds, replicate)
         for step in range(int(self.moved.max(initial=0))):
             here = np.flatnonzero(self.moved > step)

@@ -319,7 +319,7 @@ class _Test:
     def with_short(
         self, edges: Sequence[_Edge], found: Sequence[EdgeOrder], alone: Sequence[bool], within: int
     ) -> list[EdgeOrder]:
-        """Add to edges that depend on order, and are more than crowding out, the same test in short blocks."""
+        """Add the same test in short blocks to edges that depend on order and are not crowding out."""
         result = list(found)
         which = [
             at
