@@ -64,16 +64,25 @@ class OrderCount {
     }
 
     OrderTable run() {
-        place();
-        if (fixed_) scatter();
-        else rotate();
+        const std::int64_t n_sequences = events_.bounds.size - 1;
+        for (std::int64_t last = 0; last < n_sequences;) {  // some sequences at a time, which fit into a cache
+            first_ = last++;
+            while (last < n_sequences && events_.bounds[last + 1] - events_.bounds[first_] <= TICKS) ++last;
+            place(last);
+            if (fixed_) scatter();
+            else rotate();
+        }
+        if (!fixed_)
+            for (std::size_t row = 0; row < table_.keys.size(); ++row)
+                for (std::int64_t b = 1; b < replicates_.size; ++b)
+                    cell(static_cast<std::int32_t>(row), b, 2) = cell(static_cast<std::int32_t>(row), 0, 2);
         return std::move(table_);
     }
 
   private:
     static constexpr std::int64_t AT_HAND = 1 << 12;  // elements that fit into the nearest cache, with what they need
 
-    static constexpr std::int64_t AT_ONCE = 4;
+    static constexpr std::int64_t AT_ONCE = 4, TICKS = 1 << 15;
 
     // A position: a tick that holds something other than the influencer (unless the influencer is what moves).
     struct Element {
@@ -84,16 +93,17 @@ class OrderCount {
     };
 
     // The positions, what each holds, and what is in the window of each.
-    void place() {
-        const std::int64_t n_sequences = events_.bounds.size - 1;
+    void place(std::int64_t last) {
+        const std::int64_t base = events_.bounds[first_];
         std::vector<std::vector<std::int64_t>> occurrences(edge_.strata.size);
         std::vector<std::int64_t> moving;  // ticks of the influencer
         std::vector<std::int64_t> at;      // the element of each tick, or -1
-        if (!fixed_) at.assign(events_.n_ticks(), -1);
-        elements_.reserve(events_.n_ticks());
-        starts_.push_back(0);
-        std::int64_t row = 0, block = 0;
-        for (std::int64_t s = 0; s < n_sequences; ++s) {
+        if (!fixed_) at.assign(events_.bounds[last] - base, -1);
+        elements_.clear();
+        starts_.assign(1, 0);
+        auto& row = row_;
+        auto& block = begun_;
+        for (std::int64_t s = first_; s < last; ++s) {
             std::int64_t blocks = 0, here = 0;
             for (std::int64_t t = events_.bounds[s]; t < events_.bounds[s + 1]; ++t) {
                 if (block < events_.seeds.size && events_.cuts[block] == t) ++block, ++blocks;
@@ -121,7 +131,7 @@ class OrderCount {
                 }
                 if (!any) continue;
                 element.out = (element.out && !element.hit) || (edge_.only && !element.stays);
-                if (!fixed_) at[t] = number;
+                if (!fixed_) at[t - base] = number;
                 elements_.push_back(element);
             }
             starts_.push_back(static_cast<std::int64_t>(elements_.size()));
@@ -133,17 +143,18 @@ class OrderCount {
             mark(occurrences[u], edge_.reaches[u], [&](std::int64_t e) { elements_[e].pattern |= std::uint64_t{1} << u; });
         for (std::int64_t i = 0; i < events_.held.size; ++i) {
             const std::int32_t u = strata_of_[events_.held[i]];
-            if (u < 0) continue;
-            for (std::int64_t e = starts_[events_.held_by[i]]; e < starts_[events_.held_by[i] + 1]; ++e)
+            const std::int64_t by = events_.held_by[i] - first_;
+            if (u < 0 || by < 0 || by >= last - first_) continue;
+            for (std::int64_t e = starts_[by]; e < starts_[by + 1]; ++e)
                 elements_[e].pattern |= std::uint64_t{1} << u;
         }
         if (fixed_) return;
-        std::int64_t s = 0, begin = 0, end = -1, done = 0;
+        std::int64_t s = first_, begin = 0, end = -1, done = 0;
         for (auto j : moving) {
             while (events_.bounds[s + 1] <= j) ++s;
             stretch(j, events_.bounds[s + 1], edge_.reach, [&](std::int64_t t) { return events_.times[t]; }, begin, end);
             for (done = std::max(done, begin); done <= end; ++done)
-                if (at[done] >= 0) elements_[at[done]].with = true;
+                if (at[done - base] >= 0) elements_[at[done - base]].with = true;
         }
     }
 
@@ -166,7 +177,7 @@ class OrderCount {
     void mark(const std::vector<std::int64_t>& some, OrderReach reach, Visit visit) const {
         std::int64_t begin = 0, end = -1, done = 0;
         for (auto j : some) {
-            stretch(j, starts_[elements_[j].sequence + 1], reach,
+            stretch(j, starts_[elements_[j].sequence - first_ + 1], reach,
                     [&](std::int64_t e) { return events_.times[elements_[e].tick]; }, begin, end);
             for (done = std::max(done, begin); done <= end; ++done) visit(done);
         }
@@ -197,7 +208,7 @@ class OrderCount {
         std::vector<std::int32_t> cells;   // of each element that turns: twice its stratum, one more for a hit; or -1
         std::vector<std::int32_t> slots;   // places in their block with the influencer in the window
         std::vector<Block> blocks;
-        std::int64_t block = -1;
+        std::int64_t block = turned_;
         bool is_new = true;
         auto close = [&] {
             if (is_new || blocks.empty()) return;
@@ -209,7 +220,7 @@ class OrderCount {
             blocks.pop_back();
         };
         for (std::int64_t s = 0; s + 1 < static_cast<std::int64_t>(starts_.size()); ++s) {
-            const Count weight = events_.weight(s);
+            const Count weight = events_.weight(first_ + s);
             for (std::int64_t e = starts_[s]; e < starts_[s + 1]; ++e) {
                 const Element& element = elements_[e];
                 while (block + 1 < events_.seeds.size && events_.cuts[block + 1] <= element.tick) {
@@ -235,6 +246,7 @@ class OrderCount {
             }
         }
         close();
+        turned_ = block;
         const std::int64_t n_rows = static_cast<std::int64_t>(table_.keys.size()), width = 2 * n_rows + 1;
         std::vector<Count> counts(replicates_.size * AT_ONCE * width, 0);  // several, not to wait for each other
         // Some blocks at a time in all replicates, while they are at hand.
@@ -267,7 +279,6 @@ class OrderCount {
                     cell(r, b, 0) += from[0] + from[1];
                     cell(r, b, 1) += from[1];
                 }
-                cell(r, b, 2) = cell(r, 0, 2);
             }
     }
 
@@ -279,7 +290,7 @@ class OrderCount {
         std::vector<std::int64_t> places;  // elements that events may move to, those of the influencer first in each block
         std::vector<Block> blocks;
         std::vector<std::int32_t> rows(elements_.size());
-        std::int64_t block = -1, e = 0;
+        std::int64_t block = turned_, e = 0;
         const std::int64_t n = static_cast<std::int64_t>(elements_.size());
         while (e < n) {
             while (block + 1 < events_.seeds.size && events_.cuts[block + 1] <= elements_[e].tick) ++block;
@@ -298,6 +309,7 @@ class OrderCount {
                     places.push_back(other);
             blocks.push_back({begin, static_cast<std::int64_t>(places.size()) - begin, moved, events_.seeds[block]});
         }
+        turned_ = block;
         const auto weigh = [&](std::int64_t at) {
             return events_.weights.data ? events_.weights[elements_[at].sequence] : Count{1};
         };
@@ -335,7 +347,8 @@ class OrderCount {
                 if (seen[at] == b) counts[3 * rows[at] + 1] += weigh(at);
             }
             for (std::size_t row = 0; row < table_.keys.size(); ++row)
-                std::copy_n(counts.data() + 3 * row, 3, table_.counts.data() + row * width_ + 1 + 3 * b);
+                for (std::int64_t what = 0; what < 3; ++what)
+                    cell(static_cast<std::int32_t>(row), b, what) += counts[3 * row + what];
         }
     }
 
@@ -346,6 +359,7 @@ class OrderCount {
     bool fixed_;
     std::vector<std::int32_t> strata_of_;
     std::vector<char> left_out_;
+    std::int64_t first_ = 0, row_ = 0, begun_ = 0, turned_ = -1;  // the first sequence at hand; rows and blocks so far
     std::vector<Element> elements_;
     std::vector<std::int64_t> starts_;  // the first element of each sequence, and the number of all
     std::unordered_map<std::uint64_t, std::int32_t> row_of_;
