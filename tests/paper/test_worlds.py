@@ -46,7 +46,7 @@ def test_claims_are_counted():
     found = examine_world(world, n=10)
     assert found.n_true == 1
     assert found.true == dict.fromkeys(CLAIMS, 1)
-    assert found.claimed["about order"] == 1
+    assert found.claimed["depends on order"] == 1
     assert found.claimed["an edge"] > 5
 
 
