@@ -15,6 +15,9 @@ from summarkov.engines.clusters import ClusterWork
 from summarkov.engines.work import Part
 from summarkov.models.learning import _clustered
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 LABELS = ("A", "B", "C", "D")
 
 

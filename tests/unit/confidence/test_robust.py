@@ -14,6 +14,9 @@ import summarkov as sm
 from strategies import LABELS, examples
 from summarkov.confidence import Strata, added, rate_ratio, robust_widening
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 STRATA = Strata.of([30, 15], [100, 50], [20, 14], [200, 100])
 COUNTED = rate_ratio(STRATA)
 

@@ -17,6 +17,9 @@ from summarkov.explain import Influence
 from summarkov.explain.sentences import verdict
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 STRATA = Strata.of([40], [400], [250], [5000])
 EVENTS = web_shop().simulate(n_sequences=80, length=30, seed=1)
 
