@@ -39,8 +39,8 @@ def by_frequency(world: World) -> Ranks:
 def by_order(world: World) -> Ranks:
     """The same, but edges that pass the order test and are more than competition first."""
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=LOOKBACK)).fit(world.events)
-    found = {(edge.influencer, edge.target): edge for edge in graph.order_test(world.events).about_order}
-    passed = {pair: 1 - edge.p_value for pair, edge in found.items() if not edge.is_competition}
+    found = {(edge.influencer, edge.target): edge for edge in graph.order_test(world.events).depends_on_order}
+    passed = {pair: 1 - edge.p_value for pair, edge in found.items() if not edge.is_crowding_out}
     pairs = graph.ranking(world.events).pairs
     return {
         (pair.influencer, pair.target): passed.get((pair.influencer, pair.target), float(-1 - at))

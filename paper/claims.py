@@ -207,7 +207,7 @@ of 1, any). 95% are promised. Where hits are few the interval is exact and holds
 ## Where sequences differ, or labels come in bursts
 
 The edge is given here too, beside another influencer; both double the target, whose share is that of the second column while neither is there. Look-back 3. The ratio to be held is
-that of the population: of two million events of the same world. *Frailty*: each sequence has its own rate of the target (gamma distributed, shape 2), of the target and
+that of the population: of a million events of the same world. *Frailty*: each sequence has its own rate of the target (gamma distributed, shape 2), of the target and
 of the influencer apart (shape 1), or one of both (shape 2). *Self-excitation*: the target is 6 and the influencer 4 times as frequent within 3 events of itself.
 *On and off*: labels are ten times as frequent in stretches of some 12 events. Columns are numbers of sequences and their lengths. The share of 1,000 intervals that hold the ratio; in brackets that of intervals from
 counts, and how many times as wide the robust ones are on average. One sequence tells nothing about others that differ.

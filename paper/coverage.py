@@ -16,7 +16,7 @@ from summarkov.typing import FloatArray
 #: The labels: what is left, another influencer W, the target X and its influencer Z.
 REST, W, X, Z = range(4)
 #: Events of simulated data from which the ratio of a population is taken.
-POPULATION = 2_000_000
+POPULATION = 1_000_000
 #: Numbers of sequences, and how long they are.
 SIZES = ((200, 20), (50, 40), (25, 40), (10, 200), (1, 2000))
 

@@ -1,4 +1,4 @@
-"""The paper's graphs under the order test: what is about order, and what is only company."""
+"""The paper's graphs under the order test: what depends on order, and what is co-occurrence only."""
 
 from __future__ import annotations
 
@@ -41,7 +41,14 @@ def under_order(
         "how many of them are called about order, all times together. BSuMM with look-back 5, alpha 0.1, "
         "gamma 1, BIC; FOMC as published.",
         [
-            *("data", "edges", "about order, whole sequences", "about order", "company only", "unclear"),
+            *(
+                "data",
+                "edges",
+                "about order, whole sequences",
+                "depends on order",
+                "co-occurrence only",
+                "unclear",
+            ),
             *("edges of shuffled data", "of these about order"),
         ],
         rows,
@@ -60,10 +67,10 @@ def _row(
     whole, blocks = graph.order_test(events, within=None), graph.order_test(events)
     shuffled = [_tested(make(), shuffled_inside(events, seed)) for seed in seeds]
     of_shuffled = sum(len(found.edges) for found in shuffled)
-    passed = sum(len(found.about_order) for found in shuffled)
+    passed = sum(len(found.depends_on_order) for found in shuffled)
     words = [edge.order for edge in blocks.edges]
-    numbers = [len(words), len(whole.about_order), len(blocks.about_order)]
-    numbers += [words.count("company only"), words.count("unclear"), of_shuffled, passed]
+    numbers = [len(words), len(whole.depends_on_order), len(blocks.depends_on_order)]
+    numbers += [words.count("co-occurrence only"), words.count("unclear"), of_shuffled, passed]
     return [name, *map(str, numbers)]
 
 

@@ -1,4 +1,4 @@
-"""What "about order", a high frequency and a small q-value are worth in worlds of many kinds."""
+"""What "depends on order", a high frequency and a small q-value are worth in worlds of many kinds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from summarkov.confidence import exact_intervals
 from summarkov.models import BSuMM, InfluenceGraph
 
 #: Ways to be sure of an edge.
-CLAIMS = ("an edge", "about order", "frequency 0.9", "q 0.05")
+CLAIMS = ("an edge", "depends on order", "frequency 0.9", "q 0.05")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,9 @@ def examine_world(world: World, n: int) -> Claimed:
     order = graph.order_test(world.events)
     claims = {
         "an edge": {(e.influencer, e.target): e.ratio for e in graph.edges_},
-        "about order": {(e.influencer, e.target): e.ratio for e in order.about_order if not e.is_competition},
+        "depends on order": {
+            (e.influencer, e.target): e.ratio for e in order.depends_on_order if not e.is_crowding_out
+        },
         "frequency 0.9": {
             (e.influencer, e.target): e.ratio for e in graph.confidence(world.events, n=n).stable(0.9)
         },

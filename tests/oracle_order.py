@@ -1,8 +1,11 @@
-"""The order test, slow and obvious: standard library only, and nothing of the package."""
+"""The order test, slow and obvious: standard library only, and nothing of the package.
+
+A sequence is a list of ticks, each a pair of a time and a set of labels.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 
 MASK = 2**64 - 1
 
@@ -15,39 +18,38 @@ def random_number(seed, step):
     return x ^ (x >> 31)
 
 
-def sequence_seed(seed, replicate, number):
-    """The seed of one sequence in one replicate."""
+def random_below(seed, step, n):
+    """A number from 0 to n - 1."""
+    return ((random_number(seed, step) >> 32) * n) >> 32
+
+
+def block_seed(seed, number, place):
+    """The seed of the block that begins at a place (from 0 on) of a sequence."""
     mixed = 0
-    for each in (seed, replicate, number):
+    for each in (seed, 0, number):
         mixed = random_number(mixed, each + 1)
-    return mixed
+    return random_number(mixed, place + 1)
 
 
-def shuffled(sequence, seed, within=None, kept=0):
-    """A sequence, the events of each block after the first `kept` sorted by their random numbers."""
-    blocks = {}
-    for place, event in enumerate(sequence):
-        block = place - kept if place < kept else 0 if within is None else (place - kept) // within
-        blocks.setdefault(block, []).append((random_number(seed, place + 1) >> 24, place, event))
-    return [event for block in sorted(blocks) for _, _, event in sorted(blocks[block])]
+def blocks(n, within, kept):
+    """Where the blocks of a sequence of `n` ticks begin: the first `kept` ticks are each one of its own."""
+    return [p for p in range(n) if p <= kept or (within is not None and (p - kept) % within == 0)]
 
 
-def shuffled_in_periods(sequence, periods, seed, kept=0):
-    """A sequence, the events of each stretch of one period after the first `kept` sorted by random numbers.
+def blocks_of_periods(periods, kept):
+    """The same where a block is a stretch of one period."""
+    return [p for p in range(len(periods)) if p <= kept or periods[p] != periods[p - 1]]
 
-    Each stretch has a seed of its own, from that of the sequence and the place where it begins.
-    """
-    stretches = []
-    for place, period in enumerate(periods):
-        if place <= kept or period != periods[place - 1]:
-            stretches.append([])
-        stretches[-1].append(place)
-    found = []
-    for places in stretches:
-        own = random_number(seed, places[0] + 1)
-        order = sorted((random_number(own, at + 1) >> 24, at) for at in range(len(places)))
-        found += [sequence[places[at]] for _, at in order]
-    return found
+
+def in_window(ticks, i, label, lookback, delay):
+    """Whether a label is in the window of tick i; a span is a size (None: no limit) and "in time"."""
+    for j in range(i):
+        if label in ticks[j][1]:
+            passed = {True: ticks[i][0] - ticks[j][0], False: i - j}
+            near = lookback[0] is None or passed[lookback[1]] <= lookback[0]
+            if near and passed[delay[1]] > delay[0]:
+                return True
+    return False
 
 
 def stratum(place, ends):
@@ -55,34 +57,83 @@ def stratum(place, ends):
     return sum(place > end for end in ends)
 
 
-def counts(sequences, weights, target, windows, ends):
-    """How often each label of `target` (None: another) came, by presence of labels and by stratum.
+def counts(sequences, cuts, seeds, weights, edge, ends, replicate, stays=(), held=()):
+    """By stratum: positions, positions with the influencer, hits with it, and all hits.
 
-    `windows` has (label, delay, look-back), a look-back of None reaching to the start.
+    `cuts[s]` has the places where blocks of sequence s begin, `seeds[s]` their seeds. An edge is a dict with
+    influencer, target, lookback, delay, strata (pairs of a label and its look-back), left_out and only.
+    `held[s]`: attributes of sequence s.
     """
-    found = Counter()
-    for sequence, weight in zip(sequences, weights, strict=True):
-        for i, event in enumerate(sequence):
-            presence = tuple(
-                int(label in sequence[max(0, i - (i if k is None else k)) : max(0, i - d)])
-                for label, d, k in windows
-            )
-            outcome = event if event in target else None
-            found[(*presence, stratum(i + 1, ends)), outcome] += weight
-    return {cell: n for cell, n in found.items() if n}
+    found = defaultdict(lambda: [0, 0, 0, 0])
+    z, x = edge["influencer"], edge["target"]
+    moves_z = z == x or x in stays
+    for s, ticks in enumerate(sequences):
+        attributes = held[s] if held else set()
+        count = scattered if moves_z else turned
+        for key, numbers in count(ticks, cuts[s], seeds[s], edge, ends, replicate, stays, attributes):
+            for at, n in enumerate(numbers):
+                found[key][at] += n * weights[s]
+    return {key: tuple(numbers) for key, numbers in found.items() if numbers[0]}
 
 
-def sums(found, column, label):
-    """Mantel and Haenszel's two sums for the influencer in `column`, from `counts`."""
-    strata = {}
-    for (key, outcome), n in found.items():
-        others = (*key[:column], *key[column + 1 :])
-        cell = strata.setdefault(others, [0, 0, 0, 0])
-        cell[0 if key[column] else 2] += n * (outcome == label)
-        cell[1 if key[column] else 3] += n
-    above = below = 0.0
-    for a, n1, b, n0 in strata.values():
-        if n1 and n0:
-            above += a * n0 / (n1 + n0)
-            below += b * n1 / (n1 + n0)
-    return above, below
+def _key(ticks, i, place, edge, ends, attributes):
+    there = [
+        label in attributes or in_window(ticks, i, label, reach, edge["delay"])
+        for label, reach in edge["strata"]
+    ]
+    return (stratum(place + 1, ends), *map(int, there))
+
+
+def _block_of(place, cuts):
+    return sum(begin <= place for begin in cuts) - 1
+
+
+def turned(ticks, cuts, seeds, edge, ends, replicate, stays, attributes):
+    """The others turn in their blocks, the influencer stays."""
+    z, x = edge["influencer"], edge["target"]
+    places = [p for p, (_, labels) in enumerate(ticks) if labels - {z} - set(stays)]
+    others = [(ticks[p][0], ticks[p][1] - {z} - set(stays)) for p in places]
+    by_block = defaultdict(list)
+    for i, place in enumerate(places):
+        if i and others[i][1] == others[i - 1][1]:
+            continue  # says the same again
+        labels = others[i][1]
+        is_out = labels & set(edge["left_out"]) and x not in labels
+        after = i and others[i - 1][1] & {x, *edge["left_out"]}
+        counted = not is_out and not edge["only"] and not after
+        key = _key(others, i, place, edge, ends, attributes)
+        with_z = in_window(ticks, place, z, edge["lookback"], edge["delay"])
+        by_block[_block_of(place, cuts)].append((counted, key, x in labels, with_z))
+    for block, some in by_block.items():
+        turn = random_below(seeds[block], replicate, len(some)) if replicate else 0
+        for at, (counted, key, hit, _) in enumerate(some):
+            if counted:
+                with_z = some[(at - turn) % len(some)][3]
+                yield key, (1, int(with_z), int(with_z and hit), int(hit))
+
+
+def scattered(ticks, cuts, seeds, edge, ends, replicate, stays, attributes):
+    """The influencer's events are scattered over their blocks, all else stays."""
+    z, x = edge["influencer"], edge["target"]
+    out, by_block = [], defaultdict(list)
+    for place, (_, labels) in enumerate(ticks):
+        is_out = bool(labels & set(edge["left_out"]) and x not in labels)
+        out.append(is_out or (edge["only"] and not labels & set(stays)))
+        if z in labels or not (labels & set(stays) or (out[-1] and x == z)):
+            by_block[_block_of(place, cuts)].append(place)
+    moved = []
+    for block, some in by_block.items():
+        mine = [p for p in some if z in ticks[p][1]]
+        mixed = mine + [p for p in some if z not in ticks[p][1]]
+        seed = random_number(seeds[block], replicate)
+        for step in range(len(mine) if replicate else 0):
+            other = step + random_below(seed, step + 1, len(mixed) - step)
+            mixed[step], mixed[other] = mixed[other], mixed[step]
+        moved += mixed[: len(mine)]
+    made = [(time, labels - {z} | ({z} if p in moved else set())) for p, (time, labels) in enumerate(ticks)]
+    for p in range(len(ticks)):
+        if not out[p]:
+            with_z = in_window(made, p, z, edge["lookback"], edge["delay"])
+            hit = x in made[p][1]
+            key = _key(ticks, p, p, edge, ends, attributes)
+            yield key, (1, int(with_z), int(with_z and hit), int(hit))

@@ -7,6 +7,7 @@ SLOW = (
     "docs/guide/pitfalls.md",
     "docs/guide/spark.md",
     "tests/browser/",
+    "tests/every_engine/test_clusters.py",
     "tests/every_engine/test_counts.py",
     "tests/every_engine/test_cuts.py",
     "tests/every_engine/test_engines.py",

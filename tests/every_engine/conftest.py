@@ -15,7 +15,7 @@ from summarkov import kernels
 from summarkov.engines import work
 from summarkov.engines.memory import make_source
 from summarkov.engines.work import EVENT_BYTES
-from summarkov.kernels import boosted, clusters, followed, history_tests, numpy_kernels, resampling
+from summarkov.kernels import boosted, clusters, followed, history_tests, numpy_kernels, order
 
 #: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
 BACKENDS = {
@@ -35,11 +35,10 @@ FUNCTIONS = (
 ELSEWHERE = {
     "count_followed": followed,
     "cluster_presence": clusters,
-    "count_presence": resampling,
     "count_tests": history_tests,
     "tree_grower": boosted,
+    "order_counts": order,
     "said_by_trees": boosted,
-    "shuffled": resampling,
     "tree_leaves": history_tests,
 }
 

@@ -21,6 +21,9 @@ from summarkov.explain.following import follow_numbers
 from summarkov.settings import Duration
 from summarkov.summaries import Reach
 
+#: Cases that end say so with an event of their own.
+pytestmark = pytest.mark.cut_off
+
 ATTRIBUTES = ("1st=yes", "zone=1")
 LABELS = (END, "A", "B", "C")
 NAMES = tuple(sorted((*LABELS, *ATTRIBUTES)))

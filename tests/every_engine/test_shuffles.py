@@ -1,7 +1,7 @@
-"""Shuffled sequences: the same order and the same counts wherever the events are, and those of the oracle."""
+"""The order test's counts: those of the oracle, and the same wherever the events are."""
 
 import json
-from itertools import pairwise
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -12,14 +12,9 @@ import oracle_order as oracle
 import summarkov as sm
 from strategies import examples
 from summarkov import kernels
-from summarkov.confidence import Sums
 from summarkov.engines import MemorySource
-from summarkov.engines.followings import Asked
-from summarkov.engines.shuffles import Shuffles, count_shuffled, cut_for_shuffling, position_strata
-from summarkov.errors import TooLargeError
-from summarkov.events.rows import cut_events, with_keys
-from summarkov.explain import contrast
-from summarkov.kernels import resampling
+from summarkov.engines.shuffles import OrderQuestion, Shuffles, count_moved, position_strata
+from summarkov.events.vocabulary import END
 from summarkov.summaries import Reach
 
 #: Numbers as the paper counts them.
@@ -30,157 +25,170 @@ LABELS = ("a", "b", "c", "d")
 
 @st.composite
 def problems(draw):
-    """Sequences, weights, questions and shuffles."""
-    sequences = draw(st.lists(st.lists(st.sampled_from(LABELS), max_size=14), min_size=1, max_size=6))
-    weights = draw(st.none() | st.lists(st.integers(0, 3), min_size=len(sequences), max_size=len(sequences)))
+    """Sequences of ticks, which of them are complete, weights, an edge and shuffles."""
+    label = st.sampled_from(LABELS)
+    tick = label if draw(st.booleans()) else st.sets(label, min_size=1, max_size=2).map(sorted)
+    sequences = draw(st.lists(st.lists(tick, max_size=14), min_size=1, max_size=6))
+    n = len(sequences)
+    weights = draw(st.none() | st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    complete = draw(st.lists(st.booleans(), min_size=n, max_size=n))
     delay = draw(st.integers(0, 2))
-    asked = []
-    for _ in range(draw(st.integers(1, 3))):
-        influencers = tuple(sorted(draw(st.sets(st.integers(0, 3), min_size=1, max_size=3))))
-        reach = st.none() | st.integers(delay + 1, delay + 4)
-        windows = tuple(Reach(delay, draw(reach)) for _ in influencers)
-        labels = tuple(sorted(draw(st.sets(st.integers(0, 3), min_size=1, max_size=4))))
-        asked.append(Asked(influencers, windows, labels))
+    reach = st.none() | st.integers(delay + 1, delay + 4)
+    target = draw(label | (st.just(END) if any(complete) else label))
+    strata = draw(st.lists(label, unique=True, max_size=3))
+    edge = {
+        "influencer": draw(label),
+        "target": target,
+        "lookback": (draw(reach), False),
+        "delay": (delay, False),
+        "strata": [(u, (draw(reach), False)) for u in strata],
+        "left_out": draw(st.lists(label.filter(lambda x: x != target), unique=True, max_size=2)),
+        "only": False,
+    }
+    edge["strata"] = [each for each in edge["strata"] if each[0] != edge["influencer"]]
     within, kept = draw(st.none() | st.integers(2, 6)), draw(st.integers(0, 2))
-    return sequences, weights, asked, Shuffles(3, draw(st.integers(0, 9)), within, kept)
+    return sequences, weights, complete, edge, Shuffles(3, draw(st.integers(0, 9)), within, kept)
 
 
-def expected(sequences, weights, one, shuffles, replicate, ends):
-    """The table of one question in one replicate, by the oracle."""
-    if replicate:
-        seeds = [oracle.sequence_seed(shuffles.seed, replicate, number) for number in range(len(sequences))]
-        sequences = [
-            oracle.shuffled(sequence, seed, shuffles.within, shuffles.kept)
-            for sequence, seed in zip(sequences, seeds, strict=True)
-        ]
-    windows = [(LABELS[z], d, k) for z, (d, k) in zip(one.influencers, one.windows, strict=True)]
-    return oracle.counts(sequences, weights, [LABELS[x] for x in one.labels], windows, ends)
+def moved(sequences, weights, complete, edge, shuffles, n_jobs=1):
+    """What is counted, as cells by stratum in each replicate."""
+    events = sm.EventSequences.from_lists(sequences, labels=LABELS, ends=np.array(complete))
+    source = MemorySource(events, sample_weight=weights, n_jobs=n_jobs)
+    code = {label: at for at, label in enumerate(source.labels)}
+    delay = edge["delay"][0]
+    question = OrderQuestion(
+        code[edge["influencer"]],
+        code[edge["target"]],
+        Reach(delay, edge["lookback"][0]),
+        tuple(code[u] for u, _ in edge["strata"]),
+        tuple(Reach(delay, k) for _, (k, _) in edge["strata"]),
+        tuple(code[x] for x in edge["left_out"]),
+    )
+    found = []
+    count_moved(source, [question] * 2, shuffles, found.append)
+    assert found[0].counts.tolist() == found[1].counts.tolist()
+    return found[0]
 
 
-def as_cells(table, replicate, one):
-    names = [*(LABELS[x] for x in one.labels), None]
+def as_cells(one, replicate, width):
+    numbers = one.positions, one.with_[replicate], one.hits_with[replicate], one.hits[replicate]
     return {
-        (tuple(key), name): int(n)
-        for key, row in zip(table.keys.tolist(), table.counts[replicate], strict=True)
-        for name, n in zip(names, row, strict=True)
-        if n
+        (key >> width, *(key >> bit & 1 for bit in range(width))): tuple(int(each[row]) for each in numbers)
+        for row, key in enumerate(one.keys.tolist())
+        if one.positions[row]
     }
 
 
 @given(problems(), st.integers(1, 2))
-@examples(60)
+@examples(100)
 def test_counts_are_those_of_the_oracle(problem, n_jobs):
-    sequences, weights, asked, shuffles = problem
-    events = sm.read_events(sequences, labels=LABELS)
-    source = MemorySource(events, sample_weight=weights, n_jobs=n_jobs)
-    told = []
-    tables = count_shuffled(source, asked, shuffles, lambda *done: told.append(done))
-    assert told == [(3, 3)]
-    lookbacks = [k for one in asked for _, k in one.windows]
-    ends = position_strata(None if None in lookbacks else max(lookbacks))
-    for one, table in zip(asked, tables, strict=True):
-        for replicate in range(shuffles.n + 1):
-            found = expected(sequences, weights or [1] * len(sequences), one, shuffles, replicate, ends)
-            assert as_cells(table, replicate, one) == {
-                cell: n * (source.scale if weights else 1) for cell, n in found.items()
-            }
+    sequences, weights, complete, edge, shuffles = problem
+    found = moved(*problem, n_jobs)
+    ticks = [
+        [(at, {each} if isinstance(each, str) else set(each)) for at, each in enumerate(sequence)]
+        for sequence in sequences
+    ]
+    for sequence, is_complete in zip(ticks, complete, strict=True):
+        if is_complete:
+            sequence.append((len(sequence), {END}))
+    cuts = [oracle.blocks(len(sequence), shuffles.within, shuffles.kept) for sequence in ticks]
+    seeds = [
+        [oracle.block_seed(shuffles.seed, number, place) for place in places]
+        for number, places in enumerate(cuts)
+    ]
+    k = edge["lookback"][0]
+    ends = position_strata(k)
+    each = weights or [1] * len(ticks)
+    for replicate in range(shuffles.n + 1):
+        cells = oracle.counts(ticks, cuts, seeds, each, edge, ends, replicate, stays={END})
+        assert as_cells(found, replicate, len(edge["strata"])) == cells
 
 
 @given(problems(), st.integers(1, 5))
-@examples(60)
+@examples(30)
 def test_blocks_of_any_size_give_the_same(problem, most):
-    sequences, _, asked, shuffles = problem
-    events = sm.read_events(sequences, labels=LABELS)
-    whole = count_shuffled(MemorySource(events), asked, shuffles)
+    whole = moved(*problem)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("summarkov.engines.work.SHARD_EVENTS", most)
-        cut = count_shuffled(MemorySource(events), asked, shuffles)
-    for a, b in zip(whole, cut, strict=True):
-        assert a.keys.tolist() == b.keys.tolist()
-        assert a.counts.tolist() == b.counts.tolist()
+        cut = moved(*problem)
+    kept = whole.positions > 0
+    assert whole.keys[kept].tolist() == cut.keys[cut.positions > 0].tolist()
+    assert whole.counts[kept].tolist() == cut.counts[cut.positions > 0].tolist()
+    assert (whole.influencers, whole.in_one_block) == (cut.influencers, cut.in_one_block)
 
 
-@given(problems())
-@examples(40)
-def test_the_sums_of_mantel_and_haenszel_are_those_of_the_oracle(problem):
-    sequences, _, asked, shuffles = problem
-    events = sm.read_events(sequences, labels=LABELS)
-    one = asked[0]
-    (table,) = count_shuffled(MemorySource(events), [one], shuffles)
-    lookbacks = [k for _, k in one.windows]
-    ends = position_strata(None if None in lookbacks else max(lookbacks))
-    for column in range(len(one.influencers)):
-        found = Sums.of(contrast(table, 1, column, 0).strata)
-        for replicate in range(shuffles.n + 1):
-            cells = expected(sequences, [1] * len(sequences), one, shuffles, replicate, ends)
-            above, below = oracle.sums(cells, column, LABELS[one.labels[0]])
-            assert found.above[replicate] == pytest.approx(above, rel=1e-12)
-            assert found.below[replicate] == pytest.approx(below, rel=1e-12)
+@st.composite
+def timed(draw):
+    """Ticks with times, and an edge with look-backs in time, as the kernel takes them."""
+    n = draw(st.integers(1, 4))
+    label = st.integers(0, 3)
+    sequences = []
+    for _ in range(n):
+        steps = draw(
+            st.lists(st.tuples(st.integers(0, 3), st.sets(label, min_size=1, max_size=2)), max_size=9)
+        )
+        time, ticks = 0, []
+        for step, labels in steps:
+            time += step
+            ticks.append((time, labels))
+        sequences.append(ticks)
+    span = st.tuples(st.integers(1, 5), st.booleans())
+    z, x = draw(label), draw(label)
+    strata = [(u, draw(span)) for u in sorted(draw(st.sets(label, max_size=2))) if u != z]
+    edge = {"influencer": z, "target": x, "lookback": draw(span), "strata": strata}
+    edge |= {"delay": draw(st.tuples(st.integers(0, 1), st.booleans())), "left_out": [], "only": False}
+    return sequences, edge, draw(st.lists(st.sets(st.just(4), max_size=1), min_size=n, max_size=n))
 
 
-def test_shuffled_sequences_keep_what_must_be_kept():
-    rng = np.random.default_rng(3)
-    lengths = rng.integers(0, 30, 40)
-    offsets = np.append(0, np.cumsum(lengths))
-    codes = rng.integers(0, 5, offsets[-1]).astype(np.int32)
-    seeds = kernels.sequence_seeds(1, 2, np.arange(40))
-    made = kernels.shuffled(codes, offsets, seeds, 0, 2, 6)
-    moved = 0
-    for start, stop in pairwise(offsets.tolist()):
-        first = slice(start, min(start + 2, stop))
-        assert made[first].tolist() == codes[first].tolist()
-        for block in range(start + 2, stop, 6):
-            inside = slice(block, min(block + 6, stop))
-            assert sorted(made[inside].tolist()) == sorted(codes[inside].tolist())
-            moved += made[inside].tolist() != codes[inside].tolist()
-    assert moved > 50
-
-
-def test_one_number_decides_and_not_the_kernel(backend):
-    """So many events that some are told apart by the last bits alone, and a block that begins elsewhere."""
-    codes, seeds = np.arange(300_000, dtype=np.int32), kernels.sequence_seeds(5, 7, np.arange(1))
-    for begun, kept, within in ((0, 0, 2**62), (3, 0, 2**62), (3, 1, 5), (1, 4, 7)):
-        given = (codes, np.array([0, len(codes)]), seeds, begun, kept, within)
-        assert np.array_equal(kernels.shuffled(*given), resampling.shuffled(*given))
-
-
-def test_every_order_is_as_likely():
-    offsets = np.arange(0, 6001, 3)
-    codes = np.tile(np.arange(3, dtype=np.int32), 2000)
-    made = kernels.shuffled(codes, offsets, kernels.sequence_seeds(0, 1, np.arange(2000)), 0, 0, 2**62)
-    _, counts = np.unique(made.reshape(-1, 3), axis=0, return_counts=True)
-    assert len(counts) == 6
-    assert counts.min() > 333 - 4 * 17  # four standard deviations
-    assert counts.max() < 333 + 4 * 17
-
-
-def test_a_sequence_that_is_too_long_for_memory_is_refused_unless_cut():
-    events = sm.read_events([["a", "b"] * 50, ["b"]], labels=LABELS)
-    blocks = list(with_keys(cut_events(events, 10), events.sequence_keys()))
-    with pytest.raises(TooLargeError, match="give within, a number of positions such as 1000"):
-        list(cut_for_shuffling(blocks, Shuffles(), 60))
-    cut = [block for block, _ in cut_for_shuffling(blocks, Shuffles(within=4), 60)]
-    assert [len(block.codes) % 4 for block in cut[:-1]] == [0] * (len(cut) - 1)
-    assert sum(len(block.codes) for block in cut) == events.n_events
-
-
-def test_many_influencers_are_counted_one_by_one():
-    """So many patterns of presence that the native kernel keeps only those that were met."""
-    labels = tuple(f"l{i:02}" for i in range(14))
-    rng = np.random.default_rng(0)
-    events = sm.read_events([[labels[i] for i in rng.integers(0, 14, 50)] for _ in range(8)], labels=labels)
-    one = Asked(tuple(range(13)), (Reach(0, 4),) * 13, (0, 13))
-    (table,) = count_shuffled(MemorySource(events), [one], Shuffles(1, 0))
-    ends = position_strata(4)
-    windows = [(label, 0, 4) for label in labels[:13]]
-    found = oracle.counts(events.to_lists(), [1] * 8, ["l00", "l13"], windows, ends)
-    cells = {
-        (tuple(key), name): int(n)
-        for key, row in zip(table.keys.tolist(), table.counts[0], strict=True)
-        for name, n in zip(("l00", "l13", None), row, strict=True)
-        if n
-    }
-    assert cells == found
+@given(timed(), st.integers(2, 5))
+@examples(100)
+def test_windows_in_time_and_attributes(problem, within):
+    sequences, edge, held = problem
+    edge["strata"] = [*edge["strata"], (4, (1, False))]
+    bounds = np.cumsum([0, *map(len, sequences)])
+    cuts = [oracle.blocks(len(ticks), within, 1) for ticks in sequences]
+    seeds = [[oracle.block_seed(7, s, place) for place in places] for s, places in enumerate(cuts)]
+    ticks = chain.from_iterable(sequences)
+    rows = [(tick, code) for tick, (_, some) in enumerate(ticks) for code in sorted(some)]
+    stratum = [min(place, 2) for ticks in sequences for place in range(len(ticks))]
+    events = kernels.OrderEvents(
+        np.array([code for _, code in rows], np.int32),
+        np.array([tick for tick, _ in rows], np.int64),
+        bounds,
+        np.array([time for ticks in sequences for time, _ in ticks], np.int64),
+        np.array(stratum, np.int64),
+        np.array([*(bounds[s] + p for s, some in enumerate(cuts) for p in some), bounds[-1]], np.int64),
+        np.array([each for some in seeds for each in some], np.uint64),
+        None,
+        np.array([4 for some in held for _ in some], np.int32),
+        np.array([s for s, some in enumerate(held) for _ in some], np.int64),
+        np.zeros(6, bool),
+        5,
+    )
+    size, in_time = edge["lookback"]
+    one = [[edge["influencer"], edge["target"], size, int(in_time), 0, 0, len(edge["strata"]), 0, 0]]
+    edges = kernels.OrderEdges(
+        np.array(one, np.int64),
+        np.array([u for u, _ in edge["strata"]], np.int32),
+        np.array([(k, int(timed)) for _, (k, timed) in edge["strata"]], np.int64).reshape(-1, 2),
+        np.empty(0, np.int32),
+        *edge["delay"],
+    )
+    ((keys, counts, *_),) = kernels.order_counts(events, edges, np.arange(3))
+    width = len(edge["strata"])
+    for replicate in range(3):
+        found = {
+            (key >> width, *(key >> bit & 1 for bit in range(width))): (
+                row[0],
+                *row[1 + 3 * replicate : 4 + 3 * replicate],
+            )
+            for key, row in zip(keys.tolist(), counts.tolist(), strict=True)
+            if row[0]
+        }
+        ends = (1, 2)
+        assert found == oracle.counts(
+            sequences, cuts, seeds, [1] * len(held), edge, ends, replicate, held=held
+        )
 
 
 @pytest.mark.parametrize("within", [None, 6])

@@ -158,8 +158,8 @@ def test_graphs_are_told_by_what_the_order_test_says(folder):
     section = under_order(folder, read_fomc(folder), seeds=(0, 1))
     assert len(section.rows) == len(published()["names"]) + 2
     for row in section.rows:
-        edges, _, about_order, company, unclear, shuffled, passed = map(int, row[1:])
-        assert about_order + company + unclear == edges
+        edges, _, depends_on_order, company, unclear, shuffled, passed = map(int, row[1:])
+        assert depends_on_order + company + unclear == edges
         assert 0 <= passed <= shuffled
     events = read_fomc(folder).events
     other = shuffled_inside(events, 1)

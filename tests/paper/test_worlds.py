@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from paper.coverage import SIZES, coverage_where_sequences_differ
+from paper.coverage import WORLDS as COVERED
 from paper.worlds import WORLDS, alike, drawn, drifting, regimes
 from paper.worlds_table import CLAIMS, examine_world, worlds_table
 
@@ -44,7 +46,7 @@ def test_claims_are_counted():
     found = examine_world(world, n=10)
     assert found.n_true == 1
     assert found.true == dict.fromkeys(CLAIMS, 1)
-    assert found.claimed["about order"] == 1
+    assert found.claimed["depends on order"] == 1
     assert found.claimed["an edge"] > 5
 
 
@@ -57,3 +59,10 @@ def test_the_table():
     assert row[0] == "noise, 10 labels"
     assert row[2:4] == ["", ""]
     assert float(row[4]) == 0.0
+
+
+def test_coverage_where_sequences_differ():
+    table = coverage_where_sequences_differ(times=2, n_events=20_000).split("\n")
+    assert len(table) == 2 + 2 * len(COVERED)
+    assert table[0].count("×") == len(SIZES)
+    assert table[4].split("|")[-2].strip() == ""  # one sequence tells nothing of others

@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import summarkov as sm
-from strategies import data, drawn_weights, examples, specs, subsets
+from strategies import data, drawn_weights, examples, from_counts, specs, subsets
 from summarkov.engines import Bootstrap, MemorySource
 from summarkov.models.learning import learn_replicates
 from summarkov.scores import SCORES
@@ -96,21 +97,26 @@ def test_ratios_are_those_of_the_same_influencers_in_every_replicate():
     for edge in confidence.edges:
         beside = tuple(sorted({*graph.influencers_[edge.target], edge.influencer}))
 
-        def found(weights, edge=edge, beside=beside):
+        def found(weights, influences, edge=edge, beside=beside):
             fixed = template.copy(target=edge.target, required=beside, candidates=[])
-            influences = fixed.fit(events, sample_weight=weights).influences_
-            return next(i for i in influences if i.influencer == edge.influencer)
+            each = influences(fixed.fit(events, sample_weight=weights))
+            return next(i for i in each if i.influencer == edge.influencer)
 
-        here = found(None)
+        here, robust = found(None, from_counts), found(None, attrgetter("influences_"))
         assert edge.ratio == pytest.approx(here.ratio, rel=1e-12)
         logs = [
-            math.log(r) for b in range(19) if 0 < (r := found(drawn_weights(draws, b, 40)).ratio) < math.inf
+            math.log(r)
+            for b in range(19)
+            if 0 < (r := found(drawn_weights(draws, b, 40), from_counts).ratio) < math.inf
         ]
         spread = statistics.stdev(logs) if len(logs) >= 10 else 0.0
         if here.low > 0 and here.high < math.inf:
             counted = math.log(here.high / here.low) / (2 * 1.959963984540054)
-            wider = max(1.0, spread / counted)
-            widened += wider > 1
+            least = (
+                math.log(robust.high / robust.low) / math.log(here.high / here.low) if edge.in_graph else 1.0
+            )
+            wider = max(least, spread / counted)
+            widened += wider > least
             assert edge.low == pytest.approx(here.ratio * (here.low / here.ratio) ** wider, rel=1e-9)
             assert edge.high == pytest.approx(here.ratio * (here.high / here.ratio) ** wider, rel=1e-9)
         else:

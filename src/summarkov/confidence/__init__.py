@@ -2,13 +2,16 @@
 
 from summarkov.confidence.adjusted import Difference, given_selected, paired_interval
 from summarkov.confidence.order import (
+    OLD_ORDERS,
     ORDERS,
     EdgeOrder,
     OrderTest,
     Remainder,
+    ShortScale,
     Sums,
     against_shuffled,
     competing,
+    is_fixed_order,
     order_word,
 )
 from summarkov.confidence.rate_ratio import RateRatio, Strata, directions, exact_intervals, rate_ratio, seen

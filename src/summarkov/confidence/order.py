@@ -1,24 +1,30 @@
-"""Is an edge about the order of events, or only about which events keep company in a sequence?"""
+"""Does an edge depend on the order of events, or only on which events occur in the same sequence?"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from summarkov.confidence.rate_ratio import RateRatio, Strata, binomial_tails
+from summarkov.confidence.rate_ratio import FEW, Strata, binomial_tails
 from summarkov.confidence.results import Edge, EdgeList
 from summarkov.frames import Record, Records
 from summarkov.typing import FloatArray
 from summarkov.wording import plural
 
-#: What can be said of an edge.
-ORDERS = ("about order", "company only", "unclear")
-#: The share of false ones among the edges about order, on average, that is accepted.
+T = TypeVar("T")
+
+#: The verdicts on an edge.
+ORDERS = ("depends on order", "co-occurrence only", "unclear", "fixed order")
+#: What older files call them.
+OLD_ORDERS = {"about order": ORDERS[0], "company only": ORDERS[1]}
+#: The expected share of false edges among those that depend on order.
 RATE = 0.05
+#: In so many sequences at least, and in this share of them, the influencer comes first: a fixed order.
+FIXED_SEQUENCES, FIXED_SHARE = 50, 0.99
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,7 @@ class Remainder(Record):
     """An edge among the events that its influencer does not move the other way.
 
     One event stands at a position, so an influencer that makes some labels more likely makes the rest less
-    likely, and the other way round.
+    likely, and the reverse: crowding out.
 
     Attributes
     ----------
@@ -45,18 +51,38 @@ class Remainder(Record):
     adjusted: float
 
 
+@dataclass(frozen=True)
+class ShortScale(Record):
+    """An edge in blocks that are hardly longer than the window.
+
+    Attributes
+    ----------
+    ratio, low, high : float
+        As ``local_ratio``, ``local_low`` and ``local_high`` of :class:`EdgeOrder`.
+    p_value, adjusted : float
+        As those of :class:`EdgeOrder`.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float
+
+
 @dataclass(frozen=True, repr=False)
 class EdgeOrder(Edge):
-    """What is left of an edge once it is known what each sequence is made of.
+    """An edge against the same sequences with the influencer's events moved against the others.
 
     Attributes
     ----------
     influencer, target : str
         The edge.
     order : str
-        "about order" if ``adjusted`` is at most 0.05. "company only" if the interval holds 1 and does not
-        reach the ratio that the graph shows: the order of events cannot account for that ratio, but what
-        sequences are made of, and where in them events stand, can. Else "unclear".
+        "fixed order" if the influencer comes first in at least 99% of the sequences with both labels, and
+        there are 50 or more. Else "depends on order" if ``adjusted`` is at most 0.05. "co-occurrence only"
+        if the interval of ``local_ratio`` holds 1 and does not reach the ratio that the graph shows, and
+        ``hits`` or ``expected`` is at least ten. Else "unclear".
     ratio, low, high : float
         ``observed`` over ``shuffled``, and its 95% interval.
     p_value : float
@@ -65,12 +91,24 @@ class EdgeOrder(Edge):
         The least share of false edges at which this one is kept: Benjamini and Hochberg over all pairs
         that the search could have chosen, those that it did not choose taken for p = 1.
     observed : float
-        Mantel and Haenszel's ratio as in :class:`summarkov.explain.Influence`, positions that are as near
-        to the start of their sequence compared only with each other.
+        Mantel and Haenszel's ratio among the positions that the test compares: whose event is not the
+        influencer and not that of the position before, nor follows the target. They are compared only with
+        positions at which the target and its other influencers are in the window alike, and that are as near
+        to the start of their sequence.
     shuffled : float
-        The same of sequences shuffled inside.
+        The same of shuffled sequences.
     remainder : Remainder or None
-        There for edges about order whose influencer moves other labels the other way.
+        There for edges that depend on order and whose influencer moves other labels the other way.
+    local_ratio, local_low, local_high : float or None
+        ``ratio`` and its interval as comparisons inside of blocks alone would give them. In short blocks
+        shuffled sequences show a part of the effect too, so that ``ratio`` is nearer to 1. None in older
+        files.
+    hits, expected : float or None
+        Hits with the influencer in the window, and their mean in shuffled sequences. None in older files.
+    short : ShortScale or None
+        The same test in blocks hardly longer than the window, for edges that depend on order and are more
+        than crowding out. None if most events of the influencer are in sequences no longer than one block of
+        the test itself.
     """
 
     order: str
@@ -82,6 +120,12 @@ class EdgeOrder(Edge):
     observed: float
     shuffled: float
     remainder: Remainder | None = None
+    local_ratio: float | None = None
+    local_low: float | None = None
+    local_high: float | None = None
+    hits: float | None = None
+    expected: float | None = None
+    short: ShortScale | None = None
 
     shown_columns: ClassVar[tuple[str, ...]] = (
         "influencer",
@@ -96,14 +140,28 @@ class EdgeOrder(Edge):
     )
 
     @property
-    def is_competition(self) -> bool:
-        """Whether the edge is no more than the room that other labels take or leave.
+    def is_crowding_out(self) -> bool:
+        """Whether the edge is there only because other events became more or less likely.
 
         Nothing is left of it in its ``remainder``: ``adjusted`` is above 0.05 there, or the ratio is on the
         other side of 1.
         """
         left = self.remainder
         return left is not None and not (left.adjusted <= RATE and (left.ratio < 1) == (self.ratio < 1))
+
+    @property
+    def order_scale(self) -> str | None:
+        """How fast what is behind the edge changes.
+
+        "short range" if the effect is there in blocks hardly longer than the window too; "slow change"
+        (drift, a cycle, a regime) if it is not, and their interval excludes it. Else None.
+        """
+        short = self.short
+        if short is None or self.local_ratio is None or self.order != ORDERS[0]:
+            return None
+        if short.adjusted <= RATE and (short.ratio > 1) == (self.ratio > 1):
+            return "short range"
+        return None if short.low <= self.local_ratio <= short.high else "slow change"
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,12 +175,17 @@ class OrderTest(EdgeList[EdgeOrder]):
     n, seed : int
         How many shuffles there are, and their seed.
     within : int, str or None
-        In blocks of how many positions, or of which time, events changed places; or of which column the
-        value stayed the same ("periods" if they were given for each event). None: in the whole sequence.
+        In blocks of how many positions, or of which time, events moved; or of which column the value stayed
+        the same ("periods" if they were given for each event). None: in the whole sequence.
     n_pairs : int
         The number of pairs that the search could have chosen.
     edges : tuple of EdgeOrder
         Every edge, in the order of targets.
+    within_short : int or None
+        The number of positions of the blocks of ``EdgeOrder.short``; None where there is none.
+    after_selection : bool
+        Whether look-backs were learned from the same events. Each edge is tested with the look-back that was
+        chosen, and its p-value does not allow for the choice.
     """
 
     n: int
@@ -130,28 +193,31 @@ class OrderTest(EdgeList[EdgeOrder]):
     within: int | str | None
     n_pairs: int
     edges: tuple[EdgeOrder, ...]
+    within_short: int | None = None
+    after_selection: bool = False
 
     def _title(self) -> str:
         tested = f"{plural(len(self.edges), 'edge')} against {plural(self.n, 'shuffle')}"
-        return f"{tested}, {len(self.about_order)} about order"
+        chosen = "; p-values after selection of look-backs" if self.after_selection else ""
+        return f"{tested}, {len(self.depends_on_order)} depending on order{chosen}"
 
     @property
-    def about_order(self) -> Records[EdgeOrder]:
-        """The edges that are about order."""
+    def depends_on_order(self) -> Records[EdgeOrder]:
+        """The edges that depend on order."""
         return Records((edge for edge in self.edges if edge.order == ORDERS[0]), EdgeOrder)
 
 
 def competing(edges: Sequence[EdgeOrder]) -> tuple[list[int], list[int]]:
     """Edges whose influencer moves other labels the other way: those to doubt first, and the others.
 
-    Only edges about order count. What an influencer amplifies takes room from all others, what it inhibits
-    leaves room to all others. So whichever it does to fewer labels is believed first (amplifying, if to as
-    many), and the edges the other way are doubted: they may be no more than competition. Once these are
-    tested without the labels that are believed, the latter are tested without those of the others that are
-    more than competition.
+    Only edges that depend on order count. What an influencer amplifies crowds out all others, and what it
+    inhibits makes all others more likely. So whichever it does to fewer labels is believed first (amplifying,
+    if to as many), and the edges the other way are doubted: they may be no more than crowding out. Once these
+    are tested without the labels that are believed, the latter are tested without those of the others that
+    are more than crowding out.
 
     >>> ratios = {"b": 6, "c": 0.5, "d": 0.5}
-    >>> competing([EdgeOrder("a", x, "about order", r, r, r, 0, 0, r, 1) for x, r in ratios.items()])
+    >>> competing([EdgeOrder("a", x, "depends on order", r, r, r, 0, 0, r, 1) for x, r in ratios.items()])
     ([1, 2], [0])
     """
     about = [at for at, edge in enumerate(edges) if edge.order == ORDERS[0]]
@@ -181,8 +247,24 @@ class Sums(NamedTuple):
         return cls(*strata.sums(), strata.hits_with.sum(axis=-1), strata.hits_without.sum(axis=-1))
 
 
-def against_shuffled(sums: Sums, level: float = 0.95) -> tuple[RateRatio, FloatArray]:
-    r"""Observed over shuffled: a ratio of ratios, its interval and its p-value; and the shuffled ratio.
+class AgainstShuffled(NamedTuple, Generic[T]):
+    """Observed over shuffled, one entry for each edge: see :class:`EdgeOrder`."""
+
+    ratio: T
+    low: T
+    high: T
+    p_value: T
+    observed: T
+    shuffled: T
+    local_ratio: T
+    local_low: T
+    local_high: T
+    hits: T
+    expected: T
+
+
+def against_shuffled(sums: Sums, level: float = 0.95) -> AgainstShuffled[FloatArray]:
+    r"""Observed over shuffled: a ratio of ratios, its interval and its p-value.
 
     With A of a hits and B of b hits (:func:`summarkov.confidence.rate_ratio`), a hit with weighs
     :math:`w_1 = \sum A / \sum a` and one without :math:`w_0 = \sum B / \sum b` on average, over the data
@@ -200,6 +282,10 @@ def against_shuffled(sums: Sums, level: float = 0.95) -> tuple[RateRatio, FloatA
     freedom, times :math:`\sqrt{1 + 1/n}`. The interval is Clopper and Pearson's for :math:`S_0`, at the level
     that corresponds, as odds over those of :math:`\pi`: it leaves out 1 just where p is less than one minus
     its level. Where all shuffles agree nothing can be said, and p is 1.
+
+    Of h hits that are as many trials of their own, V would be :math:`\pi (1 - \pi) / h`. It is less inside of
+    blocks, where part of what is with the influencer stays with it. An effect shows up as much weaker there,
+    so the local ratio and its interval are those above to the power of :math:`m / h`, at least 1.
     """
     from scipy.special import betaincinv, ndtr, ndtri, stdtr, stdtrit
 
@@ -210,16 +296,16 @@ def against_shuffled(sums: Sums, level: float = 0.95) -> tuple[RateRatio, FloatA
         ]
         with_, without = sums.above / weights[0], sums.below / weights[1]
         share = with_ / (with_ + without)
-    observed, drawn = share[..., 0], share[..., 1:]
+    first, drawn = share[..., 0], share[..., 1:]
     usable = np.isfinite(drawn)
     n = usable.sum(axis=-1)
     mean = np.where(usable, drawn, 0.0).sum(axis=-1) / np.maximum(n, 1)
     spread = np.where(usable, (drawn - mean[..., None]) ** 2, 0.0).sum(axis=-1) / np.maximum(n - 1, 1)
     ratio, low, high = np.full(mean.shape, np.nan), np.zeros(mean.shape), np.full(mean.shape, np.inf)
-    p_value = np.ones(mean.shape)
-    can = np.isfinite(observed) & (n > 1) & (spread > 1e-15)
+    p_value, power = np.ones(mean.shape), np.ones(mean.shape)
+    can = np.isfinite(first) & (n > 1) & (spread > 1e-15)
     if can.any():
-        chance, s, free = mean[can], observed[can], n[can] - 1.0
+        chance, s, free = mean[can], first[can], n[can] - 1.0
         trials = chance * (1 - chance) / spread[can]
         k = s * trials
         wider = np.sqrt(1 + 1 / n[can])
@@ -231,9 +317,15 @@ def against_shuffled(sums: Sums, level: float = 0.95) -> tuple[RateRatio, FloatA
         rest = np.where(s < 1, betaincinv(np.maximum(trials - k, 1e-300), k + 1, tail), 0.0)
         ratio[can] = _odds(s) / _odds(chance)
         low[can], high[can] = _odds(lowest) / _odds(chance), _odds(1 - rest) / _odds(chance)
-    with np.errstate(divide="ignore", invalid="ignore"):
+        all_hits = (sums.hits_with + sums.hits_without)[..., 0][can]
+        power[can] = np.maximum(trials / np.maximum(all_hits, 1.0), 1.0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        observed = sums.above[..., 0] / sums.below[..., 0]
         shuffled = _odds(mean) * (weights[0] / weights[1])[..., 0]
-    return RateRatio(ratio, low, high, p_value), shuffled
+        local = [each**power for each in (ratio, low, high)]
+    hits, expected = sums.hits_with[..., 0], sums.hits_with[..., 1:].mean(axis=-1)
+    ratios = ratio, low, high, p_value, observed, shuffled
+    return AgainstShuffled(*ratios, local[0], local[1], local[2], hits, expected)
 
 
 def _odds(share: FloatArray) -> FloatArray:
@@ -241,13 +333,34 @@ def _odds(share: FloatArray) -> FloatArray:
         return np.asarray(share / (1 - share))
 
 
-def order_word(ratio: float, low: float, high: float, adjusted: float) -> str:
-    """What is said of an edge that shows ``ratio``, from the interval of observed over shuffled.
+def is_fixed_order(both: float | None, first: float | None) -> bool:
+    """Whether the influencer comes first in nearly all of the sequences with both labels.
+
+    >>> is_fixed_order(1125, 1117), is_fixed_order(49, 49), is_fixed_order(100, 98)
+    (True, False, False)
+    """
+    if both is None or first is None:
+        return False
+    return both >= FIXED_SEQUENCES and first >= FIXED_SHARE * both
+
+
+def order_word(
+    ratio: float, low: float, high: float, adjusted: float, evidence: float = np.inf, *, fixed: bool = False
+) -> str:
+    """The verdict on an edge that shows ``ratio``, from the interval of observed over shuffled.
+
+    ``evidence`` is the number of hits with the influencer, or of those expected if that is larger. ``fixed``
+    says that the influencer nearly always comes first.
 
     >>> order_word(2.0, 1.5, 2.4, 0.001), order_word(2.0, 0.9, 1.2, 0.6), order_word(2.0, 0.8, 2.3, 0.6)
-    ('about order', 'company only', 'unclear')
+    ('depends on order', 'co-occurrence only', 'unclear')
+    >>> order_word(2.0, 0.9, 1.2, 0.6, evidence=3), order_word(2.0, 0.9, 1.2, 0.6, fixed=True)
+    ('unclear', 'fixed order')
     """
+    if fixed:
+        return ORDERS[3]
     if adjusted <= RATE:
         return ORDERS[0]
     reaches = low <= ratio <= high
-    return ORDERS[1] if low <= 1 <= high and not reaches and np.isfinite(ratio) else ORDERS[2]
+    is_clear = low <= 1 <= high and not reaches and np.isfinite(ratio) and evidence >= FEW
+    return ORDERS[1] if is_clear else ORDERS[2]

@@ -59,8 +59,8 @@ def robust_widening(
     >>> round(robust_widening(counted, [0.2, 0.2], [40, 40]), 2)
     1.81
 
-    References: Liang and Zeger, Biometrika 73 (1986); the factor, which makes up for few sequences, is that
-    of Bell and McCaffrey, Survey Methodology 28 (2002), for sequences that weigh alike.
+    References: Liang and Zeger, Biometrika 73 (1986). The factor makes up for few sequences: Bell and
+    McCaffrey, Survey Methodology 28 (2002), for sequences that weigh alike.
     """
     from scipy.special import stdtrit
 

@@ -13,7 +13,6 @@ from summarkov.engines.counts import merge_keys
 from summarkov.engines.followings import Asked
 from summarkov.engines.messages import travels
 from summarkov.engines.requests import StatesRequest
-from summarkov.engines.shuffles import presence_asked
 from summarkov.engines.source import CountSource, EventSource
 from summarkov.engines.work import EVENT_BYTES, Part, map_in_threads
 from summarkov.events.rows import Block
@@ -147,3 +146,21 @@ def _by_state(part: Part, block: Block, index: kernels.Index, one: Clustered) ->
     row_of[mine] = np.arange(len(mine))
     labels = np.array(one.asked.labels, np.int32)
     return kernels.cluster_states(index, block.weights, row_of[theirs][ids], labels, one.values)
+
+
+def presence_asked(asked: Sequence[Asked], strata: Sequence[int]) -> kernels.PresenceAsked:
+    """Questions as the kernel takes them; one delay serves all of a graph."""
+    windows = [window for one in asked for window in one.windows]
+    lookbacks = [window.lookback_span for window in windows]
+    delay = max((window.delay_span for window in windows), default=kernels.Span(0))
+    return kernels.PresenceAsked(
+        np.array([z for one in asked for z in one.influencers], np.int32),
+        np.array([span.size for span in lookbacks], np.int64),
+        np.cumsum([0, *(len(one.influencers) for one in asked)], dtype=np.int64),
+        np.array([x for one in asked for x in one.labels], np.int32),
+        np.cumsum([0, *(len(one.labels) for one in asked)], dtype=np.int64),
+        np.array(strata, np.int64),
+        delay.size,
+        np.array([span.in_time for span in lookbacks], bool),
+        delay.in_time,
+    )

@@ -163,9 +163,13 @@ class MemorySource(EventSource):
     def with_periods(self, names: Sequence[object]) -> MemorySource:
         """The same events, each in the period of its name."""
         events = self.events
-        if len(names) != events.n_rows:
-            raise SettingError(f"there are {events.n_rows} events, and {len(names)} names of periods")
-        periods = period_numbers([str(name) for name in names])
+        is_end = np.zeros(events.n_rows, bool)
+        if END in events.labels:
+            is_end = events.codes == events.labels.index(END)
+        if len(names) != (~is_end).sum():
+            raise SettingError(f"there are {(~is_end).sum()} events, and {len(names)} names of periods")
+        numbers = np.append(period_numbers([str(name) for name in names]), 0)
+        periods = numbers[np.cumsum(~is_end) - 1]  # the end of a case is in that of its last event
         moments = events.moments or Moments(np.ones(events.n_rows, bool))
         return self._of(events.with_moments(replace(moments, periods=periods)), self.weights)
 

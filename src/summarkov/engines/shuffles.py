@@ -1,184 +1,131 @@
-"""The same sequences with their events in another order: how these are shuffled, and what is counted then.
+"""The same sequences with the events of an influencer moved against the others, and what is counted then.
 
 That tells what order alone can have to do with counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.counts import StateCounts, merge_keys
-from summarkov.engines.followings import Asked
+from summarkov.engines.messages import travels
 from summarkov.engines.source import CountSource, EventSource, Layout
-from summarkov.engines.work import EVENT_BYTES, Part, Past, map_in_threads, past_after
-from summarkov.errors import SettingError, TooLargeError
-from summarkov.events.moments import Moments, join_moments
-from summarkov.events.rows import Block
+from summarkov.engines.work import EVENT_BYTES, Part, map_in_threads
+from summarkov.errors import SettingError
+from summarkov.events.rows import Block, places_of, uncut
+from summarkov.events.vocabulary import END
+from summarkov.kernels.index import Ticks
 from summarkov.settings import Duration
-from summarkov.summaries import Memory
-from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+from summarkov.summaries import Reach
+from summarkov.typing import BoolArray, IntArray
 
-#: Bytes for an event of a sequence that is shuffled as a whole.
-_WHOLE_BYTES = 1 << 5
-#: Shuffles that are counted in one pass over the data.
-_TOGETHER = 25
+#: Bytes of tables that are made in one pass over the data.
+_TABLE_BYTES = 1 << 28
+#: Passes over the data at least, so that somebody who waits sees how far it is.
+_PASSES = 4
 #: Where strata of positions may end; beyond the last all are one.
 _ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 #: How many positions a stratum of full windows has at least.
 _NARROWEST = 4
+#: Labels whose presence can be told apart in one number, beside the stratum of the position.
+MOST_STRATA = 50
 
 
 @dataclass(frozen=True)
 class Shuffles:
-    """``n`` times the same sequences, the events of each in a random order of their own.
+    """``n`` times the same sequences, the events of an influencer moved against the others at random.
 
-    With ``within`` they change places only inside of blocks of that many positions of their sequence, or of
-    that much time from its first event on; with ``by_period`` only with events in a row of one period. The
-    first ``kept`` positions of each stay where they are. What happened together moves together, and times and
-    periods stay where they are: the time of the i-th tick is that of whatever comes i-th. The order follows
-    from the seed, the number of the replicate and the key of the sequence alone, so wherever a sequence is,
-    it comes out the same. Replicate 0 is the data as they are.
+    Events move only inside of blocks of ``within`` positions of their sequence, or of that much time from its
+    first event on; with ``by_period`` only among events in a row of one period; with None in the whole
+    sequence. The first ``kept`` positions of each stay where they are, and so do times. How far they move
+    follows from the seed, the number of the replicate and the key of the sequence alone, so wherever a
+    sequence is, it comes out the same. Replicate 0 is the data as they are.
     """
 
     n: int = 99
     seed: int = 0
-    within: int | None = None
-    kept: int = 0
+    within: int | Duration | None = None
+    kept: int = 1
     by_period: bool = False
 
-    @property
-    def positions(self) -> int | None:
-        """The number of positions of a block; None where blocks are told in another way."""
-        return None if isinstance(self.within, Duration) else self.within
-
-    def closed(self, begun: int, n: int, periods: IntArray | None) -> int:
-        """How many of ``n`` positions of a sequence that goes on are in blocks that no later event is in.
-
-        ``begun`` positions came before, and ``periods`` are those of the positions, where they have some.
-        """
+    def cut(self, bounds: IntArray, times: IntArray, unit: int, periods: IntArray | None) -> IntArray:
+        """Where blocks begin in ticks, of which each sequence has those from its bound to the next."""
+        n = int(bounds[-1])
+        sequence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        place = np.arange(n) - bounds[:-1][sequence]
+        number = np.zeros(n, np.int64)
         if self.by_period and periods is not None:
-            changes = np.flatnonzero(np.diff(periods))
-            return int(changes[-1]) + 1 if len(changes) else 0
-        if self.positions is None:
-            return 0
-        return max(0, n - max(begun + n - self.kept, 0) % self.positions)
-
-    def shuffled(
-        self, replicate: int, block: Block, begun: int, stays: BoolArray | None
-    ) -> tuple[CodeArray, Moments | None]:
-        """The rows of a block, the first sequence of which has ``begun`` positions before it.
-
-        ``stays`` tells of codes whether their rows keep their places.
-        """
-        if not replicate:
-            return block.codes, block.moments
-        assert block.keys is not None
-        seeds = kernels.sequence_seeds(self.seed, replicate, block.keys)
-        within = kernels.UNLIMITED if self.positions is None else self.positions
-        if block.moments is None:
-            made: CodeArray = kernels.shuffled(block.codes, block.offsets, seeds, begun, self.kept, within)
-            return made, None
-        return self._with_ticks(block, block.moments, begun, seeds, within, stays)
-
-    def _with_ticks(
-        self,
-        block: Block,
-        moments: Moments,
-        begun: int,
-        seeds: HashArray,
-        within: int,
-        stays: BoolArray | None,
-    ) -> tuple[CodeArray, Moments]:
-        """Whole ticks in another order."""
-        is_event = np.ones(len(block.codes), bool) if stays is None else ~stays[block.codes]
-        begins = np.flatnonzero(moments.starts & is_event)
-        before = np.append(0, np.cumsum(moments.starts & is_event))
-        bounds = before[block.offsets]  # of the sequences, in ticks
-        tick = before[1:] - 1
-        sizes = np.bincount(tick[is_event], minlength=len(begins))
-        kept, numbers = self.kept, None
-        if self.by_period and moments.periods is not None:
-            numbers = moments.periods[begins]
-        elif isinstance(self.within, Duration) and moments.times is not None:
-            first = np.repeat(
-                moments.times[begins[np.minimum(bounds[:-1], len(begins) - 1)]], np.diff(bounds)
-            )
-            numbers = (moments.times[begins] - first) // max(1, int(self.within) // moments.unit.size)
-        if numbers is not None:
-            bounds, seeds = _cut_by_period(bounds, seeds, numbers, kept, begun)
-            kept = begun = 0
-        order = kernels.shuffled(
-            np.arange(len(begins), dtype=np.int32), bounds, seeds, begun, kept, within
-        ).astype(np.int64)
-        new = sizes[order]
-        rows = np.arange(len(block.codes))
-        within_tick = np.arange(new.sum()) - np.repeat(np.cumsum(new) - new, new)
-        rows[is_event] = np.repeat(begins[order], new) + within_tick
-        starts = moments.starts.copy()
-        starts[is_event] = within_tick == 0
-        times = moments.times
-        if times is not None:
-            stay = times[begins]
-            times = times.copy()
-            times[is_event] = np.repeat(stay, new)
-        return block.codes[rows], replace(moments, starts=starts, times=times, periods=None)
+            number = periods
+        elif isinstance(self.within, Duration):
+            first = times[np.minimum(bounds[:-1], max(n - 1, 0))][sequence]
+            number = (times - first) // max(1, int(self.within) // unit)
+        elif self.within is not None:
+            number = np.maximum(place - self.kept, 0) // self.within
+        new = np.append(True, (np.diff(number) != 0) | (np.diff(sequence) != 0))[:n]
+        return np.append(np.flatnonzero(new | (place <= self.kept)), n)
 
 
-def _cut_by_period(
-    bounds: IntArray, seeds: HashArray, numbers: IntArray, kept: int, begun: int
-) -> tuple[IntArray, HashArray]:
-    """Cut sequences wherever the number of the period changes; a seed for each stretch.
+@dataclass(frozen=True)
+class OrderQuestion:
+    """An edge: influencer and target, and the labels whose presence makes its strata, each with its window.
 
-    The first sequence continues one with ``begun`` positions before it.
+    ``left_out`` are labels whose events are not counted. With ``only`` nothing is counted but labels that
+    stay.
     """
-    sequence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-    place = np.arange(len(numbers)) - bounds[:-1][sequence] + np.where(sequence == 0, begun, 0)
-    new = np.append(True, (np.diff(numbers) != 0) | (np.diff(sequence) != 0) | (place[1:] <= kept))[
-        : len(place)
-    ]
-    starts = np.flatnonzero(new)
-    return np.append(starts, len(numbers)), kernels.block_seeds(seeds[sequence[starts]], place[starts])
+
+    influencer: int
+    target: int
+    window: Reach
+    strata: tuple[int, ...] = ()
+    windows: tuple[Reach, ...] = ()
+    left_out: tuple[int, ...] = ()
+    only: bool = False
 
 
-def cut_for_shuffling(blocks: Iterable[Block], shuffles: Shuffles, most: int) -> Iterator[tuple[Block, int]]:
-    """Blocks that can be shuffled by themselves, each with how many positions came before its first sequence.
+@travels
+@dataclass(frozen=True)
+class Moved:
+    """What was counted of an edge, weighted.
 
-    They hold whole sequences, or whole stretches of them in which events stay; of one that goes on, at most
-    ``most`` events are held for the next block.
+    ``positions[stratum]``, and of each replicate ``with_[b, stratum]``, the positions with the influencer in
+    their window, ``hits_with[b, stratum]`` and ``hits[b, stratum]``; the events of the influencer, and those
+    in sequences of no more than one block.
     """
-    held, held_moments, begun = np.empty(0, np.int32), None, 0
-    for block in blocks:
-        codes = np.concatenate([held, block.codes])
-        moments = join_moments([(len(held), held_moments), (len(block.codes), block.moments)])
-        ends = block.offsets[1 : len(block.offsets) - block.goes_on] + len(held)
-        begin = stop = int(ends[-1]) if len(ends) else 0
-        before = 0 if len(ends) else begun
-        ticks = np.arange(stop, len(codes))
-        if moments is not None:
-            ticks = stop + np.flatnonzero(moments.starts[stop:])
-        if block.goes_on:
-            periods = None if moments is None or moments.periods is None else moments.periods[ticks]
-            whole = shuffles.closed(before, len(ticks), periods)
-            stop = len(codes) if whole and whole == len(ticks) else int(ticks[whole]) if whole else stop
-        if len(codes) - stop > most:
-            raise TooLargeError(
-                f"a sequence has more than {most:,} events, too many to shuffle as a whole in the memory "
-                "allowed; give within, a number of positions such as 1000, or allow more memory"
-            )
-        if stop or len(ends):
-            shown = None if moments is None else moments[:stop]
-            yield block.with_events(codes[:stop], ends, moments=shown), begun
-        passed = stop - begin if moments is None else int(np.searchsorted(ticks, stop))
-        begun = before + passed if block.goes_on else 0
-        held, held_moments = codes[stop:], None if moments is None else moments[stop:]
 
+    keys: IntArray
+    counts: IntArray
+    influencers: int
+    in_one_block: int
 
-# ---------------------------------------------------------------------- count
+    @property
+    def positions(self) -> IntArray:
+        return np.asarray(self.counts[:, 0])
+
+    @property
+    def with_(self) -> IntArray:
+        return np.asarray(self.counts[:, 1::3].T)
+
+    @property
+    def hits_with(self) -> IntArray:
+        return np.asarray(self.counts[:, 2::3].T)
+
+    @property
+    def hits(self) -> IntArray:
+        return np.asarray(self.counts[:, 3::3].T)
+
+    @classmethod
+    def total(cls, some: Sequence[Moved]) -> Moved:
+        """Add up what was counted in several places."""
+        if len(some) == 1:
+            return some[0]
+        keys, row = np.unique(np.concatenate([one.keys for one in some]), return_inverse=True)
+        counts = np.zeros((len(keys), some[0].counts.shape[1]), np.int64)
+        np.add.at(counts, row, np.concatenate([one.counts for one in some]))
+        return cls(keys, counts, sum(one.influencers for one in some), sum(one.in_one_block for one in some))
 
 
 def position_strata(reach: int | None) -> tuple[int, ...]:
@@ -199,130 +146,159 @@ def position_strata(reach: int | None) -> tuple[int, ...]:
     return (*(end for end in _ENDS if end < last), last, *more)
 
 
-def count_shuffled(
-    source: CountSource,
-    asked: Sequence[Asked],
-    shuffles: Shuffles,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[StateCounts]:
-    """N(x; s, stratum of positions) of the data as they are and of each of the shuffles: ``[b, s, x]``.
-
-    The columns of the keys are presence of the influencers, and last the stratum. The outcomes are the
-    labels asked about, and one more for the rest.
-    """
-    strata = position_strata(longest_reach(asked))
-    outcomes = tuple(np.searchsorted(source.labels, Layout.of(source).outcomes).tolist())
-    if not isinstance(source, EventSource):
-        raise SettingError(f"a {type(source).__name__} cannot be shuffled; give the events themselves")
-    source.sequence_keys()  # so that the blocks of its parts have them
-    parts: list[list[StateCounts]] = []
-    everything = range(shuffles.n + 1)
-    for start in range(0, len(everything), _TOGETHER):
-        some = tuple(everything[start : start + _TOGETHER])
-        parts.append(source.run(ShuffledWork(tuple(asked), shuffles, some, strata, outcomes)))
-        if progress is not None:
-            progress(some[-1], shuffles.n)
-    tables = [_side_by_side(same) for same in zip(*parts, strict=True)]
-    return [StateCounts(table.keys, table.counts.transpose(2, 0, 1)) for table in tables]
-
-
-def _memory(asked: Sequence[Asked]) -> Memory:
-    """What must be remembered of a sequence that is cut."""
-    return Memory.joint([Memory(1, None), *(window.memory for one in asked for window in one.windows)])
-
-
-def longest_reach(asked: Sequence[Asked]) -> int | None:
+def longest_reach(windows: Sequence[Reach]) -> int | None:
     """The longest look-back in positions; None if one has no limit, or that of a time."""
-    lookbacks = [k for one in asked for _, k in one.windows]
+    lookbacks = [k for _, k in windows]
     if any(k is None or isinstance(k, Duration) for k in lookbacks):
         return None
     return max((k for k in lookbacks if k is not None), default=1)
 
 
-def _side_by_side(tables: Sequence[StateCounts]) -> StateCounts:
-    """Tables ``[s, x, replicate]`` of some replicates each as one, in memory replicate by replicate."""
-    keys, where = merge_keys([table.keys for table in tables])
-    ends = np.cumsum([table.counts.shape[2] for table in tables])
-    counts = np.zeros((int(ends[-1]), len(keys), tables[0].counts.shape[1]), np.int64).transpose(1, 2, 0)
-    for table, rows, end in zip(tables, where, ends.tolist(), strict=True):
-        counts[rows, :, end - table.counts.shape[2] : end] = table.counts
-    return StateCounts(keys, counts)
+def count_moved(
+    source: CountSource,
+    questions: Sequence[OrderQuestion],
+    shuffles: Shuffles,
+    use: Callable[[Moved], None],
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Count edges in the data as they are and in each of the shuffles, and use what was counted of each.
+
+    ``progress`` is told how many of the shuffles are done, as it were: some of the edges in all of them.
+    """
+    if not isinstance(source, EventSource):
+        raise SettingError(f"a {type(source).__name__} cannot be shuffled; give the events themselves")
+    source.sequence_keys()  # so that the blocks of its parts have them
+    strata = position_strata(longest_reach([question.window for question in questions]))
+    stays = tuple(sorted({*Layout.of(source).outcomes, END} & set(source.labels)))
+    row_bytes = 8 * (1 + 3 * (shuffles.n + 1))
+    start, most = 0, -(-len(questions) // _PASSES)
+    while start < len(questions):
+        stop, size = start, 0
+        while stop < min(start + most, len(questions)) and (stop == start or size <= _TABLE_BYTES):
+            size += row_bytes * (len(strata) + 1) << min(len(questions[stop].strata), 10)
+            stop += 1
+        work = MovedWork(tuple(questions[start:stop]), shuffles, strata, stays)
+        for moved in source.run(work):
+            use(moved)
+        start = stop
+        if progress is not None:
+            progress(shuffles.n * stop // len(questions), shuffles.n)
 
 
 @dataclass(frozen=True)
-class ShuffledWork:
-    """Counts some of the shuffles; answers are tables ``[s, x, replicate]``."""
+class MovedWork:
+    """Counts some edges in all of the shuffles."""
 
-    asked: tuple[Asked, ...]
+    questions: tuple[OrderQuestion, ...]
     shuffles: Shuffles
-    replicates: tuple[int, ...]
     strata: tuple[int, ...]
-    outcomes: tuple[int, ...] = ()  # labels that stay where they are
+    stays: tuple[str, ...] = ()
 
-    def run(self, part: Part) -> list[StateCounts]:
-        """Block by block, a thread for each replicate."""
-        n_labels, stays = len(part.labels), part.attributes
-        if self.outcomes:
-            stays = np.zeros(n_labels + 1, bool) if stays is None else stays.copy()
-            stays[list(self.outcomes)] = True
-        asked = presence_asked(self.asked, self.strata)
-        pasts = [Past()] * len(self.replicates)
-        totals: list[list[StateCounts]] = []
-        read = cut_for_shuffling(part.blocks(EVENT_BYTES), self.shuffles, part.memory // _WHOLE_BYTES)
+    def run(self, part: Part) -> list[Moved]:
+        """Block by block, of whole sequences; some edges in each thread."""
+        totals: list[Moved] = []
+        stays = np.zeros(len(part.labels) + 1, bool)
+        stays[[part.labels.index(label) for label in self.stays]] = True
+        groups = [self.questions[at :: part.n_jobs] for at in range(min(part.n_jobs, len(self.questions)))]
         with map_in_threads(part.n_jobs) as map_:
-            for block, begun in read:
-                count = partial(self._count, part, stays, asked, block, begun)
-                found = list(map_(count, self.replicates, pasts))
-                pasts = [past for _, past in found]
-                new = [tables for tables, _ in found]
-                totals = [self.total(pair) for pair in zip(totals, new, strict=True)] if totals else new
-        if not totals:
-            return [
-                StateCounts(
-                    np.empty((0, len(one.influencers) + 1), np.int32),
-                    np.empty((0, len(one.labels) + 1, len(self.replicates)), np.int64),
-                )
-                for one in self.asked
-            ]
-        return [_side_by_side(same) for same in zip(*totals, strict=True)]
+            for block in uncut(part.blocks(EVENT_BYTES)):
+                events, unit = self._events(part, block, stays)
+                count = partial(self._count, events, unit)
+                new: list[Moved] = [Moved(*_nothing(self.shuffles.n))] * len(self.questions)
+                for at, found in enumerate(map_(count, groups)):
+                    new[at :: part.n_jobs] = found
+                totals = self.total([totals, new]) if totals else new
+        return totals or [Moved(*_nothing(self.shuffles.n))] * len(self.questions)
 
-    def total(self, answers: Sequence[list[StateCounts]]) -> list[StateCounts]:
+    def total(self, answers: Sequence[list[Moved]]) -> list[Moved]:
         """Add up several parts."""
-        return [StateCounts.total(same) for same in zip(*answers, strict=True)]
+        return [Moved.total(same) for same in zip(*answers, strict=True)]
 
     def _count(
-        self,
-        part: Part,
-        stays: BoolArray | None,
-        asked: kernels.PresenceAsked,
-        block: Block,
-        begun: int,
-        replicate: int,
-        past: Past,
-    ) -> tuple[list[StateCounts], Past]:
-        """The tables of one replicate of a block, and the past of the block that comes next."""
-        codes, moments = self.shuffles.shuffled(replicate, block, begun, stays)
-        index = past.index(codes, block.offsets, len(part.labels), moments, part.attributes)
-        counted = kernels.count_presence(index, begun, block.weights, asked)
-        tables = [StateCounts(keys, counts[..., None]) for keys, counts in counted]
-        if not block.goes_on:
-            return tables, Past()
-        return tables, past_after(past, codes, block.begin, _memory(self.asked), moments, part.attributes)
+        self, events: kernels.OrderEvents, unit: int, questions: Sequence[OrderQuestion]
+    ) -> list[Moved]:
+        replicates = np.arange(self.shuffles.n + 1)
+        return [
+            Moved(*counted)
+            for counted in kernels.order_counts(events, _in_arrays(questions, unit), replicates)
+        ]
+
+    def _events(self, part: Part, block: Block, stays: BoolArray) -> tuple[kernels.OrderEvents, int]:
+        """Whole sequences as the kernel takes them, and the unit of their times."""
+        codes, moments, nothing = block.codes, block.moments, np.empty(0, np.int64)
+        held, held_by = np.empty(0, np.int32), nothing
+        tick, bounds, times, unit, periods = np.arange(len(codes)), block.offsets, nothing, 1, None
+        if moments is not None:
+            attributes = np.zeros(len(part.labels) + 1, bool) if part.attributes is None else part.attributes
+            places = places_of(moments, attributes)
+            assert places is not None
+            ticks = Ticks(places, codes, block.offsets)
+            held, held_by = codes[ticks.attribute], ticks.sequence[ticks.attribute]
+            codes, tick, bounds = codes[~ticks.attribute], ticks.of[~ticks.attribute], ticks.bounds
+            unit = places.unit
+            times = nothing if moments.times is None else moments.times[ticks.rows]
+            periods = None if moments.periods is None else moments.periods[ticks.rows]
+        cuts = self.shuffles.cut(bounds, times, unit, periods)
+        sequence = np.searchsorted(bounds, cuts[:-1], side="right") - 1
+        assert block.keys is not None
+        seeds = kernels.block_seeds(
+            kernels.sequence_seeds(self.shuffles.seed, 0, block.keys)[sequence], cuts[:-1] - bounds[sequence]
+        )
+        place = np.arange(len(tick) and int(bounds[-1])) + 1
+        place -= np.repeat(bounds[:-1], np.diff(bounds))
+        stratum = np.searchsorted(self.strata, place, side="left")
+        return (
+            kernels.OrderEvents(
+                np.ascontiguousarray(codes),
+                np.ascontiguousarray(tick),
+                np.ascontiguousarray(bounds),
+                np.ascontiguousarray(times),
+                stratum,
+                cuts,
+                seeds,
+                block.weights,
+                np.ascontiguousarray(held),
+                np.ascontiguousarray(held_by),
+                stays,
+                len(part.labels),
+            ),
+            unit,
+        )
 
 
-def presence_asked(asked: Sequence[Asked], strata: Sequence[int]) -> kernels.PresenceAsked:
+def _nothing(n: int) -> tuple[IntArray, IntArray, int, int]:
+    """What is counted of no events."""
+    return np.empty(0, np.int64), np.empty((0, 1 + 3 * (n + 1)), np.int64), 0, 0
+
+
+def _in_arrays(questions: Sequence[OrderQuestion], unit: int) -> kernels.OrderEdges:
     """Questions as the kernel takes them; one delay serves all of a graph."""
-    windows = [window for one in asked for window in one.windows]
-    lookbacks = [window.lookback_span for window in windows]
-    delay = max((window.delay_span for window in windows), default=kernels.Span(0))
-    return kernels.PresenceAsked(
-        np.array([z for one in asked for z in one.influencers], np.int32),
-        np.array([span.size for span in lookbacks], np.int64),
-        np.cumsum([0, *(len(one.influencers) for one in asked)], dtype=np.int64),
-        np.array([x for one in asked for x in one.labels], np.int32),
-        np.cumsum([0, *(len(one.labels) for one in asked)], dtype=np.int64),
-        np.array(strata, np.int64),
-        delay.size,
-        np.array([span.in_time for span in lookbacks], bool),
+
+    def size(span: kernels.Span) -> int:
+        return span.size if not span.in_time or span.size == kernels.UNLIMITED else span.size // unit
+
+    def far(window: Reach) -> tuple[int, int]:
+        return size(window.lookback_span), int(window.lookback_span.in_time)
+
+    strata = np.cumsum([0, *(len(one.strata) for one in questions)]).tolist()
+    left_out = np.cumsum([0, *(len(one.left_out) for one in questions)]).tolist()
+    edges = [
+        (
+            one.influencer,
+            one.target,
+            *far(one.window),
+            int(one.only),
+            *strata[at : at + 2],
+            *left_out[at : at + 2],
+        )
+        for at, one in enumerate(questions)
+    ]
+    delay = max((one.window.delay_span for one in questions), default=kernels.Span(0))
+    return kernels.OrderEdges(
+        np.array(edges, np.int64).reshape(-1, 9),
+        np.array([z for one in questions for z in one.strata], np.int32),
+        np.array([far(each) for one in questions for each in one.windows], np.int64).reshape(-1, 2),
+        np.array([x for one in questions for x in one.left_out], np.int32),
+        size(delay),
         delay.in_time,
     )

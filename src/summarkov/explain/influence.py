@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from summarkov.confidence import directions, given_selected, rate_ratio, robust_widening, widened
-from summarkov.confidence.order import ORDERS
+from summarkov.confidence.order import ORDERS, is_fixed_order
 from summarkov.engines.followings import Following
 from summarkov.explain.comparable import comparable_counts, not_comparable
 from summarkov.explain.contrasts import Contrast
@@ -187,6 +187,11 @@ class Influence(Record):
         if self.cases_first is None or not self.cases_both:
             return None
         return self.cases_first / self.cases_both
+
+    @property
+    def has_fixed_order(self) -> bool:
+        """Whether the first Z comes before the first x in at least 99% of 50 or more sequences with both."""
+        return is_fixed_order(self.cases_both, self.cases_first)
 
     @property
     def leads_with_cases(self) -> bool:

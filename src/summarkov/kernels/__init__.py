@@ -8,9 +8,9 @@ taken where they were built, unless the environment variable ``SUMMARKOV_KERNELS
 import os
 from types import ModuleType
 
-from summarkov.kernels import boosted, clusters, followed, history_tests, numpy_kernels, resampling
+from summarkov.kernels import boosted, clusters, followed, history_tests, numpy_kernels, order
 from summarkov.kernels.boosted import NONE, Grown, Growth, LevelArray
-from summarkov.kernels.clusters import ClusterSums, ClusterValues, cluster_states
+from summarkov.kernels.clusters import ClusterSums, ClusterValues, PresenceAsked, cluster_states
 from summarkov.kernels.followed import EVERY_POSITION, EVERY_SEQUENCE, LAG_BINS
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency, in_units
 from summarkov.kernels.index import (
@@ -25,7 +25,8 @@ from summarkov.kernels.index import (
     Window,
 )
 from summarkov.kernels.numpy_kernels import chain_states, group, merge_keys, outcomes_counted, tabulate
-from summarkov.kernels.resampling import PresenceAsked, block_seeds, sequence_seeds
+from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
+from summarkov.kernels.resampling import block_seeds, sequence_seeds
 
 
 def _choose(wish: str) -> ModuleType:
@@ -46,15 +47,14 @@ _chosen = _choose(os.environ.get("SUMMARKOV_KERNELS", ""))
 window_states = _chosen.window_states
 count_candidates = _chosen.count_candidates
 add_rows = _chosen.add_rows
-_tests, _boosted, _resampling, _clusters, _followed = (
-    (history_tests, boosted, resampling, clusters, followed) if _chosen is numpy_kernels else [_chosen] * 5
+_tests, _boosted, _order, _clusters, _followed = (
+    (history_tests, boosted, order, clusters, followed) if _chosen is numpy_kernels else [_chosen] * 5
 )
 count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves
 tree_grower = _boosted.tree_grower
 said_by_trees = _boosted.said_by_trees
-count_presence = _resampling.count_presence
-shuffled = _resampling.shuffled
+order_counts = _order.order_counts
 count_followed = _followed.count_followed
 cluster_presence = _clusters.cluster_presence
 

@@ -91,10 +91,27 @@ def followed(
     attributes: BoolArray | None,
     spans: IntArray,
 ) -> tuple[IntArray, IntArray]: ...
-def shuffled(
-    codes: CodeArray, offsets: IntArray, seeds: HashArray, begun: int, kept: int, within: int
-) -> CodeArray: ...
-def presence(given: Presence) -> list[tuple[CodeArray, IntArray]]: ...
+def order_counts(
+    codes: CodeArray,
+    tick: IntArray,
+    bounds: IntArray,
+    times: IntArray,
+    stratum: IntArray,
+    cuts: IntArray,
+    seeds: HashArray,
+    weights: IntArray | None,
+    held: CodeArray,
+    held_by: IntArray,
+    stays: BoolArray,
+    n_labels: int,
+    edges: IntArray,
+    strata: CodeArray,
+    reaches: IntArray,
+    left_out: CodeArray,
+    delay: int,
+    delay_in_time: bool,
+    replicates: IntArray,
+) -> list[tuple[IntArray, IntArray, int, int]]: ...
 def clusters(
     given: Presence,
     patterns: list[IntArray],

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from summarkov.kernels.index import UNLIMITED, Index, Span
-from summarkov.kernels.resampling import PresenceAsked, presence_rows
-from summarkov.typing import CodeArray, FloatArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
+
+
+class PresenceAsked(NamedTuple):
+    """Targets with their influencers; those of target t are ``starts[t]`` to before ``starts[t + 1]``.
+
+    Its outcomes are the labels ``labels_starts[t]`` to before ``labels_starts[t + 1]`` of ``labels``, and
+    last the residual one, which is that of all other events.
+    ``ends`` has the last position, from 1 on, of each stratum of positions but the last. ``in_time`` says
+    which look-backs are times, ``delay_in_time`` whether the delay is one.
+    """
+
+    influencers: CodeArray
+    lookbacks: IntArray
+    starts: IntArray
+    labels: CodeArray
+    labels_starts: IntArray
+    ends: IntArray
+    delay: int
+    in_time: BoolArray
+    delay_in_time: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,3 +127,30 @@ def block_starts(index: Index, block: Span | None) -> IntArray:
         number = np.minimum((times - times[first][which]) // size, most[which])
         position = np.flatnonzero((np.diff(number, prepend=0) > 0) & (np.diff(which, prepend=0) == 0))
     return np.asarray(position if index.places is None else index.ticks.rows[position])
+
+
+def presence_rows(index: Index, asked: PresenceAsked) -> Iterator[IntArray]:
+    """For each target and row the pattern of presence of its influencers, the first in the highest bit."""
+    present: dict[tuple[int, int, bool], IntArray] = {}
+    for start, stop in pairwise(asked.starts.tolist()):
+        pattern = np.zeros(len(index.codes), np.int64)
+        for each in zip(
+            *(some[start:stop].tolist() for some in (asked.influencers, asked.lookbacks, asked.in_time)),
+            strict=True,
+        ):
+            if each not in present:
+                present[each] = _is_present(index, asked, *each)
+            pattern = pattern * 2 + present[each]
+        yield pattern
+
+
+def _is_present(index: Index, asked: PresenceAsked, z: int, lookback: int, in_time: bool) -> IntArray:
+    """For each row, 1 if a label is in its window, else 0."""
+    of_z = np.flatnonzero(index.occurrences.code == z)
+    first = np.maximum(index.first_rows(Span(asked.delay, asked.delay_in_time))[of_z], 0)
+    last = index.last_rows(Span(lookback, in_time))[of_z]
+    there = last >= first
+    changes = np.zeros(len(index.codes) + 1, np.int64)
+    np.add.at(changes, first[there], 1)
+    np.add.at(changes, last[there] + 1, -1)
+    return (np.cumsum(changes[:-1]) > 0).astype(np.int64)

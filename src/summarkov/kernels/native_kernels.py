@@ -13,11 +13,11 @@ import numpy as np
 
 from summarkov.kernels import _native, history_tests
 from summarkov.kernels.boosted import Grower, Grown, LevelArray
-from summarkov.kernels.clusters import ClusterSums, ClusterValues, block_starts
+from summarkov.kernels.clusters import ClusterSums, ClusterValues, PresenceAsked, block_starts
 from summarkov.kernels.followed import FollowPair, WholeSequences
 from summarkov.kernels.history_tests import Recency, clock_of
 from summarkov.kernels.index import MOST_CELLS, UNLIMITED, Index, Span, Window
-from summarkov.kernels.resampling import PresenceAsked
+from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
@@ -25,7 +25,6 @@ _FAR = -(2**30)
 
 # These take and give what their twins do.
 add_rows = _native.add_rows  # :func:`summarkov.kernels.numpy_kernels.add_rows`
-shuffled = _native.shuffled  # :func:`summarkov.kernels.resampling.shuffled`
 said_by_trees = _native.said_by_trees  # :func:`summarkov.kernels.boosted.said_by_trees`
 
 
@@ -124,13 +123,6 @@ def count_followed(
     )
 
 
-def count_presence(
-    index: Index, begun: int, weights: IntArray | None, asked: PresenceAsked
-) -> list[tuple[CodeArray, IntArray]]:
-    """See :func:`summarkov.kernels.resampling.count_presence`."""
-    return _native.presence(_presence(index, begun, weights, asked))
-
-
 def cluster_presence(
     index: Index, weights: IntArray | None, asked: PresenceAsked, values: Sequence[ClusterValues]
 ) -> list[ClusterSums]:
@@ -185,6 +177,11 @@ def _presence(index: Index, begun: int, weights: IntArray | None, asked: Presenc
         asked.delay,
         *placed,
     )
+
+
+def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -> list[OrderCounts]:
+    """See :func:`summarkov.kernels.order.order_counts`."""
+    return _native.order_counts(*events, *edges, replicates)
 
 
 def tree_grower(levels: LevelArray) -> Grower:

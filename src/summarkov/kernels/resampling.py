@@ -1,26 +1,21 @@
-"""The same events many times over: counted under many weights at once, and shuffled within sequences."""
+"""The same events many times over, counted under many weights at once; and random numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov import kernels
-from summarkov.kernels.index import MOST_CELLS, Index, Span, Stretches, Window
-from summarkov.kernels.numpy_kernels import _refine, tabulate
+from summarkov.kernels.index import MOST_CELLS, Index, Stretches, Window
+from summarkov.kernels.numpy_kernels import _refine
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 #: More pairs of a position and a label in its window than this are refused with a MemoryError.
 MOST_PAIRS = 2**26
 #: The step of SplitMix64.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
-#: Of the random numbers only the bits above these decide; events that they do not tell apart stay in order.
-_UNUSED_BITS = np.uint64(24)
 
 
 @dataclass(frozen=True)
@@ -232,26 +227,6 @@ def block_seeds(seeds: HashArray, numbers: IntArray) -> HashArray:
     return _random_numbers(seeds, numbers.astype(np.uint64) + np.uint64(1))
 
 
-def shuffled(
-    codes: CodeArray, offsets: IntArray, seeds: HashArray, begun: int, kept: int, within: int
-) -> CodeArray:
-    """Sort the events of each block of ``within`` positions of a sequence by their random numbers.
-
-    The first ``kept`` events of each sequence stay where they are, and blocks begin after them. The number of
-    the event at position i of a sequence is the i-th of SplitMix64 from the sequence's seed. The
-    first sequence continues one of which ``begun`` events came before; where a sequence was cut so that no
-    block was, the result is the same.
-    """
-    lengths = np.diff(offsets)
-    place = np.arange(len(codes)) - np.repeat(offsets[:-1], lengths)
-    if len(lengths):
-        place[: lengths[0]] += begun
-    sequence = np.repeat(np.arange(len(lengths)), lengths)
-    keys = _random_numbers(np.repeat(seeds, lengths), (place + 1).astype(np.uint64))
-    block = np.where(place < kept, place - kept, (place - kept) // within)
-    return np.asarray(codes[np.lexsort((keys >> _UNUSED_BITS, block, sequence))])
-
-
 def _random_numbers(seeds: HashArray, steps: HashArray | np.uint64) -> HashArray:
     """SplitMix64: the numbers that come some steps after their seeds."""
     with np.errstate(over="ignore"):
@@ -263,81 +238,3 @@ def _mixed(x: HashArray) -> HashArray:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(x ^ (x >> np.uint64(31)))
-
-
-class PresenceAsked(NamedTuple):
-    """Targets with their influencers; those of target t are ``starts[t]`` to before ``starts[t + 1]``.
-
-    Its outcomes are the labels ``labels_starts[t]`` to before ``labels_starts[t + 1]`` of ``labels``, and
-    last the residual one, which is that of all other events.
-    ``ends`` has the last position, from 1 on, of each stratum of positions but the last. ``in_time`` says
-    which look-backs are times, ``delay_in_time`` whether the delay is one.
-    """
-
-    influencers: CodeArray
-    lookbacks: IntArray
-    starts: IntArray
-    labels: CodeArray
-    labels_starts: IntArray
-    ends: IntArray
-    delay: int
-    in_time: BoolArray
-    delay_in_time: bool = False
-
-
-def count_presence(
-    index: Index, begun: int, weights: IntArray | None, asked: PresenceAsked
-) -> list[tuple[CodeArray, IntArray]]:
-    """For each target keys[S, U + 1], presence of each influencer and the stratum, and counts[S, X].
-
-    The first sequence has ``begun`` positions before the shard. Rows are in the order of stratum and
-    presence.
-    """
-    lengths = np.diff(index.offsets)
-    if index.places is None:
-        place = np.arange(len(index.codes)) - np.repeat(index.offsets[:-1], lengths) + 1
-    else:
-        place = index.ticks.of - index.ticks.bounds[:-1][index.ticks.sequence] + 1
-    if len(lengths):
-        place[: lengths[0]] += begun
-    stratum = np.searchsorted(asked.ends, place, side="left")
-    found = []
-    for t, pattern in enumerate(presence_rows(index, asked)):
-        labels = asked.labels[asked.labels_starts[t] : asked.labels_starts[t + 1]]
-        outcome_of = np.full(index.n_labels + 1, len(labels), np.int32)
-        outcome_of[labels] = np.arange(len(labels))
-        width = asked.starts[t + 1] - asked.starts[t]
-        rows, at = np.unique((stratum << width) + pattern, return_inverse=True)
-        counts = tabulate(index, weights, at, len(rows), outcome_of, len(labels) + 1)
-        some = counts.any(axis=1)
-        levels = rows[some, None] >> np.arange(width - 1, -1, -1) & 1
-        keys = np.column_stack([levels, rows[some] >> width]).astype(np.int32)
-        found.append((keys, counts[some]))
-    return found
-
-
-def presence_rows(index: Index, asked: PresenceAsked) -> Iterator[IntArray]:
-    """For each target and row the pattern of presence of its influencers, the first in the highest bit."""
-    present: dict[tuple[int, int, bool], IntArray] = {}
-    for start, stop in pairwise(asked.starts.tolist()):
-        pattern = np.zeros(len(index.codes), np.int64)
-        for each in zip(
-            *(some[start:stop].tolist() for some in (asked.influencers, asked.lookbacks, asked.in_time)),
-            strict=True,
-        ):
-            if each not in present:
-                present[each] = _is_present(index, asked, *each)
-            pattern = pattern * 2 + present[each]
-        yield pattern
-
-
-def _is_present(index: Index, asked: PresenceAsked, z: int, lookback: int, in_time: bool) -> IntArray:
-    """For each row, 1 if a label is in its window, else 0."""
-    of_z = np.flatnonzero(index.occurrences.code == z)
-    first = np.maximum(index.first_rows(Span(asked.delay, asked.delay_in_time))[of_z], 0)
-    last = index.last_rows(Span(lookback, in_time))[of_z]
-    there = last >= first
-    changes = np.zeros(len(index.codes) + 1, np.int64)
-    np.add.at(changes, first[there], 1)
-    np.add.at(changes, last[there] + 1, -1)
-    return (np.cumsum(changes[:-1]) > 0).astype(np.int64)

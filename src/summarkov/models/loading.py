@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from summarkov.confidence import OLD_ORDERS
 from summarkov.engines import StateCounts, Target
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.bag import Bag, read_influences
@@ -43,6 +44,16 @@ _YOUNGER = (
     *("followings", "max_sets", "seldom", "false_edges", "n_targets", "classes"),
     *FOLLOW_FIELDS,
     *("corrected_ratio", "corrected_low", "corrected_high", "contexts", "last_labels"),
+    *(
+        "local_ratio",
+        "local_low",
+        "local_high",
+        "hits",
+        "expected",
+        "short",
+        "within_short",
+        "after_selection",
+    ),
 )
 #: More sets than any vocabulary that fits in a file has.
 _MOST_SETS = 2**100_000
@@ -304,6 +315,8 @@ def refuse_differences(node: Node, expected: Any) -> None:
     elif isinstance(expected, float):
         if not math.isclose(node.number(), expected, rel_tol=1e-9, abs_tol=1e-12):
             node.wrong(f"{expected:.6g}, which is what the rest of the file says")
-    elif node.value != expected or isinstance(node.value, bool) != isinstance(expected, bool):
+    elif OLD_ORDERS.get(str(node.value), node.value) != expected or isinstance(
+        node.value, bool
+    ) != isinstance(expected, bool):
         found = json.dumps(expected, ensure_ascii=False)
         node.wrong(f"{found}, which is what the rest of the file says")

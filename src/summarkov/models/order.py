@@ -5,43 +5,45 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summarkov.confidence import (
+    ORDERS,
     EdgeOrder,
     OrderTest,
     Remainder,
+    ShortScale,
+    Strata,
     Sums,
     against_shuffled,
     benjamini_hochberg,
     competing,
     order_word,
 )
-from summarkov.engines import CountSource, Layout, MemorySource, StateCounts
-from summarkov.engines.followings import Asked
-from summarkov.engines.shuffles import Shuffles, count_shuffled, longest_reach
+from summarkov.confidence.order import AgainstShuffled
+from summarkov.engines import CountSource, Layout, MemorySource
+from summarkov.engines.shuffles import MOST_STRATA, Moved, OrderQuestion, Shuffles, count_moved, longest_reach
 from summarkov.errors import SettingError
-from summarkov.explain import Influence, contrast
+from summarkov.events.vocabulary import END
+from summarkov.explain import Influence
 from summarkov.kernels import UNLIMITED
 from summarkov.models.bootstrap import Resampled, check_resampling
 from summarkov.models.tree import tested_codes
 from summarkov.settings import Duration, Progress, is_whole, read_time, reporter, seed_of, span_of
+from summarkov.summaries import Reach
 
 if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel
 
-_Numbers = tuple[float, float, float, float, float]
-
 #: Events of each sequence that stay in place: nothing came before the first that could have influenced it.
 _KEPT = 1
-#: How many times as long as the longest look-back the blocks are in which events change places.
+#: How many times as long as the longest look-back the blocks are in which events move.
 _TIMES = 4
 #: What is said of periods that were given for each event, and so have no column.
 GIVEN_PERIODS = "periods"
-#: The counts of every shuffle are kept until all are there.
+#: More would take longer than anybody waits.
 _MOST_SHUFFLES = 100_000
 
 
@@ -65,18 +67,36 @@ def order_test(
     source, within = _checked(source, within)
     if not models[0].fitted.summary.by_label:
         raise SettingError(f"a {type(models[0]).__name__} has no edges; use a BSuMM, OSuMM or CSuMM")
-    influenced = [model for model in models if model.fitted.influencers]
-    asked = [_asked_of(model) for model in influenced]
+    edges = [
+        _Edge(model, column)
+        for model in models
+        for column, z in enumerate(model.fitted.influencers)
+        if model.fitted.labels[z] not in model.fitted.layout.attributes  # which stand in no order
+    ]
+    reach = longest_reach([edge.window for edge in edges])
     if within == "auto":  # long enough for what happens within a look-back, and short beside slow changes
-        reach = longest_reach(asked)
         within = None if reach is None else _TIMES * reach
     by_period = isinstance(within, str)
     shuffles = Shuffles(int(n), int(seed), None if by_period else within, _KEPT, by_period)
-    counted = partial(_counted, source, shuffles)
-    edges, n_pairs = counted(influenced, asked, reporter(progress)), sum(map(_n_candidates, models))
-    found = _with_remainders(counted, edges, _tested(edges, n_pairs), n_pairs)
-    told = within.text if isinstance(within, Duration) else within
-    return OrderTest(int(n), int(seed), told, n_pairs, tuple(found))
+    n_pairs = sum(map(_n_candidates, models))
+    test = _Test(source, shuffles, n_pairs)
+    found, alone = test.edges(edges, reporter(progress))
+    found = test.with_remainders(edges, found)
+    short = _short_scale(reach, within)
+    if short is not None:
+        found = test.with_short(edges, found, alone, short)
+    shown = within.text if isinstance(within, Duration) else within
+    lookbacks = [model.fitted.settings.get("lookback") for model in models]
+    learned = any(isinstance(given, tuple) or given == "auto" for given in lookbacks)
+    return OrderTest(int(n), int(seed), shown, n_pairs, tuple(found), short, learned)
+
+
+def _short_scale(reach: int | None, within: Any) -> int | None:
+    """The size of blocks hardly longer than the window, where those of the test are much longer."""
+    if reach is None or isinstance(within, str | Duration):
+        return None
+    short = reach + 1
+    return short if short > 2 - _KEPT and (within is None or within >= 2 * short) else None
 
 
 def _checked(source: CountSource, within: Any) -> tuple[CountSource, Any]:
@@ -134,15 +154,17 @@ class OrderTested(Resampled):
         sample_weight: Any = None,
         progress: Progress = None,
     ) -> OrderTest:
-        """Which edges are about the order of events, and which only about what keeps company in a sequence.
+        """Test which edges depend on the order of events, and which only on what occurs in one sequence.
 
-        The events of every sequence are shuffled inside of it, ``n`` times. That keeps what each sequence is
-        made of and destroys the order; an edge that looks the same in shuffled sequences says nothing about
-        order. What was found is kept in ``order_``, merged into ``edges_``, shown with the graph and saved
-        with it. See :class:`summarkov.confidence.EdgeOrder` for what is said of an edge and when.
+        For each edge, the influencer's events stay in place and all others are turned against them by a
+        random number of steps inside of blocks, ``n`` times. That keeps what each block is made of, and the
+        runs of influencer and target, and destroys the order between them. For an influence on itself or on
+        the end of a case the influencer's events are scattered over their block instead. The result is kept
+        in ``order_``, merged into ``edges_``, shown with the graph and saved with it. See
+        :class:`summarkov.confidence.EdgeOrder` for the verdicts.
 
-        The first event of each sequence stays where it is: nothing came before it that could have influenced
-        it, and it is often of a special kind.
+        The first event of each sequence stays in place: nothing came before it that could have influenced it.
+        So does the end of a case.
 
         Parameters
         ----------
@@ -151,13 +173,13 @@ class OrderTested(Resampled):
         n : int
             How many shuffles.
         within : int, time, column, names, "auto" or None
-            Events change places only inside of blocks of this number of positions of their sequence, or of
-            this time, such as "7d", so that slow changes, such as drift and hidden regimes, stay in the
-            shuffled data. A column, such as "month", which the events were read with as ``period=``, tells
-            the periods to stay in: events in a row of one value change places. So do names, one per event in
-            memory. "auto" is four times the longest look-back; None shuffles whole sequences.
+            Events move only inside of blocks of this number of positions of their sequence, or of this time,
+            such as "7d". What changes more slowly than that stays in the shuffled data. A column, such as
+            "month", which the events were read with as ``period=``, gives the periods to stay in: events in a
+            row of one value move. So do names, one per event in memory. "auto" is four times the longest
+            look-back; None takes whole sequences.
         seed : int
-            The order of each sequence follows from the seed, the number of the shuffle and the name of the
+            The order in each sequence follows from the seed, the number of the shuffle and the name of the
             sequence, so that it is the same in memory, streamed and on a cluster, in whatever order sequences
             or files come. Where two sequences have the same name, it follows from their numbers instead.
         random_state : int, optional
@@ -168,7 +190,7 @@ class OrderTested(Resampled):
         >>> import summarkov as sm
         >>> events = sm.read_events([["A", "B", "C", "D"] * 8, ["D", "D", "A", "B", "C", "C"] * 8] * 20)
         >>> graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)
-        >>> [(edge.influencer, edge.target) for edge in graph.order_test(events).about_order][:2]
+        >>> [(edge.influencer, edge.target) for edge in graph.order_test(events).depends_on_order][:2]
         [('D', 'A'), ('A', 'B')]
         """
         source, seed = self._resampled_source(events, sample_weight), seed_of(seed, random_state)
@@ -183,7 +205,7 @@ class OrderTested(Resampled):
 
 
 def with_order(edge: Influence, found: EdgeOrder | None) -> Influence:
-    """An edge with what the order test found of it."""
+    """An edge with the result of the order test."""
     if found is None:
         return edge
     return replace(
@@ -194,15 +216,9 @@ def with_order(edge: Influence, found: EdgeOrder | None) -> Influence:
         order_high=found.high,
         order_p=found.p_value,
         order_q=found.adjusted,
-        competition=None if found.remainder is None else found.is_competition,
+        order_scale=found.order_scale,
+        competition=None if found.remainder is None else found.is_crowding_out,
     )
-
-
-def _asked_of(model: SummaryModel, more: Iterable[int] = ()) -> Asked:
-    """A target beside its influencers, and some labels more."""
-    fitted = model.fitted
-    windows = tuple(fitted.reach(fitted.labels[z]) for z in fitted.influencers)
-    return Asked(fitted.influencers, windows, tuple(sorted({*fitted.target.codes, *more})))
 
 
 def _n_candidates(model: SummaryModel) -> int:
@@ -212,102 +228,140 @@ def _n_candidates(model: SummaryModel) -> int:
     return len(tested_codes(fitted.labels, candidates, forbidden, fitted.target))
 
 
-def _counted(
-    source: CountSource,
-    shuffles: Shuffles,
-    models: Sequence[SummaryModel],
-    asked: Sequence[Asked],
-    progress: Callable[[int, int], None] | None = None,
-) -> list[_Edge]:
-    """All edges of some models, with what was counted in the data and in the shuffles."""
-    tables = count_shuffled(source, asked, shuffles, progress) if asked else []
-    return [
-        _Edge(model, one, table, source.scale, column)
-        for model, one, table in zip(models, asked, tables, strict=True)
-        for column, z in enumerate(one.influencers)
-        if model.fitted.labels[z] not in model.fitted.layout.attributes  # which stand in no order
-    ]
-
-
 @dataclass(frozen=True)
 class _Edge:
-    """The influencer in ``column`` of a model, and the counts of the data and of the shuffles."""
+    """The influencer in ``column`` of a model."""
 
     model: SummaryModel
-    asked: Asked
-    table: StateCounts
-    scale: int
     column: int
 
     @property
     def influencer(self) -> str:
-        return self.model.fitted.labels[self.asked.influencers[self.column]]
+        return self.model.fitted.influencer_labels[self.column]
 
     @property
     def target(self) -> str:
         return self.model.target_[0]
 
     @property
-    def shown(self) -> float:
-        """The ratio that the graph shows."""
-        edges = {i.influencer: i.ratio for i in self.model.fitted.influences}
-        return edges.get(self.influencer, np.nan)
+    def window(self) -> Reach:
+        return self.model.fitted.reach(self.influencer)
 
-    def sums(self, left_out: Collection[str] = ()) -> Sums:
-        """The sums of the data and of each shuffle, without the events of some labels."""
-        names = self.model.fitted.labels
-        gone = [at for at, code in enumerate(self.asked.labels) if names[code] in left_out]
-        if self.model.fitted.target.only:
-            gone.append(len(self.asked.labels))  # what is no outcome is not counted
-        kept = [code for code in self.asked.labels if names[code] not in left_out]
-        table = StateCounts(self.table.keys, np.delete(self.table.counts, gone, axis=-1))
-        outcome = kept.index(self.model.fitted.target.codes[0])
-        return Sums.of(contrast(table, self.scale, self.column, outcome).strata)
+    @property
+    def shown(self) -> Influence | None:
+        """The edge that the graph shows."""
+        edges = {edge.influencer: edge for edge in self.model.fitted.influences}
+        return edges.get(self.influencer)
 
-
-def _estimates(sums: Sequence[Sums], n_pairs: int) -> tuple[list[_Numbers], list[float]]:
-    """Ratio, low, high, p-value and adjusted p-value of each edge; and the ratio of the shuffles."""
-    found, shuffled = against_shuffled(Sums(*(np.array(each) for each in zip(*sums, strict=True))))
-    ratio, low, high, p_value = (each.tolist() for each in vars(found).values())
-    adjusted = benjamini_hochberg(p_value, n_pairs)
-    return list(zip(ratio, low, high, p_value, adjusted, strict=True)), shuffled.tolist()
-
-
-def _tested(edges: Sequence[_Edge], n_pairs: int) -> list[EdgeOrder]:
-    if not edges:
-        return []
-    sums = [edge.sums() for edge in edges]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        observed = [float(each.above[0] / each.below[0]) for each in sums]
-    result = []
-    estimates, shuffled = _estimates(sums, n_pairs)
-    for edge, numbers, one, other in zip(edges, estimates, observed, shuffled, strict=True):
-        _, low, high, _, adjusted = numbers
-        word = order_word(edge.shown, low, high, adjusted)
-        result.append(EdgeOrder(edge.influencer, edge.target, word, *numbers, one, other))
-    return result
+    def question(self, left_out: Collection[str] = ()) -> OrderQuestion:
+        """What to count of it, without the events of some labels."""
+        fitted = self.model.fitted
+        z, x = fitted.influencers[self.column], fitted.target.codes[0]
+        windows = {u: fitted.reach(fitted.labels[u]) for u in fitted.influencers}
+        windows.setdefault(x, windows[z])
+        strata = tuple(u for u in windows if u not in (z, x))[:MOST_STRATA]
+        if x == z or self.target in (END, *fitted.layout.outcomes):  # Z moves, and what was beside it stays
+            strata = tuple(u for u in strata if fitted.labels[u] in fitted.layout.attributes)
+        else:
+            strata = (*strata, x)
+        gone = tuple(code for code, label in enumerate(fitted.labels) if label in left_out)
+        of_strata = tuple(windows[u] for u in strata)
+        return OrderQuestion(z, x, windows[z], strata, of_strata, gone, fitted.target.only)
 
 
-def _with_remainders(
-    counted: Callable[..., list[_Edge]], edges: Sequence[_Edge], found: Sequence[EdgeOrder], n_pairs: int
-) -> list[EdgeOrder]:
-    """Add to edges about order what is left without the labels that their influencer moves the other way."""
-    first, second = competing(found)
-    if not first:
-        return list(found)
-    moved = _targets(found[at] for at in (*first, *second))
-    models = {edges[at].target: edges[at].model for at in (*first, *second)}
-    beside: dict[str, set[int]] = defaultdict(set)
-    for at in (*first, *second):
-        labels = edges[at].model.fitted.labels
-        beside[edges[at].target] |= {
-            labels.index(x) for x in moved[found[at].influencer, found[at].ratio < 1]
-        }
-    asked = [_asked_of(model, beside[target]) for target, model in models.items()]
-    by_pair = {(e.influencer, e.target): e for e in counted(list(models.values()), asked)}
-    result = _without(found, first, moved, by_pair, n_pairs)
-    more = _targets(result[at] for at in first if not result[at].is_competition)
-    return _without(result, second, more, by_pair, n_pairs)
+@dataclass(frozen=True)
+class _Test:
+    """Tests edges on the events of a source."""
+
+    source: CountSource
+    shuffles: Shuffles
+    n_pairs: int
+
+    def _against(
+        self,
+        questions: Sequence[OrderQuestion],
+        shuffles: Shuffles,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> tuple[list[AgainstShuffled[float]], list[float], list[bool]]:
+        """Observed against shuffled, adjusted p-values, and whether most Z are in sequences of one block."""
+        sums: list[Sums] = []
+        alone: list[bool] = []
+
+        def add(moved: Moved) -> None:
+            hits, n = moved.hits_with / self.source.scale, moved.with_ / self.source.scale
+            rest = moved.hits / self.source.scale - hits, moved.positions / self.source.scale - n
+            sums.append(Sums.of(Strata.of(hits, n, *rest)))
+            alone.append(2 * moved.in_one_block > moved.influencers)
+
+        count_moved(self.source, questions, shuffles, add, progress)
+        found = against_shuffled(Sums(*(np.array(each) for each in zip(*sums, strict=True))))
+        numbers = zip(*(each.tolist() for each in found), strict=True)
+        adjusted = benjamini_hochberg(found.p_value.tolist(), self.n_pairs)
+        return [AgainstShuffled(*each) for each in numbers], adjusted, alone
+
+    def edges(
+        self, edges: Sequence[_Edge], progress: Callable[[int, int], None] | None
+    ) -> tuple[list[EdgeOrder], list[bool]]:
+        """Every edge; and whether most of its influencer's events are in sequences of one block."""
+        if not edges:
+            return [], []
+        found, adjusted, alone = self._against([edge.question() for edge in edges], self.shuffles, progress)
+        result = []
+        for edge, one, q in zip(edges, found, adjusted, strict=True):
+            ratio = np.nan if edge.shown is None else edge.shown.ratio
+            evidence = max(one.hits, one.expected)
+            fixed = edge.shown is not None and edge.shown.has_fixed_order
+            word = order_word(ratio, one.local_low, one.local_high, q, evidence, fixed=fixed)
+            numbers = *one[:4], q, one.observed, one.shuffled
+            result.append(EdgeOrder(edge.influencer, edge.target, word, *numbers, None, *one[6:]))
+        return result, alone
+
+    def with_short(
+        self, edges: Sequence[_Edge], found: Sequence[EdgeOrder], alone: Sequence[bool], within: int
+    ) -> list[EdgeOrder]:
+        """Add the same test in short blocks to edges that depend on order and are not crowding out."""
+        result = list(found)
+        which = [
+            at
+            for at, one in enumerate(found)
+            if one.order == ORDERS[0] and not one.is_crowding_out and not alone[at]
+        ]
+        if not which:
+            return result
+        questions = [edges[at].question() for at in which]
+        again, adjusted, _ = self._against(questions, replace(self.shuffles, within=within))
+        for at, one, q in zip(which, again, adjusted, strict=True):
+            local = one.local_ratio, one.local_low, one.local_high
+            result[at] = replace(found[at], short=ShortScale(*local, one.p_value, q))
+        return result
+
+    def with_remainders(self, edges: Sequence[_Edge], found: Sequence[EdgeOrder]) -> list[EdgeOrder]:
+        """Add to edges what is left without the labels that their influencer moves the other way."""
+        first, second = competing(found)
+        moved = _targets(found[at] for at in (*first, *second))
+        result = self._without(edges, found, first, moved)
+        more = _targets(result[at] for at in first if not result[at].is_crowding_out)
+        return self._without(edges, result, second, more)
+
+    def _without(
+        self,
+        edges: Sequence[_Edge],
+        found: Sequence[EdgeOrder],
+        which: Sequence[int],
+        moved: Mapping[tuple[str, bool], set[str]],
+    ) -> list[EdgeOrder]:
+        """Add to some of the edges what is left without the events of labels that are moved the other way."""
+        result = list(found)
+        left_out = {at: moved.get((found[at].influencer, found[at].ratio < 1), set()) for at in which}
+        which = [at for at in which if left_out[at]]
+        if not which:
+            return result
+        questions = [edges[at].question(left_out[at]) for at in which]
+        left, adjusted, _ = self._against(questions, self.shuffles)
+        for at, one, q in zip(which, left, adjusted, strict=True):
+            remainder = Remainder(tuple(sorted(left_out[at])), *one[:4], q)
+            result[at] = replace(found[at], remainder=remainder)
+        return result
 
 
 def _targets(edges: Iterable[EdgeOrder]) -> dict[tuple[str, bool], set[str]]:
@@ -316,22 +370,3 @@ def _targets(edges: Iterable[EdgeOrder]) -> dict[tuple[str, bool], set[str]]:
     for edge in edges:
         of[edge.influencer, edge.ratio > 1].add(edge.target)
     return of
-
-
-def _without(
-    found: Sequence[EdgeOrder],
-    which: Sequence[int],
-    moved: Mapping[tuple[str, bool], set[str]],
-    counted: Mapping[tuple[str, str], _Edge],
-    n_pairs: int,
-) -> list[EdgeOrder]:
-    """Add to some of the edges what is left without the events of labels that are moved the other way."""
-    result = list(found)
-    left_out = {at: moved.get((found[at].influencer, found[at].ratio < 1), set()) for at in which}
-    which = [at for at in which if left_out[at]]
-    if not which:
-        return result
-    sums = [counted[found[at].influencer, found[at].target].sums(left_out[at]) for at in which]
-    for at, numbers in zip(which, _estimates(sums, n_pairs)[0], strict=True):
-        result[at] = replace(found[at], remainder=Remainder(tuple(sorted(left_out[at])), *numbers))
-    return result

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarkov.confidence import (
+    ORDERS,
     Confidence,
     EdgeConfidence,
     EdgeOrder,
     OrderTest,
     Remainder,
+    ShortScale,
     benjamini_hochberg,
     competing,
     order_word,
@@ -180,7 +182,8 @@ def order_document(found: OrderTest) -> dict[str, Any]:
         if edge.remainder is not None:
             left = {_without(edge): edge.remainder.without, **finite(vars(edge.remainder))}
             del left["without"]
-        edges.append({**finite(vars(edge)), "remainder": left})
+        short = None if edge.short is None else finite(vars(edge.short))
+        edges.append({**finite(vars(edge)), "remainder": left, "short": short})
     return {**vars(found), "edges": edges}
 
 
@@ -265,15 +268,45 @@ def read_order(node: Node, graph: InfluenceGraph) -> OrderTest:
     if n_pairs < len(items):
         node["n_pairs"].wrong("at least as many pairs as there are edges")
     adjusted = benjamini_hochberg([_read_share(item["p_value"]) for item in items], n_pairs)
-    shown = {(e.influencer, x): e.ratio for x, m in graph.models_.items() for e in m.fitted.influences}
-    edges = []
-    for item, name, q in zip(items, names, adjusted, strict=True):
-        ratio, low, high = _read_ratio(item)
-        word = order_word(shown.get(name, math.nan), low, high, q)
-        seen, shuffled = (read_size(item[which], math.nan) for which in ("observed", "shuffled"))
-        edges.append(EdgeOrder(*name, word, ratio, low, high, item["p_value"].number(), q, seen, shuffled))
+    shown = {(e.influencer, x): e for x, m in graph.models_.items() for e in m.fitted.influences}
+    edges = [
+        _read_edge_order(item, name, q, shown.get(name))
+        for item, name, q in zip(items, names, adjusted, strict=True)
+    ]
+    if "within_short" not in node:  # younger than the format
+        _add_remainders(edges, [item["remainder"] for item in items], graph, n_pairs)
+        return OrderTest(n, node["seed"].count(), within, n_pairs, tuple(edges))
+    _add_short(edges, [item["short"] for item in items], n_pairs)
     _add_remainders(edges, [item["remainder"] for item in items], graph, n_pairs)
-    return OrderTest(n, node["seed"].count(), within, n_pairs, tuple(edges))
+    short = None if node["within_short"].value is None else node["within_short"].count()
+    learned = bool(node["after_selection"].value)
+    return OrderTest(n, node["seed"].count(), within, n_pairs, tuple(edges), short, learned)
+
+
+def _read_edge_order(node: Node, name: tuple[str, str], q: float, shown: Influence | None) -> EdgeOrder:
+    """The verdict on one edge, which its numbers tell."""
+    ratio, low, high = _read_ratio(node)
+    observed, shuffled = (read_size(node[which], math.nan) for which in ("observed", "shuffled"))
+    numbers = ratio, low, high, node["p_value"].number(), q, observed, shuffled
+    size = math.nan if shown is None else shown.ratio
+    if "local_low" not in node:  # younger than the format
+        return EdgeOrder(*name, order_word(size, low, high, q), *numbers)
+    local = _read_ratio(node, "local_")
+    hits, expected = (read_size(node[which], math.nan) for which in ("hits", "expected"))
+    fixed = shown is not None and shown.has_fixed_order
+    word = order_word(size, *local[1:], q, max(hits, expected), fixed=fixed)
+    return EdgeOrder(*name, word, *numbers, None, *local, hits, expected)
+
+
+def _add_short(edges: list[EdgeOrder], nodes: list[Node], n_pairs: int) -> None:
+    """Add what was found in short blocks."""
+    there = [at for at, node in enumerate(nodes) if node.value is not None]
+    adjusted = benjamini_hochberg([_read_share(nodes[at]["p_value"]) for at in there], n_pairs)
+    for at, q in zip(there, adjusted, strict=True):
+        if edges[at].order != ORDERS[0]:
+            nodes[at].wrong("null, as this edge does not depend on order")
+        short = ShortScale(*_read_ratio(nodes[at]), nodes[at]["p_value"].number(), q)
+        edges[at] = replace(edges[at], short=short)
 
 
 def _add_remainders(edges: list[EdgeOrder], nodes: list[Node], graph: InfluenceGraph, n_pairs: int) -> None:

@@ -168,11 +168,11 @@ def test_events_are_shuffled_within_the_values_of_a_column(drifting, tmp_path):
     assert "Order test: 99 shuffles of every case within the same 'month'." in result.stdout
     assert "period 'month'" in " ".join(result.stdout.split())
     saved = sm.load(model).order_
-    assert (saved.within, len(saved.about_order)) == ("month", 0)
+    assert (saved.within, len(saved.depends_on_order)) == ("month", 0)
     assert len(saved.edges) > 2
     events = sm.read_events(drifting, period="month")
     assert sm.load(model).order_test(events, within="month") == saved
-    assert len(sm.load(model).order_test(events, within=None).about_order) > 2
+    assert len(sm.load(model).order_test(events, within=None).depends_on_order) > 2
     streamed = run("learn", drifting, "--lookback", "3", "--within", "month", "--engine", "stream", "--json")
     document = json.loads(streamed.stdout)
     assert document["order"]["within"] == "month"

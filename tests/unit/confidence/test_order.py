@@ -11,6 +11,7 @@ import summarkov as sm
 from summarkov.confidence import (
     EdgeOrder,
     Remainder,
+    ShortScale,
     Strata,
     Sums,
     against_shuffled,
@@ -40,7 +41,7 @@ def simulated(rates, edges=(), seed=0, lookback=3, first=None):
         if first is not None and i == 0:
             codes[:, 0] = first
         last[np.arange(n), codes[:, i]] = i
-    return sm.read_events([[LABELS[c] for c in row] for row in codes], labels=LABELS[:m])
+    return sm.read_events([[LABELS[c] for c in row] for row in codes], labels=LABELS[:m], ends="cut off")
 
 
 def even(n, length, m=6):
@@ -76,10 +77,10 @@ def test_p_values_are_those_of_a_binomial_variable():
     rng = np.random.default_rng(0)
     drawn = rng.binomial(50, 0.1, size=20_000) / 50
     for k in (0, 1, 5, 12, 15):
-        found, shuffled = against_shuffled(sums([k / 50, *drawn]))
+        found = against_shuffled(sums([k / 50, *drawn]))
         exact = 2 * min(stats.binom.cdf(k, 50, 0.1), stats.binom.sf(k - 1, 50, 0.1))
         assert float(found.p_value) == pytest.approx(min(exact, 1.0), rel=0.1)
-        assert float(shuffled) == pytest.approx(0.1 / 0.9, rel=0.02)
+        assert float(found.shuffled) == pytest.approx(0.1 / 0.9, rel=0.02)
 
 
 def test_weights_of_hits_do_not_change_the_tails():
@@ -87,27 +88,27 @@ def test_weights_of_hits_do_not_change_the_tails():
     rng = np.random.default_rng(1)
     hits_with = np.append(0, rng.binomial(130, 0.04, size=999)).astype(float)
     hits_without = 130 - hits_with
-    found, _ = against_shuffled(Sums(hits_with * 0.96, hits_without * 0.04, hits_with, hits_without))
+    found = against_shuffled(Sums(hits_with * 0.96, hits_without * 0.04, hits_with, hits_without))
     assert float(found.p_value) == pytest.approx(2 * 0.96**130, rel=0.25)
 
 
 def test_few_shuffles_are_paid_for():
     drawn = np.tile([0.4, 0.6], 10)
-    few, many = (float(against_shuffled(sums([0.7, *drawn[:n]]))[0].p_value) for n in (10, 20))
+    few, many = (float(against_shuffled(sums([0.7, *drawn[:n]])).p_value) for n in (10, 20))
     assert few > many > 0.05 > 2 * 0.5 * math.erfc(0.2 / 0.1 / math.sqrt(2))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.2, 0.33, 0.41, 0.5, 0.8, 1.0])
 def test_the_interval_leaves_out_1_just_where_p_is_small(share):
     drawn = np.random.default_rng(2).normal(0.3, 0.05, 60).clip(0.01, 0.99)
-    found, _ = against_shuffled(sums([share, *drawn]))
+    found = against_shuffled(sums([share, *drawn]))
     assert (float(found.p_value) < 0.05) == (not found.low <= 1 <= found.high)
     assert found.low <= found.ratio <= found.high
 
 
 def test_nothing_is_said_where_all_shuffles_agree():
     for shares in ([0.5, 0.2, 0.2, 0.2], [math.nan, 0.2, 0.3, 0.1]):
-        found, _ = against_shuffled(sums(shares))
+        found = against_shuffled(sums(shares))
         assert (float(found.p_value), float(found.low), float(found.high)) == (1.0, 0.0, math.inf)
         assert math.isnan(found.ratio)
 
@@ -127,10 +128,10 @@ def test_adjusted_p_values():
 @pytest.mark.parametrize(
     ("ratio", "low", "high", "adjusted", "word"),
     [
-        (2.0, 1.2, 3.0, 0.05, "about order"),
-        (2.0, 0.5, 0.8, 0.01, "about order"),
-        (2.0, 0.9, 1.9, 0.06, "company only"),
-        (0.5, 0.6, 1.2, 0.06, "company only"),
+        (2.0, 1.2, 3.0, 0.05, "depends on order"),
+        (2.0, 0.5, 0.8, 0.01, "depends on order"),
+        (2.0, 0.9, 1.9, 0.06, "co-occurrence only"),
+        (0.5, 0.6, 1.2, 0.06, "co-occurrence only"),
         (2.0, 0.9, 2.0, 0.06, "unclear"),
         (2.0, 1.1, 1.9, 0.06, "unclear"),
         (math.inf, 0.9, 1.9, 0.6, "unclear"),
@@ -142,15 +143,30 @@ def test_words(ratio, low, high, adjusted, word):
     assert order_word(ratio, low, high, adjusted) == word
 
 
-def test_what_is_competition():
+def test_a_verdict_of_co_occurrence_needs_ten_hits():
+    assert order_word(2.0, 0.9, 1.9, 0.06, evidence=9.9) == "unclear"
+    assert order_word(2.0, 0.9, 1.9, 0.06, evidence=10) == "co-occurrence only"
+
+
+def test_grades():
+    edge = EdgeOrder("a", "c", "depends on order", 1.5, 1.3, 1.7, 1e-4, 0.01, 1.6, 1.1, local_ratio=2.0)
+    there, gone = ShortScale(2.1, 1.5, 2.9, 1e-4, 0.01), ShortScale(1.1, 0.8, 1.5, 0.5, 1.0)
+    assert edge.order_scale is None
+    assert replace(edge, short=there).order_scale == "short range"
+    assert replace(edge, short=gone).order_scale == "slow change"
+    assert replace(edge, short=replace(gone, high=2.1)).order_scale is None
+    assert replace(edge, order="fixed order", short=there).order_scale is None
+
+
+def test_what_is_crowding_out():
     left = Remainder(("b",), 0.5, 0.4, 0.7, 0.0001, 0.01)
-    edge = EdgeOrder("a", "c", "about order", 0.4, 0.3, 0.5, 0.0001, 0.01, 0.5, 1.1)
-    assert not edge.is_competition
-    assert not replace(edge, remainder=left).is_competition
-    assert replace(edge, remainder=replace(left, adjusted=0.06)).is_competition
-    assert replace(edge, remainder=replace(left, ratio=1.4)).is_competition
-    assert replace(edge, ratio=1.5, remainder=left).is_competition
-    assert not replace(edge, ratio=1.5, remainder=replace(left, ratio=1.4)).is_competition
+    edge = EdgeOrder("a", "c", "depends on order", 0.4, 0.3, 0.5, 0.0001, 0.01, 0.5, 1.1)
+    assert not edge.is_crowding_out
+    assert not replace(edge, remainder=left).is_crowding_out
+    assert replace(edge, remainder=replace(left, adjusted=0.06)).is_crowding_out
+    assert replace(edge, remainder=replace(left, ratio=1.4)).is_crowding_out
+    assert replace(edge, ratio=1.5, remainder=left).is_crowding_out
+    assert not replace(edge, ratio=1.5, remainder=replace(left, ratio=1.4)).is_crowding_out
 
 
 # ---------------------------------------------------------------------- worlds whose truth is known
@@ -159,21 +175,21 @@ def test_what_is_competition():
 def test_company_is_not_order():
     graph, found = order_tested(simulated(classes(600, 30)))
     assert len(graph.edges_) > 10
-    assert found.about_order == ()
-    assert sum(edge.order == "company only" for edge in found.edges) > 0.8 * len(found.edges)
+    assert found.depends_on_order == ()
+    assert sum(edge.order == "co-occurrence only" for edge in found.edges) > 0.8 * len(found.edges)
 
 
-def test_true_edges_among_classes_are_about_order():
+def test_true_edges_among_classes_are_depends_on_order():
     truth = [(0, 1, 2.0), (2, 5, 2.0), (6, 0, 2.0)]
     _, found = order_tested(simulated(classes(500, 40, 8, times=3.0), truth))
-    up = {(edge.influencer, edge.target) for edge in found.about_order if edge.ratio > 1}
+    up = {(edge.influencer, edge.target) for edge in found.depends_on_order if edge.ratio > 1}
     assert up == {("a", "b"), ("c", "f"), ("g", "a")}
 
 
 def test_a_fixed_start_is_not_order():
     graph, found = order_tested(simulated(even(3000, 8), first=0))
     assert len(graph.edges_) > 10
-    assert found.about_order == ()
+    assert found.depends_on_order == ()
 
 
 def test_drift_is_not_order():
@@ -182,9 +198,9 @@ def test_drift_is_not_order():
     events = simulated(np.repeat(rates[None], 300, axis=0))
     graph, found = order_tested(events)
     assert (found.within, len(graph.edges_) > 5) == (12, True)
-    assert found.about_order == ()
+    assert found.depends_on_order == ()
     whole = graph.order_test(events, within=None)  # positions are compared with their like
-    assert (len(whole.edges) > 5, whole.about_order) == (True, ())
+    assert (len(whole.edges) > 5, whole.depends_on_order) == (True, ())
 
 
 def test_changes_at_any_place_are_not_order_unless_whole_sequences_are_shuffled():
@@ -192,30 +208,30 @@ def test_changes_at_any_place_are_not_order_unless_whole_sequences_are_shuffled(
     rates = np.where(late[..., None], [6, 6, 6, 1, 1, 1], [1, 1, 1, 6, 6, 6]).astype(float)
     events = simulated(rates)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events)
-    assert len(graph.order_test(events, within=None).about_order) > 5
+    assert len(graph.order_test(events, within=None).depends_on_order) > 5
     named = graph.order_test(events, within=late.ravel())
-    assert (named.within, named.about_order) == ("periods", ())
+    assert (named.within, named.depends_on_order) == ("periods", ())
 
 
-def test_room_that_others_take_is_competition():
+def test_room_that_others_take_is_crowding_out():
     _, found = order_tested(simulated(even(1500, 30), [(0, 1, 8.0)]))
-    inhibited = [edge for edge in found.about_order if edge.ratio < 1]
+    inhibited = [edge for edge in found.depends_on_order if edge.ratio < 1]
     assert len(inhibited) >= 4
     for edge in inhibited:
         assert edge.influencer == "a"
         assert edge.remainder.without == ("b",)
-        assert edge.is_competition
+        assert edge.is_crowding_out
     assert found.of("a", "b").remainder is None  # whom others only make room for
 
 
-def test_room_that_others_leave_is_competition():
+def test_room_that_others_leave_is_crowding_out():
     graph, found = order_tested(simulated(even(3000, 30), [(0, 1, 0.1)]))
-    assert not found.of("a", "b").is_competition
-    amplified = [edge for edge in found.about_order if edge.ratio > 1]
+    assert not found.of("a", "b").is_crowding_out
+    amplified = [edge for edge in found.depends_on_order if edge.ratio > 1]
     assert len(amplified) >= 4
     for edge in amplified:
         assert edge.remainder.without == ("b",)
-        assert edge.is_competition
+        assert edge.is_crowding_out
     told = [edge.competition for edge in graph.edges_ if edge.effect == "amplifies"]
     assert told == [True] * len(told)
 
@@ -223,11 +239,12 @@ def test_room_that_others_leave_is_competition():
 def test_an_inhibition_beside_an_amplification_is_left():
     graph, found = order_tested(simulated(even(1500, 30), [(0, 1, 4.0), (0, 2, 0.2)]))
     edge = found.of("a", "c")
-    assert edge.order == "about order"
-    assert not edge.is_competition
+    assert edge.order == "depends on order"
+    assert not edge.is_crowding_out
     assert edge.remainder.ratio < 0.4
     assert found.of("a", "b").remainder.without == ("c",)
-    assert 2 < found.of("a", "b").remainder.ratio < found.of("a", "b").ratio
+    assert found.of("a", "b").remainder.ratio > 1.5
+    assert found.of("a", "b").local_ratio > 3
     told = {(e.influencer, e.target): e.competition for e in graph.edges_}
     assert told["a", "c"] is False
     assert told["a", "b"] is False
@@ -240,11 +257,113 @@ def test_order_may_work_the_other_way_round():
     events = simulated(classes(1500, 30, times=8.0), [(0, 1, 0.6)])
     found = graph.fit(events).order_test(events)
     (edge,) = graph.edges_
-    assert (edge.effect, edge.order) == ("amplifies", "about order")
+    assert (edge.effect, edge.order) == ("amplifies", "depends on order")
     assert edge.order_high < 1
     assert edge.is_turned
     assert not replace(edge, order_ratio=1.2).is_turned
     assert found.of("a", "b").shuffled > found.of("a", "b").observed
+
+
+def runs(n, length, seed, m=6, again=0.7):
+    """The last label comes again with such a chance, else any does."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, m, (n, length))
+    for i in range(1, length):
+        same = rng.random(n) < again
+        codes[same, i] = codes[same, i - 1]
+    return sm.read_events([[LABELS[c] for c in row] for row in codes], labels=LABELS[:m], ends="cut off")
+
+
+def of_others(found):
+    """Edges between different labels that depend on order and are more than crowding out."""
+    return [e for e in found.depends_on_order if e.influencer != e.target and not e.is_crowding_out]
+
+
+def test_runs_of_labels_are_no_influence_on_others():
+    graph, found = order_tested(runs(400, 40, 1))
+    assert len(graph.edges_) > 12
+    assert of_others(found) == []
+    assert {e.influencer for e in found.depends_on_order} == set("abcdef")  # each on itself
+
+
+def test_self_excitation_is_no_influence_on_others():
+    excited = [(z, z, 12.0) for z in range(6)]
+    _, found = order_tested(simulated(even(400, 40), excited, seed=3))
+    assert of_others(found) == []
+
+
+def test_a_slow_cycle_is_graded_as_slow_change():
+    rng = np.random.default_rng(2)
+    phase, own = rng.random((600, 1, 1)), np.arange(6) / 6
+    turn = np.arange(40)[None, :, None] / 40 + phase + own
+    _, found = order_tested(simulated(np.exp(np.cos(2 * np.pi * turn))), within=24)
+    grades = [edge.order_scale for edge in of_others(found)]
+    assert grades.count("slow change") > len(grades) / 2 > 3
+    assert grades.count("short range") <= 1
+
+
+def test_a_true_edge_is_graded_as_short_range():
+    _, found = order_tested(simulated(even(800, 40), [(0, 1, 4.0)]))
+    assert found.within_short == 4
+    assert found.of("a", "b").order_scale == "short range"
+    assert 2 < found.of("a", "b").local_ratio < 4
+
+
+def test_nothing_is_graded_in_short_sequences():
+    _, found = order_tested(simulated(even(3000, 12), [(0, 1, 4.0)]))
+    assert found.of("a", "b").order == "depends on order"
+    assert found.of("a", "b").short is None
+
+
+@pytest.mark.parametrize(("n", "apart", "late"), [(1125, 0, 8), (4268, 6, 1), (8799, 2, 0)])
+def test_steps_in_fixed_order(n, apart, late):
+    """b comes after a in nearly all cases, near or far: whatever shuffled cases show, the order is fixed."""
+    rng = np.random.default_rng(n)
+    cases = []
+    for number in range(n):
+        between = [str(c) for c in rng.choice(list("cdef"), apart)]
+        pair = ["b", *between, "a"] if number < late else ["a", *between, "b"]
+        cases.append([str(rng.choice(list("cdef"))), *pair, *(str(c) for c in rng.choice(list("cdef"), 4))])
+    events = sm.read_events(cases)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, required=["a"]), targets=["b"]).fit(events)
+    found = graph.order_test(events, n=19)
+    assert found.of("a", "b").order == "fixed order"
+    assert found.of("a", "b").order_scale is None
+    assert "b" not in {edge.target for edge in found.depends_on_order if edge.influencer == "a"}
+
+
+def test_few_steps_in_order_are_not_called_co_occurrence():
+    """All 41 second steps come after the first, 39 immediately."""
+    rng = np.random.default_rng(0)
+    cases = [[str(c) for c in rng.choice(list("cdefgh"), 8)] for _ in range(200)]
+    for number in range(41):
+        cases[number][3 : 3 + (2 if number < 39 else 1)] = ["a", "b"]
+        if number >= 39:
+            cases[number][4:5] = ["g", "b"]
+    events = sm.read_events(cases)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, required=["a"]), targets=["b"]).fit(events)
+    assert graph.order_test(events).of("a", "b").order == "depends on order"
+
+
+def test_p_values_of_given_edges_that_are_not_there():
+    """In 200 small worlds about one in twenty is below .05, with runs of labels and without."""
+    for world in (lambda seed: simulated(even(60, 40), seed=seed), lambda seed: runs(60, 40, seed)):
+        below = 0
+        for seed in range(200):
+            events = world(seed)
+            model = sm.BSuMM(lookback=3, required=["a"], candidates=[])
+            graph = sm.InfluenceGraph(model, targets=["b"]).fit(events)
+            below += graph.order_test(events, n=39, seed=seed).edges[0].p_value < 0.05
+        assert 2 <= below <= 20
+
+
+def test_learned_look_backs_are_said_to_be_chosen_before_the_test():
+    events = simulated(even(200, 20), [(0, 1, 6.0)])
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback="auto"), targets=["b"]).fit(events)
+    found = graph.order_test(events, n=19)
+    assert found.after_selection
+    assert "after selection" in repr(found)
+    assert not order_tested(events, n=19)[1].after_selection
 
 
 # ---------------------------------------------------------------------- in a graph
@@ -267,7 +386,7 @@ def test_what_was_found_is_merged_into_the_edges_and_forgotten_with_new_events(e
     table = graph.edges_.to_frame("pyarrow")
     assert table.column("order").to_pylist() == [edge.order for edge in graph.edges_]
     assert table.schema.field("order_q").type == "double"
-    assert graph.to_networkx().edges["a", "b"]["order"] == "about order"
+    assert graph.to_networkx().edges["a", "b"]["order"] == "depends on order"
     graph.partial_fit(events)
     assert graph.order_ is None
     assert graph.edges_[0].order is None
@@ -298,7 +417,7 @@ def test_weights_are_copies():
 def test_every_family_with_edges_is_order_tested(events, model):
     graph = sm.InfluenceGraph(model).fit(events)
     found = graph.order_test(events, n=39)
-    assert found.of("a", "b").order == "about order"
+    assert found.of("a", "b").order == "depends on order"
     assert found.of("a", "b").ratio > 1
 
 
@@ -306,7 +425,7 @@ def test_a_graph_without_edges():
     graph, found = order_tested(sm.read_events([["a", "b"], ["b", "a"]] * 20))
     if not graph.edges_:
         assert found.edges == ()
-    assert found.about_order == ()
+    assert found.depends_on_order == ()
 
 
 @pytest.mark.parametrize(
@@ -356,7 +475,7 @@ def test_it_is_saved_with_the_graph(events, tmp_path):
         (["n_pairs"], 1, "at least as many pairs"),
         (["edges"], [], "every edge of the graph"),
         (["edges", 0, "order"], "unclear", "which is what the rest of the file says"),
-        (["edges", 0, "order"], "perhaps", 'expected "about order"'),
+        (["edges", 0, "order"], "perhaps", 'expected "depends on order"'),
         (["edges", 0, "adjusted"], 0.5, "which is what the rest of the file says"),
         (["edges", 0, "p_value"], 2, "a number from 0 to 1"),
         (["edges", 0, "low"], -1, "a number from 0 on"),
@@ -378,6 +497,34 @@ def test_a_damaged_block_is_refused(events, path, value, words):
     place[path[-1]] = value
     with pytest.raises(sm.errors.StoreError, match=words):
         _read(Node(json.loads(json.dumps(document)), "graph.json"))
+
+
+def test_a_file_of_an_older_version_is_read(events):
+    from summarkov.models.loading import _read
+    from summarkov.store import Node
+
+    graph, found = order_tested(events, n=19)
+    document = json.loads(json.dumps(graph.to_document()))
+    del document["order"]["within_short"], document["order"]["after_selection"]
+    for edge in document["order"]["edges"]:
+        for name in ("local_ratio", "local_low", "local_high", "hits", "expected", "short"):
+            del edge[name]
+        edge["order"] = {"depends on order": "about order", "co-occurrence only": "company only"}.get(
+            order_word(
+                next(
+                    e.ratio
+                    for e in graph.edges_
+                    if (e.influencer, e.target) == (edge["influencer"], edge["target"])
+                ),
+                edge["low"],
+                edge["high"],
+                edge["adjusted"],
+            ),
+            "unclear",
+        )
+    again = _read(Node(document, "graph.json")).order_
+    assert again.of("a", "b").order == found.of("a", "b").order == "depends on order"
+    assert again.of("a", "b").local_ratio is None
 
 
 def test_names_of_the_fields():

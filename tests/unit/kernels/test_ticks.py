@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import oracle_ticks as oracle
 from strategies import examples
 from summarkov import kernels
-from summarkov.kernels import history_tests, numpy_kernels, resampling
+from summarkov.kernels import history_tests, numpy_kernels
 from summarkov.kernels.index import UNLIMITED, Places
 from summarkov.kernels.resampling import Positions
 
@@ -207,36 +207,6 @@ def test_under_many_weights(question, influencers, target):
         seen = counts.any(axis=1)
         where = [i for i, key in enumerate(found[0].tolist()) if key in keys[seen].tolist()]
         assert np.array_equal(found[2][:, where][..., b], present[:, seen])
-
-
-@pytest.mark.parametrize("kernel", BOTH)
-@examples(80)
-@given(questions(), st.integers(1, 4))
-def test_presence(kernel, question, stratum):
-    made, _, lookbacks, delay, cut = question
-    index = index_of(made, cut)
-    chosen = [NAMES.index(z) for z in ("A", "C", "1st=yes")]
-    windows = [lookbacks[NAMES[z]] for z in chosen]
-    sizes = [UNLIMITED if size is None else size for size, _ in windows]
-    asked = kernels.PresenceAsked(
-        np.array(chosen, np.int32),
-        np.array(sizes, np.int64),
-        np.array([0, 3]),
-        np.array([NAMES.index("B")], np.int32),
-        np.array([0, 1]),
-        np.array([stratum]),
-        delay[0],
-        np.array([in_time for _, in_time in windows]),
-        delay[1],
-    )
-    of_presence = resampling if kernel is numpy_kernels else kernel
-    ((keys, counts),) = of_presence.count_presence(index, cut, None, asked)
-
-    def state_of(case, position):
-        levels = oracle.state(case, position, [NAMES[z] for z in chosen], lookbacks, delay, "binary")
-        return (*levels, int(position >= stratum))
-
-    assert rows(keys, counts) == naive(made, cut, [1] * len(made), ["B"], state_of)
 
 
 @pytest.mark.parametrize("kernel", BOTH)

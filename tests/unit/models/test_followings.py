@@ -13,6 +13,9 @@ from summarkov.errors import StoreError
 from summarkov.events.vocabulary import END
 from summarkov.explain import Influence
 
+#: Cases that end say so with an event of their own.
+pytestmark = pytest.mark.cut_off
+
 OLD = Path(__file__).parents[3] / "fuzz" / "corpus" / "model"
 
 

@@ -360,7 +360,7 @@ def test_how_sure_it_is():
         sequences, ["declined" if "e5" in s[-2:] else "paid" for s in sequences]
     )
     tested = near.order_test(sequences, ["declined" if "e5" in s[-2:] else "paid" for s in sequences], n=49)
-    assert [(edge.influencer, edge.order) for edge in tested.edges] == [("e5", "about order")]
+    assert [(edge.influencer, edge.order) for edge in tested.edges] == [("e5", "depends on order")]
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_what_follows_a_tick_is_found_and_nothing_else():
     assert 2.7 <= found["a", "b"].ratio <= 3.3
     assert found["a", "b"].low > 2
     tested = graph.order_test(sm.read_events(ticks()), n=49)
-    assert [edge.order for edge in tested.edges] == ["about order"]
+    assert [edge.order for edge in tested.edges] == ["depends on order"]
 
 
 def test_in_row_order_the_same_labels_seem_to_inhibit_themselves():
@@ -219,11 +219,11 @@ def test_shuffles_stay_within_times_and_periods():
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events)
     assert edges(graph)
     whole = graph.order_test(events, within=None, n=49)
-    assert len(whole.about_order) > 0
-    assert len(graph.order_test(events, within="20h", n=49).about_order) == 0
+    assert len(whole.depends_on_order) > 0
+    assert len(graph.order_test(events, within="20h", n=49).depends_on_order) == 0
     halves = np.tile(np.repeat(["first", "second"], 60), 60)
     found = graph.order_test(events, within=halves, n=49)
-    assert (found.within, len(found.about_order)) == ("periods", 0)
+    assert (found.within, len(found.depends_on_order)) == ("periods", 0)
     with pytest.raises(SettingError, match="is a time, and these events have none that is measured so"):
         graph.order_test(events, within="20")
     with pytest.raises(SettingError, match="7200 events, and 3 names of periods"):

@@ -62,7 +62,7 @@ def confidence(
     ),
     order_test: bool = flag(
         "--order-test/--no-order-test",
-        "Test too whether each edge is about order, or whether shuffled sequences show it.",
+        "Test too whether each edge depends on order, or whether shuffled cases show it.",
         default=True,
     ),
     within: Within = None,

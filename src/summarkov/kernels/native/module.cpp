@@ -1,12 +1,14 @@
 // The native kernels as Python sees them: the same names and results as numpy_kernels.py.
 #include <pybind11/stl.h>
 
+#include <numeric>
+
 #include "arrays.hpp"
 #include "boosted.hpp"
 #include "clusters.hpp"
 #include "count.hpp"
 #include "followed.hpp"
-#include "presence.hpp"
+#include "order.hpp"
 #include "resampling.hpp"
 #include "tests.hpp"
 
@@ -257,25 +259,41 @@ struct PyPresence {
 };
 
 // For each target: keys, the levels of its influencers and last the stratum; and counts, a row for each key.
-py::list presence(const PyPresence& given) {
-    PresenceTables sink;
-    given.scan(sink);
-    const auto& tables = sink.tables;
-    const PresenceAsked asked = given.asked();
+// `ends` are the last rows of the look-backs, `first` and `before` as in Reach: nothing where every row is a position.
+py::list order_counts(const Array<std::int32_t>& codes, const Array<std::int64_t>& tick,
+                      const Array<std::int64_t>& bounds, const Array<std::int64_t>& times,
+                      const Array<std::int64_t>& stratum, const Array<std::int64_t>& cuts,
+                      const Array<std::uint64_t>& seeds, const MaybeWeights& weights, const Array<std::int32_t>& held,
+                      const Array<std::int64_t>& held_by, const Array<bool>& stays, std::int64_t n_labels,
+                      const Array<std::int64_t>& edges, const Array<std::int32_t>& strata,
+                      const Array<std::int64_t>& reaches, const Array<std::int32_t>& left_out,
+                      std::int64_t delay, bool delay_in_time, const Array<std::int64_t>& replicates) {
+    const Ticked events{span(codes), span(tick), span(bounds), span(times), span(stratum), span(cuts), span(seeds),
+                        weights_of(weights).of, span(held), span(held_by), stays.data(), n_labels};
+    const auto some = span(replicates);
+    const std::int64_t width = 1 + 3 * some.size;
     py::list found;
-    for (std::int64_t t = 0; t < asked.n_targets(); ++t) {
-        const auto rows = tables[t].rows();
-        const std::int64_t width = asked.starts[t + 1] - asked.starts[t], x = asked.n_outcomes(t);
-        py::array_t<std::int32_t> keys({static_cast<std::int64_t>(rows.size()), width + 1});
-        py::array_t<Count> counts({static_cast<std::int64_t>(rows.size()), x});
-        std::int32_t* key = keys.mutable_data();
-        Count* to = counts.mutable_data();
-        for (const auto& [row, from] : rows) {
-            for (std::int64_t u = width; u-- > 0;) *key++ = static_cast<std::int32_t>(row >> u & 1);
-            *key++ = static_cast<std::int32_t>(row >> width);
-            to = std::copy_n(from, x, to);
+    for (py::ssize_t e = 0; e < edges.shape(0); ++e) {
+        // Influencer, target, look-back, whether it is a time, whether only what stays is counted, and where the
+        // labels of its strata and those left out begin and end.
+        const std::int64_t* row = edges.data(e);
+        OrderEdge edge{static_cast<std::int32_t>(row[0]), static_cast<std::int32_t>(row[1]), {row[2], row[3] != 0},
+                       {delay, delay_in_time}, {strata.data() + row[5], row[6] - row[5]}, {},
+                       {left_out.data() + row[7], row[8] - row[7]}, row[4] != 0};
+        for (std::int64_t u = row[5]; u < row[6]; ++u) edge.reaches.push_back({reaches.at(u, 0), reaches.at(u, 1) != 0});
+        OrderTable table;
+        without_python([&] { table = OrderCount(events, edge, some).run(); });
+        const auto n = static_cast<std::int64_t>(table.keys.size());
+        std::vector<std::int64_t> order(n);
+        std::iota(order.begin(), order.end(), 0);
+        std::sort(order.begin(), order.end(), [&](auto a, auto b) { return table.keys[a] < table.keys[b]; });
+        py::array_t<std::int64_t> keys(n);
+        py::array_t<Count> counts({n, width});
+        for (std::int64_t i = 0; i < n; ++i) {
+            keys.mutable_data()[i] = static_cast<std::int64_t>(table.keys[order[i]]);
+            std::copy_n(table.counts.data() + order[i] * width, width, counts.mutable_data() + i * width);
         }
-        found.append(py::make_tuple(keys, counts));
+        found.append(py::make_tuple(keys, counts, table.influencers, table.in_one_block));
     }
     return found;
 }
@@ -308,18 +326,6 @@ py::list clusters(const PyPresence& given, const std::vector<Array<std::int64_t>
         found.append(py::make_tuple(squares, counts));
     }
     return found;
-}
-
-py::array_t<std::int32_t> shuffled(const Array<std::int32_t>& codes, const Array<std::int64_t>& offsets,
-                                   const Array<std::uint64_t>& seeds, std::int64_t begun, std::int64_t kept,
-                                   std::int64_t within) {
-    py::array_t<std::int32_t> made(codes.size());
-    const auto from = span(codes);
-    const auto cuts = span(offsets);
-    const auto each = span(seeds);
-    std::int32_t* to = made.mutable_data();
-    without_python([&] { shuffle(from, cuts, each, begun, kept, within, to); });
-    return made;
 }
 
 class Grower {
@@ -411,7 +417,6 @@ PYBIND11_MODULE(_native, m) {
                       std::int64_t, MaybeWeights, Array<std::int32_t>, Array<std::int64_t>, std::vector<std::size_t>,
                       Array<std::int64_t>, Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>, std::int64_t,
                       Array<std::int32_t>, Array<std::int32_t>, std::vector<Array<std::int32_t>>, Array<bool>>());
-    m.def("presence", &presence);
     m.def("clusters", &clusters);
-    m.def("shuffled", &shuffled);
+    m.def("order_counts", &order_counts);
 }

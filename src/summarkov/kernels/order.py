@@ -1,0 +1,261 @@
+"""What an edge is compared with: the same sequences, its influencer's events moved against all the others.
+
+Events of the influencer Z and all others are two processes if Z has no influence. So the order of the
+others is kept, and turned against Z's by a random number of steps inside of each block: every other event
+takes what is in its own past along, and meets Z where it comes to stand. Where the target is Z itself, or
+stays in place, Z's events are scattered over their block instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from summarkov.kernels.index import UNLIMITED
+from summarkov.kernels.resampling import _random_numbers
+from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+
+#: Counts of an edge: the keys of its strata, ``counts[stratum, 1 + 3 * replicates]`` (positions; then of each
+#: replicate the positions and the hits with the influencer in the window, and all hits), the number of events
+#: of the influencer, and of those that are in sequences of one block.
+OrderCounts = tuple[IntArray, IntArray, int, int]
+
+
+class OrderEvents(NamedTuple):
+    """Whole sequences, whose events stand at ticks that are numbered through all of them."""
+
+    codes: CodeArray  # of each row
+    tick: IntArray  # of each row, in order
+    bounds: IntArray  # the first tick of each sequence, and the number of all
+    times: IntArray  # of each tick; empty if there are none
+    stratum: IntArray  # of each tick
+    cuts: IntArray  # where blocks begin, and the number of ticks; no block is in two sequences
+    seeds: HashArray  # of each block
+    weights: IntArray | None  # of each sequence
+    held: CodeArray  # attributes, and the sequence that has each
+    held_by: IntArray
+    stays: BoolArray  # of each label (last: of none) whether its rows keep their places
+    n_labels: int
+
+
+class OrderEdges(NamedTuple):
+    """Edges.
+
+    A row of ``edges`` is an influencer, a target, a look-back, whether that is a time, whether only what
+    stays is counted, and where in ``strata`` and in ``left_out`` the labels of the edge begin and end.
+    ``reaches`` are the look-backs of ``strata``, and whether they are times.
+    """
+
+    edges: IntArray
+    strata: CodeArray
+    reaches: IntArray
+    left_out: CodeArray
+    delay: int = 0
+    delay_in_time: bool = False
+
+
+def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -> list[OrderCounts]:
+    """Count every edge in each of the replicates; 0 is the data as they are."""
+    return [_counted(events, edges, row, replicates) for row in edges.edges.tolist()]
+
+
+def _counted(events: OrderEvents, edges: OrderEdges, row: Sequence[int], replicates: IntArray) -> OrderCounts:
+    z, x, lookback, in_time, only, first, last, first_out, last_out = row
+    fixed = x == z or bool(events.stays[x])
+    is_z = events.codes == z
+    shown = np.ones(len(is_z), bool) if fixed else ~is_z & ~events.stays[events.codes]
+    elements = _Elements(events, shown, (edges.delay, edges.delay_in_time))
+    hit = elements.having(events.codes == x)
+    stays = elements.having(events.stays[events.codes])
+    out = elements.having(np.isin(events.codes, edges.left_out[first_out:last_out])) & ~hit
+    if only:
+        out |= ~stays
+    pattern = np.zeros(elements.n, np.int64)
+    for bit, (label, reach) in enumerate(
+        zip(edges.strata[first:last].tolist(), edges.reaches[first:last].tolist(), strict=True)
+    ):
+        some = np.flatnonzero(elements.having(events.codes == label))
+        there = elements.in_window(some, reach[0], bool(reach[1]))
+        for sequence in events.held_by[events.held == label].tolist():
+            there[elements.starts[sequence] : elements.starts[sequence + 1]] = True
+        pattern |= there.astype(np.int64) << bit
+    key = (events.stratum[elements.tick] << (last - first)) | pattern
+    weight = np.ones(elements.n, np.int64) if events.weights is None else events.weights[elements.sequence]
+    made: _Rotated | _Scattered
+    if fixed:
+        of_z = elements.having(is_z)
+        reach = lookback, bool(in_time)
+        made = _Scattered(events, elements, (key, weight, out, hit, stays), of_z, x == z, reach)
+    else:
+        everything = _Elements(events, np.ones(len(is_z), bool), (edges.delay, edges.delay_in_time))
+        some = np.flatnonzero(everything.having(is_z))
+        with_z = everything.in_window(some, lookback, bool(in_time))[
+            np.searchsorted(everything.tick, elements.tick)
+        ]
+        made = _Rotated(events, elements, (key, weight, out, hit), with_z)
+    keys, counts = made(replicates)
+    kept = counts[:, 0] > 0
+    of_sequence = np.bincount(_sequence_of(events, events.tick[is_z]), minlength=len(events.bounds) - 1)
+    each = of_sequence if events.weights is None else of_sequence * events.weights
+    one_block = np.bincount(_sequence_of(events, events.cuts[:-1]), minlength=len(each)) <= 2
+    return keys[kept], counts[kept], int(each.sum()), int(each[one_block].sum())
+
+
+def _sequence_of(events: OrderEvents, ticks: IntArray) -> IntArray:
+    return np.asarray(np.searchsorted(events.bounds, ticks, side="right") - 1)
+
+
+class _Elements:
+    """The ticks that hold one of some rows, as positions of their own."""
+
+    def __init__(self, events: OrderEvents, shown: BoolArray, delay: tuple[int, bool]) -> None:
+        self.shown, self.delay = shown, delay
+        self.tick, self.of = np.unique(events.tick[shown], return_inverse=True)
+        self.n = len(self.tick)
+        self.sequence = _sequence_of(events, self.tick)
+        self.starts = np.searchsorted(self.tick, events.bounds)
+        self.times = events.times[self.tick] if len(events.times) else events.times
+
+    def having(self, rows: BoolArray) -> BoolArray:
+        """Which of them hold one of some rows."""
+        found = np.zeros(self.n, bool)
+        found[self.of[rows[self.shown]]] = True
+        return found
+
+    def in_window(self, some: IntArray, lookback: int, in_time: bool) -> BoolArray:
+        """Which of them have one of some in their window."""
+        begin, end = self._beyond(some, *self.delay), self._beyond(some, lookback, in_time)
+        there = end > begin
+        changes = np.zeros(self.n + 1, np.int64)
+        np.add.at(changes, begin[there], 1)
+        np.add.at(changes, end[there], -1)
+        return np.asarray(np.cumsum(changes[:-1]) > 0)
+
+    def _beyond(self, some: IntArray, size: int, in_time: bool) -> IntArray:
+        """The first of its sequence that is further than so much after each of some."""
+        stop = self.starts[self.sequence[some] + 1]
+        if not in_time or size == UNLIMITED:
+            return np.asarray(some + np.minimum(size, stop - some - 1) + 1)
+        low, high = some + 1, stop.copy()
+        while (searching := low < high).any():  # all binary searches at once
+            middle = np.where(searching, (low + high) // 2, 0)
+            near = searching & (self.times[middle] - self.times[some] <= size)
+            low = np.where(near, middle + 1, low)
+            high = np.where(searching & ~near, middle, high)
+        return low
+
+
+def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
+    """Numbers from 0 on that are less than each of ``n``, which have at most 32 bits."""
+    half = np.uint64(32)
+    numbers = (_random_numbers(seeds, np.uint64(step)) >> half) * n.astype(np.uint64)
+    return (numbers >> half).astype(np.int64)
+
+
+class _Rotated:
+    """The others turn inside of blocks.
+
+    Those count that differ from the one before, and come neither after the target nor after what is left out.
+    """
+
+    def __init__(
+        self,
+        events: OrderEvents,
+        elements: _Elements,
+        each: tuple[IntArray, IntArray, BoolArray, BoolArray],
+        with_z: BoolArray,
+    ) -> None:
+        key, weight, out, hit = each
+        what = np.zeros(elements.n, np.uint64)
+        codes = events.codes[elements.shown].astype(np.int64)
+        np.add.at(what, elements.of, _random_numbers((codes + 2).astype(np.uint64), np.uint64(1)))
+        follows = np.append(False, elements.sequence[1:] == elements.sequence[:-1])[: elements.n]
+        again = follows & np.append(False, what[1:] == what[:-1])[: elements.n]
+        after = follows & np.append(False, (hit | out)[:-1])[: elements.n]
+        turns = ~again
+        self.keys, row = np.unique(key[turns], return_inverse=True)
+        self.cell = np.where((out | after)[turns], -1, 2 * row + hit[turns])
+        self.weight = weight[turns]
+        block = np.searchsorted(events.cuts, elements.tick[turns], side="right") - 1
+        _, self.begin, self.of, self.size = np.unique(
+            block, return_index=True, return_inverse=True, return_counts=True
+        )
+        self.seeds = events.seeds[block[self.begin]]
+        self.slots = np.flatnonzero(with_z[turns])
+
+    def __call__(self, replicates: IntArray) -> tuple[IntArray, IntArray]:
+        n = len(self.keys)
+        counts = np.zeros((n, 1 + 3 * len(replicates)), np.int64)
+        all_cells = self._table(self.cell, self.weight)
+        counts[:, 0] = all_cells.sum(axis=1)
+        of = self.of[self.slots]
+        begin, size, weight = self.begin[of], self.size[of], self.weight[self.slots]
+        for b, replicate in enumerate(replicates.tolist()):
+            turn = np.zeros(len(of), np.int64)
+            if replicate:
+                turn = _random_below(self.seeds, replicate, self.size)[of]
+            met = self._table(self.cell[begin + (self.slots - begin + turn) % size], weight)
+            counts[:, 1 + 3 * b] = met.sum(axis=1)
+            counts[:, 2 + 3 * b] = met[:, 1]
+            counts[:, 3 + 3 * b] = all_cells[:, 1]
+        return self.keys, counts
+
+    def _table(self, cells: IntArray, weight: IntArray) -> IntArray:
+        found = np.zeros(2 * len(self.keys), np.int64)
+        np.add.at(found, cells[cells >= 0], weight[cells >= 0])
+        return found.reshape(-1, 2)
+
+
+class _Scattered:
+    """Events of the influencer are scattered inside of blocks, over all places of events that do not stay."""
+
+    def __init__(
+        self,
+        events: OrderEvents,
+        elements: _Elements,
+        each: tuple[IntArray, IntArray, BoolArray, BoolArray, BoolArray],
+        of_z: BoolArray,
+        itself: bool,
+        reach: tuple[int, bool],
+    ) -> None:
+        key, self.weight, self.out, self.hit, stays = each
+        self.elements, self.of_z, self.itself = elements, of_z, itself
+        self.reach = reach
+        self.keys, self.row = np.unique(key, return_inverse=True)
+        block = np.searchsorted(events.cuts, elements.tick, side="right") - 1
+        may = of_z | ~(stays | (self.out & itself))
+        may &= np.isin(block, block[of_z])
+        places = np.flatnonzero(may)
+        self.places = places[np.lexsort((places, ~of_z[places], block[places]))]  # those of Z first
+        blocks, self.begin, self.size = np.unique(block[self.places], return_index=True, return_counts=True)
+        self.seeds = events.seeds[blocks]
+        self.moved = np.bincount(np.searchsorted(blocks, block[of_z]), minlength=len(blocks))
+
+    def __call__(self, replicates: IntArray) -> tuple[IntArray, IntArray]:
+        counts = np.zeros((len(self.keys), 1 + 3 * len(replicates)), np.int64)
+        self._add(counts[:, 0], ~self.out)
+        for b, replicate in enumerate(replicates.tolist()):
+            chosen = self.of_z if not replicate else self._chosen(np.uint64(replicate))
+            met = self.elements.in_window(np.flatnonzero(chosen), *self.reach)
+            hits = (chosen if self.itself else self.hit) & ~self.out
+            for what, some in enumerate((met & ~self.out, met & hits, hits)):
+                self._add(counts[:, 1 + 3 * b + what], some)
+        return self.keys, counts
+
+    def _chosen(self, replicate: np.uint64) -> BoolArray:
+        """Where the influencer's events are now: the first steps of shuffling the places of each block."""
+        mixed, seeds = self.places.copy(), _random_numbers(self.seeds, replicate)
+        for step in range(int(self.moved.max(initial=0))):
+            here = np.flatnonzero(self.moved > step)
+            other = _random_below(seeds[here], step + 1, self.size[here] - step)
+            one = self.begin[here] + step
+            mixed[one], mixed[one + other] = mixed[one + other], mixed[one]
+        found = np.zeros(self.elements.n, bool)
+        first = np.arange(len(mixed)) - np.repeat(self.begin, self.size) < np.repeat(self.moved, self.size)
+        found[mixed[first]] = True
+        return found
+
+    def _add(self, to: IntArray, some: BoolArray) -> None:
+        np.add.at(to, self.row[some], self.weight[some])
