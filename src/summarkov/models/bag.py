@@ -268,7 +268,7 @@ def _bag_edge(node: Node, bag: Bag) -> Influence:
 
 def _read_compared(node: Node) -> dict[str, Any]:
     """What the ratio rests on, and whether a comparison is missing; nothing of older files."""
-    if "comparable_hits" not in node:
+    if "comparable_hits" not in node or node["comparable_hits"].value is None:
         return {}
     missing = node["not_comparable"].one_of(("", NOT_NAMED))
     counts = {name: read_size(node[name], 0.0) for name in ("comparable_hits", "comparable_expected")}

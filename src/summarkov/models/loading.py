@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 #: Entries that are younger than the format: a file may be without them.
 _YOUNGER = (
+    *("comparable_hits", "comparable_expected", "not_comparable"),
     *("followings", "max_sets", "seldom", "false_edges", "n_targets", "classes"),
     *FOLLOW_FIELDS,
     *("corrected_ratio", "corrected_low", "corrected_high", "contexts", "last_labels"),

@@ -228,9 +228,7 @@ def _print_next(console: Page, graph: InfluenceGraph, why: Sequence[Explanation]
     layout = graph.layout_
     influencers = {z for model in graph.models_.values() for z in model.influencers_}
     held = ", or hold" if influencers & set(layout.attributes) else ""
-    usually = (
-        "the share of ticks that have the label" if layout.together else "the label's share of all events"
-    )
+    usually = "the share of ticks that have the label" if layout.together else "its share of all moments"
     console.print(
         f"Because of: which of its influencers occurred {words}{held}, and how often that was seen. "
         f"Usually: {usually}."
