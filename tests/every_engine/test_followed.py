@@ -210,4 +210,4 @@ def test_a_source_that_shows_counts_only_does_not_know():
     assert (edge.cases_followed, edge.followed, edge.follow_rule, edge.n_with) == (None, None, None, 2.0)
 
 
-EVENTS = sm.read_events([["A", "B"], ["A", "B"]])
+EVENTS = sm.read_events([["A", "B"], ["A", "B"]], ends="cut off")

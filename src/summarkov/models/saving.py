@@ -183,8 +183,15 @@ def order_document(found: OrderTest) -> dict[str, Any]:
             left = {_without(edge): edge.remainder.without, **finite(vars(edge.remainder))}
             del left["without"]
         short = None if edge.short is None else finite(vars(edge.short))
-        edges.append({**finite(vars(edge)), "remainder": left, "short": short})
+        numbers = vars(edge)
+        if edge.local_low is None:  # of an earlier version
+            numbers = {name: numbers[name] for name in numbers if name not in _OF_SCALES}
+        edges.append({**finite(numbers), "remainder": left, "short": short})
     return {**vars(found), "edges": edges}
+
+
+#: What tests of earlier versions do not know.
+_OF_SCALES = ("local_ratio", "local_low", "local_high", "hits", "expected")
 
 
 def _without(edge: EdgeOrder) -> str:

@@ -158,4 +158,4 @@ def test_it_is_said_of_an_edge_that_was_selected_narrowly() -> None:
     narrow = {"corrected_ratio": 1.2, "corrected_low": 0.95, "corrected_high": 2.4}
     edge = Influence("A", "B", "amplifies", 1.8, 1.3, 2.4, 36, 200, 20, 200, **narrow)
     assert edge.is_narrow
-    assert verdict(edge).endswith("1.3 to 2.4); ×1.2 (0.95 to 2.4) allowing for its narrow selection")
+    assert verdict(edge).endswith("1.3 to 2.4); barely selected, selection-adjusted ×1.2 (0.95 to 2.4)")

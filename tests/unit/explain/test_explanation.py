@@ -8,6 +8,9 @@ import summarkov as sm
 from summarkov.confidence import seen
 from summarkov.explain import Active, Counterfactual
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 # B follows A 24 times of 30, and A then X 3 times of 6; otherwise never.
 EVENTS = (
     [["A", "B"]] * 24 + [["A", "C"]] * 6 + [["A", "X", "B"]] * 3 + [["A", "X", "C"]] * 3 + [["C", "C"]] * 40

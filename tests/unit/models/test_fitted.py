@@ -11,7 +11,7 @@ from scipy.stats import beta
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.explain import sentences
+from summarkov.explain import sentences, verdicts
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -163,7 +163,7 @@ def test_the_ratio_and_the_rates_alone_may_point_opposite_ways():
     z = {e.influencer: e for e in given(sm.BSuMM, "X", ["W", "Z"], lookback=2).fit(events).influences_}["Z"]
     assert (z.effect, z.is_reversed) == ("inhibits", True)
     assert z.rate_with > z.rate_without
-    assert "point the other way" in sentences.verdict(z)
+    assert "point the other way" in verdicts.verdict(z)
 
 
 #: Z makes X likely where W did not occur, and unlikely where it did.
@@ -182,7 +182,7 @@ def test_mixed():
     )
     assert (z.n_with, z.n_without, z.depends) == (80, 400, "inhibits with W, amplifies without")
     assert (w.influencer, w.effect, w.depends) == ("W", "mixed", "inhibits with Z, amplifies without")
-    assert sentences.times(z) == "mixed"
+    assert verdicts.times(z) == "mixed"
     assert z.evidence == 0
 
 
@@ -205,8 +205,8 @@ def test_unclear_where_an_influencer_was_never_seen():
         10,
     )
     assert math.isnan(found.ratio)
-    assert sentences.change(found) == "50.0% → never seen"
-    assert sentences.rates(found) == "never seen, otherwise 50.0% (5 of 10)"
+    assert sentences.change(found) == "50.0% → never seen of moments"
+    assert sentences.rates(found) == "never seen, otherwise 50.0% of moments (5 of 10)"
 
 
 def test_counts_are_collapsed_to_presence():

@@ -470,10 +470,8 @@ def test_hits_positions_and_sequences_of_an_edge_are_counted_over_all_positions(
         window = tuple(tree.fitted.reach(edge.influencer))
         counted = effects.two_by_two(sequences, window, edge.influencer, "B")
         assert (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without) == counted
-        assert (edge.sequences_with, edge.sequences) == effects.followed(
-            sequences, window, edge.influencer, "B"
-        )
-        assert edge.sequences <= edge.hits_with
+        assert edge.cases_with == sum(edge.influencer in sequence for sequence in sequences)
+        assert edge.cases_followed <= edge.hits_with
     more = tree.copy().fit(sequences).partial_fit(sequences[:10])
     for edge in more.influences_:
         window = tuple(more.fitted.reach(edge.influencer))
@@ -485,6 +483,6 @@ def test_a_pruned_tree_does_not_know_sequences():
     tree = sm.TreeSuMM("B", gamma=0.05).fit(EVENTS)
     pruned = tree.with_settings(gamma=2.0)
     assert 0 < len(pruned.influencers_) < len(tree.influencers_)
-    assert {(edge.interval, edge.sequences) for edge in pruned.influences_} == {("counts", None)}
+    assert {(edge.interval, edge.cases_followed) for edge in pruned.influences_} == {("counts", None)}
     same = tree.with_settings(alpha=1.0)
     assert [edge.low for edge in same.influences_] == [edge.low for edge in tree.influences_]
