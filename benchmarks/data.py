@@ -42,7 +42,7 @@ def planted(
                 here = now[cause == z]
                 share = frequency[chosen] / frequency[chosen].sum()
                 codes[here] = rng.choice(chosen, len(here), p=share)
-    return sm.EventSequences(codes, offsets, [f"label{z:05d}" for z in range(n_labels)])
+    return sm.EventSequences(codes, offsets, [f"label{z:05d}" for z in range(n_labels)], ends="cut off")
 
 
 def process(n_cases: int = 3000, n_steps: int = 25, seed: int = 4) -> sm.EventSequences:

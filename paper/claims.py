@@ -97,7 +97,7 @@ def _given_edge(rate: float, ratio: float, n_sequences: int, length: int, seed: 
             sequence.append("X" if rng.random() < p else others[rng.choice(3, p=[0.15, 0.15, 0.7])])
         sequences.append(sequence)
     model = sm.BSuMM("X", lookback=3, required=["W", "Z"], candidates=[])
-    events = sm.read_events(sequences, labels=["V", "W", "X", "Z"])
+    events = sm.read_events(sequences, labels=["V", "W", "X", "Z"], ends="cut off")
     return next(edge for edge in model.fit(events).influences_ if edge.influencer == "Z")
 
 
@@ -123,7 +123,9 @@ def coverage_of_selected(graphs: int = 150) -> str:
     found = []
     for seed in range(2 * graphs):
         rng = np.random.default_rng([seed, 100])
-        noise = sm.EventSequences(rng.integers(50, size=10_000), np.arange(251) * 40, _numbered(50))
+        noise = sm.EventSequences(
+            rng.integers(50, size=10_000), np.arange(251) * 40, _numbered(50), ends="cut off"
+        )
         found += sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(noise).edges_
     per_graph = f"{len(found) / (2 * graphs):.2f} per graph, {len(found)} edges"
     rows.append(["1, among 50 labels", "250", per_graph, *_told(found, 1.0)])

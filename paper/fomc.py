@@ -38,7 +38,7 @@ def read_fomc(folder: str | os.PathLike[str]) -> Fomc:
             raise DataError(f"{path} is missing; the folder must hold the FOMC topics")
     try:
         given = json.loads(files[1].read_text(encoding="utf-8"))
-        documents = by_date(read_events(files[0]))
+        documents = by_date(read_events(files[0], ends="cut off"))
         names = [name for name, n in zip(documents.ids, documents.lengths, strict=True) for _ in range(n)]
         return Fomc(joined(documents), names, given["settings"], given["influencers"])
     except (KeyError, TypeError, json.JSONDecodeError) as problem:
@@ -48,7 +48,7 @@ def read_fomc(folder: str | os.PathLike[str]) -> Fomc:
 def joined(events: EventSequences) -> EventSequences:
     """All documents as one sequence, in the order of their dates (K = 1)."""
     ordered = by_date(events)
-    return EventSequences(ordered.codes, [0, ordered.n_events], ordered.labels)
+    return EventSequences(ordered.codes, [0, ordered.n_events], ordered.labels, ends="cut off")
 
 
 def by_date(events: EventSequences) -> EventSequences:

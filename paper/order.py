@@ -26,7 +26,7 @@ def under_order(
     """Edges of the graph of each data set by what the order test says of them."""
     rows = []
     for key, name in published()["names"].items():
-        events = read_events(Path(folder) / f"{key}.train.jsonl")
+        events = read_events(Path(folder) / f"{key}.train.jsonl", ends="cut off")
         rows.append(_row(name, events, lambda: InfluenceGraph(BSuMM(lookback=5, false_edges=None)), seeds))
     for family in (BSuMM, OSuMM):
         name = f"FOMC statements, {family.__name__}"
@@ -83,7 +83,7 @@ def shuffled_inside(events: EventSequences, seed: int) -> EventSequences:
     rng = np.random.default_rng([seed, 25])
     sequence = np.repeat(np.arange(len(events)), events.lengths)
     order = np.lexsort((rng.random(events.n_events), sequence))
-    return EventSequences(events.codes[order], events.offsets, events.labels)
+    return EventSequences(events.codes[order], events.offsets, events.labels, ends="cut off")
 
 
 NOTES = (

@@ -23,7 +23,7 @@ def read_split(folder: str | os.PathLike[str], name: str) -> Split:
         path = Path(folder) / f"{name}.{part}.jsonl"
         if not path.exists():
             raise DataError(f"{path} is missing; the folder must hold the paper's data sets, split")
-        parts.append(read_events(path))
+        parts.append(read_events(path, ends="cut off"))
     labels = sorted({label for events in parts for label in events.labels})
     return Split(*(events.recode(labels) for events in parts))
 

@@ -52,7 +52,7 @@ def drawn(
             codes[:, 0] = first
         last[everyone, codes[:, i]] = i
     labels = tuple(f"L{label:03}" for label in range(n_labels))
-    events = EventSequences(codes.reshape(-1), np.arange(n + 1) * length, labels)
+    events = EventSequences(codes.reshape(-1), np.arange(n + 1) * length, labels, ends="cut off")
     return World(events, {(labels[z], labels[x]): times for (z, x), times in edges.items()})
 
 
@@ -108,7 +108,9 @@ def swapped(rng: Random, world: World) -> World:
     codes = world.events.codes.copy()
     first = 2 * np.flatnonzero(rng.random(len(codes) // 2) < 0.5)
     codes[first], codes[first + 1] = codes[first + 1], codes[first]
-    return World(EventSequences(codes, world.events.offsets, world.events.labels), world.truth)
+    return World(
+        EventSequences(codes, world.events.offsets, world.events.labels, ends="cut off"), world.truth
+    )
 
 
 #: All worlds, by what is special about them.

@@ -36,6 +36,9 @@ from summarkov.engines import (
 )
 from summarkov.engines.work import Shard, joint_memory
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 @st.composite
 def questions(draw, kinds=KINDS):

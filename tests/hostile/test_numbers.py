@@ -13,6 +13,9 @@ from summarkov.errors import SettingError
 from summarkov.scores import Scorer, log_evidence, log_likelihood, probabilities, pseudo_counts
 from summarkov.scores.scorer import log_rising
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 SEQUENCES = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"], ["B", "A", "C", "B"], ["A", "C"]]
 EVENTS = sm.read_events(SEQUENCES * 5)
 

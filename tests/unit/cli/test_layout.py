@@ -22,6 +22,9 @@ from summarkov.cli.printing.graph import print_graph
 from summarkov.simulate.example import loan_process
 from summarkov.wording import visible
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 Run = Callable[..., str]
 SEED = 11
 

@@ -9,6 +9,9 @@ import pytest
 import summarkov as sm
 from summarkov.errors import StoreError, SummarkovError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 EVENTS = sm.read_events(
     [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"], ["B", "A", "C", "B"], ["A", "C"]] * 5
 )
