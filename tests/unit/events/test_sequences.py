@@ -246,6 +246,7 @@ def test_describe(events):
         "tied_case": None,
         "n_ticks": None,
         "attribute_counts": {},
+        "ends": {"n_cases": 4, "n_complete": 0, "one_length": None, "late": 0, "late_since": None},
     }
     assert str(found).splitlines() == [
         "4 sequences, 7 events, 3 labels",
