@@ -251,6 +251,7 @@ def test_describe(events):
     assert str(found).splitlines() == [
         "4 sequences, 7 events, 3 labels",
         "events per sequence: 0 to 4, median 1.5",
+        "All 4 cases are taken as cut off: what follows their last event is not known.",
         "empty sequences: 1",
         "  C: 3",
         "  A: 2",
