@@ -6,6 +6,9 @@ import math
 import unicodedata
 from collections.abc import Collection, Iterable
 
+#: What comes next after the last event of a complete sequence: a possible target, never an influencer.
+END = "(end of case)"
+
 
 class AttributeName(str):
     """A value of an attribute, such as "ward=a", among labels: it holds all along, so it has no look-back."""

@@ -144,10 +144,12 @@ class EdgeOrder(Edge):
         """Whether the edge is there only because other events became more or less likely.
 
         Nothing is left of it in its ``remainder``: ``adjusted`` is above 0.05 there, or the ratio is on the
-        other side of 1.
+        other side of 1. Where the remainder has nothing to compare, nothing can be said.
         """
         left = self.remainder
-        return left is not None and not (left.adjusted <= RATE and (left.ratio < 1) == (self.ratio < 1))
+        if left is None or np.isnan(left.ratio):
+            return False
+        return not (left.adjusted <= RATE and (left.ratio < 1) == (self.ratio < 1))
 
     @property
     def order_scale(self) -> str | None:

@@ -13,6 +13,7 @@ from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events.attributes import Attributes
 from summarkov.events.moments import Moments
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
+from summarkov.wording import END as END
 
 #: A label as people may write it: text, or a number that means its text.
 Label = str | int | float
@@ -22,8 +23,6 @@ Ends = Literal["complete", "cut off"] | npt.ArrayLike
 Unknown = Literal["error", "ignore"]
 #: The code of an event whose label is not in the vocabulary (``recode(..., unknown="ignore")``).
 UNKNOWN = -1
-#: What comes next after the last event of a complete sequence: a possible target, never an influencer.
-END = "(end of case)"
 #: What sequences are of which nothing else is said.
 ENDS: Literal["complete", "cut off"] = "complete"
 

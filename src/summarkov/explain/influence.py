@@ -18,6 +18,8 @@ from summarkov.explain.following import follow_numbers
 from summarkov.frames import Record
 from summarkov.typing import CodeArray, FloatArray
 
+#: From this share of sequences on, what comes first is not said to be mere co-occurrence.
+MOSTLY_FIRST = 0.95
 #: Fewer hits than this, both seen and to be expected, are too few.
 FEW_HITS = 10
 #: Why edges are drawn and printed faintly; those that are not come first.
@@ -194,6 +196,11 @@ class Influence(Record):
         return is_fixed_order(self.cases_both, self.cases_first)
 
     @property
+    def comes_first(self) -> bool:
+        """Whether the first Z comes before the first x in nearly all sequences with both, however few."""
+        return self.precedence is not None and self.precedence >= MOSTLY_FIRST
+
+    @property
     def leads_with_cases(self) -> bool:
         """Whether Z occurs so often in one sequence that sequences say more than occurrences."""
         if self.occurrences is None or not self.cases_with:
@@ -202,9 +209,14 @@ class Influence(Record):
 
     @property
     def directions_differ(self) -> bool:
-        """Whether x follows Z more often than other events but the ratio is less than 1, or the reverse."""
+        """Whether x follows Z more often than other events but the ratio is less than 1, or the reverse.
+
+        Also if x follows nothing at all, as an event that always comes first.
+        """
         if self.follow_rate is None or self.follow_rate_other is None or math.isnan(self.ratio):
             return False
+        if not self.follow_rate and not self.follow_rate_other:
+            return True
         return (self.follow_rate - self.follow_rate_other) * (self.ratio - 1) < 0
 
     @property

@@ -169,7 +169,7 @@ def _order(edge: Influence) -> str:
     is_known = not math.isnan(edge.order_ratio)
     numbers = f": {factor(edge.order_ratio)} against shuffled cases ({interval})" if is_known else ""
     if edge.order == ORDERS[1]:
-        return f"; co-occurrence only, shuffled cases show it too{numbers}"
+        return f"; co-occurrence only, as strong in shuffled cases{numbers}"
     if edge.order == "fixed order":
         if edge.cases_first is None or edge.cases_both is None:
             return "; fixed order"
@@ -182,7 +182,7 @@ def _order(edge: Influence) -> str:
     crowding = ""
     if edge.competition:
         became = "less" if edge.order_ratio > 1 else "more"
-        crowding = f"; crowding out: only because other events became {became} likely"
+        crowding = f"; crowding out: no more than other events becoming {became} likely explains"
     scale = f", {SCALES[edge.order_scale]}" if edge.order_scale in SCALES else ""
     return f"; depends on order{scale}{numbers}{crowding}"
 

@@ -186,7 +186,8 @@ def caseless_rows(column: pa.ChunkedArray) -> npt.NDArray[np.integer]:
 
 
 def _blank(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.equal(pc.binary_length(pc.utf8_trim_whitespace(text.cast(pa.large_string()))), 0)
+    trimmed = pc.utf8_trim_whitespace(text.cast(pa.large_string()))
+    return pc.invert(pc.cast(pc.binary_length(trimmed), pa.bool_()))  # pc.equal with a number imports pandas
 
 
 class NoCaseError(DataError):

@@ -152,6 +152,8 @@ def _count_moments(models: Sequence[SummaryModel], source: CountSource) -> None:
     """
     trees = [model for model in models if model.fitted.presence_requests]
     requests = [request for model in trees for request in model.fitted.presence_requests]
+    if not requests:
+        return
     tables = iter(source.count(requests))
     for model in trees:
         fitted = model.fitted

@@ -311,6 +311,8 @@ class _Test:
             ratio = np.nan if edge.shown is None else edge.shown.ratio
             evidence = max(one.hits, one.expected)
             fixed = edge.shown is not None and edge.shown.has_fixed_order
+            if edge.shown is not None and edge.shown.comes_first:
+                evidence = 0.0  # a log that shows an order is not contradicted
             word = order_word(ratio, one.local_low, one.local_high, q, evidence, fixed=fixed)
             numbers = *one[:4], q, one.observed, one.shuffled
             result.append(EdgeOrder(edge.influencer, edge.target, word, *numbers, None, *one[6:]))

@@ -43,7 +43,7 @@ from summarkov.models.saving import Saved, models_document
 from summarkov.models.tree import TreeSuMM
 from summarkov.settings import Duration
 from summarkov.typing import FloatArray
-from summarkov.wording import plural
+from summarkov.wording import number, percent, plural
 
 
 @dataclass(eq=False, repr=False)
@@ -231,9 +231,20 @@ class OutcomeModel(OutcomeEvidence, AboutOpenCases, Saved, Parameters):
         return self.model_.target_.index(self._name)
 
     def states_sheet(self) -> Sheet:
-        """How often it came about in each state, the most frequent states first."""
-        table = self.table_
-        return table.sheet("How often it came about, by state", sorted(table, key=lambda row: -row.n))
+        """In how many cases of each state it came about, the most frequent states first."""
+        rows = sorted(self.table_, key=lambda row: -row.n)
+        cells = [
+            [
+                row.words or "any history",
+                f"{number(row.counts[self.yes])} of {number(row.n)}",
+                percent(row.counts[self.yes] / row.n) if row.n else "",
+                " to ".join(map(percent, row.intervals[self.yes])) if row.n else "",
+                "" if row.seen == "often" else f"{row.seen} seen",
+            ]
+            for row in rows[:MOST]
+        ]
+        head = ["state", "cases", "share", "95% interval", ""]
+        return Sheet(f"{self._name}, by what the case contains", head, cells, len(rows))
 
     def to_document(self) -> dict[str, Any]:
         asked = zip(("column", "value", "contains", "ends_with"), self._asked, strict=True)

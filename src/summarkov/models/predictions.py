@@ -32,7 +32,7 @@ def prediction_rows(
     model: Predictor, events: EventSequences | EventSource, unknown: Unknown = "error"
 ) -> Iterator[dict[str, Any]]:
     """Predict every event, in memory or streamed: some rows at a time, see :func:`predict_part`."""
-    source = make_source(events)
+    source = make_source(events).without_ends()
     return predict_part(model, source.part(), unknown, source.ids)
 
 

@@ -301,7 +301,8 @@ def _read_edge_order(node: Node, name: tuple[str, str], q: float, shown: Influen
     local = _read_ratio(node, "local_")
     hits, expected = (read_size(node[which], math.nan) for which in ("hits", "expected"))
     fixed = shown is not None and shown.has_fixed_order
-    word = order_word(size, *local[1:], q, max(hits, expected), fixed=fixed)
+    evidence = 0.0 if shown is not None and shown.comes_first else max(hits, expected)
+    word = order_word(size, *local[1:], q, evidence, fixed=fixed)
     return EdgeOrder(*name, word, *numbers, None, *local, hits, expected)
 
 

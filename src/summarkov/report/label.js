@@ -6,8 +6,8 @@ const byLabel = (target) => target.summary.reach !== undefined;
 
 // Why influences stand apart in lists.
 const apart = {
-  itself: "On itself:", "fixed order": "Fixed order, the influencer comes first in nearly all cases with both:", "unclear order": "Unclear order, the order test cannot tell whether these depend on order:",
-  "unclear direction": "Unclear direction:", "crowding out": "Crowding out, only because other events became more or less likely:", "co-occurrence only": "Co-occurrence only, shuffled cases show these too:",
+  itself: "On itself:", "fixed order": "Fixed order, the influencer comes first in 99% or more of the cases with both:", "unclear order": "Unclear order, the order test cannot tell whether these depend on order:",
+  "unclear direction": "Unclear direction:", "crowding out": "Crowding out, no more than other events becoming more or less likely explains:", "co-occurrence only": "Co-occurrence only, shuffled cases show these too:",
   "not comparable": "Not comparable, no comparison with other influencers held equal:", "too few events": `Too few events, under 10 seen and under 10 expected${joint ? "" : ", or under 5 cases"}:`,
 };
 const apartAs = (edge) => edge.aside || (edge.from === edge.to ? "itself" : "");

@@ -129,7 +129,8 @@ def learn(
         tied_order, origin = events.tied_order, events.origin
         source = make_source(events)
         ends = ends_of(events)
-        special = special_starts(source.labels, count_starts(source), source.label_counts)
+        without = source.without_ends()
+        special = special_starts(without.labels, count_starts(without), without.label_counts)
         story = None if is_joint_model else by_position(fitted, source)
     saved = save_model(fitted, output)
     if json:

@@ -7,8 +7,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from summarkov.errors import UnknownLabelError
-from summarkov.events.vocabulary import END
-from summarkov.wording import plural, visible
+from summarkov.wording import END, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.cli.printing.graph import Sure
@@ -64,6 +63,13 @@ def positions_words(fitted: Fitted) -> str:
         return plural(n_positions, "event")
     n_events = float(fitted.event_counts.sum() / fitted.scale) - n_ends
     return f"{plural(n_positions, 'tick')} of {plural(n_events, 'event')}"
+
+
+def moments_words(fitted: Fitted) -> str:
+    """How many moments were counted, at each of which something, or the end of the case, came next."""
+    if END not in fitted.labels:
+        return positions_words(fitted)
+    return plural(fitted.n_events, "moment")
 
 
 def labels_words(labels: Sequence[str], attributes: Sequence[str]) -> str:
@@ -229,8 +235,8 @@ def _origin(model: SummaryModel) -> dict[str, Any]:
         "settings": settings(model),
         "data": {
             "sequences": fitted.n_sequences,
-            "events": sum(counts.values()),
-            **({"positions": fitted.n_events} if fitted.layout.together else {}),
+            "events": sum(n for label, n in counts.items() if label != END),
+            **({"positions": fitted.n_events} if fitted.layout.together or END in counts else {}),
             "labels": counts,
             **({"attributes": held} if held else {}),
         },
@@ -259,13 +265,14 @@ def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
 def _joint_document(model: JointSuMM, target: str | None) -> dict[str, Any]:
     """A joint model for programs: its edges and, for every target, influencers, gains and factors by lag."""
     fitted = model.fitted
+    counts = dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True))
     return {
         "kind": "JointSuMM",
         "settings": settings(model),
         "data": {
             "sequences": fitted.n_sequences,
-            "events": fitted.n_events,
-            "labels": dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True)),
+            "events": sum(n for label, n in counts.items() if label != END),
+            "labels": counts,
         },
         "log_likelihood": fitted.log_likelihood,
         "edges": edge_documents(edge for edge in model.edges_ if target in (None, edge.target)),

@@ -217,7 +217,7 @@ def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> N
     from summarkov.models.outcome_edges import case_columns, case_sentence, window_words
 
     n_cases = plural(model.model_.fitted.n_sequences, "case")
-    moment = "" if model.after is None else f" that were open {_moment(model)}"
+    moment = "" if model.after is None else _moment(model)
     console.print(f"{model.name_}: {percent(model.base_rate_)} of {n_cases}{moment}", style="bold")
     for reason, n in model.left_out_.items():
         console.print(f"Left out: {plural(n, 'case')}, {reason}")
@@ -241,6 +241,10 @@ def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> N
         console.print(table)
         console.print(case_sentence(edges[0], window_words(model.model_.fitted, edges[0].influencer)))
         words = ("Rate ratio: how many times as likely with it, other influencers equal.", *sure.sentences())
+        if model.after is None:
+            words += (
+                "Whole cases are compared: an influencer may also come after. --after N asks what was known.",
+            )
         console.print(" ".join(words))
     else:
         console.print("No event and no attribute was found to change it; a weak influence may be missed.")
@@ -250,10 +254,9 @@ def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> N
 
 
 def _moment(model: OutcomeModel) -> str:
-    """When it is asked about, for people."""
+    """Which cases are asked about, for people."""
     thing = "tick" if model.layout_.together else "event"
-    return (
-        f"after {plural(model.after, thing)}"
-        if isinstance(model.after, int)
-        else f"at the age of {model.after}"
-    )
+    yet = " and had not reached it" if any("reached" in reason for reason in model.left_out_) else ""
+    if isinstance(model.after, int):
+        return f" that had at least {plural(model.after, thing)}{yet}, from what is known then"
+    return f" that lasted at least {model.after}{yet}, from what is known then"

@@ -232,6 +232,7 @@ def _print_next(console: Page, graph: InfluenceGraph, why: Sequence[Explanation]
     console.print(
         f"Because of: which of its influencers occurred {words}{held}, and how often that was seen. "
         f"Usually: {usually}."
+        + ("" if layout.together else " Probabilities are scaled so that they sum to 1.")
     )
 
 

@@ -23,16 +23,19 @@ _JOINTS = 6
 #: The least that the two names take, and what they are given before other columns.
 _NAMES, _GOOD_NAMES = 20, 30
 #: What the columns of follow rates are.
-FOLLOWS = "Follows: the share of an influencer's occurrences, and Others: of all other events."
+FOLLOWS = (
+    "Follows: the share of an influencer's occurrences that the target follows within the window; Others: of "
+    "all other events. Of (end of case): the share that are the last event. Never, only: within the window."
+)
 #: The counts behind a share; of these only the larger is shown where there is little space.
 _COUNTS = re.compile(r" \([\d.,]+ of ([\d.,]+)\)")
 #: Why edges are printed apart, and what is said of them.
 _ASIDE = {
-    "fixed order": "Fixed order: the influencer comes first in nearly all cases with both",
+    "fixed order": "Fixed order: the influencer comes first in 99% or more of the cases with both",
     "unclear order": "Unclear order: the order test cannot tell whether these depend on order",
     "unclear direction": "Unclear direction: the interval holds 1, or rates and ratio point different ways",
-    "crowding out": "Crowding out: only because other events became more or less likely",
-    "co-occurrence only": "Co-occurrence only: shuffled cases show these too",
+    "crowding out": "Crowding out: no more than other events becoming more or less likely explains",
+    "co-occurrence only": "Co-occurrence only: as strong in shuffled cases",
     "not comparable": "Not comparable: no comparison with other influencers held equal",
     "too few events": "Too few events: under 10 seen and under 10 expected",
 }
@@ -275,9 +278,9 @@ def print_reading(console: Page, edges: Sequence[Influence], models: Mapping[str
         far = "how far" if model.layout_.time is not None else f"how many {things}"
         notes.append(f"Back: {far} back it is looked for.")
     if any(each.shown_effect != each.effect for each in edges):
-        notes.append("?: also where raw or follow rates point the other way than the rate ratio.")
+        notes.append("?: no clear direction, or rates and rate ratio point different ways.")
     if any(each.is_raw and each.effect != "unclear" for each in edges):
-        notes.append("Raw: nothing else held equal, for too few events are comparable.")
+        notes.append("Raw: the ratio with nothing else held equal.")
     if any(each.interval == "robust" for each in edges):
         notes.append("The 95% intervals allow for differences between cases.")
     notes += filter(None, [follow_note(edges)])

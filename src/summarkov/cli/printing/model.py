@@ -9,7 +9,7 @@ from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.printing import Page, first_of, label, new_table, shorten, widest
-from summarkov.cli.printing.documents import choose, is_a, labels_words, positions_words, settings_words
+from summarkov.cli.printing.documents import choose, is_a, labels_words, moments_words, settings_words
 from summarkov.cli.printing.graph import print_bag, print_graph, print_outcome
 from summarkov.cli.printing.influences import (
     FOLLOWS,
@@ -111,7 +111,8 @@ def _print_heading(
     console.print(
         Text.assemble(
             (names, "bold"),
-            f": {share} of {positions_words(model.fitted)} in {plural(model.fitted.n_sequences, 'case')}",
+            f": the next event at {share} of {moments_words(model.fitted)} in "
+            f"{plural(model.fitted.n_sequences, 'case')}",
         )
     )
 
