@@ -17,7 +17,7 @@ from summarkov.scores.scorer import log_rising
 pytestmark = pytest.mark.cut_off
 
 SEQUENCES = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"], ["B", "A", "C", "B"], ["A", "C"]]
-EVENTS = sm.read_events(SEQUENCES * 5)
+EVENTS = sm.read_events(SEQUENCES * 5, ends="cut off")
 
 FAMILIES = {
     "binary": lambda **s: sm.BSuMM("B", lookback=2, **s),

@@ -14,6 +14,9 @@ from strategies import UNKNOWN, assert_same, data, examples, expected, targets, 
 from summarkov.engines import MemorySource
 from summarkov.summaries.contexts import LABEL, START
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 ALPHAS = st.sampled_from([0.1, 0.5, 1.0, 5.0])
 PRIORS = st.sampled_from(["uniform", "base-rate"])
 GAMMAS = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0])

@@ -571,8 +571,9 @@ def test_describe(run: Run, shop: Path) -> None:
     found = sm.read_events(shop / "events.jsonl").describe()
     lines = run("describe", shop / "events.jsonl", "--rows", "3").stdout.splitlines()
     assert lines[:2] == ["200 sequences, 4,000 events, 10 labels", "Events per sequence: 20 to 20, median 20"]
+    assert lines[2] == "All 200 cases are taken as cut off: what follows their last event is not known."
     most, n = max(found.label_counts.items(), key=lambda item: item[1])
-    assert lines[4].split()[:3] == [most, f"{n:,}", f"{n / 4000:.1%}"]
+    assert lines[5].split()[:3] == [most, f"{n:,}", f"{n / 4000:.1%}"]
     assert lines[-1] == "... and 7 labels more; --rows 0 prints all"
     document = the_only_document(run("describe", shop / "events.jsonl", "--json"))
     assert document["label_counts"] == found.label_counts

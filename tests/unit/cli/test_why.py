@@ -8,6 +8,9 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 READING = ("--order-column", "at", "--times", "--ties", "together", "--attribute", "region")
 
 

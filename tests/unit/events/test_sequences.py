@@ -246,10 +246,12 @@ def test_describe(events):
         "tied_case": None,
         "n_ticks": None,
         "attribute_counts": {},
+        "ends": {"n_cases": 4, "n_complete": 0, "one_length": None, "late": 0, "late_since": None},
     }
     assert str(found).splitlines() == [
         "4 sequences, 7 events, 3 labels",
         "events per sequence: 0 to 4, median 1.5",
+        "All 4 cases are taken as cut off: what follows their last event is not known.",
         "empty sequences: 1",
         "  C: 3",
         "  A: 2",

@@ -41,6 +41,7 @@ def parquet_file(rows, path):
 
 def streamed(path, memory=2**20, **how):
     """The events, the number of rows that were left out or are duplicates, and the number of ties."""
+    how = {"ends": "cut off"} | how  # the ends of cases are no rows of a file
     with sm.scan_events(path, memory=memory, names=True, scratch=path.parent, **how) as source:
         found = {}
         name = None
@@ -270,9 +271,11 @@ def test_each_has_a_line_with_the_option_that_mends_it(tmp_path):
     rows = [("x", "go", 1), ("x", "a", 2), ("x", "a", 2), ("y", "go", 1), ("y", "b", 2), ("z", "go", 1)] * 1
     csv_file([*rows, ("z", "a", 3), ("", "a", 3)], path)
     events = sm.read_events(path, missing="skip", ties="in row order")
-    assert str(events.describe()).splitlines()[2:7] == [
+    assert str(events.describe()).splitlines()[2:8] == [
         "read from: case 'case', event 'event', order 'time'",
         "left out: 1 row without a case",
+        "All 3 cases are taken as complete: the end of a case counts as what comes next after its last event. "
+        "Where cases go on, use --cut-off (ends='cut off').",
         "1 event with the same 'time' as the one before, for example in case 'x'; it keeps the order of the "
         "input",
         "1 row is a duplicate: same case, event and 'time' as an earlier row; drop_duplicates=True "

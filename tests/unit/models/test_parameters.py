@@ -78,6 +78,7 @@ def test_defaults_are_the_design():
         "max_sets": 100_000,
         "lookback": 5,
         "delay": 0,
+        "paper": False,
     }
     assert sm.OSuMM().mask == "last"
     assert sm.CSuMM().cap == 2

@@ -13,7 +13,8 @@ from summarkov.errors import StoreError, SummarkovError
 pytestmark = pytest.mark.cut_off
 
 EVENTS = sm.read_events(
-    [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"], ["B", "A", "C", "B"], ["A", "C"]] * 5
+    [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"], ["B", "A", "C", "B"], ["A", "C"]] * 5,
+    ends="cut off",
 )
 
 
