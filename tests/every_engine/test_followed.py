@@ -12,7 +12,7 @@ import oracle_followings as oracle
 import summarkov as sm
 from strategies import examples
 from summarkov.engines import MemorySource, work
-from summarkov.engines.followings import Asked, FollowedWork, count_followed, count_precedence
+from summarkov.engines.followings import Asked, FollowedWork, count_followed
 from summarkov.engines.work import Part
 from summarkov.events.attributes import Attributes
 from summarkov.events.moments import WHOLE_NUMBERS, Moments
@@ -146,18 +146,6 @@ def test_parts_and_blocks_give_the_same(question, size, half):
     blocks = Part(lambda most: part.read(size), part.labels, part.memory, attributes=part.attributes)
     for one, other in zip(counting.run(blocks), counting.run(part), strict=True):
         assert one.tolist() == other.tolist()
-
-
-@examples(100)
-@given(logs())
-def test_which_comes_first(log):
-    made, is_plain = log
-    source = MemorySource(events_of(made, is_plain))
-    pairs = [(z, x) for z in "ABC" for x in "ABC" if z != x]
-    found = count_precedence(source, [tuple(map(source.labels.index, pair)) for pair in pairs])
-    for (z, x), numbers in zip(pairs, found.tolist(), strict=True):
-        expected = oracle.following(made, [1] * len(made), z, x, (0, False), (1, False))
-        assert numbers == [expected["cases_both"], expected["cases_first"]]
 
 
 def long_log():

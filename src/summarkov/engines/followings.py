@@ -124,18 +124,6 @@ def count_followed(source: CountSource, asked: Sequence[Asked]) -> list[Followed
     return [Followed(tuple(tuple(answers.of(edge) for edge in some) for some in each)) for each in edges]
 
 
-def count_precedence(source: EventSource, pairs: Iterable[tuple[int, int]]) -> FloatArray:
-    """For pairs of labels z and x: sequences with both, and those in which the first z comes before any x.
-
-    >>> from summarkov.engines import as_source
-    >>> count_precedence(as_source([["A", "B", "A"], ["B", "A"], ["A"]]), [(0, 1), (1, 0)]).tolist()
-    [[2.0, 1.0], [2.0, 1.0]]
-    """
-    rows = np.array([(z, x, 0, 1, 0, 0) for z, x in pairs], np.int64).reshape(-1, 6)
-    sums, _ = source.run(FollowedWork(rows, _end_codes(source)))
-    return np.asarray(sums[:, 2:4] / source.scale)
-
-
 def _end_codes(source: EventSource) -> tuple[int, ...]:
     """The labels that end a sequence, and are no events."""
     ends = {END, *Layout.of(source).outcomes}

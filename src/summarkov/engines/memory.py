@@ -273,7 +273,7 @@ def open_events(
     ...         with open_events(Path(folder, "log.jsonl"), engine=engine) as events:
     ...             print(type(events).__name__, events.n_events)
     EventSequences 3
-    StreamSource 3
+    SeenSource 3
     """
     if not is_streamed(path, engine=engine, memory=memory, format=format):
         yield read_events(path, format=format, **reading)

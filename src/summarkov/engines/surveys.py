@@ -24,7 +24,7 @@ def count_starts(source: EventSource) -> IntArray:
     """How many sequences begin with each label, in one pass; weights do not matter.
 
     >>> from summarkov.engines import as_source
-    >>> count_starts(as_source([["A", "B"], ["B"], [], ["A"]])).tolist()
+    >>> count_starts(as_source([["A", "B"], ["B"], ["A"]])).tolist()
     [0, 2, 1]
     """
     return source.run(StartsWork())

@@ -279,7 +279,7 @@ class Resampled:
             Called as ``progress(done, total)``; True writes that to the standard error.
 
         >>> from summarkov import BSuMM, InfluenceGraph, read_events
-        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5, ends="cut off")
         >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
         >>> [edge.frequency for edge in graph.confidence(events, n=20).edges if edge.in_graph]
         [0.9, 1.0, 1.0]

@@ -109,7 +109,7 @@ class MarkovChain(SummaryModel):
     --------
     >>> chain = MarkovChain("B", order=1).fit([["A", "B", "A", "B"]] * 5)
     >>> [(row.words, row.n) for row in chain.table_]
-    [('start', 5.0), ('A', 10.0), ('B', 5.0)]
+    [('start', 5.0), ('A', 10.0), ('B', 10.0)]
     """
 
     command_name: ClassVar[str | None] = "chain"

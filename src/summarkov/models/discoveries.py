@@ -148,7 +148,7 @@ class Ranked(Resampled):
             As for :meth:`confidence`; the halves are of sequences, or of blocks.
 
         >>> from summarkov import BSuMM, InfluenceGraph, read_events
-        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5, ends="cut off")
         >>> found = InfluenceGraph(BSuMM(lookback=1)).fit(events).discoveries(events, rate=0.05)
         >>> [(edge.influencer, edge.target) for edge in found.kept]
         [('C', 'A'), ('A', 'B'), ('B', 'C')]
@@ -200,7 +200,7 @@ class Ranked(Resampled):
             What the graph was learned from.
 
         >>> from summarkov import BSuMM, InfluenceGraph, read_events
-        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5, ends="cut off")
         >>> pairs = InfluenceGraph(BSuMM(lookback=1)).fit(events).ranking(events).pairs
         >>> len(pairs), [(pair.influencer, pair.target, pair.in_graph) for pair in pairs[:1]]
         (9, [('A', 'B', True)])

@@ -305,7 +305,7 @@ class CSuMM(WindowedModel):
     Examples
     --------
     >>> CSuMM("B", lookback=3, cap=2).fit([["A", "A", "B"], ["A", "C", "C"]] * 20).influencers_
-    ('A',)
+    ('A', 'B')
     """
 
     command_name: ClassVar[str | None] = "csumm"

@@ -57,7 +57,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
     Examples
     --------
     >>> from summarkov import BSuMM, read_events
-    >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+    >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5, ends="cut off")
     >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
     >>> [(edge.influencer, edge.target, edge.effect) for edge in graph.edges_]
     [('A', 'B', 'amplifies'), ('C', 'A', 'amplifies'), ('B', 'C', 'amplifies')]
@@ -270,7 +270,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         >>> from summarkov import BSuMM
         >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
         >>> round(graph.probability_of("C", ["A"], within=2).probability, 2)
-        0.9
+        0.8
         """
         if self.layout_.together or self.layout_.attributes or self.layout_.time is not None:
             raise SettingError(

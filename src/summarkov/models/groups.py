@@ -105,6 +105,8 @@ def compare_groups(
     groups = [read_events(events) for events in (first, second)]
     groups = groups if sample_weight is None else _weighted(groups, sample_weight)
     groups = [events[_weights(events) > 0] for events in groups]
+    if not all(events.complete.any() for events in groups):  # of one it is not known how cases end
+        groups = [events.with_ends("cut off") for events in groups]
     counted = [events[events.lengths > 0] for events in groups]
     if any(len(events) < 2 for events in counted):
         raise DataError("each group needs at least two sequences that are not empty, nor of weight 0")

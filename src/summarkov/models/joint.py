@@ -256,7 +256,7 @@ class JointSuMM(HasEdges, HasPage, Predictor):
 
         >>> model = JointSuMM(penalty=1.0).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
         >>> [round(each) for each in model.recency_["B"]["A"].values()][:2]
-        [31, 14]
+        [36, 14]
         """
         return {
             x: {z: self.fitted.by_recency(z, at) for z in self.influencers_[x]}

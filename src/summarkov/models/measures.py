@@ -285,7 +285,7 @@ def scorer(measure: Measure = "log_likelihood", *, unknown: Unknown = "error") -
     >>> from summarkov import BSuMM
     >>> events = [["a", "b"], ["b", "a"], ["a", "b", "c"]] * 4
     >>> cross_val_score(BSuMM("b", lookback=1), events, cv=3, scoring=scorer(unknown="ignore")).round(2)
-    array([-0.31, -0.51, -0.31])
+    array([-0.48, -0.66, -0.49])
     """
     if measure not in ("log_likelihood", "brier"):
         raise SettingError(f"measure must be 'log_likelihood' or 'brier', not {measure!r}")

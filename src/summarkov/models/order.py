@@ -188,7 +188,8 @@ class OrderTested(Resampled):
             Called as ``progress(done, total)``; True writes that to the standard error.
 
         >>> import summarkov as sm
-        >>> events = sm.read_events([["A", "B", "C", "D"] * 8, ["D", "D", "A", "B", "C", "C"] * 8] * 20)
+        >>> made = [["A", "B", "C", "D"] * 8, ["D", "D", "A", "B", "C", "C"] * 8] * 20
+        >>> events = sm.read_events(made, ends="cut off")
         >>> graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)
         >>> [(edge.influencer, edge.target) for edge in graph.order_test(events).depends_on_order][:2]
         [('D', 'A'), ('A', 'B')]

@@ -273,9 +273,9 @@ class Predictor(Saved, Parameters):
         >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
         >>> after = graph.predict_next([["A"], ["C", "A", "B"], []])
         >>> after.most_likely
-        ('B', 'C', 'A')
+        ('B', 'C', '(end of case)')
         >>> after.probabilities.shape
-        (3, 3)
+        (3, 4)
         """
         self._check_predicts()
         data = self._read(histories, unknown)

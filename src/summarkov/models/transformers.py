@@ -4,7 +4,7 @@
 >>> from summarkov import BSuMM, CollapseRepeats, InfluenceGraph, PoolRare
 >>> steps = make_pipeline(PoolRare(min_count=5), CollapseRepeats(), InfluenceGraph(BSuMM(lookback=1)))
 >>> steps.fit([["a", "a", "b", "c"], ["b", "a", "d", "b"]] * 4)[-1].labels_
-('(rare)', 'a', 'b')
+('(end of case)', '(rare)', 'a', 'b')
 """
 
 from __future__ import annotations

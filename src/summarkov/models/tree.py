@@ -207,7 +207,7 @@ class TreeSuMM(SummaryModel):
     A within 2 positions and no B since, C within 5 positions: 0.02 (n=80)
     A within 2 positions and no B since, no C within 5 positions: 0.74 (n=20)
     A but not within 2 positions and no B since: 0.88 (n=40)
-    no A since B or the start: 0.01 (n=140)
+    no A since B or the start: 0.01 (n=180)
 
     References: the summary is a member of the family of Bhattacharjya et al. (2022), Definition 2; growing
     and pruning as Breiman, Friedman, Olshen, Stone, "Classification and Regression Trees" (1984), with a

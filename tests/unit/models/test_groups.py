@@ -227,3 +227,16 @@ def test_empty_sequences_are_among_those_that_a_label_does_not_reach():
     )
     assert [(one.group, one.reach) for one in several.shares] == [("x", 0.5), ("y", 0.5)]
     assert several.sizes == (100, 100)
+
+
+def test_ends_are_compared_where_both_groups_have_them():
+    first, second = [["A", "B"]] * 40 + [["A"]] * 10, [["A", "B"]] * 10 + [["A"]] * 40
+    model = sm.BSuMM(lookback=3, false_edges=None, gamma=0.1)
+    whole = [sm.read_events(each, ends="complete") for each in (first, second)]
+    both = sm.compare_groups(model, *whole, n=20)
+    assert sm.END in {edge.target for edge in both.edges}
+    assert sm.END not in {one.label for one in both.labels}
+    for ends in (("cut off", "complete"), ("complete", "cut off")):
+        groups = [sm.read_events(each, ends=how) for each, how in zip((first, second), ends, strict=True)]
+        found = sm.compare_groups(model, *groups, n=20)
+        assert sm.END not in {edge.target for edge in found.edges}
