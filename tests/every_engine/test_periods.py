@@ -177,7 +177,7 @@ def test_a_column_that_is_not_there_or_was_not_read_is_named(tmp_path):
         sm.read_events(columns, period="month", **how)
     with pytest.raises(DataError, match="happened together are in different periods"):
         sm.read_events(columns | {"month": range(len(rows))}, period="month", **how | {"ties": "together"})
-    with pytest.raises(SettingError, match="period and session_gap are about columns"):
+    with pytest.raises(SettingError, match="period, session_gap and drop_duplicates are about columns"):
         sm.read_events([["a"]], period="month")
     (tmp_path / "log.jsonl").write_text('["a", "b"]\n')
     for read in (sm.read_events, sm.scan_events):

@@ -180,7 +180,7 @@ def test_names_that_are_no_text(folder):
     for how in ("memory", "stream"):
         ended = CliRunner().invoke(app, ["learn", events, "--engine", how, "-o", model])
         assert ended.exit_code == 0, ended.stderr
-    assert sm.load(model).labels_ == ("a", "b")
+    assert sm.load(model).labels_ == (sm.END, "a", "b")
 
 
 # ------------------------------------------------------------------------------- real disks and signals

@@ -120,15 +120,16 @@ def test_shuffles_of_many_targets_among_many_labels():
     """Memory in proportion to the targets, not to targets times labels, which would be 3.6 GB here."""
     script = """
 from summarkov.engines import MemorySource
-from summarkov.engines.shuffles import count_shuffled
-from summarkov.engines.shuffles import Shuffles
-from summarkov.engines.followings import Asked
+from summarkov.engines.shuffles import OrderQuestion, Shuffles, count_moved
 n = 30_000
-events = sm.EventSequences.from_lists([[f"{label:05}" for label in range(n)]])
+events = sm.EventSequences.from_lists([[f"{label:05}" for label in range(n)]], ends="cut off")
 from summarkov.summaries import Reach
-asked = [Asked((label,), (Reach(0, 1),), ((label + 1) % n,)) for label in range(n)]
-tables = count_shuffled(MemorySource(events, n_jobs=1), asked, Shuffles(1))
-print(len(tables), sum(int(table.counts[0, :, 0].sum()) for table in tables))"""
+asked = [OrderQuestion(label, (label + 1) % n, Reach(0, 1)) for label in range(n)]
+found = []
+count_moved(
+    MemorySource(events, n_jobs=1), asked, Shuffles(1), lambda each: found.append(int(each.hits[0].sum()))
+)
+print(len(found), sum(found))"""
     assert within_memory(script) == "30000 30000\n"
 
 

@@ -101,7 +101,7 @@ def test_sizes_out_of_proportion_in_python():
 def test_pages_without_room(here, columns):
     shown = summarkov("show", "graph.json", env={**os.environ, "COLUMNS": columns})
     assert shown.stdout == summarkov("show", "graph.json", env={**os.environ, "COLUMNS": "80"}).stdout
-    assert "influences among 3 labels" in shown.stdout
+    assert "among 3 event types, learned from 20 cases with 90 events" in " ".join(shown.stdout.split())
     assert "Usage" in summarkov("--help", env={**os.environ, "COLUMNS": columns}).stdout
 
 
@@ -262,10 +262,10 @@ def test_nothing_else_is_imported_before_the_command_is_ready_for_ctrl_c():
 
 
 def test_a_page_of_too_many_labels():
-    labels = [f"l{number}" for number in range(20_001)]
+    labels = [f"l{number}" for number in range(20_001)]  # and the end of a case
     model = sm.BSuMM("l0", lookback=1, candidates=labels[:2]).fit(sm.EventSequences.from_lists([labels]))
     with pytest.raises(
-        SettingError, match="the model has 20,001 labels, and a page can show 20,000; make one of"
+        SettingError, match="the model has 20,002 labels, and a page can show 20,000; make one of"
     ):
         page(model)
 
