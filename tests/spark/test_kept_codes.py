@@ -13,6 +13,9 @@ from strategies import assert_same
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.errors import DataError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 REQUEST = StatesRequest(sm.OSuMM(lookback=None).make_summary(), (0, 1), Target((2,), 3))
 
 
