@@ -274,8 +274,8 @@ def test_each_has_a_line_with_the_option_that_mends_it(tmp_path):
     assert str(events.describe()).splitlines()[2:8] == [
         "read from: case 'case', event 'event', order 'time'",
         "left out: 1 row without a case",
-        "All 3 cases are taken as complete: the end of a case counts as what comes next after its last event. "
-        "Where cases go on, use --cut-off (ends='cut off').",
+        "All 3 cases are taken as complete: the end of a case counts as what comes next after its last "
+        "event. Where cases go on, use --cut-off (ends='cut off').",
         "1 event with the same 'time' as the one before, for example in case 'x'; it keeps the order of the "
         "input",
         "1 row is a duplicate: same case, event and 'time' as an earlier row; drop_duplicates=True "
