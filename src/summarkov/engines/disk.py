@@ -76,6 +76,12 @@ class StreamSource(EventSource):
         """N, without weights."""
         return int(self.content.label_counts.sum())
 
+    @property
+    def one_length(self) -> int | None:
+        """The number of rows of every sequence, if all have the same."""
+        lengths = self.content.lengths()
+        return int(lengths[0]) if len(lengths) and (lengths == lengths[0]).all() else None
+
     def close(self) -> None:
         """Remove the temporary files."""
         if self._scratch is not None:

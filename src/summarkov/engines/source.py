@@ -91,8 +91,8 @@ class CountSource(Protocol):
 #: What engines and learners need, and completion does not show.
 _MACHINERY = {
     "count", "event_counts", "filled_keys", "has_ticks", "is_order_only", "is_weighted", "n_filled",
-    "n_positions", "only", "outcomes", "part", "replicated", "resamples", "run", "run_on", "scale",
-    "sequence_keys", "time_unit",
+    "n_positions", "one_length", "only", "outcomes", "part", "replicated", "resamples", "run", "run_on",
+    "scale", "sequence_keys", "time_unit",
 }  # fmt: skip
 
 
@@ -133,6 +133,11 @@ class EventSource(ABC):
         """The number of events; the end of a sequence is none."""
         ends = self.label_counts[self.labels.index(END)] if END in self.labels else 0
         return int(self.event_counts.sum() - ends)
+
+    @property
+    def one_length(self) -> int | None:
+        """The number of rows of every sequence, if all have the same and that is known."""
+        return None
 
     @property
     def event_counts(self) -> IntArray:
@@ -341,6 +346,17 @@ class SeenSource(EventSource):
         self.attributes = tuple(name for name in source.attributes if name in set(labels))
         self.outcomes = source.outcomes
         self.scale, self.origin = source.scale, source.origin
+
+    @property
+    def n_events(self) -> int:
+        """Those of the source, where the view changes nothing but ends."""
+        same = isinstance(self._view, WithEnds | WithoutEnds)
+        return self._source.n_events if same else super().n_events
+
+    @property
+    def one_length(self) -> int | None:
+        """That of the source, where the view changes nothing but ends."""
+        return self._source.one_length if isinstance(self._view, WithEnds | WithoutEnds) else None
 
     @property
     def is_weighted(self) -> bool:

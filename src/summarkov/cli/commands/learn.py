@@ -223,7 +223,8 @@ def ends_of(events: EventSequences | EventSource) -> CaseEnds:
     if isinstance(events, EventSequences):
         return case_ends(len(events), int(events.complete.sum()), events.lengths, events.origin)
     n = events.label_counts[events.labels.index(END)] // events.scale if END in events.labels else 0
-    return case_ends(events.n_sequences, min(int(n), events.n_sequences), None, events.origin)
+    found = case_ends(events.n_sequences, min(int(n), events.n_sequences), None, events.origin)
+    return replace(found, one_length=events.one_length)
 
 
 def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:
