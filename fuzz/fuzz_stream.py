@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from fuzz.reading import read
-from summarkov.engines import scan_events
+from summarkov.engines import MemorySource, scan_events
 from summarkov.errors import SummarkovError
 
 _FILE = Path(tempfile.gettempdir(), f"summarkov-fuzz-stream-{os.getpid()}")
@@ -20,8 +20,9 @@ def check(data: bytes) -> None:
         _FILE.write_bytes(data)
         with scan_events(_FILE, format=format) as source:
             assert whole is not None
-            assert source.labels == whole.labels
-            assert source.label_counts.tolist() == whole.label_counts.tolist()
+            memory = MemorySource(whole)
+            assert source.labels == memory.labels
+            assert source.label_counts.tolist() == memory.label_counts.tolist()
             assert source.n_sequences == len(whole)
             assert source.tied_order == whole.tied_order
     except SummarkovError:

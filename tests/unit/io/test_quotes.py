@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from summarkov.engines import scan_events
 from summarkov.errors import DataError
+from summarkov.events.vocabulary import END
 from summarkov.io import read_events
 from summarkov.io.csv_files import QuoteScan
 
@@ -99,4 +100,4 @@ def test_quotes_inside_of_plain_cells_are_what_they_are(tmp_path):
     path.write_text('case,event\n1,5" pipe\n1,6" pipe\n1,7"\n')
     assert read_events(path).to_lists() == [['5" pipe', '6" pipe', '7"']]
     with scan_events(path) as source:
-        assert source.labels == ('5" pipe', '6" pipe', '7"')
+        assert source.labels == (END, '5" pipe', '6" pipe', '7"')
