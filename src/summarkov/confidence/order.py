@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from summarkov.confidence.rate_ratio import FEW, Strata, binomial_tails
+from summarkov.confidence.rate_ratio import FEW, Strata
 from summarkov.confidence.results import Edge, EdgeList
 from summarkov.frames import Record, Records
 from summarkov.typing import FloatArray
@@ -287,7 +287,7 @@ def against_shuffled(sums: Sums, level: float = 0.95) -> AgainstShuffled[FloatAr
     blocks, where part of what is with the influencer stays with it. An effect shows up as much weaker there,
     so the local ratio and its interval are those above to the power of :math:`m / h`, at least 1.
     """
-    from scipy.special import betaincinv, ndtr, ndtri, stdtr, stdtrit
+    from scipy.special import betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
 
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = [
@@ -309,12 +309,12 @@ def against_shuffled(sums: Sums, level: float = 0.95) -> AgainstShuffled[FloatAr
         trials = chance * (1 - chance) / spread[can]
         k = s * trials
         wider = np.sqrt(1 + 1 / n[can])
-        more, less = binomial_tails(k, trials - k, chance)
-        quantile = ndtri(np.minimum(np.minimum(more, less), 0.5))
+        above, below = k + 0.5, np.maximum(trials - k, 0.0) + 0.5
+        quantile = ndtri(np.minimum(betainc(above, below, chance), betainc(below, above, 1 - chance)))
         p_value[can] = 2 * stdtr(free, quantile / wider)
         tail = ndtr(stdtrit(free, (1 - level) / 2) * wider)
-        lowest = np.where(k > 0, betaincinv(np.maximum(k, 1e-300), trials - k + 1, tail), 0.0)
-        rest = np.where(s < 1, betaincinv(np.maximum(trials - k, 1e-300), k + 1, tail), 0.0)
+        lowest = np.where(k > 0, betaincinv(above, below, tail), 0.0)
+        rest = np.where(s < 1, betaincinv(below, above, tail), 0.0)
         ratio[can] = _odds(s) / _odds(chance)
         low[can], high[can] = _odds(lowest) / _odds(chance), _odds(1 - rest) / _odds(chance)
         all_hits = (sums.hits_with + sums.hits_without)[..., 0][can]
