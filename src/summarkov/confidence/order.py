@@ -173,7 +173,7 @@ class OrderTest(EdgeList[EdgeOrder]):
     Attributes
     ----------
     n, seed : int
-        How many shuffles there are of every edge, and their seed. Of edges near the decision there are five
+        How many shuffles there are of every edge, and their seed. Of edges near the decision there are ten
         times as many.
     within : int, str or None
         In blocks of how many positions, or of which time, events moved; or of which column the value stayed

@@ -44,7 +44,7 @@ _KEPT = 1
 _TIMES = 4
 #: With an adjusted p-value from this on and below 1 an edge is near the decision, and gets so many times as
 #: many shuffles more.
-_NEAR, _MORE = RATE / 50, 4
+_NEAR, _MORE = RATE / 10, 9
 #: What is said of periods that were given for each event, and so have no column.
 GIVEN_PERIODS = "periods"
 #: More would take longer than anybody waits.
@@ -175,8 +175,8 @@ class OrderTested(Resampled):
         events, sample_weight
             What the graph was learned from.
         n : int
-            How many shuffles of every edge. Edges near the decision, whose adjusted p-value is from 0.001 to
-            less than 1 then, get four times as many in addition.
+            How many shuffles of every edge. Edges near the decision, whose adjusted p-value is from 0.005 to
+            less than 1 then, get nine times as many in addition.
         within : int, time, column, names, "auto" or None
             Events move only inside of blocks of this number of positions of their sequence, or of this time,
             such as "7d". What changes more slowly than that stays in the shuffled data. A column, such as
