@@ -43,7 +43,8 @@ class Shuffles:
     first event on; with ``by_period`` only among events in a row of one period; with None in the whole
     sequence. The first ``kept`` positions of each stay where they are, and so do times. How far they move
     follows from the seed, the number of the replicate and the key of the sequence alone, so wherever a
-    sequence is, it comes out the same. Replicate 0 is the data as they are.
+    sequence is, it comes out the same. Replicate 0 is the data as they are; the others are numbered on
+    from ``done``.
     """
 
     n: int = 99
@@ -51,6 +52,12 @@ class Shuffles:
     within: int | Duration | None = None
     kept: int = 1
     by_period: bool = False
+    done: int = 0
+
+    @property
+    def replicates(self) -> IntArray:
+        """The data, and then the shuffles."""
+        return np.append(0, self.done + 1 + np.arange(self.n))
 
     def cut(self, bounds: IntArray, times: IntArray, unit: int, periods: IntArray | None) -> IntArray:
         """Where blocks begin in ticks, of which each sequence has those from its bound to the next."""
@@ -217,11 +224,8 @@ class MovedWork:
     def _count(
         self, events: kernels.OrderEvents, unit: int, questions: Sequence[OrderQuestion]
     ) -> list[Moved]:
-        replicates = np.arange(self.shuffles.n + 1)
-        return [
-            Moved(*counted)
-            for counted in kernels.order_counts(events, _in_arrays(questions, unit), replicates)
-        ]
+        edges, replicates = _in_arrays(questions, unit), self.shuffles.replicates
+        return [Moved(*counted) for counted in kernels.order_counts(events, edges, replicates)]
 
     def _events(self, part: Part, block: Block, stays: BoolArray) -> tuple[kernels.OrderEvents, int]:
         """Whole sequences as the kernel takes them, and the unit of their times."""
