@@ -110,7 +110,7 @@ EDGE = Influence("a", "b", "inhibits", 0.5, 0.4, 0.6, 90, 900, 200, 1000, order=
         (
             {"competition": True},
             "crowding out",
-            "(0.60 to 0.80); crowding out: only because other events became more likely",
+            "(0.60 to 0.80); crowding out: no more than other events becoming more likely explains",
         ),
         (
             {"order_ratio": 1.5, "order_low": 1.2, "order_high": 1.9},
@@ -120,7 +120,7 @@ EDGE = Influence("a", "b", "inhibits", 0.5, 0.4, 0.6, 90, 900, 200, 1000, order=
         (
             {"order": ORDERS[1]},
             "co-occurrence only",
-            "; co-occurrence only, shuffled cases show it too: ×0.70 against",
+            "; co-occurrence only, as strong in shuffled cases: ×0.70 against",
         ),
         (
             {"order": "fixed order", "cases_first": 8799.0, "cases_both": 8799.0},
