@@ -128,7 +128,7 @@ def test_learn_and_describe_fit(run: Run, strange: Path) -> None:
 
 def test_short_names_leave_the_heading_whole(run: Run, tmp_path: Path) -> None:
     (tmp_path / "short.jsonl").write_text('["a", "b", "c", "a", "b", "c"]\n["c", "a", "b"]\n' * 30)
-    assert "Influencer → target            Follows  Others  Rate ratio (95%)" in run(
+    assert "Influencer → target     Follows      Others  Rate ratio (95%)" in run(
         "learn", "short.jsonl", columns=80
     )
 
