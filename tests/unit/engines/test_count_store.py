@@ -15,6 +15,9 @@ from summarkov.engines.work import CountWork
 from summarkov.errors import DataError, SettingError, StoreError, UnknownLabelError
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 DAYS = [f"2024-05-{day:02}" for day in range(1, 7)]
 
 

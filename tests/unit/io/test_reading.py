@@ -18,7 +18,7 @@ from summarkov.engines.work import Part
 from summarkov.errors import DataError, SettingError
 
 #: What is said of many ties is the topic of test_ties_warning.
-pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
 
 COLUMNS = ("case", "activity", "step", "day", "number", "lifecycle")
 
