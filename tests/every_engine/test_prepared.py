@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 import summarkov as sm
 from summarkov.errors import SettingError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 STEPS = {
     "map": lambda events: events.map_labels(lambda label: "b" if label == "c" else label),
     "pool": lambda events: events.pool_rare(3),

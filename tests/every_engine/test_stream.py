@@ -26,7 +26,7 @@ from summarkov.io.temporary import PREFIX, Scratch
 from summarkov.summaries import HistoryTests, TreeSummary
 
 #: What is said of many ties is the topic of test_ties_warning.
-pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
 
 MODELS = [
     sm.BSuMM(lookback=3),
