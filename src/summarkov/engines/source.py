@@ -278,14 +278,16 @@ class EventSource(ABC):
             counts = np.insert(self.label_counts, view.labels.index(END), self._weight)
         else:
             counts = self.run(Seen(SurveyWork(), view))
-        return SeenSource(self, view, view.labels, counts, owns=True)
+        seen = SeenSource(self, view, view.labels, counts, owns=True)
+        return seen if counts[view.labels.index(END)] else seen.without_ends()
 
     def without_ends(self) -> EventSource:
-        """The same sequences, all of them taken for cut off; this source must stay open."""
+        """The same sequences, all of them taken for cut off. Closing it closes this source too."""
         if END not in self.labels:
             return self
         view = WithoutEnds(tuple(self._but_end(self.labels)))
-        return SeenSource(self, view, view.labels, np.array(self._but_end(self.label_counts.tolist())))
+        counts = np.array(self._but_end(self.label_counts.tolist()), np.int64)
+        return SeenSource(self, view, view.labels, counts, owns=True)
 
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> EventSource:
         """The same events in the codes of another vocabulary, as :meth:`EventSequences.recode` writes them.

@@ -114,11 +114,13 @@ def is_the_outcome(edge: Influence) -> bool:
     return max(same, opposite) >= NEARLY_ALL
 
 
-def notice(edge: Influence, leaves_out: str = "forbidden=[{!r}]") -> str:
-    """That an influencer is the outcome, and what leaves it out."""
+def notice(edge: Influence, *, is_option: bool = False) -> str:
+    """That an influencer is the outcome, and what leaves it out: a setting, or an option."""
+    name = edge.influencer
+    leaves_out = f"--forbidden {name!r}" if is_option else f"forbidden=[{name!r}]"
     with_it = f"{number(edge.hits_with)} of {number(edge.n_with)} cases with it"
     without = f"{number(edge.hits_without)} of {number(edge.n_without)} without"
     return (
         f"{edge.influencer!r} nearly determines the outcome {edge.target!r}: {with_it} and {without} have it;"
-        f" {leaves_out.format(edge.influencer)} leaves it out"
+        f" {leaves_out} leaves it out"
     )

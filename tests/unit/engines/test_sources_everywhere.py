@@ -65,7 +65,6 @@ WORKS = {
 }
 
 STEPS = {
-    "AddEnd": sm.AddEnd(),
     "CollapseRepeats": sm.CollapseRepeats(),
     "MapLabels": sm.MapLabels({"purchase": "buy"}),
     "PoolRare": sm.PoolRare(min_count=9),

@@ -36,7 +36,7 @@ def pipeline():
 
 @pytest.mark.parametrize(
     "estimator",
-    [sm.BSuMM("browse"), GRAPH, sm.Bag(sm.BSuMM("browse"), n_models=2), sm.PoolRare(), sm.AddEnd()],
+    [sm.BSuMM("browse"), GRAPH, sm.Bag(sm.BSuMM("browse"), n_models=2), sm.PoolRare(), sm.CollapseRepeats()],
     ids=lambda e: type(e).__name__,
 )
 def test_check_is_fitted(estimator):
@@ -95,7 +95,7 @@ def test_steps_remember_what_they_were_fitted_to():
         sm.MapLabels({"z": "x"}).fit([["a"]])
     with pytest.raises(SettingError, match="MapLabels needs mapping="):
         sm.MapLabels().fit([["a"]])
-    for step in (sm.PoolRare(), sm.CollapseRepeats(), sm.AddEnd(), sm.MapLabels({"a": "b"})):
+    for step in (sm.PoolRare(), sm.CollapseRepeats(), sm.MapLabels({"a": "b"})):
         with pytest.raises(NotFittedError, match=f"this {type(step).__name__} is not fitted"):
             step.transform([["a"]])
     with pytest.raises(NotFittedError, match="this PoolRare is not fitted"):
@@ -106,7 +106,7 @@ def test_steps_take_streams(tmp_path):
     path = tmp_path / "events.jsonl"
     sm.write_events(EVENTS, path)
     with sm.scan_events(path) as source:
-        for step in (sm.PoolRare(min_count=30), sm.CollapseRepeats(), sm.AddEnd()):
+        for step in (sm.PoolRare(min_count=30), sm.CollapseRepeats()):
             found = step.fit_transform(source)
             expected = step.copy().fit_transform(EVENTS)
             assert found.labels == expected.labels

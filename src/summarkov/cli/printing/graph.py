@@ -90,10 +90,10 @@ def _print_order(console: Page, edges: Sequence[Influence], found: OrderTest) ->
         return
     console.print(f"\nOrder test: {found.n} shuffles of every case {_where(found.within)}.")
     passing = [edge for edge in edges if not edge.set_aside]
-    for scale, words in SCALES.items():
-        graded = [_arrow(edge) for edge in passing if edge.order_scale == scale]
-        if graded:
-            console.print(console.signs(f"Depends on order {words}: {first_of(graded, 10, '; ', '; and ')}."))
+    slow = [_arrow(edge) for edge in passing if edge.order_scale == "slow change"]
+    if slow:
+        words = f"Depends on order {SCALES['slow change']}: {first_of(slow, 10, '; ', '; and ')}."
+        console.print(console.signs(words))
     for edge in passing:
         if edge.is_turned and edge.effect != "mixed":
             console.print(console.signs(f"{_arrow(edge)} is {reversed_words(edge)}."))
@@ -209,7 +209,7 @@ def notices(model: OutcomeModel) -> list[str]:
     """What to know before reading on, in words of the command line."""
     from summarkov.models.outcome_edges import notice
 
-    return [notice(edge, "--forbidden {!r}") for edge in model.determining_]
+    return [notice(edge, is_option=True) for edge in model.determining_]
 
 
 def print_outcome(console: Page, model: OutcomeModel, sure: Sure = UNASKED) -> None:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from summarkov.cli.printing import Page, first_of, new_table, shorten, widest
 from summarkov.cli.printing.documents import settings_words
-from summarkov.wording import number, plural, visible
+from summarkov.wording import END, number, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.explain import Influence
@@ -20,12 +20,12 @@ _SIGNS = {"amplifies": "+", "inhibits": "-", "mixed": "~", "unclear": "?"}
 _STYLES = {"amplifies": "green", "inhibits": "red", "mixed": "magenta", "unclear": "dim"}
 #: What the sign before an edge and the arrow between its names take at most.
 _JOINTS = 6
-#: The least that the two names take, and what they are given before other columns.
-_NAMES, _GOOD_NAMES = 20, 30
+#: The least that the two names of an edge take.
+_NAMES = 20
 #: What the columns of follow rates are.
 FOLLOWS = (
     "Follows: the share of an influencer's occurrences that the target follows within the window; Others: of "
-    "all other events. Of (end of case): the share that are the last event. Never, only: within the window."
+    "all other events."
 )
 #: The counts behind a share; of these only the larger is shown where there is little space.
 _COUNTS = re.compile(r" \([\d.,]+ of ([\d.,]+)\)")
@@ -187,7 +187,8 @@ def _columns(
     if any(e.frequency is not None for e in edges):
         columns["Sure"] = ["" if e.frequency is None else f"{e.frequency:.0%}" for e in edges]
     for name in ("Cases", heads[0], "Sure"):  # which go for want of space, counts before rates
-        if _beside(columns) + max(_NAMES, min(_GOOD_NAMES, _longest(edges))) + _JOINTS > console.page_width:
+        good = min(console.page_width // 2 - 8, _longest(edges))
+        if _beside(columns) + max(_NAMES, good) + _JOINTS > console.page_width:
             if name == heads[0]:
                 columns[name] = [_COUNTS.sub(r" of \1", each) for each in columns[name]]
             else:
@@ -273,6 +274,10 @@ def print_reading(console: Page, edges: Sequence[Influence], models: Mapping[str
     notes = [f"Read: {console.signs(read)}"]
     if edge.follow_rate is not None:
         notes.append(FOLLOWS)
+    if any(each.target == END for each in edges):
+        notes.append("Of (end of case): the share that are the last event.")
+    if any(0 in (each.followed, each.hits_without) for each in edges):
+        notes.append("Never, only: within the window.")
     if place_of(model, edge.influencer):
         things = "ticks" if model.layout_.together else "events"
         far = "how far" if model.layout_.time is not None else f"how many {things}"
