@@ -16,6 +16,9 @@ from summarkov.models.learning import learn_replicates
 from summarkov.scores import SCORES
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 settings = st.fixed_dictionaries(
     {
         "criterion": st.sampled_from(SCORES),

@@ -16,6 +16,9 @@ from summarkov.explain import Influence, effect_of, sentences, verdicts
 from summarkov.simulate.example import loan_process
 from summarkov.wording import factor, factor_interval, number, percent
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 FAMILIES = {
     "binary": lambda k: sm.BSuMM(lookback=k, gamma=0.3, false_edges=None),
     "ordinal": lambda k: sm.OSuMM(lookback=k, gamma=0.3, false_edges=None),

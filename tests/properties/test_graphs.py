@@ -10,6 +10,9 @@ from strategies import WINDOWS, Data, assert_same, data, examples, specs, subset
 from summarkov.engines import MemorySource
 from summarkov.errors import SettingError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 class CountedPasses:
     """A source that knows how often it was asked."""

@@ -14,6 +14,9 @@ from strategies import data, examples, expected, subsets, targets, weights_of
 from summarkov.engines import CandidatesRequest
 from summarkov.scores import SCORES
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 @st.composite
 def problems(draw):

@@ -13,6 +13,9 @@ from strategies import UNKNOWN, data, examples, expected, found, specs, subsets,
 from summarkov.engines import MemorySource
 from summarkov.errors import SettingError, UnknownLabelError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 ALPHAS = st.sampled_from([0.1, 1.0, 5.0])
 PRIORS = st.sampled_from(["uniform", "base-rate"])
 

@@ -12,6 +12,9 @@ from strategies import WINDOWS, Data, Spec, examples
 from summarkov.engines import CandidatesRequest
 from summarkov.scores import SCORES
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 def check(model, events, weights, search, score_of, limits):
     """Fit and compare influencers, score and trace; return what was asked for."""

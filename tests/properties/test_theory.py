@@ -17,6 +17,9 @@ from strategies import WINDOWS, Spec, examples, specs, subsets
 from summarkov.errors import SettingError
 from summarkov.summaries import BinarySummary
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 LABELS = ("A", "B", "C")
 
 PAPER = {

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
+import numpy as np
+
 from summarkov.engines.counts import Counts
 from summarkov.engines.disk import MEMORY, read_part, write_part
 from summarkov.engines.followings import FollowedWork
-from summarkov.engines.memory import make_source
+from summarkov.engines.memory import as_events, make_source
 from summarkov.engines.messages import keep_answer, kept_answer, question_name
 from summarkov.engines.parts import KnownPart, SeveralParts, among_others, refuse_more, refuse_unlike
 from summarkov.engines.source import EventSource
@@ -158,10 +160,9 @@ class CountStore(SeveralParts):
     def _joined(self, events: Any, going_on: Sequence[str]) -> tuple[EventSource, dict[str, list[str]]]:
         """What ended in a part, with what waited for it; and what waits now."""
         before: dict[str, list[str]] = self._says["waiting"]
-        source = make_source(events)
         if not before and not going_on:
-            return source, {}
-        held = getattr(source, "events", None)
+            return make_source(events), {}
+        held = as_events(events)
         if not isinstance(held, EventSequences):
             raise SettingError("sequences that go on must be in memory; give events that read_events returns")
         if held.weights is not None:
@@ -184,7 +185,9 @@ class CountStore(SeveralParts):
                 raise SettingError(f"open= names {name!r}, of which there are no events")
         waiting = {name: together.pop(name) for name in going_on}
         labels = sorted({label for each in together.values() for label in each} | set(held.labels))
-        ended = EventSequences.from_lists(together.values(), labels=labels, ids=list(together))
+        complete = dict(zip(held.ids, held.complete.tolist(), strict=True))
+        ends = np.array([complete.get(name, True) for name in together], bool)
+        ended = EventSequences.from_lists(together.values(), labels=labels, ids=list(together), ends=ends)
         return make_source(ended), waiting
 
     def forget(self, name: str) -> None:

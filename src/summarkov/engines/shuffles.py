@@ -184,7 +184,7 @@ def count_moved(
         while stop < min(start + most, len(questions)) and (stop == start or size <= _TABLE_BYTES):
             size += row_bytes * (len(strata) + 1) << min(len(questions[stop].strata), 10)
             stop += 1
-        work = MovedWork(tuple(questions[start:stop]), shuffles, strata, stays)
+        work = MovedWork(tuple(questions[start:stop]), shuffles, strata, stays, Layout.of(source).together)
         for moved in source.run(work):
             use(moved)
         start = stop
@@ -200,6 +200,7 @@ class MovedWork:
     shuffles: Shuffles
     strata: tuple[int, ...]
     stays: tuple[str, ...] = ()
+    together: bool = False
 
     def run(self, part: Part) -> list[Moved]:
         """Block by block, of whole sequences; some edges in each thread."""
@@ -265,6 +266,7 @@ class MovedWork:
                 np.ascontiguousarray(held_by),
                 stays,
                 len(part.labels),
+                self.together,
             ),
             unit,
         )

@@ -109,7 +109,7 @@ class CaseEnds:
         "Every case has 30 events, as if it had been cut off there; if so, use --cut-off (ends='cut off')."
         """
         n, complete = self.n_cases, self.n_complete
-        if not n:
+        if n < 2:
             return []
         if not complete:
             return [f"All {n:,} cases are taken as cut off: what follows their last event is not known."]

@@ -78,7 +78,7 @@ class Influence(Record):
         for that reason alone; else empty.
     interval : str
         What the interval is from. "robust" allows for sequences that differ and events that come in bursts
-        (:func:`summarkov.confidence.robust_widening`); it is never narrower than "counts", which takes events
+        (``summarkov.confidence.robust_widening``); it is never narrower than "counts", which takes events
         for independent given their past, as the model does, and is given where the other cannot be had: where
         the ratio is 0 or infinite, of fewer than two sequences or blocks, for outcomes, which have one
         position in each sequence, after ``partial_fit``, of a bag, and of files of earlier versions.
@@ -357,7 +357,7 @@ def influence_of(
 
     ``counted`` has how often the target follows. ``margin`` is that by which the influencer was selected,
     see :func:`summarkov.confidence.given_selected`. ``clusters`` are the sums of squares and numbers that
-    :func:`summarkov.confidence.robust_widening` takes.
+    ``summarkov.confidence.robust_widening`` takes.
     """
     estimate = rate_ratio(found.strata)
     wider = None if clusters is None else robust_widening(estimate, *clusters)

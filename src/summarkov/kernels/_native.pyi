@@ -104,6 +104,7 @@ def order_counts(
     held_by: IntArray,
     stays: BoolArray,
     n_labels: int,
+    together: bool,
     edges: IntArray,
     strata: CodeArray,
     reaches: IntArray,

@@ -38,6 +38,7 @@ class OrderEvents(NamedTuple):
     held_by: IntArray
     stays: BoolArray  # of each label (last: of none) whether its rows keep their places
     n_labels: int
+    together: bool = False  # whether events may happen together: then none displaces another
 
 
 class OrderEdges(NamedTuple):
@@ -157,7 +158,8 @@ def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
 class _Rotated:
     """The others turn inside of blocks.
 
-    Those count that differ from the one before, and come neither after the target nor after what is left out.
+    Those count that differ from the one before (unless events happen together), and come neither after the
+    target nor after what is left out.
     """
 
     def __init__(
@@ -172,7 +174,7 @@ class _Rotated:
         codes = events.codes[elements.shown].astype(np.int64)
         np.add.at(what, elements.of, _random_numbers((codes + 2).astype(np.uint64), np.uint64(1)))
         follows = np.append(False, elements.sequence[1:] == elements.sequence[:-1])[: elements.n]
-        again = follows & np.append(False, what[1:] == what[:-1])[: elements.n]
+        again = follows & np.append(False, what[1:] == what[:-1])[: elements.n] & (not events.together)
         after = follows & np.append(False, (hit | out)[:-1])[: elements.n]
         turns = ~again
         self.keys, row = np.unique(key[turns], return_inverse=True)

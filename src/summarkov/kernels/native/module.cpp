@@ -265,11 +265,12 @@ py::list order_counts(const Array<std::int32_t>& codes, const Array<std::int64_t
                       const Array<std::int64_t>& stratum, const Array<std::int64_t>& cuts,
                       const Array<std::uint64_t>& seeds, const MaybeWeights& weights, const Array<std::int32_t>& held,
                       const Array<std::int64_t>& held_by, const Array<bool>& stays, std::int64_t n_labels,
-                      const Array<std::int64_t>& edges, const Array<std::int32_t>& strata,
+                      bool together, const Array<std::int64_t>& edges, const Array<std::int32_t>& strata,
                       const Array<std::int64_t>& reaches, const Array<std::int32_t>& left_out,
                       std::int64_t delay, bool delay_in_time, const Array<std::int64_t>& replicates) {
     const Ticked events{span(codes), span(tick), span(bounds), span(times), span(stratum), span(cuts), span(seeds),
-                        weights_of(weights).of, span(held), span(held_by), stays.data(), n_labels};
+                        weights_of(weights).of, span(held), span(held_by), stays.data(), n_labels,
+                        together};
     const auto some = span(replicates);
     const std::int64_t width = 1 + 3 * some.size;
     py::list found;

@@ -25,6 +25,7 @@ struct Ticked {
     Span<std::int64_t> held_by;
     const bool* stays;              // for each label whether its rows keep their places
     std::int64_t n_labels;
+    bool together;                  // whether events may happen together: then none displaces another
 
     std::int64_t n_ticks() const { return bounds[bounds.size - 1]; }
     Count weight(std::int64_t sequence) const { return weights.data ? weights[sequence] : 1; }
@@ -202,7 +203,8 @@ class OrderCount {
     }
 
     // The other events turn inside of blocks, against those of the influencer, which stay. Of them those count
-    // that differ from the one before, and come neither after the target nor after what is left out.
+    // that differ from the one before (unless events happen together), and come neither after the target nor
+    // after what is left out.
     void rotate() {
         struct Block { std::int64_t begin, size, slots, n_slots; std::uint64_t seed; Count weight; };
         std::vector<std::int32_t> cells;   // of each element that turns: twice its stratum, one more for a hit; or -1
@@ -228,7 +230,7 @@ class OrderCount {
                     is_new = true;
                     ++block;
                 }
-                if (e > starts_[s] && elements_[e - 1].what == element.what) continue;
+                if (!events_.together && e > starts_[s] && elements_[e - 1].what == element.what) continue;
                 if (is_new) {
                     blocks.push_back({static_cast<std::int64_t>(cells.size()), 0, static_cast<std::int64_t>(slots.size()),
                                       0, events_.seeds[block], weight});
