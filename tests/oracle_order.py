@@ -6,6 +6,7 @@ A sequence is a list of ticks, each a pair of a time and a set of labels.
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 
 MASK = 2**64 - 1
 
@@ -57,19 +58,19 @@ def stratum(place, ends):
     return sum(place > end for end in ends)
 
 
-def counts(sequences, cuts, seeds, weights, edge, ends, replicate, stays=(), held=()):
+def counts(sequences, cuts, seeds, weights, edge, ends, replicate, stays=(), held=(), together=False):
     """By stratum: positions, positions with the influencer, hits with it, and all hits.
 
     `cuts[s]` has the places where blocks of sequence s begin, `seeds[s]` their seeds. An edge is a dict with
     influencer, target, lookback, delay, strata (pairs of a label and its look-back), left_out and only.
-    `held[s]`: attributes of sequence s.
+    `held[s]`: attributes of sequence s. `together`: events may happen together.
     """
     found = defaultdict(lambda: [0, 0, 0, 0])
     z, x = edge["influencer"], edge["target"]
     moves_z = z == x or x in stays
     for s, ticks in enumerate(sequences):
         attributes = held[s] if held else set()
-        count = scattered if moves_z else turned
+        count = scattered if moves_z else partial(turned, together=together)
         for key, numbers in count(ticks, cuts[s], seeds[s], edge, ends, replicate, stays, attributes):
             for at, n in enumerate(numbers):
                 found[key][at] += n * weights[s]
@@ -88,14 +89,14 @@ def _block_of(place, cuts):
     return sum(begin <= place for begin in cuts) - 1
 
 
-def turned(ticks, cuts, seeds, edge, ends, replicate, stays, attributes):
+def turned(ticks, cuts, seeds, edge, ends, replicate, stays, attributes, together):
     """The others turn in their blocks, the influencer stays."""
     z, x = edge["influencer"], edge["target"]
     places = [p for p, (_, labels) in enumerate(ticks) if labels - {z} - set(stays)]
     others = [(ticks[p][0], ticks[p][1] - {z} - set(stays)) for p in places]
     by_block = defaultdict(list)
     for i, place in enumerate(places):
-        if i and others[i][1] == others[i - 1][1]:
+        if i and others[i][1] == others[i - 1][1] and not together:
             continue  # says the same again
         labels = others[i][1]
         is_out = labels & set(edge["left_out"]) and x not in labels

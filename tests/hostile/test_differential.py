@@ -25,7 +25,7 @@ from summarkov.errors import DataError
 from summarkov.events.draws import stable_hashes
 
 #: What is said of many ties is the topic of test_ties_warning.
-pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
 
 ROOT = Path(__file__).resolve().parents[2]
 

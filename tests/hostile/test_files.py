@@ -19,7 +19,7 @@ from summarkov.errors import DataError
 from summarkov.io import files
 
 #: What is said of many ties is the topic of test_ties_warning.
-pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
 
 
 def parquet(**columns):

@@ -19,7 +19,7 @@ pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 
 #: What is said of many ties is the topic of test_ties_warning.
-pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
 
 CASES = ["a", "b", "a", "b", "a", "b"]  # never together, so that rows must be grouped
 EVENTS = ["p", "q", "r", "s", "t", "u"]

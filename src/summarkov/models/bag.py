@@ -81,7 +81,7 @@ class Bag(HasPage, Predictor):
             raise SettingError(f"model must be a model such as TreeSuMM('X'), not {self.model!r}")
         check_whole("n_models", self.n_models, 1, MOST_REPLICATES)
         draws = Bootstrap(self.n_models, seed_of(self.seed, self.random_state))
-        source = self.model.learned_from(events, sample_weight=sample_weight, n_jobs=self.model.n_jobs)
+        source = self.model._learned_from(events, sample_weight=sample_weight, n_jobs=self.model.n_jobs)
         if not isinstance(source, EventSource):
             raise SettingError(f"a {type(source).__name__} cannot be resampled; give the events themselves")
         models, on_done = [], progress_counter(progress, self.n_models)

@@ -72,7 +72,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
     ) -> Self:
         """Learn all models. ``progress(done, total)`` is called as targets are finished; True writes it."""
         self._check_template()
-        source = self.model.learned_from(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        source = self.model._learned_from(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         models = self.make_models(source.labels, Layout.of(source).attributes)
         learn(
             models, source, [self.model.make_summary()] * len(models), progress_counter(progress, len(models))
@@ -317,7 +317,7 @@ def fit_together(graphs: Sequence[InfluenceGraph], events: Any) -> None:
     """
     for graph in graphs:
         graph._check_template()
-    source = graphs[0].model.learned_from(events, n_jobs=graphs[0].n_jobs)
+    source = graphs[0].model._learned_from(events, n_jobs=graphs[0].n_jobs)
     attributes = Layout.of(source).attributes
     each = [graph.make_models(source.labels, attributes) for graph in graphs]
     summaries: list[Summary] = []

@@ -12,6 +12,7 @@ from summarkov.engines import CountSource, Layout, ReplicatedSource, StateCounts
 from summarkov.engines.clusters import Clustered, block_of, sum_clusters
 from summarkov.engines.followings import Asked, count_followed
 from summarkov.errors import DataError, SettingError
+from summarkov.events.vocabulary import END
 from summarkov.explain import contrasts_in_table, presence
 from summarkov.kernels import ClusterValues
 from summarkov.models.parameters import resolve_target
@@ -39,7 +40,8 @@ def learn(
     ``summaries`` has one per model; what models ask about one and the same object is counted once.
     """
     n_events = float(n_positions(source) / source.scale)
-    if n_events == 0:
+    ends = source.label_counts[source.labels.index(END)] / source.scale if END in source.labels else 0
+    if n_events == ends:
         raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
     if n_events < 2 and source.scale > 1:
         raise SettingError(

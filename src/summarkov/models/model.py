@@ -125,11 +125,11 @@ class SummaryModel(HasPage, Predictor):
             A weight for every sequence: how many such sequences it stands for. N, which the penalty of a
             score grows with, is what all events weigh together, and must be 2 at least.
         """
-        source = self.learned_from(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        source = self._learned_from(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         learn([self], source, [self.make_summary()])
         return self
 
-    def learned_from(
+    def _learned_from(
         self, events: Any, *, sample_weight: Any = None, n_jobs: int | None = None
     ) -> CountSource:
         """What a model of these settings is learned from: all of the data, or as the paper has it."""

@@ -91,7 +91,6 @@ class Parameters:
             "fitted_type",
             "has_edges",
             "layout_",
-            "learned_from",
             "make_models",
             "make_problem",
             "make_search",

@@ -191,7 +191,7 @@ def sensitivity(
         for name, values in (("lookback", lookback), ("gamma", gamma))
         if values is not None
     }
-    source = template.learned_from(events, sample_weight=sample_weight, n_jobs=model.n_jobs)
+    source = template._learned_from(events, sample_weight=sample_weight, n_jobs=model.n_jobs)
     plain: list[SummaryModel] = [template]
     if isinstance(model, InfluenceGraph):
         plain = model.make_models(source.labels, Layout.of(source).attributes)

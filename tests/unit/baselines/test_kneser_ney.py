@@ -15,6 +15,9 @@ from summarkov.engines import scan_events
 from summarkov.errors import SettingError
 from summarkov.kernels import Index
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 @examples(60)
 @given(

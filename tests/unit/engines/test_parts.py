@@ -14,6 +14,9 @@ import summarkov as sm
 from summarkov.errors import DataError, SettingError
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory):

@@ -11,6 +11,9 @@ import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 EVENTS = web_shop().simulate(30, 12, seed=1)
 #: A model, graphs, a bag and a joint model, learned in memory.
 MODEL = sm.BSuMM("purchase", criterion="aic").fit(EVENTS)

@@ -11,6 +11,9 @@ from summarkov.errors import SettingError
 from summarkov.scores import Scorer
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 def test_no_weights():
     assert fixed_point(None, 5) == (None, 1)

@@ -8,7 +8,7 @@ import summarkov as sm
 from summarkov.errors import DataError
 
 #: Events of one day are tied, which is what folders tell.
-pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
 
 #: By region and day; "b" goes on from one day to the next.
 ROWS = {

@@ -14,6 +14,9 @@ import summarkov as sm
 from summarkov.io.temporary import replacing
 from summarkov.simulate.example import web_shop
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 
 def learn_and_predict(folder, scratch, out, stage="", how=""):
     """Learns from files that are not grouped and writes predictions; strikes itself down at a stage."""

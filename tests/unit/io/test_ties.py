@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 pd = pytest.importorskip("pandas")
 
 ROWS = st.lists(

@@ -12,6 +12,9 @@ from summarkov.explain.verdicts import times
 from summarkov.models.edges import STROKES, colour, width
 from summarkov.wording import visible
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 SEQUENCES = [["A", "B", "C"] * 4, ["C", "A", "B"] * 4, ["B", "B", "A", "D"]] * 5
 HOSTILE = sorted(['"', "]", "a\nb", "a\x07", "a\\x07", "<b>&amp;", "end", "مرحبا", "x" * 300, "#35;", "n0"])
 

@@ -249,7 +249,8 @@ def test_a_half_is_tested_at_the_look_backs_that_the_other_proposed(events):
     by_hand.fit(events, sample_weight=drawn_weights(Halves(1), 1, len(events)))
     for edge in by_hand.influences_:
         same = found[edge.influencer]
-        assert (same.ratio, same.low, same.high) == pytest.approx((edge.ratio, edge.low, edge.high), rel=1e-9)
+        assert same.ratio == pytest.approx(edge.ratio, rel=1e-9)
+        assert edge.low <= same.low <= same.high <= edge.high  # of counts; that of a fit is robust
 
 
 @pytest.mark.parametrize("lookback", ["auto", (2, 10)])

@@ -18,6 +18,9 @@ from summarkov.models.families import SearchedModel
 from summarkov.report.content import content
 from summarkov.summaries import Memory, Summary
 
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
 # What a contributor writes, and nothing else. ----------
 
 

@@ -8,7 +8,7 @@ import summarkov as sm
 from summarkov.errors import SettingError
 from summarkov.text import Document, Sentence, read_text_events, text_events
 
-pytestmark = pytest.mark.needs("sentencex")
+pytestmark = [pytest.mark.cut_off, pytest.mark.needs("sentencex")]
 
 
 def first_word(sentences):

@@ -334,11 +334,7 @@ def _print_demo(console: Page, graph: InfluenceGraph, found: dict[str, int], fil
     print_graph(console, graph)
     console.print()
     console.print(truth_words(found), style="bold")
-    told = (
-        f"(Not counting '{REST}', which takes the rest of the probability: whatever inhibits it is "
-        "competition, called so or not.)"
-    )
-    console.print(told, style="dim")
+    console.print(f"(Not counting '{REST}', which takes the rest of the probability.)", style="dim")
     console.print()
     for name, path in files.items():
         console.print_line(f"Saved the {name:<6} {path}")
