@@ -12,7 +12,7 @@ from summarkov.engines.spark.session import map_partitions
 from summarkov.errors import DataError, SettingError
 
 #: What is said of many ties is the topic of test_ties_warning.
-pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
 
 SCHEMA = "case bigint, event string, time bigint"
 

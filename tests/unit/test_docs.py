@@ -66,7 +66,7 @@ def test_the_site_is_made_without_a_warning(tmp_path: Path) -> None:
     assert "How many events back to look" in page  # a parameter
     assert "predict_next" in page  # a method that it inherits
     tutorial = (tmp_path / "site" / "tutorials" / "web-shop.html").read_text(encoding="utf-8")
-    assert "<td>company only</td>" in tutorial  # what a cell shows
+    assert "<td>co-occurrence only</td>" in tutorial  # what a cell shows
     assert 'src="../_images/' in tutorial  # a picture
     assert "assert " not in tutorial
     assert ".ipynb" in tutorial

@@ -210,7 +210,7 @@ class TextEvents:
         sequence: str | None = None,
         *,
         position: int | None = None,
-        _learned_from: TextEvents | None = None,
+        learned_from: TextEvents | None = None,
         most: int = 12,
     ) -> Grounds:
         """Say why a label has its probability in a document, with the sentences.
@@ -225,7 +225,7 @@ class TextEvents:
             Which sequence (by its id), so which document; the last one by default.
         position
             The place of the event to explain, the first being 1; by default the one to come after all.
-        _learned_from
+        learned_from
             Where to look for passages in the same state, if these are not the events of the model.
         most
             The most passages to show.
@@ -249,7 +249,7 @@ class TextEvents:
         history = [events.labels[code] for code in events.codes[start:end].tolist()]
         why = model_of(fitted, target).explain(history, label=target)
         before = [Before(a.label, a.lags[0], self.sentences[end - a.lags[0]]) for a in why.active]
-        passages = (_learned_from or self).passages(fitted, target, after=history, most=most)
+        passages = (learned_from or self).passages(fitted, target, after=history, most=most)
         return Grounds(why, tuple(sorted(before, key=lambda each: -each.lag)), passages)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -129,7 +129,7 @@ def test_commands(store, monkeypatch, tmp_path):
     graph = sm.load(model)
     expected = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(EVENTS)
     assert graph.influencers_ == expected.influencers_
-    assert "influences among 3 labels" in run("show", model)
+    assert "among 3 event types" in run("show", model)
     assert "Log loss" in run("evaluate", model, store("cli/log.csv"))
     for name in ("rows.parquet", "rows.csv", "rows.jsonl"):
         said = run("predict", model, store("cli/log.csv"), "-o", store(f"cli/{name}"), "--json")

@@ -11,7 +11,7 @@ import summarkov as sm
 from summarkov.errors import DataError, SettingError
 from summarkov.text import Before, Document, Passage, Sentence, TextEvents, read_text_events, text_events
 
-pytestmark = pytest.mark.needs("sentencex")
+pytestmark = [pytest.mark.cut_off, pytest.mark.needs("sentencex")]
 
 
 def first_word(sentences):

@@ -323,8 +323,8 @@ def explain(
 
     fitted = load_model(model)
     here = read_quoted(file)
-    _learned_from = None if passages is None else read_quoted(passages)
-    found = here.explain(fitted, target, sequence, position=position, _learned_from=_learned_from, most=rows)
+    learned_from = None if passages is None else read_quoted(passages)
+    found = here.explain(fitted, target, sequence, position=position, learned_from=learned_from, most=rows)
     which = here.events.ids[-1] if sequence is None else sequence
     if json:
         asked = {"sequence": which, "position": position}
