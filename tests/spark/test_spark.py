@@ -96,9 +96,7 @@ def test_missing_values(spark, column):
     values[40] = values[55] = None
     table = table.set_column(at, column, pa.array(values))
     for read in (lambda: sm.read_events(table), lambda: sm.scan_spark(spark.createDataFrame(table))):
-        with pytest.raises(
-            DataError, match=f"column '{column}' .* in 2 rows, the first is row 41 "
-        ):
+        with pytest.raises(DataError, match=f"column '{column}' .* in 2 rows, the first is row 41 "):
             read()
 
 
