@@ -17,7 +17,7 @@ from pyarrow import csv, parquet
 from summarkov.engines import EventSource, scan_events
 from summarkov.engines.memory import MemorySource
 from summarkov.errors import SummarkovError
-from summarkov.io import read_events
+from summarkov.read import read_events
 
 #: What may stand in an order column as text; a table takes most of its cells from one line.
 TEXTS = (

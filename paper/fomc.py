@@ -12,7 +12,7 @@ from paper.section import Section
 from summarkov.confidence import Confidence
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.io import read_events
+from summarkov.read import read_events
 from summarkov.models import BSuMM, InfluenceGraph, OSuMM
 
 #: Graphs from resampled documents.

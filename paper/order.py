@@ -13,7 +13,7 @@ from paper.published import published
 from paper.section import Section
 from summarkov.confidence import OrderTest
 from summarkov.events import EventSequences
-from summarkov.io import read_events
+from summarkov.read import read_events
 from summarkov.models import BSuMM, InfluenceGraph, OSuMM
 
 #: How many times data are shuffled before a graph is learned from them.

@@ -13,7 +13,7 @@ from summarkov.errors import DataError
 from summarkov.evaluation.run import Checkpoint
 from summarkov.evaluation.tuned import Tuned
 from summarkov.evaluation.tuning import Split
-from summarkov.io import read_events
+from summarkov.read import read_events
 
 
 def read_split(folder: str | os.PathLike[str], name: str) -> Split:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from summarkov.engines import CountStore, EventSource, MappedSource, open_events, scan_events, scan_spark
     from summarkov.evaluation import compare, tune_joint
     from summarkov.events import END, EventSequences
-    from summarkov.io import read_events, write_events
+    from summarkov.read import read_events, write_events
     from summarkov.kernels import backend
     from summarkov.models import (
         OTHER,

@@ -12,7 +12,7 @@ import summarkov as sm
 import summarkov.engines
 from summarkov.errors import DataError, SettingError
 from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
-from summarkov.io import buckets, regroup, spill
+from summarkov.read import buckets, regroup, spill
 from summarkov.kernels import numpy_kernels
 
 #: Numbers as the paper counts them.

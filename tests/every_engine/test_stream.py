@@ -21,8 +21,8 @@ from summarkov.engines import CandidatesRequest, CountSource, MemorySource, Rece
 from summarkov.engines.disk import StreamSource
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.io import regroup, scan
-from summarkov.io.temporary import PREFIX, Scratch
+from summarkov.read import regroup, scan
+from summarkov.read.temporary import PREFIX, Scratch
 from summarkov.summaries import HistoryTests, TreeSummary
 
 #: What is said of many ties is the topic of test_ties_warning.

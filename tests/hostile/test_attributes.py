@@ -13,8 +13,8 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
-from summarkov.io import parquet_files
-from summarkov.io.case_attributes import check_cuts, cuts_of
+from summarkov.read import parquet_files
+from summarkov.read.case_attributes import check_cuts, cuts_of
 
 READING = {"case": "case", "event": "event", "order": False}
 

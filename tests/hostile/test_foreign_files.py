@@ -17,7 +17,7 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import SettingError
 from summarkov.evaluation.run import Checkpoint
-from summarkov.io.temporary import PREFIX, Scratch, write_atomically
+from summarkov.read.temporary import PREFIX, Scratch, write_atomically
 
 OURS = PREFIX + "0123456789ab"
 
@@ -29,7 +29,7 @@ def lines(path: Path, n: int = 10) -> Path:
 
 def left_by_a_killed_run(folder: Path) -> Path:
     script = (
-        "import os, sys\nfrom summarkov.io.temporary import Scratch\n"
+        "import os, sys\nfrom summarkov.read.temporary import Scratch\n"
         "made = Scratch(sys.argv[1])\nprint(made.path, flush=True)\nos.kill(os.getpid(), 9)\n"
     )
     run = subprocess.run([sys.executable, "-c", script, folder], capture_output=True, text=True)
@@ -77,8 +77,8 @@ def test_pipes_called_like_ours_are_not_waited_for(tmp_path, name):
     pipe.parent.mkdir(exist_ok=True)
     os.mkfifo(pipe)
     script = (
-        "import sys\nfrom summarkov.io.temporary import Scratch\n"
-        "from summarkov.io.temporary import write_atomically\n"
+        "import sys\nfrom summarkov.read.temporary import Scratch\n"
+        "from summarkov.read.temporary import write_atomically\n"
         "Scratch(sys.argv[1]).remove()\nwrite_atomically(sys.argv[1] + '/model.json', 'x')\n"
     )
     assert subprocess.run([sys.executable, "-c", script, tmp_path], timeout=60).returncode == 0

@@ -14,8 +14,8 @@ from benchmarks.memory import FEW, MEMORY, SHAPES, measure
 import summarkov as sm
 from summarkov.cli.reading import Opening
 from summarkov.errors import DataError, TooLargeError
-from summarkov.io.encoding import Vocabulary
-from summarkov.io.files import TextBudget
+from summarkov.read.encoding import Vocabulary
+from summarkov.read.files import TextBudget
 
 KEPT = [
     "3e6 rows in any order",

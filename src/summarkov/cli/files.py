@@ -17,7 +17,7 @@ from summarkov.cli.printing.documents import is_a
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 
 if TYPE_CHECKING:
-    from summarkov.io.write import Rows
+    from summarkov.read.write import Rows
 
 #: How the names of tables end that can be written.
 TABLES = (".csv", ".parquet")
@@ -26,14 +26,14 @@ _READ_HERE = "it is read here, and would be lost; name another file"
 
 def suffix_of(path: Path) -> str:
     """The end of a file's name, such as ".csv"; addresses may have settings after it."""
-    from summarkov.io.addresses import plain_name
+    from summarkov.read.addresses import plain_name
 
     return PurePath(plain_name(path)).suffix.lower()
 
 
 def is_elsewhere(path: Path) -> bool:
     """Whether a file is not of this machine."""
-    from summarkov.io.addresses import is_address
+    from summarkov.read.addresses import is_address
 
     return is_address(path)
 
@@ -92,8 +92,8 @@ def check_output(path: Path | None, *inputs: Path | None, endings: str = "", saf
 
 def refuse_unless_csv(path: Path | None) -> None:
     """Refuse to make anything but a table of text safe for spreadsheets."""
-    from summarkov.io.addresses import plain_name
-    from summarkov.io.files import endings_of
+    from summarkov.read.addresses import plain_name
+    from summarkov.read.files import endings_of
 
     if path is None or not plain_name(path).lower().endswith(endings_of("csv", "tsv")):
         raise SettingError("--safe-csv is for files that are written as .csv or .tsv; leave it out")
@@ -110,7 +110,7 @@ def _is_read(path: Path, source: Path) -> bool:
 
 
 def _has_events(path: Path) -> bool:
-    from summarkov.io.files import format_of
+    from summarkov.read.files import format_of
 
     try:
         return bool(format_of(str(path), None))
@@ -169,7 +169,7 @@ def json_text(document: Any) -> str:
 
 def save_result(path: Path, result: Result) -> None:
     """Write JSON or Markdown, as the name tells."""
-    from summarkov.io.temporary import write_atomically
+    from summarkov.read.temporary import write_atomically
 
     text = result.to_markdown() if suffix_of(path) == ".md" else json_text(result.to_dict())
     with saving(path):
@@ -209,8 +209,8 @@ def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> 
 
     ``safe_csv``: for spreadsheets.
     """
-    from summarkov.io.temporary import replacing
-    from summarkov.io.write import write_table
+    from summarkov.read.temporary import replacing
+    from summarkov.read.write import write_table
 
     n_rows = 0
 

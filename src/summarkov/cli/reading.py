@@ -59,8 +59,8 @@ def _number_or_text(given: str | None) -> float | str | None:
 
 def read_map(path: Path) -> dict[str, str]:
     """Read what labels become."""
-    from summarkov.io.addresses import name_of
-    from summarkov.io.files import text_lines
+    from summarkov.read.addresses import name_of
+    from summarkov.read.files import text_lines
     from summarkov.store import first_repeated
 
     text = "\n".join(line for _, line in text_lines(name_of(path), expected="a map of labels"))
@@ -199,7 +199,7 @@ class Reading:
 
     def as_learned(self, layout: Layout) -> Self:
         """The same, with what the data had that a model was learned from, where nothing else is asked for."""
-        from summarkov.io.case_attributes import cuts_of
+        from summarkov.read.case_attributes import cuts_of
 
         cuts = cuts_of(layout.attributes)
         given = {text.rpartition("=")[0] for text in self.cut or ()}
@@ -244,7 +244,7 @@ class Reading:
 
     def events(self, path: Path, period: str | None = None) -> EventSequences:
         """Read events as they are, but for sessions, with a column of periods if one is named."""
-        from summarkov.io import read_events
+        from summarkov.read import read_events
 
         with reporting(), working(f"Reading {shown(path)}"):
             return read_events(path, **self.columns, period=period)

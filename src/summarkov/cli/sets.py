@@ -16,7 +16,7 @@ from summarkov.wording import number, plural, visible, whole
 
 if TYPE_CHECKING:
     from summarkov.cli.reading import Opening
-    from summarkov.io.write import Rows
+    from summarkov.read.write import Rows
     from summarkov.models import LabelSets
 
 _sets = settings_in("Sets of labels that keep a promise")

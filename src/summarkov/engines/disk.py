@@ -25,18 +25,18 @@ from summarkov.events.draws import distinct_keys, sequence_keys
 from summarkov.events.ends import AskedEnds
 from summarkov.events.moments import TimeUnit
 from summarkov.events.rows import Block, with_keys
-from summarkov.io.addresses import plain_name
-from summarkov.io.buckets import FILES
-from summarkov.io.case_attributes import CaseTable
-from summarkov.io.files import Format
-from summarkov.io.finding import find_files, stream_format
-from summarkov.io.jsonl_files import with_told_ends
-from summarkov.io.scan import Content, Progress, Task, spill
-from summarkov.io.spill import Spill, SpillWriter
-from summarkov.io.table_files import Files
-from summarkov.io.temporary import Scratch
-from summarkov.io.ticks import Ties, warn_of_ties
-from summarkov.io.wanted import Reading, Wanted
+from summarkov.read.addresses import plain_name
+from summarkov.read.buckets import FILES
+from summarkov.read.case_attributes import CaseTable
+from summarkov.read.files import Format
+from summarkov.read.finding import find_files, stream_format
+from summarkov.read.jsonl_files import with_told_ends
+from summarkov.read.scan import Content, Progress, Task, spill
+from summarkov.read.spill import Spill, SpillWriter
+from summarkov.read.table_files import Files
+from summarkov.read.temporary import Scratch
+from summarkov.read.ticks import Ties, warn_of_ties
+from summarkov.read.wanted import Reading, Wanted
 from summarkov.settings import is_whole, reporter
 from summarkov.store import Node, check_seal, read_document, write_sealed
 from summarkov.typing import HashArray, IntArray

@@ -26,12 +26,12 @@ from summarkov.events.draws import Draws, period_numbers
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Block, Rows, cut_events, recoded, with_keys
 from summarkov.events.vocabulary import END, Unknown
-from summarkov.io import read_events
-from summarkov.io.addresses import name_of, plain_name, size_of
-from summarkov.io.files import ENDINGS, STREAMED, Format, format_of, open_file
-from summarkov.io.finding import are_several
-from summarkov.io.scan import Progress
-from summarkov.io.wanted import Reading
+from summarkov.read import read_events
+from summarkov.read.addresses import name_of, plain_name, size_of
+from summarkov.read.files import ENDINGS, STREAMED, Format, format_of, open_file
+from summarkov.read.finding import are_several
+from summarkov.read.scan import Progress
+from summarkov.read.wanted import Reading
 from summarkov.settings import is_whole
 from summarkov.typing import BoolArray, HashArray, IntArray
 
@@ -317,7 +317,7 @@ def _needed(path: Path, format: str | None) -> int:
     try:
         kind = format_of(name_of(path), format)
         if kind == "parquet":
-            from summarkov.io.parquet_files import bytes_in_memory
+            from summarkov.read.parquet_files import bytes_in_memory
 
             with open_file(name_of(path)) as file:
                 metadata = parquet.read_metadata(file)

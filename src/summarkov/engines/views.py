@@ -19,7 +19,7 @@ from summarkov.events.moments import Moments, join_moments
 from summarkov.events.prepare import not_repeated
 from summarkov.events.rows import Block, uncut
 from summarkov.events.vocabulary import END, UNKNOWN, translation
-from summarkov.io.case_attributes import AttributeNames
+from summarkov.read.case_attributes import AttributeNames
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 View = Callable[[Part], Part]

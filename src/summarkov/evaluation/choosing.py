@@ -12,7 +12,7 @@ from summarkov.engines import EventSource, Layout, as_source
 from summarkov.errors import DataError, SettingError
 from summarkov.evaluation.tuning import BOOSTED_GRID, ROUNDS
 from summarkov.events.vocabulary import label_text
-from summarkov.io import read_events
+from summarkov.read import read_events
 from summarkov.models import JointSuMM
 from summarkov.models.learning import check_in_a_row
 from summarkov.settings import Progress, check_level, reporter, seed_of

@@ -18,7 +18,7 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Unknown
 from summarkov.frames import MOST, Sheet
-from summarkov.io import read_events
+from summarkov.read import read_events
 from summarkov.models.edges import Edges
 from summarkov.models.families import BSuMM, SearchedModel
 from summarkov.models.fitted import StateTable

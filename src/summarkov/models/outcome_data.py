@@ -16,7 +16,7 @@ from summarkov.engines.endings import EndedSource
 from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, Outcome
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events.vocabulary import Unknown
-from summarkov.io import read_events
+from summarkov.read import read_events
 from summarkov.models.bootstrap import bootstrap
 from summarkov.models.families import SearchedModel
 from summarkov.models.learning import check_time

@@ -161,7 +161,7 @@ def convert(
     json: Json = False,
 ) -> None:
     """Write the events of a file in another format, or prepared."""
-    from summarkov.io import write_events
+    from summarkov.read import write_events
 
     _check_events_file(output, safe_csv, file, reading.map)
     events = reading.read(file)
@@ -176,7 +176,7 @@ def convert(
 
 def _check_events_file(path: Path | None, safe_csv: bool, *inputs: Path | None) -> None:
     """Refuse, before the work, a file that events cannot be written to."""
-    from summarkov.io.write import writable_format
+    from summarkov.read.write import writable_format
 
     check_output(path, *inputs, safe_csv=safe_csv)
     if path is not None:
@@ -205,8 +205,8 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Draw new sequences of events."""
-    from summarkov.io import write_events
-    from summarkov.io.jsonl_files import json_lines
+    from summarkov.read import write_events
+    from summarkov.read.jsonl_files import json_lines
 
     _check_events_file(output, safe_csv, source)
     events = draw(read_source(source), sequences, length, seed)
@@ -288,8 +288,8 @@ def demo(
     json: bool = flag("--json", "Print one JSON document instead."),
 ) -> None:
     """Learn from the visits to a made-up web shop, and look at what was found."""
-    from summarkov.io import write_events
-    from summarkov.io.temporary import write_atomically
+    from summarkov.read import write_events
+    from summarkov.read.temporary import write_atomically
     from summarkov.models import BSuMM, InfluenceGraph
     from summarkov.simulate.example import LOOKBACK, compare_with_truth, web_shop
 

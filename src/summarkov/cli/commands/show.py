@@ -98,7 +98,7 @@ def export(
     A figure of a graph shows who influences whom, one of a single target the
     probability of the label in every history state (or a tree's questions).
     """
-    from summarkov.io.temporary import write_atomically
+    from summarkov.read.temporary import write_atomically
 
     kind = suffix_of(out)
     known = ", ".join([*_FIGURES, *_TEXTS, *TABLES])
@@ -184,7 +184,7 @@ def report(
         more = {} if is_a(fitted, "OutcomeModel") else {"passages": quoted, "groups": groups}
         fitted.to_html(output, events=data, title=title, sequences=sequences, **more)
     if json:
-        from summarkov.io.addresses import size_of
+        from summarkov.read.addresses import size_of
 
         print_json({"saved": shown(output), "bytes": size_of(output)})
     else:

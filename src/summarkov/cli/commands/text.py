@@ -236,7 +236,7 @@ def concepts(
 
 def _given(written: list[str], file: Path | None) -> dict[str, str]:
     """Names and descriptions, from options and a file; each name once."""
-    from summarkov.io.files import text_lines
+    from summarkov.read.files import text_lines
 
     lines = [(f"--concept {line!r}", line) for line in written]
     if file is not None:

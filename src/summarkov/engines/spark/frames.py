@@ -14,7 +14,7 @@ from summarkov.engines.spark.session import FRAME, check_frame, exceptions, map_
 from summarkov.engines.spark.session import functions as f
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events.describe import Origin
-from summarkov.io.case_attributes import (
+from summarkov.read.case_attributes import (
     CASES,
     AttributeNames,
     CaseTable,
@@ -23,12 +23,12 @@ from summarkov.io.case_attributes import (
     cuts_of,
     two_rows,
 )
-from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
-from summarkov.io.encoding import Encoded, NoCaseError, count, encode, encode_some, missing, missing_rows
-from summarkov.io.ordering import sort_keys
-from summarkov.io.rows import LeftOut, origin_of, read_rows
-from summarkov.io.ticks import refuse_no_order
-from summarkov.io.wanted import Wanted
+from summarkov.read.columns import Columns, choose_columns, refuse_unused_times
+from summarkov.read.encoding import Encoded, NoCaseError, count, encode, encode_some, missing, missing_rows
+from summarkov.read.ordering import sort_keys
+from summarkov.read.rows import LeftOut, origin_of, read_rows
+from summarkov.read.ticks import refuse_no_order
+from summarkov.read.wanted import Wanted
 from summarkov.typing import IntArray
 
 #: How many rows of a partition the numbers of rows leave room for, as in monotonically_increasing_id.

@@ -11,7 +11,7 @@ from typing import Any
 from summarkov.engines.spark.session import Tally, exceptions, types
 from summarkov.engines.spark.workers import CODES
 from summarkov.errors import DataError
-from summarkov.io.wanted import Wanted
+from summarkov.read.wanted import Wanted
 from summarkov.typing import IntArray
 
 #: Changes whenever codes of an earlier version could not be read any more.

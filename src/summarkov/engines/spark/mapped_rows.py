@@ -18,7 +18,7 @@ from summarkov.engines.work import Part
 from summarkov.errors import SettingError
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.events.rows import Block
-from summarkov.io.wanted import Wanted
+from summarkov.read.wanted import Wanted
 from summarkov.typing import IntArray
 
 

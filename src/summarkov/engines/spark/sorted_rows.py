@@ -14,10 +14,10 @@ from summarkov.engines.spark.session import FRAME, unstable
 from summarkov.errors import UnknownLabelError
 from summarkov.events.draws import period_numbers
 from summarkov.events.moments import Moments, TimeUnit
-from summarkov.io.encoding import Vocabulary, encode, encode_some, refuse_caseless, refuse_missing
-from summarkov.io.ordering import run_starts, sort_keys, tied
-from summarkov.io.rows import changes, one_per_case, refuse_no_weight, text_of, weights_of
-from summarkov.io.ticks import Sessions, Ties, times_of
+from summarkov.read.encoding import Vocabulary, encode, encode_some, refuse_caseless, refuse_missing
+from summarkov.read.ordering import run_starts, sort_keys, tied
+from summarkov.read.rows import changes, one_per_case, refuse_no_weight, text_of, weights_of
+from summarkov.read.ticks import Sessions, Ties, times_of
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from summarkov.engines.spark.session import FRAME, map_partitions, types, unstab
 from summarkov.engines.spark.session import functions as f
 from summarkov.engines.spark.sorted_rows import Sorted
 from summarkov.errors import SummarkovError, TooLargeError, UnknownLabelError
-from summarkov.io.date_formats import DateFormat, fitting, order_text, text_kinds, unordered, unreadable_row
-from summarkov.io.encoding import Vocabulary, encode, numpy_of, refuse_caseless, refuse_missing
-from summarkov.io.ordering import group, run_starts, sort_keys
+from summarkov.read.date_formats import DateFormat, fitting, order_text, text_kinds, unordered, unreadable_row
+from summarkov.read.encoding import Vocabulary, encode, numpy_of, refuse_caseless, refuse_missing
+from summarkov.read.ordering import group, run_starts, sort_keys
 from summarkov.typing import IntArray
 
 #: What a row takes while it is packed or sorted, about.

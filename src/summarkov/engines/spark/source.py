@@ -41,9 +41,9 @@ from summarkov.engines.weights import FIXED_POINT, in_units, refuse_overflow
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import DataError, SummarkovError, TooLargeError
 from summarkov.events.ends import AskedEnds
-from summarkov.io.addresses import name_of
-from summarkov.io.ticks import Ties, refuse_ties, warn_of_ties
-from summarkov.io.wanted import Reading, Wanted
+from summarkov.read.addresses import name_of
+from summarkov.read.ticks import Ties, refuse_ties, warn_of_ties
+from summarkov.read.wanted import Reading, Wanted
 from summarkov.settings import check_whole
 from summarkov.typing import HashArray, IntArray
 

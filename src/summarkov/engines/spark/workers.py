@@ -23,7 +23,7 @@ from summarkov.errors import DataError, SettingError, SummarkovError
 from summarkov.events.draws import sequence_keys
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
 from summarkov.events.rows import Block
-from summarkov.io.ordering import run_starts
+from summarkov.read.ordering import run_starts
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: Events to a row of the cached table. Rows are handed over thousands at a time, so they must not be long.
