@@ -169,7 +169,6 @@ def test_order_for_lists_is_refused():
         read_events(pyarrow.table({"events": [["a"]], "time": [1]}), order="time")
     assert str(error.value) == (
         "in the table a row is a whole sequence, in the order of its list; leave out order=, lifecycle=, "
-        "period= "
         "and further columns of events"
     )
     assert read_events(pyarrow.table({"events": [["a"]], "time": [1]})).to_lists() == [["a"]]

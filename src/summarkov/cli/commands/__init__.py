@@ -22,17 +22,8 @@ class _TooSlow(Exception):
 
 
 def blocks_of(text: str) -> int | str:
-    """A number of positions, a time, or the name of a column."""
+    """A number of positions, or a time."""
     return int(text) if text.strip().isdecimal() else text
-
-
-def period_of(within: str | None) -> str | None:
-    """The column that ``--within`` names, which events are then read with; else None."""
-    from summarkov.settings import read_time
-
-    if within is None or read_time(within, "--within") is not None:
-        return None
-    return within
 
 
 def add_order_test(
