@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.printing import errors, progress
+from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
@@ -23,7 +24,13 @@ class _TooSlow(Exception):
 
 def blocks_of(text: str) -> int | str:
     """A number of positions, or a time."""
-    return int(text) if text.strip().isdecimal() else text
+    from summarkov.settings import read_time
+
+    if text.strip().isdecimal():
+        return int(text)
+    if read_time(text, "--within") is None:
+        raise SettingError(f"--within must be a number of positions or a time such as 7d, not {text!r}")
+    return text
 
 
 def add_order_test(
