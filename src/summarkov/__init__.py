@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from summarkov.kernels import backend
     from summarkov.models import (
         OTHER,
-        Bag,
         BSuMM,
         CollapseRepeats,
         ContextTreeWeighting,
@@ -62,7 +61,7 @@ _WHERE = {
         ("kernels", "backend"),
         (
             "models",
-            "BSuMM Bag CSuMM CollapseRepeats ContextTreeWeighting InfluenceGraph JointSuMM "
+            "BSuMM CSuMM CollapseRepeats ContextTreeWeighting InfluenceGraph JointSuMM "
             "LabelSets MapLabels MarkovChain OSuMM OTHER OutcomeModel PoolRare ReadEvents SuMM "
             "TreeSuMM VariableOrderChain compare_groups compare_groups_by drift load "
             "predict_frame scorer sensitivity",
@@ -77,7 +76,6 @@ __all__ = [
     "END",
     "OTHER",
     "BSuMM",
-    "Bag",
     "CSuMM",
     "CollapseRepeats",
     "ContextTreeWeighting",

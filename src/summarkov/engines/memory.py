@@ -173,15 +173,6 @@ class MemorySource(EventSource):
         moments = events.moments or Moments(np.ones(events.n_rows, bool))
         return self._of(events.with_moments(replace(moments, periods=periods)), self.weights)
 
-    def resamples(self, draws: Draws) -> Iterator[CountSource]:
-        """The same sequences under each of many weights: one at a time is quicker than from shared counts."""
-        held, keys = self._held, self.filled_keys()
-        among = np.sort(keys)
-        for number in range(draws.n):
-            times = np.zeros(len(self.events), np.int64)
-            times[held] = draws.drawn(number, among).weights(keys)
-            yield self._of(self.events, times if self.weights is None else self.weights * times)
-
     def _of(self, events: EventSequences, weights: IntArray | None) -> MemorySource:
         """A source of other events, or with other weights in units of ``1 / scale``."""
         made = MemorySource(events, sample_weight=weights, n_jobs=self.n_jobs, outcomes=self.outcomes)

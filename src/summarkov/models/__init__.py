@@ -1,6 +1,5 @@
 """The estimators that people use."""
 
-from summarkov.models.bag import Bag
 from summarkov.models.chains import ContextTreeWeighting, MarkovChain, VariableOrderChain
 from summarkov.models.changes import Change, Drift, drift
 from summarkov.models.edges import Edges

@@ -271,7 +271,7 @@ Measure = Literal["log_likelihood", "brier"]
 
 
 def scorer(measure: Measure = "log_likelihood", *, unknown: Unknown = "error") -> EventScorer:
-    """What to give scikit-learn as ``scoring=``, for models, graphs, bags, and pipelines that end in one.
+    """What to give scikit-learn as ``scoring=``, for models, graphs, and pipelines that end in one.
 
     Parameters
     ----------

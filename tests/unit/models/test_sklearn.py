@@ -36,7 +36,7 @@ def pipeline():
 
 @pytest.mark.parametrize(
     "estimator",
-    [sm.BSuMM("browse"), GRAPH, sm.Bag(sm.BSuMM("browse"), n_models=2), sm.PoolRare(), sm.CollapseRepeats()],
+    [sm.BSuMM("browse"), GRAPH, sm.PoolRare(), sm.CollapseRepeats()],
     ids=lambda e: type(e).__name__,
 )
 def test_check_is_fitted(estimator):
@@ -135,8 +135,6 @@ def test_labels_that_a_part_does_not_know(selection, pipeline):
         fitted.score(lists)
     for estimator in (fitted, sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(lists[:-1])):
         assert estimator.score(lists, unknown="ignore") < 0
-    bag = sm.Bag(model, n_models=2).fit(lists[:-1])
-    assert bag.score(lists, unknown="ignore") < 0
     cut = selection.KFold(13)
     found = selection.cross_val_score(model, lists, cv=cut, scoring=sm.scorer(unknown="ignore"))
     by_hand = [
@@ -178,9 +176,6 @@ def test_cross_validation_does_not_cut_sequences(selection, pipeline):
 
 
 def test_random_state_means_seed():
-    bag = sm.Bag(sm.BSuMM("browse"), n_models=2, random_state=3).fit(EVENTS)
-    same = sm.Bag(sm.BSuMM("browse"), n_models=2, seed=3).fit(EVENTS)
-    assert np.array_equal(bag.predict_proba(EVENTS), same.predict_proba(EVENTS))
     graph = GRAPH.copy().fit(EVENTS)
     pairs = [
         lambda **s: graph.confidence(EVENTS, n=3, **s),
@@ -205,11 +200,6 @@ def test_random_state_means_seed():
             SettingError, match=r"random_state must be a whole number from 0 to 2\^62, not 'x'"
         ):
             ask(random_state="x")
-
-
-def test_the_seed_of_a_bag_is_saved(tmp_path):
-    sm.Bag(sm.BSuMM("browse"), n_models=2, random_state=3).fit(EVENTS).save(tmp_path / "bag.json")
-    assert sm.load(tmp_path / "bag.json").seed == 3
 
 
 # ---------------------------------------------------------------------------------- its own checks

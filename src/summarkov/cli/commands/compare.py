@@ -60,7 +60,7 @@ def compare(
         "NAME",
         "A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a "
         "look-back, bsumm-5 or bsumm-6h; tree, tree-average, "
-        "tree-bag; chain-0 to chain-4; vom, ctw, kneser-ney; joint, joint-boosted; lr-presence-K, "
+        "chain-0 to chain-4; vom, ctw, kneser-ney; joint, joint-boosted; lr-presence-K, "
         "lr-counts-K, lr-onehot-K, lr-relaxed-K with K = 3, 5, 10; boosting; or all. "
         "Default: chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are "
         "attributes: chain-0, bsumm, osumm.",
