@@ -11,7 +11,6 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import MissingLibraryError, SettingError
-from summarkov.evaluation import learning_curve
 from summarkov.explain import Influence
 from summarkov.frames import Records, Sheet, columns_of
 from summarkov.simulate.example import web_shop
@@ -70,7 +69,6 @@ RESULTS = {
     "joint why next": (JOINT.explain_next(["search"], most=2), 2),
     "label sets": (SETS.predict_next([["search"], ["browse"]]), 2),
     "reliability": (COMPARED.reliability("chain-1"), None),
-    "learning curve": (learning_curve(EVENTS, models=["chain-0"], targets=["browse"]), None),
     "drift": (drift(), None),
 }
 
