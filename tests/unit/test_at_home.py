@@ -157,10 +157,10 @@ def test_settings_that_are_words_have_literal_types():
     assert set(typing.get_args(hints["prior"])) == {"uniform", "base-rate"}
     assert set(typing.get_args(hints["parameters"])) == {"all", "reachable"}
     assert set(typing.get_args(typing.get_type_hints(sm.OSuMM)["mask"])) == {"first", "last"}
-    for read in (sm.read_events, sm.scan_events, sm.open_events):
+    for read in (sm.read_events, sm.scan_events):
         given, _ = typing.get_args(typing.get_type_hints(read)["format"])
         assert set(typing.get_args(given)) == set(FORMATS)
-    for ask in (sm.EventSequences.recode, sm.EventSource.recode, sm.BSuMM.predict_proba):
+    for ask in (sm.EventSequences.recode, sm.BSuMM.predict_proba):
         assert typing.get_args(typing.get_type_hints(ask)["unknown"]) == ("error", "ignore")
 
 

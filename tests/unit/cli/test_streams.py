@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.engines.memory import bytes_of
+from summarkov.cli.sizes import bytes_of
 from summarkov.errors import SettingError
 from summarkov.simulate.example import web_shop
 
@@ -169,5 +169,5 @@ def test_sizes() -> None:
         3 * 2**30,
     ]
     for size in ("", "0", "-1", "1X", "G"):
-        with pytest.raises(SettingError, match="memory= must be a size"):
+        with pytest.raises(SettingError, match="--memory must be a size"):
             bytes_of(size)

@@ -101,7 +101,6 @@ REFUSES = {
     "SummaryModel.predict_next": (lambda e: MODEL.predict_next(e), IN_MEMORY),
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
-    "compare_groups_by": (lambda e: sm.compare_groups_by(sm.BSuMM(), e, "region"), IN_MEMORY),
     "OutcomeModel.predict_proba": (lambda e: OUTCOME.predict_proba(e), IN_MEMORY),
     "OutcomeModel.predict_open": (lambda e: OUTCOME.predict_open(e), IN_MEMORY),
     "OutcomeModel.score": (lambda e: OUTCOME.score(e), IN_MEMORY),

@@ -60,7 +60,7 @@ RESULTS = {
     "order test": (GRAPH.order_test(EVENTS, n=19), len(GRAPH.edges_)),
     "ranking": (GRAPH.ranking(EVENTS), len(EVENTS.labels) ** 2),
     "evaluation": (GRAPH.evaluate(EVENTS), None),
-    "groups by": (sm.compare_groups_by(sm.BSuMM(lookback=1), EVENTS, ["a", "b"] * 30, n=5), None),
+    "groups by": (sm.compare_groups(sm.BSuMM(lookback=1), EVENTS, by=["a", "b"] * 30, n=5), None),
     "outcome": (OUTCOME.table_, len(OUTCOME.table_)),
     "outcome's influences": (OUTCOME.influences_, len(OUTCOME.influencers_)),
     "outcome's prediction": (OUTCOME.predictions(EVENTS), len(EVENTS)),
