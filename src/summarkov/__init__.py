@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in typing, which takes most of the time until the co
 if TYPE_CHECKING:
     from typing import Any
 
-    from summarkov.engines import CountStore, EventSource, MappedSource, scan_events, scan_spark
+    from summarkov.engines import CountStore, scan_events, scan_spark
     from summarkov.evaluation import compare, tune_joint
     from summarkov.events import END, EventSequences
     from summarkov.io import read_events, write_events
@@ -52,7 +52,7 @@ __version__ = "0.1.0"
 _WHERE = {
     name: room
     for room, names in (
-        ("engines", "CountStore EventSource MappedSource scan_events scan_spark"),
+        ("engines", "CountStore scan_events scan_spark"),
         ("evaluation", "compare tune_joint"),
         ("events", "END EventSequences"),
         ("io", "read_events write_events"),
@@ -80,12 +80,10 @@ __all__ = [
     "CountStore",
     "Dynamics",
     "EventSequences",
-    "EventSource",
     "InfluenceGraph",
     "JointSuMM",
     "LabelSets",
     "MapLabels",
-    "MappedSource",
     "MarkovChain",
     "OSuMM",
     "OutcomeModel",
