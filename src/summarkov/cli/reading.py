@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from summarkov.cli.errors import reporting
 from summarkov.cli.options import flag, setting, settings_in
 from summarkov.cli.printing import shown, stages, working
+from summarkov.cli.sizes import bytes_of, is_streamed
 from summarkov.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Opening(Reading):
-    """How to read events, and whether to stream them (``sm.open_events``). Every field is an option."""
+    """How to read events, and whether to stream them. Every field is an option."""
 
     engine: str = _reading(
         "auto|memory|stream",
@@ -272,9 +273,7 @@ class Opening(Reading):
 
     def streams(self, path: Path) -> bool:
         """Whether the events are streamed."""
-        from summarkov.engines.memory import is_streamed
-
-        return is_streamed(path, engine=self.engine, memory=self.memory, format=self.format)
+        return is_streamed(path, self.engine, self.memory, self.format)
 
     @contextmanager
     def open(
@@ -307,13 +306,13 @@ class Opening(Reading):
         if not self.streams(path):
             yield self.events(path)
             return
-        from summarkov.engines import open_events
+        from summarkov.engines import scan_events
 
-        how: dict[str, Any] = {**self.columns, "engine": "stream", "memory": self.memory}
+        how: dict[str, Any] = {**self.columns, "memory": bytes_of(self.memory)}
         with ExitStack() as opened:
             with reporting(), stages() as tell:
                 source = opened.enter_context(
-                    open_events(path, **how, n_jobs=jobs, names=names, progress=tell)
+                    scan_events(path, **how, n_jobs=jobs, names=names, progress=tell)
                 )
             yield source
 

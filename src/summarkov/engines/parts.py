@@ -181,9 +181,10 @@ class MappedSource(SeveralParts):
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from functools import partial
     >>> import summarkov as sm
+    >>> from summarkov.engines import MappedSource
     >>> days = [[["A", "B", "C"] * 4] * 5, [["C", "A", "B"] * 4] * 5]
     >>> with ThreadPoolExecutor() as pool:
-    ...     source = sm.MappedSource([partial(sm.read_events, day) for day in days], map=pool.map)
+    ...     source = MappedSource([partial(sm.read_events, day) for day in days], map=pool.map)
     ...     sm.BSuMM("B", lookback=1).fit(source).influencers_
     ('A',)
     """

@@ -202,7 +202,7 @@ def groups(
     other. A difference is sure if its interval, which allows for all comparisons
     of its kind, leaves out 1.
     """
-    from summarkov.models import compare_groups, compare_groups_by
+    from summarkov.models import compare_groups
 
     template = make_template(model, {"lookback": lookback, "alpha": alpha, "gamma": gamma}, _MODELS)
     reading = reading.for_models(template)
@@ -215,7 +215,7 @@ def groups(
         if reading.attributes is None and by not in (reading.attribute or ()):
             reading = replace(reading, attribute=[*(reading.attribute or ()), by])
         with progress("Comparing", 1, "groups") as advance:
-            several = compare_groups_by(template, reading.read(first), by, **asked, progress=advance)
+            several = compare_groups(template, reading.read(first), by=by, **asked, progress=advance)
         print_result(json, asdict(several), print_several, several, rows)
         return
     assert second is not None
