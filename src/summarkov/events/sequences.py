@@ -14,7 +14,6 @@ from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Description, Origin, describe
 from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
 from summarkov.events.moments import Moments, as_lists, positions_in
-from summarkov.events.names import Names
 from summarkov.events.prepare import Relabelled
 from summarkov.events.vocabulary import (
     END,
@@ -71,7 +70,7 @@ class EventSequences(Relabelled):
 
     __slots__ = (
         *("_ids", "_index", "attributes", "codes", "complete", "labels", "moments", "offsets", "origin"),
-        *("_owned", "tied_order", "weights"),
+        *("tied_order", "weights"),
     )
 
     codes: CodeArray
@@ -106,7 +105,7 @@ class EventSequences(Relabelled):
         set_(self, "codes", codes)
         set_(self, "offsets", offsets)
         set_(self, "labels", labels)
-        set_(self, "_ids", ids if ids is None or isinstance(ids, Names) else tuple(ids))
+        set_(self, "_ids", None if ids is None else tuple(ids))
         set_(self, "_index", {label: code for code, label in enumerate(labels)})
         set_(self, "attributes", attributes)
         set_(self, "moments", moments)
@@ -114,7 +113,6 @@ class EventSequences(Relabelled):
         set_(self, "complete", complete)
         set_(self, "tied_order", tied_order)
         set_(self, "origin", origin)
-        set_(self, "_owned", None)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("EventSequences cannot be changed; make new ones instead")
@@ -123,8 +121,7 @@ class EventSequences(Relabelled):
         made = partial(EventSequences, moments=self.moments, tied_order=self.tied_order, **self._of_sequences)
         return made, (self.codes, self.offsets, self.labels, self._ids)
 
-    _ids: tuple[str, ...] | Names | None
-    _owned: Any
+    _ids: tuple[str, ...] | None
     _index: dict[str, int]
 
     @property
@@ -161,24 +158,6 @@ class EventSequences(Relabelled):
             return cls(codes, offsets, vocabulary, ids, ends=ends)
         codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
         return cls(codes, offsets, vocabulary, ids, moments=moments, ends=ends)
-
-    # ------------------------------------------------------------------ events in files
-
-    def owning(self, folder: Any) -> EventSequences:
-        """The same events, which own the temporary folder that their arrays are mapped from."""
-        object.__setattr__(self, "_owned", folder)
-        return self
-
-    def close(self) -> None:
-        """Remove the temporary files that ``scan_events`` made for these events, if any."""
-        if self._owned is not None:
-            self._owned.cleanup()
-
-    def __enter__(self) -> EventSequences:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # ------------------------------------------------------------------ size and parts
 
@@ -219,7 +198,7 @@ class EventSequences(Relabelled):
     @property
     def ids(self) -> tuple[str, ...]:
         """The name of every sequence."""
-        return tuple(map(str, range(len(self)))) if self._ids is None else tuple(self._ids)
+        return self._ids if self._ids is not None else tuple(str(s) for s in range(len(self)))
 
     def sequence_keys(self) -> HashArray:
         """A number for the name of every sequence, by which sequences are drawn at random and shuffled.
@@ -228,7 +207,7 @@ class EventSequences(Relabelled):
         """
         if self._ids is None:
             return np.arange(len(self), dtype=np.uint64)
-        return distinct_keys(self._ids.keys() if isinstance(self._ids, Names) else sequence_keys(self._ids))
+        return distinct_keys(sequence_keys(self._ids))
 
     @property
     def lengths(self) -> IntArray:

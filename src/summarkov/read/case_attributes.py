@@ -70,12 +70,21 @@ class AttributeNames:
     of: tuple[str, ...]  # the column of each
     codes: tuple[CodeArray, ...]
     texts: tuple[tuple[str, ...], ...]  # the values of each column
+    columns: tuple[str, ...]
 
     def codes_in(self, labels: Sequence[str]) -> list[dict[str | None, int]]:
         """By column, the place among ``labels`` of the name of every value; None is a missing one."""
         place = translation(self.names, labels)
         each = zip(self.texts, self.codes, strict=True)
         return [dict(zip((*texts, None), place[codes].tolist(), strict=True)) for texts, codes in each]
+
+    def attributes(self, columns: Mapping[str, Encoded]) -> Attributes:
+        """Which of the names some sequences have; ``columns`` have one code per sequence."""
+        each = [columns[name] for name in self.columns]
+        present = np.zeros((len(each[0].codes), len(self.names)), bool)
+        for values, codes in zip(each, self.codes, strict=True):
+            present[np.arange(len(present)), codes[values.codes]] = True
+        return Attributes(self.names, self.of, present)
 
 
 def attribute_names(
@@ -113,7 +122,7 @@ def attribute_names(
     ordered = sorted(chosen)
     codes = tuple(translation((name or "" for name in some), ordered)[:-1] for some in each)
     texts = tuple(tuple(values.texts) for values in columns.values())
-    return AttributeNames(tuple(ordered), tuple(chosen[name] for name in ordered), codes, texts)
+    return AttributeNames(tuple(ordered), tuple(chosen[name] for name in ordered), codes, texts, (*columns,))
 
 
 def attributes_of(
@@ -122,11 +131,7 @@ def attributes_of(
     """Which value, or range of values, every sequence has of each column, of which it has one code."""
     if not columns:
         return None
-    named = attribute_names(columns, wanted, source, ids)
-    present = np.zeros((len(ids), len(named.names)), bool)
-    for values, codes in zip(columns.values(), named.codes, strict=True):
-        present[np.arange(len(ids)), codes[values.codes]] = True
-    return Attributes(named.names, named.of, present)
+    return attribute_names(columns, wanted, source, ids).attributes(columns)
 
 
 def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:

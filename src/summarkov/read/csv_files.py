@@ -145,7 +145,7 @@ def read_whole(path: str, format: str) -> pa.Table:
     delimiter = max(cells, key=lambda one: len(cells[one]))
     header = Header(cells[delimiter], Columns(), delimiter, 0)
     batches = list(csv_batches(path, header, None))
-    return pa.Table.from_batches(batches) if batches else pa.table(dict.fromkeys(header.names, []))
+    return pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in header.names})
 
 
 def csv_batches(path: str, header: Header, names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:

@@ -162,10 +162,10 @@ def jsonl_origin(wanted: Wanted, left_out: LeftOut) -> Origin | None:
 def jsonl_sequences(path: str, wanted: Wanted, left_out: LeftOut) -> Iterator[Line]:
     """Yield the sequences of a file."""
     asked = wanted.columns
-    one_each = asked.with_lifecycle or asked.period is not None or len(asked.event) > 1
+    one_each = asked.with_lifecycle or len(asked.event) > 1
     if (asked.order and not wanted.times) or one_each:
         raise SettingError(
-            f"in {path} a line is a whole sequence, in the order of its list; leave out lifecycle=, period= "
+            f"in {path} a line is a whole sequence, in the order of its list; leave out lifecycle= "
             "and further keys of events, and name a key of times with order= only with times=True"
         )
     key = times_column(wanted).name if wanted.times else None
@@ -343,8 +343,7 @@ def _without_columns(
 def _refuse_columns(path: str, wanted: Wanted, what: str) -> None:
     if wanted.is_about_columns:
         raise SettingError(
-            f"case, event, order, weight, lifecycle and period name columns, and {path} is {what}, which "
-            "has none"
+            f"case, event, order, weight and lifecycle name columns, and {path} is {what}, which has none"
         )
 
 
@@ -358,8 +357,8 @@ _ITEM = re.compile(r"@ITEM=(-?[0-9]+)=(.*)", re.DOTALL)
 def read_spmf(path: str, wanted: Wanted) -> EventSequences:
     """Read one sequence per line: ``1 -1 2 3 -1 -2``, with names for the numbers if there are any.
 
-    ``-1`` ends an itemset, which is a tick, and ``-2`` the sequence. With ``ties="in row order"`` the items of
-    a set are events in the order in which they stand, and are counted as ties.
+    ``-1`` ends an itemset, which is a tick, and ``-2`` the sequence. With ``ties="in row order"`` the items
+    of a set are events in the order in which they stand, and are counted as ties.
     """
     _refuse_columns(path, wanted, "SPMF text")
     at_once = wanted.ties in (None, "together")

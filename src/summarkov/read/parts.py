@@ -57,7 +57,6 @@ class Part:
     order: Order
     keys: Keys = ()
     kinds: Sequence[pa.DataType] = ()
-    periods: IntArray | None = None
     starts: BoolArray | None = None
     times: Times | None = None
     ties: Ties | None = None  # None: as the keys tell
@@ -71,7 +70,6 @@ class Part:
             codes=self.codes[keep],
             offsets=kept_offsets(self.offsets, keep),
             keys=[each[keep] for each in self.keys],
-            periods=None if self.periods is None else self.periods[keep],
             of_rows={name: Encoded(each.codes[keep], each.texts) for name, each in self.of_rows.items()},
         )
 
@@ -109,7 +107,7 @@ class Part:
             starts = np.ones(len(part.codes), bool) if part.starts is None else part.starts
             moments: Moments | None = Moments(starts, *(part.times or ()))
         else:
-            moments = order.moments(part.keys, part.kinds, same, part.periods, source)
+            moments = order.moments(part.keys, part.kinds, same, source)
         return Finished(part.codes, offsets, ids, moments, Ties() if order.together else ties, of_cases, late)
 
     def events(
@@ -130,14 +128,9 @@ class Part:
             origin = replace(origin, late=found.late[0], late_since=str(since.astype("datetime64[s]")))
         codes, offsets, moments = found.codes, found.offsets, found.moments
         if moments is not None:
+            ticks = self.starts is not None or moments.has_ticks
             codes, offsets, moments = Moments.made(
-                codes,
-                offsets,
-                moments.starts,
-                moments.times,
-                moments.unit,
-                moments.periods,
-                has_ticks=self.starts is not None or moments.has_ticks,
+                codes, offsets, moments.starts, moments.times, moments.unit, has_ticks=ticks
             )
         asked, names = wanted.columns, found.ids
         if names is None:
@@ -193,7 +186,6 @@ def rows_in(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> Ev
         order,
         [placed(each) for each in keys],
         kinds,
-        None if rows.periods is None else placed(rows.periods),
         of_rows={
             name: Encoded(placed(each.codes), each.texts)
             for each, name in zip(rows.per_case, chosen.per_case, strict=True)

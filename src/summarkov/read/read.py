@@ -11,6 +11,7 @@ from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin
+from summarkov.events.ends import AskedEnds
 from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import iterate
 from summarkov.read.addresses import local_name
@@ -38,7 +39,6 @@ def read_events(
     separator: str = SEPARATOR,
     ties: TieKind | None = None,
     times: bool = False,
-    period: str | None = None,
     attributes: Any = None,
     cuts: Cuts | None = None,
     missing_attributes: Literal["value", "error"] = "value",
@@ -111,9 +111,6 @@ def read_events(
         said.
     times
         Keep the times of events, that is the values of the (first) order column, for look-backs in time.
-    period
-        A column of periods, such as the month of each event: ``order_test(events, within=...)`` with the name
-        of the column keeps events in their periods. In XES a key of events. It may be the order column.
     attributes
         What holds of a sequence from its start to its end, such as a region or an age: a list of columns that
         are constant per case (keys of JSON lines, attributes of traces in XES); or a second table with one
@@ -175,7 +172,6 @@ def read_events(
         separator=separator,
         ties=ties,
         times=times,
-        period=period,
         attributes=attributes,
         cuts=cuts,
         missing_attributes=missing_attributes,
@@ -200,9 +196,13 @@ def with_asked(events: EventSequences, wanted: Wanted, source: str | None) -> Ev
         warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, source)
     if wanted.cases is not None:
         events = events.with_attributes(attributes_from(wanted.cases, wanted, events.ids))
-    asked = wanted.ends
-    if asked is None or not asked.differ:
-        return events if asked is None else events.with_ends("cut off" if asked.cut_off else "complete")
+    return events if wanted.ends is None else with_asked_ends(events, wanted.ends)
+
+
+def with_asked_ends(events: EventSequences, asked: AskedEnds) -> EventSequences:
+    """Events of which it is known which sequences are complete."""
+    if not asked.differ:
+        return events.with_ends("cut off" if asked.cut_off else "complete")
     rows, moments = Rows.of(events), events.moments
     names = () if events.attributes is None else events.attributes.names
     unit = None if moments is None or moments.times is None else moments.unit
@@ -227,7 +227,7 @@ def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
             return read_table(source, wanted)
     if wanted.is_about_columns or wanted.needs_places:
         raise SettingError(
-            "case, event, order, weight, lifecycle, date_format, ties, times, period, session_gap and "
+            "case, event, order, weight, lifecycle, date_format, ties, times, session_gap and "
             "drop_duplicates are about columns, and "
             f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
         )

@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import os
+import pickle
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.errors import SettingError, StoreError, TooLargeError, naming_the_disk
 from summarkov.events import EventSequences
-from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
-from summarkov.events.names import Names
+from summarkov.events.draws import sequence_keys
+from summarkov.events.ends import AskedEnds
+from summarkov.events.mapped import map_events
+from summarkov.events.moments import Moments
 from summarkov.read.addresses import plain_name, size_of
-from summarkov.read.case_attributes import attributes_of
+from summarkov.read.case_attributes import AttributeNames, CaseTable, attribute_names
 from summarkov.read.encoding import Encoded, NoCaseError, Vocabulary, caseless_rows, numpy_of
 from summarkov.read.files import Format
 from summarkov.read.finding import find_files, stream_format
 from summarkov.read.lines import Collected, jsonl_origin, jsonl_sequences, times_column, with_told_ends
 from summarkov.read.ordering import is_ranked, sort_keys
 from summarkov.read.parts import Part, read_lists
-from summarkov.read.read import with_asked
+from summarkov.read.read import with_asked_ends
 from summarkov.read.rows import LeftOut, origin_of, read_rows, weights_of
 from summarkov.read.tables import TableFiles
-from summarkov.read.ticks import Order, Ties, as_column, refuse_no_order
+from summarkov.read.ticks import Order, Ties, as_column, refuse_no_order, warn_of_ties
 from summarkov.read.wanted import Reading, Wanted
 from summarkov.settings import is_whole, reporter
-from summarkov.typing import IntArray
+from summarkov.typing import HashArray, IntArray
 
 #: ``progress(done, total, what)``: how far reading (bytes) or grouping (rows) has come; or True.
 Progress = Callable[[int, int, str], None] | bool | None
@@ -40,6 +43,8 @@ Progress = Callable[[int, int, str], None] | bool | None
 MEMORY, _LEAST = 1 << 30, 1 << 27
 #: Events to work on at a time.
 _ROWS = 1 << 17
+#: How temporary folders are called.
+PREFIX = "summarkov-"
 #: How messages call files, where a row may be of any.
 FILES = "the files"
 
@@ -51,7 +56,7 @@ def scan_events(
     memory: int = MEMORY,
     n_jobs: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
-    names: bool = True,
+    names: bool = False,
     progress: Progress = None,
     **reading: Unpack[Reading],
 ) -> EventSequences:
@@ -80,7 +85,7 @@ def scan_events(
         Where to make the temporary folder; by default where Python does (``TMPDIR``). It is removed by
         ``close()``, at the end of a ``with`` block, on an error, and when Python ends.
     names
-        The names of sequences are always kept, on disk.
+        Keep the names of the sequences too, for predictions of every event.
     progress
         Called as ``progress(done, total, what)``, with "reading" (bytes) and "grouping" (rows); True writes
         that to the standard error.
@@ -99,6 +104,11 @@ def scan_events(
     ('A',)
     """
     wanted = Wanted.of(**reading)
+    if wanted.gap is not None:
+        raise SettingError(
+            'session_gap needs the events in memory: read them with engine="memory", or cut the files into '
+            "sessions first (read_events and write_events; summarkov convert)"
+        )
     if not isinstance(path, str | os.PathLike) and not _are_paths(path):
         raise SettingError(
             "path must be that of a file or a folder, a pattern such as 'log/*.parquet', or a list of these, "
@@ -112,17 +122,16 @@ def scan_events(
         warnings.warn(str(found), stacklevel=2)
     if kind == "jsonl":
         wanted = with_told_ends(found.paths[0], wanted)
-    if scratch is not None and not Path(scratch).is_dir():
-        raise SettingError(f"there is no folder {scratch} for temporary files; make it first")
-    folder = tempfile.TemporaryDirectory(prefix="summarkov-", dir=scratch, ignore_cleanup_errors=True)
+    source = plain_name(found.paths[0]) if len(found.paths) == 1 else FILES
+    folder = Folder(scratch)
     try:
-        with naming_the_disk(folder.name):
-            scan = _Scan(found.paths, kind, wanted, Path(folder.name), memory, n_jobs, reporter(progress))
-            events = scan.read()
-        source = plain_name(found.paths[0]) if len(found.paths) == 1 else FILES
-        return with_asked(events, scan.wanted, source).owning(folder)
+        with naming_the_disk(folder.path):
+            scan = _Scan(found.paths, kind, wanted, folder.path, memory, n_jobs, reporter(progress))
+            events = map_events(scan.chunks(), folder, lambda: scan.about(names))
+            warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, source)
+        return events
     except BaseException:
-        folder.cleanup()
+        folder.remove()
         raise
 
 
@@ -134,35 +143,22 @@ def _are_paths(given: Any) -> bool:
     )
 
 
-class Arrays:
-    """Arrays in the files of a folder, to which more is added until they are mapped."""
+class Folder:
+    """A temporary folder, which only its owner may enter; removed with the object, or when Python ends."""
 
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir()
-        self._folder, self._files = folder, dict[str, IO[bytes]]()
+    def __init__(self, beside: str | os.PathLike[str] | None = None) -> None:
+        if beside is not None and not Path(beside).is_dir():
+            raise SettingError(f"there is no folder {beside} for temporary files; make it first")
+        self._made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=beside, ignore_cleanup_errors=True)
+        self.path = Path(self._made.name)
 
-    def add(self, name: str, values: npt.NDArray[Any]) -> None:
-        """Write some more values."""
-        if name not in self._files:
-            self._files[name] = open(self._folder / name, "wb")  # noqa: SIM115  # closed by mapped()
-        self._files[name].write(np.ascontiguousarray(values).data)
-
-    def mapped(self, name: str, kind: npt.DTypeLike) -> npt.NDArray[Any]:
-        """All values."""
-        if name in self._files:
-            self._files[name].close()
-        path = self._folder / name
-        if not path.exists() or not path.stat().st_size:
-            return np.empty(0, kind)
-        return np.memmap(path, kind, "r")
-
-    def close(self) -> None:
-        for file in self._files.values():
-            file.close()
+    def remove(self) -> None:
+        """Remove the folder and all that is in it."""
+        self._made.cleanup()
 
 
 class _Scan:
-    """Files on their way to arrays."""
+    """Files on their way to events: parts of whole sequences, whose labels are settled at the end."""
 
     def __init__(
         self,
@@ -178,113 +174,86 @@ class _Scan:
         self.memory, self.n_jobs = memory, n_jobs
         self.files = TableFiles(paths, kind, wanted)
         self.wanted = wanted if kind == "jsonl" else wanted.for_columns(self.files.chosen)
+        self.cases = None if wanted.cases is None else CaseTable.of(wanted.cases, wanted.columns.case)
         self.labels = Vocabulary(wanted.labels)
         self.values = {name: Vocabulary() for name in wanted.columns.per_case}
-        self.left_out, self.ties = LeftOut(), Ties()
-        self.unit: TimeUnit = NANOSECONDS
-        self.arrays, self.n_sequences, self.n_rows = Arrays(folder / "events"), 0, 0
-        self.has_starts = self.has_times = self.has_periods = self.has_empty = self.has_names = False
+        self.left_out, self.ties, self.n_events = LeftOut(), Ties(), 0
+        self.named: AttributeNames | None = None
+        self.ids, self.keys = list[str](), list[HashArray]()
 
-    def read(self) -> EventSequences:
-        """Read everything."""
+    def about(self, names: bool) -> dict[str, Any]:
+        """What is known of the events once all have been read."""
+        if self.kind == "jsonl":
+            origin = jsonl_origin(self.wanted, self.left_out)
+        else:
+            origin = origin_of(self.files.chosen, self.left_out, self.ties.case)
+        return {
+            "ids": self.ids if names else None,
+            "keys": np.concatenate([np.empty(0, np.uint64), *self.keys]),
+            "tied_order": self.ties.n,
+            "origin": origin,
+        }
+
+    def chunks(self, names: bool = True) -> Iterator[EventSequences]:
+        """All events, some whole sequences at a time."""
         if self.kind == "jsonl":
             parts = self._again(self._lines())
         elif self.files.of_lists:
-            if self.wanted.gap is not None:
-                refuse_no_order(self.wanted, self.paths[0])
+            refuse_no_order(self.wanted, self.paths[0])
             parts = self._again(self._lists())
         else:
             if not self.files.chosen.order:
                 refuse_no_order(self.wanted, self.paths[0])
             parts = self._rows()
-        try:
-            for part in parts:
-                self._write(part)
-        finally:
-            self.arrays.close()
-        self.left_out.refuse_all(self.wanted, self.n_rows, self.paths[0])
-        return self._events()
+        part = None
+        for part in parts:
+            yield self._events(part)
+        if part is None:
+            nothing = {name: Encoded(np.empty(0, np.int32), []) for name in (*self.values, *self._attributes)}
+            self._name_attributes({name: nothing[name] for name in self._attributes})
+            codes, offsets = np.empty(0, np.int32), np.zeros(1, np.int64)
+            yield self._events(Part(codes, offsets, [], Order((), self.wanted), of_cases=nothing))
+        self.left_out.refuse_all(self.wanted, self.n_events, self.paths[0])
 
-    def _events(self) -> EventSequences:
-        """What has been written."""
-        arrays, asked, mapped = self.arrays, self.wanted.columns, self.arrays.mapped
-        moments = None
-        if self.has_starts or self.has_times or self.has_periods:
-            moments = Moments(
-                mapped("starts", bool),
-                mapped("times", np.int64) if self.has_times else None,
-                self.unit,
-                mapped("periods", np.int64) if self.has_periods else None,
-                self.has_empty,
+    def _events(self, part: Part) -> EventSequences:
+        """Some sequences, whose codes are final."""
+        wanted = self.wanted
+        source = self.paths[0] if len(self.paths) == 1 else FILES
+        found = part.finish(wanted, self.left_out, source)
+        self.ties = Ties(self.ties.n + found.ties.n, self.ties.case or found.ties.case)
+        codes, offsets, moments = found.codes, found.offsets, found.moments
+        if moments is not None:
+            ticks = part.starts is not None or moments.has_ticks
+            codes, offsets, moments = Moments.made(
+                codes, offsets, moments.starts, moments.times, moments.unit, has_ticks=ticks
             )
-        ids = Names(mapped("names", np.uint8), mapped("name ends", np.int64)) if self.has_names else None
-        values = mapped("values", np.int32).reshape(self.n_sequences, len(self.values)).T
-        of_cases = {
-            name: Encoded(codes, known.texts)
-            for (name, known), codes in zip(self.values.items(), values, strict=True)
-        }
-        if self.kind == "jsonl":
-            origin = jsonl_origin(self.wanted, self.left_out)
-        else:
-            origin = origin_of(self.files.chosen, self.left_out, self.ties.case)
-        named = {name: of_cases[name] for name in asked.attributes}
-        arrays.add("offsets", np.empty(0, np.int64))
-        return EventSequences(
-            mapped("codes", np.int32),
-            np.append(np.zeros(1, np.int64), mapped("offsets", np.int64)),
+        self.n_events += len(codes)
+        ids = list(found.ids or ())
+        self.keys.append(sequence_keys(ids))
+        self.ids += ids
+        of_cases = {**found.of_cases, **({} if self.cases is None else self.cases.values(ids))}
+        weight = wanted.columns.weight
+        events = EventSequences(
+            codes,
+            offsets,
             self.labels.settled()[0],
             ids,
             moments=moments,
-            tied_order=self.ties.n,
-            origin=origin,
-            attributes=attributes_of(named, self.wanted, self.paths[0], ids or range(self.n_sequences)),
-            weights=None if asked.weight is None else weights_of(of_cases[asked.weight]),
+            attributes=None if self.named is None else self.named.attributes(of_cases),
+            weights=None if weight is None else weights_of(of_cases[weight]),
         )
+        return with_asked_ends(events, wanted.ends or AskedEnds.default())
 
-    def _write(self, part: Part) -> None:
-        """Write some sequences, whose codes are final."""
-        found = part.finish(self.wanted, self.left_out, FILES if len(self.paths) > 1 else self.paths[0])
-        self.ties = Ties(self.ties.n + found.ties.n, self.ties.case or found.ties.case)
-        codes, offsets, moments, arrays = found.codes, found.offsets, found.moments, self.arrays
-        if moments is not None:
-            codes, offsets, moments = Moments.made(
-                codes,
-                offsets,
-                moments.starts,
-                moments.times,
-                moments.unit,
-                moments.periods,
-                has_ticks=part.starts is not None or moments.has_ticks,
-            )
-        starts = np.ones(len(codes), bool) if moments is None else moments.starts
-        arrays.add("codes", codes.astype(np.int32, copy=False))
-        arrays.add("starts", starts)
-        arrays.add("offsets", offsets[1:] + self.n_rows)
-        if moments is not None:
-            self.has_starts |= moments.has_ticks
-            self.has_empty |= moments.has_empty
-            if moments.times is not None:
-                arrays.add("times", moments.times)
-                self.has_times, self.unit = True, moments.unit
-            if moments.periods is not None:
-                arrays.add("periods", moments.periods)
-                self.has_periods = True
-        if found.ids is not None:
-            self.has_names = True
-            texts = [name.encode("utf-8", "surrogatepass") for name in found.ids]
-            ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-            arrays.add("name ends", ends + self.n_name_bytes)
-            self.n_name_bytes += int(ends[-1]) if len(ends) else 0
-            arrays.add("names", np.frombuffer(b"".join(texts), np.uint8))
-        if self.values:
-            arrays.add(
-                "values",
-                np.stack([found.of_cases[name].codes for name in self.values], axis=1).astype(np.int32),
-            )
-        self.n_rows += len(codes)
-        self.n_sequences += len(offsets) - 1
+    @property
+    def _attributes(self) -> Sequence[str]:
+        """The columns of attributes."""
+        return self.wanted.columns.attributes if self.cases is None else [*self.cases.columns]
 
-    n_name_bytes = 0
+    def _name_attributes(self, values: dict[str, Encoded], ids: Sequence[str] | None = None) -> None:
+        """Name the values of attributes, which numbers are cut by: all sequences are needed for that."""
+        source = self.paths[0] if self.cases is None else self.cases.source
+        if values:
+            self.named = attribute_names(values, self.wanted, source, ids)
 
     # ------------------------------------------------------------------ sequences as they come
 
@@ -327,20 +296,19 @@ class _Scan:
             self.tell(block.done, files.n_bytes, "reading")
 
     def _again(self, parts: Iterator[Part]) -> Iterator[Part]:
-        """The same with final codes, once all labels are known; meanwhile the parts are in a file."""
-        import pickle
-
-        path = self.folder / "parts"
+        """The same with final codes, once all labels and values are known; meanwhile they are in a file."""
+        path, n, values = self.folder / "parts", 0, list[dict[str, Encoded]]()
         with open(path, "wb") as file:
-            n = 0
             for part in parts:
                 pickle.dump(part, file)
                 n += 1
+                values.append(part.of_cases if self.cases is None else self.cases.values(part.ids or ()))
+        self._name_attributes({name: _joined([each[name] for each in values]) for name in self._attributes})
         translate = self.labels.settled()[1]
         with open(path, "rb") as file:
             for _ in range(n):
-                part = pickle.load(file)  # written just now
-                yield _with_codes(part, translate)
+                part = pickle.load(file)  # written just now, to a folder of our own
+                yield replace(part, codes=translate[part.codes])
         path.unlink()
 
     # ------------------------------------------------------------------ rows in any order
@@ -355,6 +323,7 @@ class _Scan:
                     rows.clear()
                     self.left_out = LeftOut()
                     kinds = self._add_rows(rows, order)
+                self._name_attributes(self._values_in(rows))
                 translate, n = self.labels.settled()[1], 0
                 for table in rows.parts(len(order.columns)):
                     yield self._part(table, order, kinds or [], translate)
@@ -383,14 +352,27 @@ class _Scan:
             for at, (key, kind, place) in enumerate(zip(keys, found, order.values(places), strict=True)):
                 column = place.combine_chunks() if is_ranked(kind) else pa.array(key)
                 columns[f"k{at}"] = column if some.kept is None else column.filter(pa.array(some.kept))
-            if some.periods is not None:
-                columns["period"] = pa.array(some.periods)
             for at, (known, each) in enumerate(zip(self.values.values(), some.per_case, strict=True)):
                 columns[f"v{at}"] = pa.array(known.recode(each))
             if not changed:
                 rows.add(pa.table(columns))
             self.tell(block.done, files.n_bytes, "reading")
         return None if changed else kinds
+
+    def _values_in(self, rows: _Sorted) -> dict[str, Encoded]:
+        """The values of attributes, one per case."""
+        if not self._attributes or not rows.n_rows:
+            return {}
+        columns = [f"v{at}" for at, name in enumerate(self.values) if name in self._attributes]
+        parts = list[dict[str, Encoded]]()
+        for batch in rows.cases(columns if self.cases is None else ["c"]):
+            if self.cases is not None:
+                parts.append(self.cases.values(batch.column(0).to_pylist()))
+            else:
+                each = zip(self._attributes, batch.columns, strict=True)
+                codes = {name: numpy_of(pa.chunked_array([column])) for name, column in each}
+                parts.append({name: Encoded(found, self.values[name].texts) for name, found in codes.items()})
+        return {name: _joined([each[name] for each in parts]) for name in self._attributes}
 
     def _part(self, table: pa.Table, order: Order, kinds: Sequence[pa.DataType], translate: IntArray) -> Part:
         first = numpy_of(table.column("f"))
@@ -412,15 +394,14 @@ class _Scan:
                 for key, kind, one in each
             ],
             kinds,
-            numpy_of(table.column("period")) if "period" in table.column_names else None,
             of_rows=of_rows,
         )
 
 
-def _with_codes(part: Part, translate: IntArray) -> Part:
-    from dataclasses import replace
-
-    return replace(part, codes=translate[part.codes])
+def _joined(parts: Sequence[Encoded]) -> Encoded:
+    """A column from its parts, which have the same codes."""
+    codes = [each.codes for each in parts]
+    return Encoded(np.concatenate([np.empty(0, np.int32), *codes]), parts[-1].texts if parts else [])
 
 
 class _Sorted:
@@ -477,10 +458,10 @@ class _Sorted:
 
     def _add(self, table: pa.Table) -> None:
         numbered = table.append_column("r", pa.array(np.arange(self.n_rows, self.n_rows + table.num_rows)))
-        self._db.register("some", numbered)
+        self._db.register("new_rows", numbered)
         into = "INSERT INTO rows" if self.n_rows else "CREATE TABLE rows AS"
-        self._db.execute(f"{into} SELECT * FROM some")
-        self._db.unregister("some")
+        self._db.execute(f"{into} SELECT * FROM new_rows")
+        self._db.unregister("new_rows")
         self.n_rows += table.num_rows
 
     def clear(self) -> None:
@@ -488,6 +469,18 @@ class _Sorted:
         if self.n_rows:
             self._run(self._db.execute, "DROP TABLE rows")
         self.n_rows = 0
+
+    def cases(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Some columns of one row of every case, in the order of first rows."""
+        each = ", ".join("c" if name == "c" else f"arg_min({name}, r)" for name in columns)
+        yield from self._batches(f"SELECT {each} FROM rows GROUP BY c ORDER BY min(r)")
+
+    def _batches(self, query: str) -> Iterator[pa.RecordBatch]:
+        found = self._db.sql(query)
+        make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
+        reader = self._run(make, _ROWS)
+        while (batch := self._run(next, reader, None)) is not None:
+            yield batch
 
     def parts(self, n_keys: int) -> Iterator[pa.Table]:
         """All rows, sorted by the first row of their case, by the keys, and by row; some cases at a time.
@@ -501,15 +494,8 @@ class _Sorted:
             "SELECT * EXCLUDE (c, r), CASE WHEN r = f THEN c END AS c FROM rows JOIN "
             f"(SELECT c, min(r) AS f FROM rows GROUP BY c) USING (c) ORDER BY f, {keys} r"
         )
-        found = self._db.sql(query)
-        make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
-        reader = self._run(make, _ROWS)
         held: list[pa.RecordBatch] = []
-        while True:
-            try:
-                batch = self._run(reader.read_next_batch)
-            except StopIteration:
-                break
+        for batch in self._batches(query):
             first = numpy_of(pa.chunked_array([batch.column("f")]))
             ends = np.flatnonzero(first[1:] != first[:-1]) + 1  # of a case, and begin another
             if held and first[0] != held[-1].column("f")[-1].as_py():

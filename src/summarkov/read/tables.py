@@ -24,8 +24,6 @@ from summarkov.read.wanted import Wanted
 
 #: Rows to read at a time.
 _ROWS = 1 << 17
-#: What a value of a Parquet file takes while it is read.
-_VALUE_BYTES = 24
 #: Up to here a dictionary of a Parquet file is small; what Arrow reads ahead of a column.
 _SMALL, _PAGE = 1 << 20, 1 << 20
 
@@ -342,14 +340,6 @@ def _text_leaves(metadata: parquet.FileMetaData, names: Sequence[str]) -> list[s
     """The paths of the texts in some columns, also in lists, which can be read as dictionaries."""
     leaves = (metadata.schema.column(number) for number in range(len(metadata.schema)))
     return [leaf.path for leaf in leaves if leaf.logical_type.type == "STRING" and _belongs(leaf.path, names)]
-
-
-def bytes_in_memory(metadata: parquet.FileMetaData, names: Sequence[str]) -> int:
-    """What some columns take in memory while they are read, about."""
-    return sum(
-        max(_VALUE_BYTES * leaf.num_values, 2 * leaf.total_uncompressed_size)
-        for leaf in _leaves(metadata, names)
-    )
 
 
 def _leaves(metadata: parquet.FileMetaData, names: Sequence[str]) -> Iterable[Any]:

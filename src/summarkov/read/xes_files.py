@@ -17,7 +17,6 @@ import numpy as np
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.attributes import attribute_values
-from summarkov.events.draws import period_numbers
 from summarkov.events.moments import time_column
 from summarkov.read.encoding import Vocabulary
 from summarkov.read.files import open_file, unpacked
@@ -94,7 +93,6 @@ def _finished(log: _Log, named: tuple[str, ...]) -> EventSequences:
     order, columns = Order(named, wanted, "event"), [as_column(places) for places in log.places[: len(named)]]
     order.look(columns, log.path)
     keys, kinds = order.read(columns, log.path)
-    periods = None if asked.period is None else period_numbers(log.periods)
     backwards, moved = 0, slice(None)
     if not named and log.places and None not in log.places[0]:
         keys = _times(log)
@@ -108,7 +106,6 @@ def _finished(log: _Log, named: tuple[str, ...]) -> EventSequences:
         order=order,
         keys=[each[moved] for each in keys],
         kinds=kinds,
-        periods=None if periods is None else periods[moved],
     )
     chosen = replace(
         asked,
@@ -147,7 +144,6 @@ class _Log:
         self.case = asked.case
         self.places: list[list[str | None]] = [[] for _ in ((TIME,) if self.order is None else self.order)]
         self.collected = Collected(values={name: Vocabulary() for name in asked.per_case})
-        self.periods: list[str] = []  # those of all events, if they are asked for
         self.needed = {NAME, TIME, LIFECYCLE, *asked.names(), *self.event, *(self.order or ())}
         self.open: list[str] = []  # the elements that are open
         self.trace: dict[str, str] = {}
@@ -214,8 +210,6 @@ class _Log:
                 return
             self.labels.append(label)
             asked = self.wanted.columns
-            if asked.period is not None:
-                self.periods.append(self.value(asked.period, "period"))
             self.of_events.append(tuple(map(self.attributes.get, asked.per_case)))
             if self.order is None:
                 self.places[0].append(self.attributes.get(TIME))
