@@ -14,10 +14,10 @@ TYPE_CHECKING = False  # as in typing, which takes most of the time until the co
 if TYPE_CHECKING:
     from typing import Any
 
-    from summarkov.engines import CountStore, scan_events, scan_spark
+    from summarkov.engines import CountStore, scan_spark
     from summarkov.evaluation import compare, tune_joint
     from summarkov.events import END, EventSequences
-    from summarkov.read import read_events, write_events
+    from summarkov.read import read_events, scan_events, write_events
     from summarkov.kernels import backend
     from summarkov.models import (
         OTHER,
@@ -52,10 +52,10 @@ __version__ = "0.1.0"
 _WHERE = {
     name: room
     for room, names in (
-        ("engines", "CountStore scan_events scan_spark"),
+        ("engines", "CountStore scan_spark"),
         ("evaluation", "compare tune_joint"),
         ("events", "END EventSequences"),
-        ("io", "read_events write_events"),
+        ("read", "read_events scan_events write_events"),
         ("kernels", "backend"),
         (
             "models",

@@ -29,7 +29,7 @@ FLOORS = (
     ("engines",),
     ("summaries", "scores"),
     ("store",),
-    ("io",),
+    ("read",),
     ("events",),
     ("kernels",),
     ("frames", "settings"),

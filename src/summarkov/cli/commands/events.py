@@ -206,7 +206,7 @@ def simulate(
 ) -> None:
     """Draw new sequences of events."""
     from summarkov.read import write_events
-    from summarkov.read.jsonl_files import json_lines
+    from summarkov.read.lines import json_lines
 
     _check_events_file(output, safe_csv, source)
     events = draw(read_source(source), sequences, length, seed)
