@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -41,8 +40,7 @@ def sweep(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResul
     return _Walk(problems, in_order=True).run(ask, done)
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(NamedTuple):
     """Problems of one target, each in a replicate of its own, that stand at the same influencers."""
 
     problem: Problem  # the first of them, for what they have in common
@@ -65,7 +63,7 @@ class _Place:
             return self
         assert self.table is not None
         table = StateCounts(self.table.keys, self.table.counts[some])
-        return replace(self, members=tuple(self.members[i] for i in some), table=table)
+        return self._replace(members=tuple(self.members[i] for i in some), table=table)
 
     def without(self, z: int) -> _Place:
         """The same influencers but for one; their counts, if those of all tell."""
@@ -73,7 +71,7 @@ class _Place:
         if self.problem.summary.by_level and self.table is not None:
             table = self.table.regroup(self.problem.summary.without(self.table.keys, at))
         rest = (*self.influencers[:at], *self.influencers[at + 1 :])
-        return replace(self, influencers=rest, table=table)
+        return self._replace(influencers=rest, table=table)
 
 
 class _Walk:
@@ -119,7 +117,7 @@ class _Walk:
         """A place to grow from, unless there is no room for more influencers."""
         problem = place.problem
         has_room = len(place.influencers) - len(problem.required) < problem.room
-        return place if has_room and place.joining else replace(place, phase="count")
+        return place if has_room and place.joining else place._replace(phase="count")
 
     # ------------------------------------------------------------------ what is asked
 
@@ -158,7 +156,7 @@ class _Walk:
         ready, solved = self._shrink(tried)
         for place in stopped:
             optional = tuple(z for z in place.influencers if z not in place.problem.required)
-            ready.append(replace(place, phase="shrink", joining=(), leaving=optional))
+            ready.append(place._replace(phase="shrink", joining=(), leaving=optional))
         while now := [place for place in ready if place.problem.summary.by_level or not place.leaving]:
             later = [place for place in ready if place.leaving and not place.problem.summary.by_level]
             ready, more = self._shrink([(p, [p.without(z) for z in self._tried(p)]) for p in now])
@@ -187,14 +185,14 @@ class _Walk:
                         other = grown.get(where)
                         if other is None:
                             other = _Place(place.problem, (), where[1], self._ahead(place, best[row]))
-                        grown[where] = replace(other, members=(*other.members, number))
+                        grown[where] = other._replace(members=(*other.members, number))
                     else:
                         staying.append(i)
                     row += 1
                 if staying:
                     stay.append(place.part(staying))
         return [
-            self._ready(replace(place, members=tuple(sorted(place.members)))) for place in grown.values()
+            self._ready(place._replace(members=tuple(sorted(place.members)))) for place in grown.values()
         ], stay
 
     def _ahead(self, place: _Place, at: int) -> tuple[int, ...]:
@@ -234,7 +232,7 @@ class _Walk:
             for at, some in going.items():
                 there = (place if at < 0 else left[at]).part(some)
                 gone = place.leaving[0] if self.in_order else place.leaving[at]
-                on.append(replace(there, leaving=tuple(z for z in place.leaving if z != gone)))
+                on.append(there._replace(leaving=tuple(z for z in place.leaving if z != gone)))
         return on, solved
 
     def _note(self, action: str, label: int, number: int, after: float, before: float) -> None:
@@ -273,7 +271,7 @@ class _Walk:
             if not isinstance(counts[0], CandidateCounts):
                 there, *others = (_counted(place, one) for one in counts)
                 sets = [joined(place.influencers, z) for z in place.joining]
-                larger = [replace(one, influencers=u) for one, u in zip(others, sets, strict=True)]
+                larger = [one._replace(influencers=u) for one, u in zip(others, sets, strict=True)]
                 yield [there], np.stack(self._scores(larger), axis=-1)
 
     def _scores(self, places: Sequence[_Place]) -> list[FloatArray]:
@@ -307,7 +305,7 @@ def _counted(place: _Place, counts: Counts) -> _Place:
     """A place with its counts."""
     assert isinstance(counts, StateCounts | CandidateCounts)
     each = counts.counts[None] if place.problem.replicate is None else counts.counts
-    return replace(place, table=StateCounts(counts.keys, each))
+    return place._replace(table=StateCounts(counts.keys, each))
 
 
 def _packs(sizes: Sequence[tuple[object, int, int]]) -> Iterator[list[int]]:
