@@ -243,12 +243,12 @@ class Reading:
             parts = pool_rare_together(parts, self.min_count, counted=parts[:1] if first else parts)
         return [self._finish(part) for part in parts]
 
-    def events(self, path: Path, period: str | None = None) -> EventSequences:
-        """Read events as they are, but for sessions, with a column of periods if one is named."""
+    def events(self, path: Path) -> EventSequences:
+        """Read events as they are, but for sessions."""
         from summarkov.io import read_events
 
         with reporting(), working(f"Reading {shown(path)}"):
-            return read_events(path, **self.columns, period=period)
+            return read_events(path, **self.columns)
 
     def _mapped(self, events: Events) -> Events:
         return events if self.map is None else events.map_labels(read_map(self.map))
@@ -283,13 +283,12 @@ class Opening(Reading):
         *,
         names: bool = False,
         jobs: int | None = None,
-        period: str | None = None,
     ) -> Iterator[EventSequences | EventSource]:
         """The events, in memory or streamed; for a model, the labels that it knows tell which are rare.
 
-        With ``names`` a stream keeps those of the sequences. ``period`` is a column of periods.
+        With ``names`` a stream keeps those of the sequences.
         """
-        with self._as_read(path, jobs, names, period) as events:
+        with self._as_read(path, jobs, names) as events:
             yield self.prepare(events, known)
 
     @contextmanager
@@ -302,16 +301,14 @@ class Opening(Reading):
             yield self.prepare_several(parts, first=True)
 
     @contextmanager
-    def _as_read(
-        self, path: Path, jobs: int | None, names: bool = False, period: str | None = None
-    ) -> Iterator[Any]:
+    def _as_read(self, path: Path, jobs: int | None, names: bool = False) -> Iterator[Any]:
         """The events, in memory or streamed, not yet prepared."""
         if not self.streams(path):
-            yield self.events(path, period)
+            yield self.events(path)
             return
         from summarkov.engines import scan_events
 
-        how: dict[str, Any] = {**self.columns, "period": period, "memory": bytes_of(self.memory)}
+        how: dict[str, Any] = {**self.columns, "memory": bytes_of(self.memory)}
         with ExitStack() as opened:
             with reporting(), stages() as tell:
                 source = opened.enter_context(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ from summarkov.engines.weights import fixed_point, refuse_overflow, units_of
 from summarkov.engines.work import EVENT_BYTES, SHARD_EVENTS, TABLE_BYTES, Answer, Part, Work, threads
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.draws import Draws, period_numbers
-from summarkov.events.moments import Moments
+from summarkov.events.draws import Draws
 from summarkov.events.rows import Block, Rows, cut_events, recoded, with_keys
 from summarkov.events.vocabulary import END, Unknown
 from summarkov.io import read_events
@@ -139,19 +137,6 @@ class MemorySource(EventSource):
             return blocks
         ends, held = given.offsets[1:][given.complete], np.array([*map(str, blocks), ""], object)
         return np.insert(held[:-1], ends, held[ends - 1]).tolist()
-
-    def with_periods(self, names: Sequence[object]) -> MemorySource:
-        """The same events, each in the period of its name."""
-        events = self.events
-        is_end = np.zeros(events.n_rows, bool)
-        if END in events.labels:
-            is_end = events.codes == events.labels.index(END)
-        if len(names) != (~is_end).sum():
-            raise SettingError(f"there are {(~is_end).sum()} events, and {len(names)} names of periods")
-        numbers = np.append(period_numbers([str(name) for name in names]), 0)
-        periods = numbers[np.cumsum(~is_end) - 1]  # the end of a case is in that of its last event
-        moments = events.moments or Moments(np.ones(events.n_rows, bool))
-        return self._of(events.with_moments(replace(moments, periods=periods)), self.weights)
 
     def _of(self, events: EventSequences, weights: IntArray | None) -> MemorySource:
         """A source of other events, or with other weights in units of ``1 / scale``."""

@@ -141,10 +141,10 @@ def among_others(
 
 def refuse_more(source: EventSource) -> None:
     """Refuse a part whose sequences are known by more than their events and the times of these."""
-    if source.attributes or (source.origin is not None and source.origin.period is not None):
+    if source.attributes:
         raise SettingError(
-            "attributes and periods are named from all of the data at once; read parts without attributes= "
-            "and period=, or learn with read_events, scan_events or scan_spark"
+            "attributes are named from all of the data at once; read parts without attributes=, "
+            "or learn with read_events, scan_events or scan_spark"
         )
 
 

@@ -312,8 +312,7 @@ def test_what_parts_cannot_tell_is_refused_with_what_to_do(tmp_path):
     rows = pa.table({"case": [1, 1, 1], "event": ["A", "B", "A"], "time": [1, 2, 3], "who": ["x"] * 3})
     store = sm.CountStore(tmp_path / "store")
     for how, words in (
-        ({"period": "who"}, "named from all of the data at once; read parts without attributes= and period="),
-        ({"attributes": ["who"]}, "named from all of the data at once"),
+        ({"attributes": ["who"]}, "named from all of the data at once; read parts without attributes="),
     ):
         events = sm.read_events(rows, **how)
         with pytest.raises(SettingError, match=words):

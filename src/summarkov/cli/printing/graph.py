@@ -105,17 +105,14 @@ def _arrow(edge: Influence) -> str:
 def _where(within: int | str | None) -> str:
     """Inside of what the events of sequences changed places.
 
-    >>> _where(20), _where("7d"), _where("month")
-    ('within 20 positions', 'within 7d', "within the same 'month'")
+    >>> _where(20), _where("7d")
+    ('within 20 positions', 'within 7d')
     """
-    from summarkov.settings import read_time
-
     if within is None:
         return "inside"
     if isinstance(within, int):
         return f"within {within} positions"
-    is_time = read_time(within, "within") is not None
-    return f"within {within}" if is_time else f"within the same '{shorten(within, 30)}'"
+    return f"within {shorten(within, 30)}"
 
 
 def print_confidence(console: Page, sure: Confidence) -> None:
