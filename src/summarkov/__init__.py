@@ -14,10 +14,9 @@ TYPE_CHECKING = False  # as in typing, which takes most of the time until the co
 if TYPE_CHECKING:
     from typing import Any
 
+    from summarkov.comparison import compare, tune_joint
     from summarkov.engines import CountStore, scan_spark
-    from summarkov.evaluation import compare, tune_joint
     from summarkov.events import END, EventSequences
-    from summarkov.read import read_events, scan_events, write_events
     from summarkov.kernels import backend
     from summarkov.models import (
         OTHER,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
         predict_frame,
         sensitivity,
     )
+    from summarkov.read import read_events, scan_events, write_events
     from summarkov.simulate import Dynamics
     from summarkov.summaries import register_summary
 
@@ -53,7 +53,7 @@ _WHERE = {
     name: room
     for room, names in (
         ("engines", "CountStore scan_spark"),
-        ("evaluation", "compare tune_joint"),
+        ("comparison", "compare tune_joint"),
         ("events", "END EventSequences"),
         ("read", "read_events scan_events write_events"),
         ("kernels", "backend"),

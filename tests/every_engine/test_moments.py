@@ -12,8 +12,8 @@ import summarkov as sm
 import summarkov.engines
 from summarkov.errors import DataError, SettingError
 from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
-from summarkov.read import buckets, regroup, spill
 from summarkov.kernels import numpy_kernels
+from summarkov.read import buckets, regroup, spill
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

@@ -11,11 +11,11 @@ from collections import Counter
 
 import pytest
 from fuzz import CORPUS
+from summarkov.read.line_files import _name_item
 
 import summarkov as sm
 from summarkov.cli.reading import read_map
 from summarkov.errors import DataError, SettingError, StoreError, SummarkovError, nearest
-from summarkov.read.line_files import _name_item
 from summarkov.models.predictions import table_names
 from summarkov.simulate import Dynamics
 from summarkov.store import Node, _no_repeats, read_document

@@ -16,8 +16,8 @@ from summarkov.wording import number, plural, visible, whole
 
 if TYPE_CHECKING:
     from summarkov.cli.reading import Opening
-    from summarkov.read.write import Rows
     from summarkov.models import LabelSets
+    from summarkov.read.write import Rows
 
 _sets = settings_in("Sets of labels that keep a promise")
 #: The most labels of a set to print.

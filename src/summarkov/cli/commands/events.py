@@ -288,9 +288,9 @@ def demo(
     json: bool = flag("--json", "Print one JSON document instead."),
 ) -> None:
     """Learn from the visits to a made-up web shop, and look at what was found."""
+    from summarkov.models import BSuMM, InfluenceGraph
     from summarkov.read import write_events
     from summarkov.read.temporary import write_atomically
-    from summarkov.models import BSuMM, InfluenceGraph
     from summarkov.simulate.example import LOOKBACK, compare_with_truth, web_shop
 
     folder = _folder(output)

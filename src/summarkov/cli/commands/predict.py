@@ -46,10 +46,10 @@ from summarkov.wording import number, percent, plural
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
-    from summarkov.read.write import Rows
     from summarkov.models import OutcomeModel
     from summarkov.models.evaluating import Evaluation, Figures
     from summarkov.models.open_cases import OpenPredictions
+    from summarkov.read.write import Rows
 
 
 #: Rows to show where they are not saved.
