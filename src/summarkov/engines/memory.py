@@ -1,53 +1,38 @@
-"""Events in memory: a source of one part, which keeps what kernels look up from pass to pass.
-
-And a source of whatever is given: in memory, or streamed where that is more than memory holds.
-"""
+"""Events in memory, or on a memory map: cut into shards, which keep what kernels look up from pass to pass."""
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from summarkov.arrow import parquet
-from summarkov.engines.disk import scan_events
 from summarkov.engines.replicates import ReplicatedSource, UnitWeighing
 from summarkov.engines.source import CountSource, EventSource, refuse_weights
 from summarkov.engines.weights import fixed_point, refuse_overflow, units_of
-from summarkov.engines.work import EVENT_BYTES, SHARD_EVENTS, TABLE_BYTES, Answer, Part, Work, threads
+from summarkov.engines import work as shards_
+from summarkov.engines.work import Answer, Shard, Work, threads, work_in_memory
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.draws import Draws, period_numbers
+from summarkov.events.draws import Drawn, Draws, period_numbers
 from summarkov.events.moments import Moments
-from summarkov.events.rows import Block, Rows, cut_events, recoded, with_keys
+from summarkov.events.rows import cuts, recoded
 from summarkov.events.vocabulary import END, Unknown
 from summarkov.io import read_events
-from summarkov.io.addresses import name_of, plain_name, size_of
-from summarkov.io.files import ENDINGS, STREAMED, Format, format_of, open_file
-from summarkov.io.finding import are_several
-from summarkov.io.scan import Progress
-from summarkov.io.wanted import Reading
 from summarkov.settings import is_whole
 from summarkov.typing import BoolArray, HashArray, IntArray
 
-#: How a file is named.
-Path = str | os.PathLike[str]
-#: What a byte of a text file takes in memory while it is read, about.
-_TEXT_BYTE = 3
-#: How many bytes of an event log a packed one holds, about.
-_PACKED = 10
+#: Rows of a shard of events on disk, which are not kept from pass to pass if there are more.
+_MAPPED_EVENTS = 1 << 20
 
 
 class MemorySource(EventSource):
-    """An :class:`EventSource` over events in memory.
+    """An :class:`EventSource` over events in memory or on a memory map.
 
-    The result does not depend on ``n_jobs``, the number of threads (None: one; -1: one per core), nor on
-    where the data is cut.
+    Counts do not depend on ``n_jobs``, the number of threads (None: one; -1: one per core), nor on how the
+    sequences are dealt out to shards.
     """
 
     def __init__(
@@ -58,83 +43,106 @@ class MemorySource(EventSource):
         n_jobs: int | None = None,
         outcomes: tuple[str, ...] = (),
     ) -> None:
-        self._given, self.tied_order, self.origin = events, events.tied_order, events.origin
-        self.events = events = events.with_end_rows()
-        self._rows, self.outcomes = Rows.of(events), outcomes
+        self._given, self._rows, self.outcomes = events, events.rows, outcomes
+        self.tied_order, self.origin = events.tied_order, events.origin
         self.labels, self.n_sequences = self._rows.labels, len(events)
         self.attributes = () if events.attributes is None else events.attributes.names
-        if events.moments is not None:
-            self.has_ticks, self.n_ticks = events.moments.has_ticks, events.n_ticks
-            self.time_unit = None if events.moments.times is None else events.moments.unit
+        self.time_unit, self.has_ticks = events.time_unit, events.has_ticks
+        if self.has_ticks:
+            self.n_ticks = events.n_ticks + int(events.complete.sum())
         self.n_jobs = threads(n_jobs)
-        self.memory = max(TABLE_BYTES, SHARD_EVENTS * EVENT_BYTES * self.n_jobs)
         self.weights, self.scale = fixed_point(sample_weight, len(events))
-        self._kept: dict[Hashable, Any] = {}
-        self._keys: HashArray | None = None
+        self._shards: tuple[int, list[Shard]] = (0, [])  # how many rows each has at most; those of the last pass
         if self.weights is not None:
-            refuse_overflow(float(self.weights.astype(float) @ events.lengths), self.scale)
+            refuse_overflow(float(self.weights.astype(float) @ np.diff(self._rows.offsets)), self.scale)
+
+    @cached_property
+    def events(self) -> EventSequences:
+        """The events with the ends of cases among them."""
+        return self._given.with_end_rows()
 
     @property
     def n_events(self) -> int:
         return self._given.n_events
 
+    @property
+    def one_length(self) -> int | None:
+        """The number of events of every sequence, if all have the same."""
+        lengths = self._given.lengths
+        return int(lengths[0]) if len(lengths) and (lengths == lengths[0]).all() else None
+
     def run(self, work: Work[Answer]) -> Answer:
-        """Do some work on the events, which are one part."""
-        return work.run(self.part())
+        """Do some work on shards, in threads, and add up the answers."""
+        return work_in_memory(work, self.shards(getattr(work, "most_rows", None)), self.n_jobs)
 
-    def part(self) -> Part:
-        """All of the data."""
-
-        def read(most: int) -> Iterator[Block]:
-            return with_keys(cut_events(self._rows, most, self.weights), self._keys)
-
+    def shards(self, most: int | None = None) -> Iterator[Shard]:
+        """Shards of at most so many rows, as far as sequences allow, and few enough for all threads."""
         n = len(self._rows.codes)
-        attributes = self._rows.attributes if self.attributes else None
-        return Part(
-            read, self.labels, self.memory, self.n_jobs, n_events=n, kept=self._kept, attributes=attributes
-        )
+        most = min(n, shards_.SHARD_EVENTS if most is None else min(most, shards_.SHARD_EVENTS))
+        if self._given.is_mapped and n > _MAPPED_EVENTS:
+            return self._cut(min(most, _MAPPED_EVENTS))
+        if self.n_jobs > 1:
+            rounds = max(1, -(-n // (most * self.n_jobs))) if most else 1  # as many shards for each thread
+            most = max(1, -(-n // (rounds * self.n_jobs)))
+        if self._shards[0] != max(1, most):
+            self._shards = max(1, most), list(self._cut(max(1, most)))
+        return iter(self._shards[1])
 
-    def sequence_keys(self) -> Sequence[HashArray]:
+    def _cut(self, most: int) -> Iterator[Shard]:
+        for first, last in cuts(self._rows.offsets, most):
+            weights = None if self.weights is None else self.weights[first:last]
+            start = int(self._rows.offsets[first])
+            yield Shard(self._rows[first:last], weights, first, start, self.sequence_keys)
+
+    @cached_property
+    def _keys(self) -> HashArray:
+        return self._given.sequence_keys()
+
+    def sequence_keys(self) -> HashArray:
         """Numbers for the names of the sequences."""
-        if self._keys is None:
-            self._keys = self.events.sequence_keys()
-        return [self._keys]
+        return self._keys
 
     @property
     def _held(self) -> BoolArray:
         """Which sequences have something to count: only these are drawn."""
-        filled = self.events.lengths > 0
+        filled = self._given.lengths + self._given.complete > 0
         return filled if self.weights is None else filled & (self.weights > 0)
 
     def filled_keys(self) -> HashArray:
         """The keys of all sequences with something to count."""
-        return self.sequence_keys()[0][self._held]
+        return self.sequence_keys()[self._held]
 
     @property
     def n_filled(self) -> int:
         """How many sequences are not empty."""
-        return int((self.events.lengths > 0).sum())
+        return int((self._given.lengths + self._given.complete > 0).sum())
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The names of the sequences."""
-        return self.events.ids
+        return self._given.ids
 
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> MemorySource:
         """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
         if tuple(labels) == self.labels and unknown == "error":
-            self.events.refuse_unknown()
+            self._given.refuse_unknown()
             return self
-        if END not in labels:
-            return self._of(recoded(self._given.with_ends("cut off"), labels, unknown), self.weights)
-        return self._of(recoded(self._given, labels, unknown), self.weights)
+        given = self._given if END in labels else self._given.with_ends("cut off")
+        return self._of(recoded(given, labels, unknown), self.weights)
 
     def without_ends(self) -> MemorySource:
         """The same sequences, all of them taken for cut off."""
         return self if END not in self.labels else self._of(self._given.with_ends("cut off"), self.weights)
 
+    def only(self, drawn: Drawn) -> MemorySource:
+        """The sequences that were drawn, however often, in their order."""
+        which = drawn.weights(self.sequence_keys()) > 0
+        return self._of(self._given[which], None if self.weights is None else self.weights[which])
+
     def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
         """The same events under each of many weights of their sequences, or of blocks of them."""
+        if blocks is None and self._given.is_mapped and self.n_filled > 1:
+            return super().replicated(draws)
         units, lengths = units_of(self.events, self._names_of(blocks)), self.events.lengths
         unit, held = units.of, np.zeros(units.n, bool)  # only units with something to count are drawn
         held[unit if self.weights is None else unit[np.repeat(self.weights, lengths) > 0]] = True
@@ -178,9 +186,9 @@ class MemorySource(EventSource):
         held, keys = self._held, self.filled_keys()
         among = np.sort(keys)
         for number in range(draws.n):
-            times = np.zeros(len(self.events), np.int64)
+            times = np.zeros(self.n_sequences, np.int64)
             times[held] = draws.drawn(number, among).weights(keys)
-            yield self._of(self.events, times if self.weights is None else self.weights * times)
+            yield self._of(self._given, times if self.weights is None else self.weights * times)
 
     def _of(self, events: EventSequences, weights: IntArray | None) -> MemorySource:
         """A source of other events, or with other weights in units of ``1 / scale``."""
@@ -221,110 +229,3 @@ def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None
     events = read_events(data)
     events.refuse_unknown()
     return MemorySource(events, sample_weight=_weights(events, sample_weight), n_jobs=n_jobs)
-
-
-# ---------------------------------------------------------------------- in memory or streamed
-
-
-@contextmanager
-def open_events(
-    path: Path,
-    *,
-    engine: str = "auto",
-    memory: int | str = "1G",
-    format: Format | None = None,
-    n_jobs: int | None = None,
-    names: bool = False,
-    progress: Progress = None,
-    **reading: Unpack[Reading],
-) -> Iterator[EventSequences | EventSource]:
-    """Open the events of a file, a folder or a pattern, in memory or streamed.
-
-    Both can be learned from, and give the same model to the last bit. To be used in a ``with`` statement: a
-    stream has temporary files, which are removed at its end.
-
-    Parameters
-    ----------
-    path : path
-        A file; or a folder or a pattern such as ``"log/*.csv"``, which are always streamed.
-    engine : {"auto", "memory", "stream"}
-        "auto" streams folders, patterns, and files that need more than ``memory``.
-    memory : int or str
-        What streaming may use: a number of bytes, or a size such as ``"500M"`` or ``"4G"``.
-    format : str, optional
-        As in :func:`summarkov.read_events`.
-    n_jobs : int, optional
-        Threads of a stream; -1 for one per core.
-    names : bool
-        Whether a stream keeps the names of sequences, for tables of predictions.
-    progress : function or True, optional
-        Called with how much is done, how much there is, and what is being done; True writes that.
-    **reading
-        ``case``, ``event``, ``order`` and all other settings of :func:`summarkov.read_events`;
-        ``session_gap`` needs the events in memory.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "log.jsonl").write_text('["A", "B"]\\n["B"]\\n')
-    ...     for engine in ("memory", "stream"):
-    ...         with open_events(Path(folder, "log.jsonl"), engine=engine) as events:
-    ...             print(type(events).__name__, events.n_events)
-    EventSequences 3
-    SeenSource 3
-    """
-    if not is_streamed(path, engine=engine, memory=memory, format=format):
-        yield read_events(path, format=format, **reading)
-        return
-    how: dict[str, Any] = {"format": format, "n_jobs": n_jobs, "names": names, "progress": progress}
-    with scan_events(path, memory=bytes_of(memory), **how, **reading) as source:
-        yield source
-
-
-def is_streamed(
-    path: Path, *, engine: str = "auto", memory: int | str = "1G", format: str | None = None
-) -> bool:
-    """Whether :func:`open_events` streams a file, a folder or a pattern."""
-    if engine not in ("auto", "memory", "stream"):
-        raise SettingError(f"engine= must be auto, memory or stream, not {engine!r}")
-    most = bytes_of(memory)
-    several = are_several(path)
-    if engine == "auto":
-        return several or _needed(path, format) > most
-    if engine == "memory" and several:
-        raise SettingError(f'{name_of(path)} is not one file; engine="stream" reads folders and patterns')
-    return engine == "stream"
-
-
-def bytes_of(size: int | str) -> int:
-    """A number of bytes, also as people write it.
-
-    >>> bytes_of("500M"), bytes_of("1GiB"), bytes_of(2048)
-    (524288000, 1073741824, 2048)
-    """
-    form = r"\s*([0-9]{1,19}(?:\.[0-9]{1,9})?)\s*([KMGT]?)(?:i?B)?\s*"
-    found = re.fullmatch(form, str(size), re.IGNORECASE)
-    n = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
-    if not 1024 <= n < 2**62:
-        raise SettingError(f"memory= must be a size such as 500M or 4G, 1K at least, not {str(size)[:40]!r}")
-    return n
-
-
-def _needed(path: Path, format: str | None) -> int:
-    """Bytes to read a file into memory, about; 0 if that cannot be told, as reading will say why."""
-    try:
-        kind = format_of(name_of(path), format)
-        if kind == "parquet":
-            from summarkov.io.parquet_files import bytes_in_memory
-
-            with open_file(name_of(path)) as file:
-                metadata = parquet.read_metadata(file)
-            return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)
-        if kind not in (*STREAMED, "tsv"):
-            return 0  # it cannot be streamed
-        packed = plain_name(path).lower().endswith(ENDINGS)
-        return size_of(path) * _TEXT_BYTE * (_PACKED if packed else 1)
-    except Exception:
-        return 0
