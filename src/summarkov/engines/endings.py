@@ -21,7 +21,7 @@ from summarkov.events.vocabulary import END, Unknown, translation
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ended:
     """Shows every sequence up to its limit, and then its outcome; those that do not count not at all.
 
@@ -48,7 +48,7 @@ class Ended:
 
     def __call__(self, shard: Shard) -> Shard:
         """A shard up to the limits of its sequences, each of which ends there; kept with the shard."""
-        return shard.keep(("ended", id(self)), lambda: self._shown(shard))
+        return shard.keep(("ended", self), lambda: self._shown(shard))
 
     def _shown(self, shard: Shard) -> Shard:
         here = Whole.of(shard)
@@ -71,7 +71,7 @@ class Ended:
             ending = ending[first[ending] > limits[ending]]
         rows = rows.inserted(np.searchsorted(rows.sequence, ending, side="right"), outcomes, ending)
         offsets = np.append(0, np.searchsorted(rows.sequence, np.flatnonzero(there), side="right"))
-        moments = replace(moments or Moments(rows.starts), starts=rows.starts, times=rows.times, periods=None)
+        moments = replace(moments or Moments(rows.starts), starts=rows.starts, times=rows.times)
         held = translation(shard.labels, self.labels)
         attributes = np.zeros(len(self.labels) + 1, bool)
         attributes[held[np.flatnonzero(shard.rows.attributes)]] = True
@@ -114,6 +114,11 @@ class OnEnded(Generic[Answer]):
 
     work: Work[Answer]
     ended: Ended
+
+    @property
+    def most_rows(self) -> int | None:
+        """As the work says."""
+        return getattr(self.work, "most_rows", None)
 
     def run(self, shard: Shard) -> Answer:
         """The answer for one shard alone."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,8 +15,7 @@ from summarkov.engines import work as shards_
 from summarkov.engines.work import Answer, Shard, Work, threads, work_in_memory
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.draws import Drawn, Draws, period_numbers
-from summarkov.events.moments import Moments
+from summarkov.events.draws import Drawn, Draws
 from summarkov.events.rows import cuts, recoded
 from summarkov.events.vocabulary import END, Unknown
 from summarkov.io import read_events
@@ -167,28 +165,6 @@ class MemorySource(EventSource):
             return blocks
         ends, held = given.offsets[1:][given.complete], np.array([*map(str, blocks), ""], object)
         return np.insert(held[:-1], ends, held[ends - 1]).tolist()
-
-    def with_periods(self, names: Sequence[object]) -> MemorySource:
-        """The same events, each in the period of its name."""
-        events = self.events
-        is_end = np.zeros(events.n_rows, bool)
-        if END in events.labels:
-            is_end = events.codes == events.labels.index(END)
-        if len(names) != (~is_end).sum():
-            raise SettingError(f"there are {(~is_end).sum()} events, and {len(names)} names of periods")
-        numbers = np.append(period_numbers([str(name) for name in names]), 0)
-        periods = numbers[np.cumsum(~is_end) - 1]  # the end of a case is in that of its last event
-        moments = events.moments or Moments(np.ones(events.n_rows, bool))
-        return self._of(events.with_moments(replace(moments, periods=periods)), self.weights)
-
-    def resamples(self, draws: Draws) -> Iterator[CountSource]:
-        """The same sequences under each of many weights: one at a time is quicker than from shared counts."""
-        held, keys = self._held, self.filled_keys()
-        among = np.sort(keys)
-        for number in range(draws.n):
-            times = np.zeros(self.n_sequences, np.int64)
-            times[held] = draws.drawn(number, among).weights(keys)
-            yield self._of(self._given, times if self.weights is None else self.weights * times)
 
     def _of(self, events: EventSequences, weights: IntArray | None) -> MemorySource:
         """A source of other events, or with other weights in units of ``1 / scale``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -78,7 +78,7 @@ class CountSource(Protocol):
 #: What engines and learners need, and completion does not show.
 _MACHINERY = {
     "count", "event_counts", "filled_keys", "has_ticks", "is_order_only", "is_weighted", "n_filled",
-    "n_positions", "one_length", "only", "outcomes", "replicated", "resamples", "run", "scale",
+    "n_positions", "one_length", "only", "outcomes", "replicated", "run", "scale",
     "sequence_keys", "time_unit",
 }  # fmt: skip
 
@@ -194,11 +194,6 @@ class EventSource(ABC):
             )
         drawn = tuple(draws.drawn(number, keys) for number in range(draws.n))
         return ReplicatedSource(self, SequenceWeighing(drawn), "sequences", len(keys))
-
-    def resamples(self, draws: Draws) -> Iterator[CountSource]:
-        """The same sequences under each of many weights, one after the other."""
-        replicated = self.replicated(draws)
-        return (replicated.one(number) for number in range(draws.n))
 
     def close(self) -> None:  # noqa: B027  # not every source holds something
         """Let go of what the source holds, such as temporary files."""
