@@ -175,7 +175,9 @@ class EndedSource(EventSource):
         which = np.flatnonzero(np.isin(self._source.sequence_keys(), self._keys))
         held = given.attributes
         if held is not None:
-            told_by = {of for name, of in zip(held.names, held.of, strict=True) if name not in self.attributes}
+            told_by = {
+                of for name, of in zip(held.names, held.of, strict=True) if name not in self.attributes
+            }
             held = held[which] if not told_by else held[which].without(*told_by)
         return EventSequences(
             translation(self.labels, labels)[found.codes[event]],

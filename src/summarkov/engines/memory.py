@@ -1,4 +1,4 @@
-"""Events in memory, or on a memory map: cut into shards, which keep what kernels look up from pass to pass."""
+"""Events in memory, or on a memory map, in shards that keep what kernels look up from pass to pass."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from summarkov.engines import work as shards_
 from summarkov.engines.replicates import ReplicatedSource, UnitWeighing
 from summarkov.engines.source import CountSource, EventSource, refuse_weights
 from summarkov.engines.weights import fixed_point, refuse_overflow, units_of
-from summarkov.engines import work as shards_
 from summarkov.engines.work import Answer, Shard, Work, threads, work_in_memory
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
@@ -50,7 +50,10 @@ class MemorySource(EventSource):
             self.n_ticks = events.n_ticks + int(events.complete.sum())
         self.n_jobs = threads(n_jobs)
         self.weights, self.scale = fixed_point(sample_weight, len(events))
-        self._shards: tuple[int, list[Shard]] = (0, [])  # how many rows each has at most; those of the last pass
+        self._shards: tuple[int, list[Shard]] = (
+            0,
+            [],
+        )  # how many rows each has at most; those of the last pass
         if self.weights is not None:
             refuse_overflow(float(self.weights.astype(float) @ np.diff(self._rows.offsets)), self.scale)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,16 +27,19 @@ class TemporaryFolder(Folder, Protocol):
         """Where it is."""
 
 
-def map_events(chunks: Iterable[EventSequences], folder: TemporaryFolder, **about: Any) -> EventSequences:
+def map_events(
+    chunks: Iterable[EventSequences], folder: TemporaryFolder, about: Callable[[], dict[str, Any]]
+) -> EventSequences:
     """Write events, some whole sequences at a time, and map them: they need not fit into memory together.
 
     All chunks have the same labels, attributes and kind of times. The events own the folder, and ``about``
-    is what else they take, see :meth:`EventSequences.of_rows`. Weights are those of the chunks.
+    returns what else they take once all are written, see :meth:`EventSequences.of_rows`. Weights are those
+    of the chunks.
 
     >>> import tempfile
     >>> from summarkov.io.temporary import Scratch
     >>> chunks = [EventSequences.from_lists(each, labels="AB") for each in ([["A", "B"]], [["B"], []])]
-    >>> with map_events(chunks, Scratch()) as events:
+    >>> with map_events(chunks, Scratch(), dict) as events:
     ...     events.to_lists(), events.rows.codes.tolist()
     ([['A', 'B'], ['B'], []], [1, 2, 0, 2, 0, 0])
     """
@@ -47,12 +50,12 @@ def map_events(chunks: Iterable[EventSequences], folder: TemporaryFolder, **abou
     finally:
         writer.close()
     return EventSequences.of_rows(
-        writer.rows(), attributes=writer.attributes(), weights=writer.weights(), folder=folder, **about
+        writer.rows(), attributes=writer.attributes(), weights=writer.weights(), folder=folder, **about()
     )
 
 
 class _Writer:
-    """Writes rows: codes, and where it is needed which begin a tick, times, and periods."""
+    """Writes rows: codes, and where it is needed which begin a tick, and times."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._files = folder, {}  # type: ignore[var-annotated]
@@ -83,7 +86,6 @@ class _Writer:
         self._write("rows", translation(rows.labels, self._labels)[rows.codes])
         self._write("starts", moments.starts)
         self._write("times", moments.times)
-        self._write("periods", moments.periods)
 
     def _write(self, name: str, values: Any) -> None:
         if values is None:
@@ -107,11 +109,11 @@ class _Writer:
             for start in range(0, len(codes), _AT_ONCE):
                 codes[start : start + _AT_ONCE] = codes_without[codes[start : start + _AT_ONCE]]
             codes.flags.writeable = False
-        times, periods = (self._mapped(name, np.int64) if name in self._files else None for name in _OPTIONAL)
+        times = self._mapped("times", np.int64) if "times" in self._files else None
         moments = None
-        if not self._all_start or self._has_empty or times is not None or periods is not None:
+        if not self._all_start or self._has_empty or times is not None:
             starts = self._mapped("starts", np.bool_)
-            moments = Moments(starts, times, self._unit or NANOSECONDS, periods, self._has_empty)
+            moments = Moments(starts, times, self._unit or NANOSECONDS, self._has_empty)
         held = np.zeros(len(labels) + 1, bool)
         if self._named is not None:
             held[translation(self._named.names, labels)[:-1]] = True
@@ -132,6 +134,3 @@ class _Writer:
     def weights(self) -> Any:
         """Those of all sequences, if they have some."""
         return np.concatenate(self._weights) if self._weights else None
-
-
-_OPTIONAL = ("times", "periods")

@@ -136,8 +136,8 @@ class Moments:
 
     @property
     def is_plain(self) -> bool:
-        """Whether they say nothing: every event is a tick of its own, without a time and a period."""
-        return self.times is None and self.periods is None and not self.has_ticks
+        """Whether they say nothing: every event is a tick of its own, without a time."""
+        return self.times is None and not self.has_ticks
 
     @property
     def has_ticks(self) -> bool:

@@ -35,7 +35,7 @@ from summarkov.search import Batch, Problem, Trace, each_alone, fixed
 from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
 from summarkov.settings import Duration, Progress, seed_of
-from summarkov.summaries import Memory, Summary
+from summarkov.summaries import Summary
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -223,8 +223,9 @@ class SummaryModel(HasPage, Predictor):
 
     # ------------------------------------------------------------------ use
 
-    def _memory(self) -> Memory:
-        return self.fitted.summary.memory()
+    @property
+    def _horizon(self) -> int | None:
+        return self.fitted.summary.horizon
 
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
         return np.asarray(self.fitted.theta[self.fitted.predict(index)[positions]])
