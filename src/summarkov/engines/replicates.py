@@ -16,7 +16,6 @@ from summarkov.engines.counts import (
     JointCounts,
     RecencyCounts,
     StateCounts,
-    pick_replicate,
     total,
 )
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
@@ -107,35 +106,6 @@ class ReplicatedSource:
             totals[at].narrow(request.target, request.replicates)
             for request, at in zip(requests, answered_by, strict=True)
         ]
-
-    def one(self, replicate: int) -> OneReplicate:
-        """One of the replicates alone."""
-        return OneReplicate(self, replicate, self._source.n_sequences)
-
-
-class OneReplicate:
-    """One replicate of a source: a :class:`CountSource`, of the same layout."""
-
-    def __init__(self, source: ReplicatedSource, replicate: int, n_sequences: int) -> None:
-        self._source, self._replicate, self.n_sequences = source, replicate, n_sequences
-        self.labels, self.scale = source.labels, source.scale
-        self.has_ticks, self.time_unit = source.has_ticks, source.time_unit
-        self.attributes, self.outcomes = source.attributes, source.outcomes
-
-    @property
-    def label_counts(self) -> IntArray:
-        """N(x) of every label, in units of ``1 / scale``."""
-        return np.asarray(self._source.label_counts[self._replicate])
-
-    @property
-    def n_positions(self) -> int:
-        """N, in units of ``1 / scale``."""
-        return int(self._source.n_positions[self._replicate])
-
-    def count(self, requests: Sequence[Request]) -> list[Counts]:
-        """Answer all requests in one pass over the data."""
-        mine = [replace(request, replicates=(self._replicate,)) for request in requests]
-        return [pick_replicate(counts, 0) for counts in self._source.count(mine)]
 
 
 @dataclass(frozen=True)
