@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from summarkov.confidence import RateRatio, rate_ratio, widening
 from summarkov.confidence.adjusted import compared_ratios, limits_of_ratios
 from summarkov.engines import (
     Bootstrap,
-    CountStore,
     MemorySource,
     ReplicatedSource,
     StateCounts,
@@ -27,6 +26,9 @@ from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.models.graph import InfluenceGraph
 from summarkov.settings import check_level
 from summarkov.summaries import BinarySummary, Summary
+
+if TYPE_CHECKING:
+    from summarkov.engines.count_store import CountStore
 
 
 @dataclass(frozen=True)

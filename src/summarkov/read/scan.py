@@ -29,7 +29,7 @@ from summarkov.read.finding import find_files, stream_format
 from summarkov.read.lines import Collected, jsonl_origin, jsonl_sequences, times_column, with_told_ends
 from summarkov.read.ordering import is_ranked, sort_keys
 from summarkov.read.parts import Part, read_lists
-from summarkov.read.read import with_asked_ends
+from summarkov.read.read import with_ends
 from summarkov.read.rows import LeftOut, origin_of, read_rows, weights_of
 from summarkov.read.tables import TableFiles
 from summarkov.read.ticks import Order, Ties, as_column, refuse_no_order, warn_of_ties
@@ -123,7 +123,7 @@ def scan_events(
     if kind == "jsonl":
         wanted = with_told_ends(found.paths[0], wanted)
     source = plain_name(found.paths[0]) if len(found.paths) == 1 else FILES
-    folder = Folder(scratch)
+    folder = TemporaryFolder(scratch)
     try:
         with naming_the_disk(folder.path):
             scan = _Scan(found.paths, kind, wanted, folder.path, memory, n_jobs, reporter(progress))
@@ -143,7 +143,7 @@ def _are_paths(given: Any) -> bool:
     )
 
 
-class Folder:
+class TemporaryFolder:
     """A temporary folder, which only its owner may enter; removed with the object, or when Python ends."""
 
     def __init__(self, beside: str | os.PathLike[str] | None = None) -> None:
@@ -242,7 +242,7 @@ class _Scan:
             attributes=None if self.named is None else self.named.attributes(of_cases),
             weights=None if weight is None else weights_of(of_cases[weight]),
         )
-        return with_asked_ends(events, wanted.ends or AskedEnds.default())
+        return with_ends(events, wanted.ends or AskedEnds.default())
 
     @property
     def _attributes(self) -> Sequence[str]:
