@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in typing, which takes most of the time until the co
 if TYPE_CHECKING:
     from typing import Any
 
-    from summarkov.engines import CountStore, EventSource, MappedSource, open_events, scan_events, scan_spark
+    from summarkov.engines import CountStore, EventSource, MappedSource, open_events, scan_events
     from summarkov.evaluation import compare, tune_joint
     from summarkov.events import END, EventSequences
     from summarkov.io import read_events, write_events
@@ -42,11 +42,12 @@ if TYPE_CHECKING:
         compare_groups_by,
         drift,
         load,
-        predict_frame,
         scorer,
         sensitivity,
     )
     from summarkov.simulate import Dynamics
+    from summarkov.spark.predict import predict_frame
+    from summarkov.spark.source import scan_spark
     from summarkov.summaries import register_summary
 
 __version__ = "0.1.0"
@@ -55,7 +56,7 @@ __version__ = "0.1.0"
 _WHERE = {
     name: room
     for room, names in (
-        ("engines", "CountStore EventSource MappedSource open_events scan_events scan_spark"),
+        ("engines", "CountStore EventSource MappedSource open_events scan_events"),
         ("evaluation", "compare tune_joint"),
         ("events", "END EventSequences"),
         ("io", "read_events write_events"),
@@ -65,9 +66,11 @@ _WHERE = {
             "BSuMM Bag CSuMM CollapseRepeats ContextTreeWeighting InfluenceGraph JointSuMM "
             "LabelSets MapLabels MarkovChain OSuMM OTHER OutcomeModel PoolRare ReadEvents SuMM "
             "TreeSuMM VariableOrderChain compare_groups compare_groups_by drift load "
-            "predict_frame scorer sensitivity",
+            "scorer sensitivity",
         ),
         ("simulate", "Dynamics"),
+        ("spark.predict", "predict_frame"),
+        ("spark.source", "scan_spark"),
         ("summaries", "register_summary"),
     )
     for name in names.split()

@@ -8,7 +8,7 @@ from pyarrow import parquet
 import summarkov as sm
 from strategies import assert_same
 from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.spark.session import map_partitions
+from summarkov.spark.session import map_partitions
 from summarkov.errors import DataError, SettingError
 
 #: What is said of many ties is the topic of test_ties_warning.

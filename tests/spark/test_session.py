@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import summarkov as sm
-from summarkov.engines.spark.session import map_partitions
+from summarkov.spark.session import map_partitions
 from summarkov.errors import SettingError
 
 

@@ -11,7 +11,7 @@ import pytest
 import summarkov as sm
 from strategies import CopyOfBinary, assert_same
 from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.spark.session import explained
+from summarkov.spark.session import job
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import draws
 
@@ -163,10 +163,10 @@ def test_other_versions_of_python_are_told(spark):
     said = "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.11"
     with (
         pytest.raises(SettingError, match=r"another Python \(3.9\) than the driver .* set PYSPARK_PYTHON"),
-        explained(spark),
+        job(spark, "a test"),
     ):
         raise PySparkException(said)
-    with pytest.raises(DataError, match="Spark could not do its part: disk full"), explained(spark):
+    with pytest.raises(DataError, match="Spark could not do its part: disk full"), job(spark, "a test"):
         raise PySparkException("disk full")
 
 
