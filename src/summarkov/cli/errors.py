@@ -46,7 +46,6 @@ _OPTIONS = {
     "date_format='%d/%m/%Y %H:%M'": "--date-format '%d/%m/%Y %H:%M'",
     "attributes=": "--attribute",
     "times=True": "--times",
-    "period=": "--within",
     "ties='together'": "--ties together",
     "missing='skip'": "--missing skip",
     "drop_duplicates=True": "--drop-duplicates",

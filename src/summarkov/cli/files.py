@@ -40,14 +40,13 @@ def is_elsewhere(path: Path) -> bool:
 
 #: What only some commands can use: what it is, and which other commands can.
 _SPECIAL = {
-    "Bag": ("a bag of models", "show, report", " a file"),
     "JointSuMM": ("a joint model", "show, report, export, evaluate, simulate", ""),
     "OutcomeModel": ("a model of an outcome", "show, report", ""),
 }
 
 
 def load_model(path: Path, *special: str) -> Any:
-    """Read a model or a graph; a bag, a joint model or one of outcomes only where it is named."""
+    """Read a model or a graph; a joint model or one of outcomes only where it is named."""
     from summarkov.models import load
 
     with working(f"Loading {shown(path)}"):

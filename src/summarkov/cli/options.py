@@ -76,9 +76,9 @@ Jobs = Annotated[int | None, _shared("N", "Threads; -1 for one per core.", "--jo
 Within = Annotated[
     str | None,
     _shared(
-        "N|TIME|COLUMN",
-        "Shuffle events within blocks of N positions, or of a time such as 7d, or while a column such "
-        "as month stays the same. Default: 4 times the longest look-back.",
+        "N|TIME",
+        "Shuffle events within blocks of N positions, or of a time such as 7d. Default: 4 times the "
+        "longest look-back.",
         panel=SURE,
     ),
 ]

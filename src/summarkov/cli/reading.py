@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from summarkov.cli.errors import reporting
 from summarkov.cli.options import flag, setting, settings_in
 from summarkov.cli.printing import shown, stages, working
+from summarkov.cli.sizes import bytes_of, is_streamed
 from summarkov.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -242,12 +243,12 @@ class Reading:
             parts = pool_rare_together(parts, self.min_count, counted=parts[:1] if first else parts)
         return [self._finish(part) for part in parts]
 
-    def events(self, path: Path, period: str | None = None) -> EventSequences:
-        """Read events as they are, but for sessions, with a column of periods if one is named."""
+    def events(self, path: Path) -> EventSequences:
+        """Read events as they are, but for sessions."""
         from summarkov.io import read_events
 
         with reporting(), working(f"Reading {shown(path)}"):
-            return read_events(path, **self.columns, period=period)
+            return read_events(path, **self.columns)
 
     def _mapped(self, events: Events) -> Events:
         return events if self.map is None else events.map_labels(read_map(self.map))
@@ -260,7 +261,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Opening(Reading):
-    """How to read events, and whether to stream them (``sm.open_events``). Every field is an option."""
+    """How to read events, and whether to stream them. Every field is an option."""
 
     engine: str = _reading(
         "auto|memory|stream",
@@ -272,9 +273,7 @@ class Opening(Reading):
 
     def streams(self, path: Path) -> bool:
         """Whether the events are streamed."""
-        from summarkov.engines.memory import is_streamed
-
-        return is_streamed(path, engine=self.engine, memory=self.memory, format=self.format)
+        return is_streamed(path, self.engine, self.memory, self.format)
 
     @contextmanager
     def open(
@@ -284,13 +283,12 @@ class Opening(Reading):
         *,
         names: bool = False,
         jobs: int | None = None,
-        period: str | None = None,
     ) -> Iterator[EventSequences | EventSource]:
         """The events, in memory or streamed; for a model, the labels that it knows tell which are rare.
 
-        With ``names`` a stream keeps those of the sequences. ``period`` is a column of periods.
+        With ``names`` a stream keeps those of the sequences.
         """
-        with self._as_read(path, jobs, names, period) as events:
+        with self._as_read(path, jobs, names) as events:
             yield self.prepare(events, known)
 
     @contextmanager
@@ -303,20 +301,18 @@ class Opening(Reading):
             yield self.prepare_several(parts, first=True)
 
     @contextmanager
-    def _as_read(
-        self, path: Path, jobs: int | None, names: bool = False, period: str | None = None
-    ) -> Iterator[Any]:
+    def _as_read(self, path: Path, jobs: int | None, names: bool = False) -> Iterator[Any]:
         """The events, in memory or streamed, not yet prepared."""
         if not self.streams(path):
-            yield self.events(path, period)
+            yield self.events(path)
             return
-        from summarkov.engines import open_events
+        from summarkov.engines import scan_events
 
-        how: dict[str, Any] = {**self.columns, "period": period, "engine": "stream", "memory": self.memory}
+        how: dict[str, Any] = {**self.columns, "memory": bytes_of(self.memory)}
         with ExitStack() as opened:
             with reporting(), stages() as tell:
                 source = opened.enter_context(
-                    open_events(path, **how, n_jobs=jobs, names=names, progress=tell)
+                    scan_events(path, **how, n_jobs=jobs, names=names, progress=tell)
                 )
             yield source
 

@@ -280,10 +280,10 @@ class CountStore:
             raise SettingError(f"a part needs a name, such as '2024-05-17', not {name!r}")
         held, going_on = read_events(events), [label_text(each) for each in iterate(open)]
         held.refuse_unknown()
-        if held.attributes is not None or (held.moments is not None and held.moments.periods is not None):
+        if held.attributes is not None:
             raise SettingError(
-                "attributes and periods are named from all of the data at once; read parts without "
-                "attributes= and period=, or learn with read_events, scan_events or scan_spark"
+                "attributes are named from all of the data at once; read parts without attributes=, or learn "
+                "with read_events, scan_events or scan_spark"
             )
         with self._changing() as database:
             listed = self._list(database)

@@ -13,7 +13,6 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import EdgeDifference, GroupComparison, Influence, SeveralGroups
 from summarkov.settings import Duration, check_whole
-from summarkov.text.events import spread
 from summarkov.typing import BoolArray, FloatArray, IntArray
 from summarkov.wording import all_rounded, rounded, whole
 
@@ -60,6 +59,12 @@ def sequence_content(
     return found
 
 
+def spread(places: IntArray, most: int) -> IntArray:
+    """At most ``most`` of some places, spread evenly."""
+    some = np.linspace(0, len(places) - 1, min(most, len(places)))
+    return np.asarray(places[np.unique(some.round().astype(int))])
+
+
 def _more(events: EventSequences, rows: slice, is_timed: bool) -> dict[str, Any]:
     moments, found = events.moments, {}
     if moments is not None and moments.has_ticks:
@@ -104,7 +109,7 @@ def clock_content(durations: Iterable[Duration], cases: Sequence[list[Any]] | No
 
 
 def groups_content(given: Any, labels: Sequence[str]) -> list[dict[str, Any]]:
-    """What ``compare_groups`` found, once or several times, or ``compare_groups_by``.
+    """What ``compare_groups`` found, once or several times.
 
     A label has its reach and its share of events in each group, and by how many times each differs; an edge
     has what was counted in each group, and by how many times the ratio differs.
@@ -116,8 +121,7 @@ def groups_content(given: Any, labels: Sequence[str]) -> list[dict[str, Any]]:
     for each in found:
         if not isinstance(each, GroupComparison):
             raise SettingError(
-                "groups must be what compare_groups or compare_groups_by returned, or several of these, not "
-                f"{type(each).__name__}"
+                f"groups must be what compare_groups returned, or several of these, not {type(each).__name__}"
             )
         if unknown := {one.label for one in each.labels} - codes.keys():
             raise SettingError(

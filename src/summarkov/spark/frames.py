@@ -111,7 +111,7 @@ class Frame:
 
     def check(self) -> int:
         """The number of rows; refuse columns without values, and text that cannot be put in order."""
-        needed = [self.chosen.case, self.chosen.lifecycle, *(self.chosen.order or ()), self.chosen.period]
+        needed = [self.chosen.case, self.chosen.lifecycle, *(self.chosen.order or ())]
         needed += self.chosen.event if self.wanted.missing == "error" else ()
         names = [name for name in dict.fromkeys(needed) if name is not None]
         absent = [f.sum(self._absent(name).cast("long")).alias(f"n{at}") for at, name in enumerate(names)]

@@ -289,7 +289,7 @@ class Data:
             known = ", ".join(repr(text[:40]) for text in sorted({*found[0].lifecycles}))
             raise DataError(f"no event of {FRAME} has lifecycle={wanted.lifecycle!r}; there are {known}")
         tied = min((each.origin.tied_case for each in found if each.origin.tied_case), default=None)
-        per_case = (chosen.weight, chosen.lifecycle, chosen.attributes, chosen.period)
+        per_case = (chosen.weight, chosen.lifecycle, chosen.attributes)
         origin = Origin(chosen.case, chosen.event, chosen.order or (), *per_case)
         self.origin = replace(origin, tied_case=tied, **numbers)
         if chosen.order:

@@ -201,9 +201,8 @@ def test_odd_sequences(tmp_path):
 def test_what_parts_cannot_hold_is_refused_with_what_to_do(tmp_path):
     rows = pa.table({"case": [1, 1, 1], "event": ["A", "B", "A"], "time": [1, 2, 3], "who": ["x"] * 3})
     store = sm.CountStore(tmp_path / "store")
-    for how in ({"period": "who"}, {"attributes": ["who"]}):
-        with pytest.raises(SettingError, match="named from all of the data at once; read parts without"):
-            store.add("monday", sm.read_events(rows, **how))
+    with pytest.raises(SettingError, match="named from all of the data at once; read parts without"):
+        store.add("monday", sm.read_events(rows, attributes=["who"]))
     assert store.names == ()
     plain, timed = sm.read_events(rows), sm.read_events(rows, times=True)
     store.add("monday", timed)

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.printing import errors, progress
+from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
@@ -22,17 +23,14 @@ class _TooSlow(Exception):
 
 
 def blocks_of(text: str) -> int | str:
-    """A number of positions, a time, or the name of a column."""
-    return int(text) if text.strip().isdecimal() else text
-
-
-def period_of(within: str | None) -> str | None:
-    """The column that ``--within`` names, which events are then read with; else None."""
+    """A number of positions, or a time."""
     from summarkov.settings import read_time
 
-    if within is None or read_time(within, "--within") is not None:
-        return None
-    return within
+    if text.strip().isdecimal():
+        return int(text)
+    if read_time(text, "--within") is None:
+        raise SettingError(f"--within must be a number of positions or a time such as 7d, not {text!r}")
+    return text
 
 
 def add_order_test(

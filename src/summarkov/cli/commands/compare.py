@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,6 @@ from summarkov.cli.options import (
     EventsPath,
     Jobs,
     Json,
-    flag,
     make_template,
     option,
     read_option,
@@ -40,10 +38,10 @@ from summarkov.cli.printing import (
 )
 from summarkov.cli.reading import Opening, Reading
 from summarkov.errors import SettingError
-from summarkov.wording import number, plural, visible
+from summarkov.wording import plural, visible
 
 if TYPE_CHECKING:
-    from summarkov.evaluation import Comparison, LearningCurve
+    from summarkov.comparison import Comparison
     from summarkov.models import Stability, StabilityRow
 
 
@@ -60,7 +58,7 @@ def compare(
         "NAME",
         "A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a "
         "look-back, bsumm-5 or bsumm-6h; tree, tree-average, "
-        "tree-bag; chain-0 to chain-4; vom, ctw, kneser-ney; joint, joint-boosted; lr-presence-K, "
+        "chain-0 to chain-4; vom, ctw, kneser-ney; joint, joint-boosted; lr-presence-K, "
         "lr-counts-K, lr-onehot-K, lr-relaxed-K with K = 3, 5, 10; boosting; or all. "
         "Default: chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are "
         "attributes: chain-0, bsumm, osumm.",
@@ -69,11 +67,6 @@ def compare(
     target: list[str] | None = option("LABEL", "Average over these labels only; repeatable.", "--target -t"),
     splits: int = option("N", "Split the file at random N times.", default=1),
     seed: int = option("N", "Seed of the first split.", default=0),
-    learning_curve: bool = flag(
-        "--learning-curve",
-        "Fit every model to an eighth, a quarter, half and all of the training sequences: which is "
-        "best with how many, and what more of them would bring.",
-    ),
     output_file: Path | None = option(
         "FILE",
         "Save everything as .json, or the table as .md. An interrupted run goes on where it stopped "
@@ -85,59 +78,33 @@ def compare(
     json: Json = False,
 ) -> None:
     """Tune several models on one part of the data and see which predicts another part best."""
-    from summarkov.evaluation import DEFAULT, NAMES, Comparison
-    from summarkov.evaluation import compare as run
-    from summarkov.evaluation import learning_curve as run_curve
-    from summarkov.evaluation.learning_curve import SHARES
-    from summarkov.evaluation.tuning import lineup
+    from summarkov.comparison import DEFAULT, NAMES
+    from summarkov.comparison import compare as run
+    from summarkov.comparison.tuning import lineup
 
     names = list(NAMES) if model and "all" in model else model or None
     if parts and len(parts) != 2:
         raise SettingError("give one file to have it split, or three: train, dev and test")
     check_result_file(output_file, file, *(parts or ()))
-    if learning_curve and splits != 1:
-        raise SettingError("--learning-curve is about one split; leave out --splits")
     asked: dict[str, Any] = {"models": names, "targets": target, "seed": seed, "n_jobs": jobs}
-    result: Comparison | LearningCurve
     opening = opening.for_models(*(getattr(each, "template", None) for each in lineup(names or ())))
-    with opening.open_several([file, *(parts or ())], jobs) as data:
-        times = len(SHARES) if learning_curve else splits
-        with (
-            nullcontext() if learning_curve else going_on(output_file) as checkpoint,
-            progress("Comparing", times * len(names or DEFAULT), "models") as advance,
-        ):
-            asked["progress"] = lambda done, total, what: advance(done, total)
-            if learning_curve:
-                result = run_curve(*data, **asked)
-            else:
-                result = run(*data, **asked, splits=splits, checkpoint=checkpoint)
+    with (
+        opening.open_several([file, *(parts or ())], jobs) as data,
+        going_on(output_file) as checkpoint,
+        progress("Comparing", splits * len(names or DEFAULT), "models") as advance,
+    ):
+        asked["progress"] = lambda done, total, what: advance(done, total)
+        result = run(*data, **asked, splits=splits, checkpoint=checkpoint)
     console = results()
     if json:
         print_json(result.to_dict())
-    elif isinstance(result, Comparison):
-        _print_comparison(console, result)
     else:
-        _print_curve(console, result)
+        _print_comparison(console, result)
     if output_file is not None:
         save_result(output_file, result)
         if not json:
-            if not learning_curve:
-                console.print()
+            console.print()
             console.print_line(f"Saved {shown(output_file)}")
-
-
-def _print_curve(console: Page, curve: LearningCurve) -> None:
-    width = min(_LONGEST_NAME, max(8, widest(curve.names)))
-    for title, rows in curve.tables.items():
-        console.print(f"{title}; * the smallest", style="bold")
-        console.print()
-        table = _table(width, [number(n) for n, _ in curve.sizes])
-        for name, *losses in rows:
-            table.add_row(label(name, width), *losses)
-        console.print(table)
-        console.print()
-    for sentence in curve.sentences():
-        console.print(sentence, width=console.page_width)
 
 
 def _print_comparison(console: Page, result: Comparison) -> None:

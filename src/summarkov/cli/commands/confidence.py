@@ -12,7 +12,7 @@ import typer
 from rich.table import Column
 from rich.text import Text
 
-from summarkov.cli.commands import add_confidence, add_order_test, has_edges, period_of
+from summarkov.cli.commands import add_confidence, add_order_test, has_edges
 from summarkov.cli.files import TABLES, check_output, columns_of, load_model, save_model, saving, write_rows
 from summarkov.cli.options import (
     EventsFile,
@@ -96,8 +96,7 @@ def confidence(
         raise SettingError(f"{model} is a model of one target; confidence is about the edges of a graph")
     graph = graph.set_params(n_jobs=jobs)
     opening = opening.as_learned(graph.layout_)
-    period = period_of(within) if order_test else None
-    with opening.open(file, graph.labels_, jobs=jobs, period=period) as events:
+    with opening.open(file, graph.labels_, jobs=jobs) as events:
         if rate is None:
             if order_test and has_edges(graph):
                 add_order_test(graph, events, within=within, seed=seed)
@@ -203,7 +202,7 @@ def groups(
     other. A difference is sure if its interval, which allows for all comparisons
     of its kind, leaves out 1.
     """
-    from summarkov.models import compare_groups, compare_groups_by
+    from summarkov.models import compare_groups
 
     template = make_template(model, {"lookback": lookback, "alpha": alpha, "gamma": gamma}, _MODELS)
     reading = reading.for_models(template)
@@ -216,7 +215,7 @@ def groups(
         if reading.attributes is None and by not in (reading.attribute or ()):
             reading = replace(reading, attribute=[*(reading.attribute or ()), by])
         with progress("Comparing", 1, "groups") as advance:
-            several = compare_groups_by(template, reading.read(first), by, **asked, progress=advance)
+            several = compare_groups(template, reading.read(first), by=by, **asked, progress=advance)
         print_result(json, asdict(several), print_several, several, rows)
         return
     assert second is not None

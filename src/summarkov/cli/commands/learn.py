@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.commands import add_confidence, add_order_test, has_edges, period_of
+from summarkov.cli.commands import add_confidence, add_order_test, has_edges
 from summarkov.cli.commands.events import print_ends, print_notes, print_origin, print_starts
 from summarkov.cli.files import check_output, save_model
 from summarkov.cli.options import (
@@ -117,7 +117,7 @@ def learn(
     if blocks is not None and confidence is None:
         raise SettingError("--blocks says what --confidence resamples; give that too")
     check_output(output, file, opening.map)
-    with opening.for_models(template).open(file, jobs=jobs, period=period_of(within)) as events:
+    with opening.for_models(template).open(file, jobs=jobs) as events:
         refuse_nothing_to_learn(events, file)
         began = time.monotonic()
         fitted = fit(template, events, target or [], joint, jobs, tune=tune)
@@ -177,7 +177,7 @@ def fit(
         with progress("Learning", 1, "steps at most") as advance:
             if not tune:
                 return one.fit(events, progress=advance)
-            from summarkov.evaluation import tune_joint
+            from summarkov.comparison import tune_joint
 
             return tune_joint(events, model=one, progress=advance)
     if joint or len(set(targets)) == 1:

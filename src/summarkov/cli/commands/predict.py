@@ -116,7 +116,7 @@ def predict(
     if output is not None:
         table_format(output)
         check_output(output, model, file, opening.map, promise.sets)
-    fitted = load_model(model, "Bag", "JointSuMM", "OutcomeModel")
+    fitted = load_model(model, "JointSuMM", "OutcomeModel")
     opening = opening.as_learned(fitted.layout_)
     sets = promise.calibrate(fitted, opening, unknown)
     give = partial(_give, output=output, safe_csv=safe_csv, json=json, sets=sets)

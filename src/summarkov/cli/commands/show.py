@@ -39,7 +39,7 @@ def show(
     if dot and json:
         raise SettingError("--dot and --json exclude each other; give one of them")
     plain = not (dot or target)
-    fitted = load_model(model, "JointSuMM", *(("Bag", "OutcomeModel") if plain else ()))
+    fitted = load_model(model, "JointSuMM", *(("OutcomeModel",) if plain else ()))
     if dot:
         print_dot(fitted, target)
     elif json:
@@ -169,7 +169,7 @@ def report(
     a history of your own makes of every label's probability.
     """
     check_output(output, model, events, passages, *(group or ()))
-    fitted = load_model(model, "Bag", "JointSuMM", "OutcomeModel")
+    fitted = load_model(model, "JointSuMM", "OutcomeModel")
     reading = reading.as_learned(fitted.layout_)
     if is_a(fitted, "OutcomeModel"):
         if passages is not None or group:

@@ -12,7 +12,7 @@ from summarkov.wording import END, plural, visible
 if TYPE_CHECKING:
     from summarkov.cli.printing.graph import Sure
     from summarkov.explain import Influence
-    from summarkov.models import Bag, InfluenceGraph, JointSuMM, OutcomeModel, SummaryModel
+    from summarkov.models import InfluenceGraph, JointSuMM, OutcomeModel, SummaryModel
     from summarkov.models.fitted import Fitted
 
 #: Settings that are told even where they have their default value, in this order.
@@ -124,8 +124,6 @@ def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
     """Whatever was learned; of a graph the model of one label, if that is named."""
     if is_a(fitted, "OutcomeModel"):
         return outcome_document(fitted)
-    if is_a(fitted, "Bag"):
-        return _bag_document(fitted)
     one, only = choose(fitted, target)
     if one is not None:
         return _model_document(one)
@@ -312,19 +310,4 @@ def outcome_document(model: OutcomeModel, sure: Sure | None = None) -> dict[str,
             for row in model.table_
         ],
         **{name: asdict(each) for name, each in (sure._asdict() if sure else {}).items() if each is not None},
-    }
-
-
-def _bag_document(bag: Bag) -> dict[str, Any]:
-    from summarkov.settings import seed_of
-
-    return {
-        "kind": "Bag",
-        "model": type(bag.models_[0]).__name__,
-        "target": list(bag.target_),
-        "n_models": len(bag.models_),
-        "seed": seed_of(bag.seed, bag.random_state),
-        "usage": bag.usage_,
-        "edges": edge_documents(bag.influences_) if hasattr(bag, "_influences") else [],
-        "influencers": [list(model.influencers_) for model in bag.models_],
     }

@@ -1,16 +1,15 @@
-"""A graph, a bag of models, or a model of outcomes, for people to read: the surest influences first."""
+"""A graph or a model of outcomes, for people to read: the surest influences first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from summarkov.cli.printing import Page, bar, first_of, label, new_table, shorten, widest
+from summarkov.cli.printing import Page, first_of, label, new_table, shorten, widest
 from summarkov.cli.printing.documents import labels_words, positions_words, settings_words
 from summarkov.cli.printing.influences import (
     print_certificate,
     print_certificates,
-    print_influences,
     print_reading,
     print_settings,
     print_surest,
@@ -21,7 +20,7 @@ from summarkov.wording import factor, number, percent, plural
 if TYPE_CHECKING:
     from summarkov.confidence import Confidence, OrderTest
     from summarkov.explain import Influence
-    from summarkov.models import Bag, InfluenceGraph, OutcomeModel
+    from summarkov.models import InfluenceGraph, OutcomeModel
     from summarkov.models.open_cases import OpenPredictions
 
 
@@ -106,17 +105,14 @@ def _arrow(edge: Influence) -> str:
 def _where(within: int | str | None) -> str:
     """Inside of what the events of sequences changed places.
 
-    >>> _where(20), _where("7d"), _where("month")
-    ('within 20 positions', 'within 7d', "within the same 'month'")
+    >>> _where(20), _where("7d")
+    ('within 20 positions', 'within 7d')
     """
-    from summarkov.settings import read_time
-
     if within is None:
         return "inside"
     if isinstance(within, int):
         return f"within {within} positions"
-    is_time = read_time(within, "within") is not None
-    return f"within {within}" if is_time else f"within the same '{shorten(within, 30)}'"
+    return f"within {shorten(within, 30)}"
 
 
 def print_confidence(console: Page, sure: Confidence) -> None:
@@ -140,34 +136,6 @@ def _print_uninfluenced(console: Page, graph: InfluenceGraph) -> None:
     given = tuple(f"{column}=" for column in graph.model.get_params(deep=False).get("given", ()))
     labels = [x for x, found in graph.influencers_.items() if all(z.startswith(given) for z in found)]
     print_uninfluenced(console, labels, " but what is given" if given else "")
-
-
-def print_bag(console: Page, bag: Bag) -> None:
-    """Print the usage of influencers."""
-    width = console.page_width
-    kind = type(bag.models_[0]).__name__
-    console.print(label(f"{plural(len(bag.models_), kind)} of {', '.join(bag.target_)}", width, style="bold"))
-    console.print("Each was learned from a resample of the sequences; they predict by their mean.\n")
-    if not bag.usage_:
-        console.print("No label influences it in any of them.")
-    elif hasattr(bag, "_influences") and bag.influences_:
-        print_influences(console, bag.influences_, {})
-        console.print(
-            "\nSure: how many of the models have the influencer. The other numbers are counted on the "
-            "data themselves, where these models use it, their other influencers equal.",
-            style="dim",
-        )
-    else:
-        _print_usage(console, bag.usage_, width)
-
-
-def _print_usage(console: Page, usage: Mapping[str, float], width: int) -> None:
-    """How often each label is an influencer, where no more is known."""
-    table = new_table("Influencer", ">In", "")
-    names = min(width - 32, max(10, widest(list(usage))))
-    for z, share in usage.items():
-        table.add_row(label(z, names), percent(share), bar(share, 20))
-    console.print(table)
 
 
 class Sure(NamedTuple):

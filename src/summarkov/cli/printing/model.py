@@ -10,7 +10,7 @@ from rich.text import Text
 
 from summarkov.cli.printing import Page, first_of, label, new_table, shorten, widest
 from summarkov.cli.printing.documents import choose, is_a, labels_words, moments_words, settings_words
-from summarkov.cli.printing.graph import print_bag, print_graph, print_outcome
+from summarkov.cli.printing.graph import print_graph, print_outcome
 from summarkov.cli.printing.influences import (
     FOLLOWS,
     place_of,
@@ -52,8 +52,6 @@ def print_fitted(
     """
     if is_a(fitted, "OutcomeModel"):
         print_outcome(console, fitted)
-    elif is_a(fitted, "Bag"):
-        print_bag(console, fitted)
     else:
         one, only = choose(fitted, target)
         if one is not None:

@@ -1,0 +1,288 @@
+"""The result of a comparison: a table, and which differences are differences."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.comparison.tuned import Tuned, total_of
+from summarkov.comparison.windows import Windows, compare_windows
+from summarkov.confidence import paired_interval
+from summarkov.errors import SettingError, nearest
+from summarkov.frames import Listed, Records, Sheet
+from summarkov.models.measures import ReliabilityBin, reliability_bins
+from summarkov.store import finite
+from summarkov.wording import plural
+
+
+@dataclass(frozen=True)
+class Line:
+    """One contender, over all splits.
+
+    Attributes
+    ----------
+    name : str
+        The contender.
+    log_likelihood : float
+        On the test sequences, the mean over targets and splits; -inf if something that happened was ruled
+        out.
+    log_loss, brier : float
+        Of "this label or not", the mean over targets and positions (events, or ticks where events happened
+        together): minus the logarithm of the probability of what happened, and the squared error.
+    top_1, top_3 : float or None
+        How often the next event was the most likely one, or among the three most likely ones; None where
+        no next event is predicted.
+    next_event_log_loss : float or None
+        Per event: minus the mean logarithm of the probability of the label that came, where the probabilities
+        of all labels are divided by their sum. Infinite if a label that came had none; events whose label
+        does not occur in train are left out. None as for ``top_1``.
+    n_influencers : float or None
+        The mean number of influencers.
+    seconds : float
+        What fitting and choosing took.
+    difference, interval : float, pair of float
+        Of the log-likelihood, to the best contender, and its 95% interval.
+    verdict : str
+        "best", "worse", "no difference", or "refuted".
+    """
+
+    name: str
+    log_likelihood: float
+    log_loss: float
+    brier: float
+    top_1: float | None
+    top_3: float | None
+    next_event_log_loss: float | None
+    n_influencers: float | None
+    seconds: float
+    difference: float
+    interval: tuple[float, float]
+    verdict: str
+
+
+class Comparison(Listed):
+    """Contenders on the same test sequences, sorted from best to worst.
+
+    A difference in log-likelihood to the best contender is called one ("worse") only if its 95% interval,
+    from a paired bootstrap over the test sequences, lies entirely below 0. A contender that gave no
+    probability at all to something that happened has a likelihood of zero and is "refuted".
+
+    ``lines`` has one line per contender, and so has the frame.
+    """
+
+    listed = ("lines",)
+
+    def __init__(
+        self,
+        results: Sequence[Sequence[Tuned]],
+        n_test: Sequence[int],
+        *,
+        unit: Literal["event", "tick"] = "event",
+        sequences: Sequence[npt.ArrayLike] | None = None,
+        n_bootstrap: int = 2000,
+        seed: int = 0,
+    ) -> None:
+        """``results[c][s]`` is contender c on split s; ``n_test[s]`` the number of test positions there.
+
+        ``unit`` says what a position is: an event, or a tick where events happened together.
+        ``sequences[s]`` has the keys of the test sequences of split s, so that one that is in several of them
+        is known to be the same; without it they are all different.
+        """
+        self.results = [tuple(each) for each in results]
+        self.n_test, self.unit = tuple(n_test), unit
+        self.sequences = sequences
+        self.n_bootstrap, self.seed = n_bootstrap, seed
+        totals = [total_of(each) for each in self.results]
+        order = sorted(range(len(totals)), key=lambda c: (-totals[c], self.results[c][0].name))
+        self.lines = Records((self._line(self.results[c], self.results[order[0]]) for c in order), Line)
+
+    def _line(self, each: tuple[Tuned, ...], best: tuple[Tuned, ...]) -> Line:
+        total = total_of(each)
+        if total == -math.inf:
+            difference, interval, verdict = -math.inf, (-math.inf, -math.inf), "refuted"
+        elif each is best:
+            difference, interval, verdict = 0.0, (0.0, 0.0), "best"
+        else:
+            difference, interval = self._apart(each, best)
+            verdict = "worse" if interval[1] < 0 else "no difference"
+        chosen = [one for tuned in each for one in tuned.chosen]
+        sizes = [one.n_influencers for one in chosen if one.n_influencers is not None]
+        return Line(
+            name=each[0].name,
+            log_likelihood=total,
+            log_loss=float(
+                np.mean([-t.log_likelihood / max(n, 1) for t, n in zip(each, self.n_test, strict=True)])
+            ),
+            brier=float(np.mean([one.measures.brier for one in chosen])),
+            top_1=_mean([tuned.top_1 for tuned in each]),
+            top_3=_mean([tuned.top_3 for tuned in each]),
+            next_event_log_loss=_mean([tuned.next_event_log_loss for tuned in each]),
+            n_influencers=float(np.mean(sizes)) if sizes else None,
+            seconds=float(np.sum([tuned.seconds for tuned in each])),
+            difference=difference,
+            interval=interval,
+            verdict=verdict,
+        )
+
+    def reliability(self, name: str, target: str | None = None) -> Records[ReliabilityBin]:
+        """Calibration of one contender: mean prediction and share that occurred, per bin of predictions.
+
+        Over all targets, or of one of them.
+        """
+        by_name = {each[0].name: each for each in self.results}
+        if name not in by_name:
+            raise SettingError(f"there is no contender {name!r}{nearest(name, by_name)}")
+        each = by_name[name]
+        chosen = [one for tuned in each for one in tuned.chosen if target in (None, one.target)]
+        if not chosen:
+            targets = sorted({one.target for tuned in each for one in tuned.chosen})
+            raise SettingError(f"there is no target {target!r}{nearest(str(target), targets)}")
+        return reliability_bins([one.measures.reliability for one in chosen])
+
+    def calibration_error(self, name: str) -> float:
+        """Mean absolute difference between predicted and occurred over the bins, weighted by positions."""
+        bins = self.reliability(name)
+        n = sum(each.n for each in bins)
+        return sum(each.n * abs(each.predicted - each.occurred) for each in bins) / max(n, 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON; None in place of a number that is infinite."""
+        return {
+            "format": "summarkov-comparison",
+            "version": 1,
+            "splits": len(self.n_test),
+            f"test_{self.unit}s": list(self.n_test),
+            "lines": [finite(vars(line)) for line in self.lines],
+            "calibration": {
+                line.name: [each.to_dict() for each in self.reliability(line.name)] for line in self.lines
+            },
+            "targets": {
+                each[0].name: [
+                    {
+                        "target": one.target,
+                        "settings": one.settings,
+                        "dev_log_likelihood": finite(one.dev_log_likelihood),
+                        "test_log_likelihood": finite(one.measures.log_likelihood),
+                        "influencers": one.n_influencers,
+                        "split": s,
+                    }
+                    for s, tuned in enumerate(each)
+                    for one in tuned.chosen
+                ]
+                for each in self.results
+            },
+            "windows": [each.to_dict() for each in self.windows],
+        }
+
+    @property
+    def windows(self) -> tuple[Windows, ...]:
+        """Of each family that looked back in time and over positions, whether that tells different stories.
+
+        The best of either kind are compared; see :class:`Windows`.
+        """
+        return compare_windows(self.results, self._apart)
+
+    def _apart(self, each: Sequence[Tuned], other: Sequence[Tuned]) -> tuple[float, tuple[float, float]]:
+        """By how much one contender is better than another, with its 95% interval."""
+        apart = [mine.by_sequence - theirs.by_sequence for mine, theirs in zip(each, other, strict=True)]
+        difference = float(np.mean([d.sum() for d in apart]))
+        return difference, paired_interval(apart, self.n_bootstrap, self.seed, self.sequences)
+
+    @property
+    def headings(self) -> list[str]:
+        """What stands above the columns of the table."""
+        return [
+            "model",
+            "log-likelihood",
+            "to the best (95% interval)",
+            f"log loss per {self.unit} and label",
+            "Brier",
+            "calibration error",
+            "log loss of the next event",
+            "top 1",
+            "top 3",
+            "influencers",
+            "seconds",
+            "verdict",
+        ]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """In words, what was chosen for each contender that has the same settings for all targets.
+
+        Where splits differ, each choice is told with the number of splits that made it.
+        """
+        told = {}
+        for line in self.lines:
+            (each,) = (each for each in self.results if each[0].name == line.name)
+            if each[0].one_for_all:
+                chosen = Counter(in_words(tuned.chosen[0].settings) for tuned in each)
+                times = {
+                    words: f" ({plural(n, 'split')})" if len(chosen) > 1 else ""
+                    for words, n in chosen.items()
+                }
+                told[line.name] = "; ".join(words + times[words] for words in chosen)
+        return told
+
+    def _cells(self) -> list[list[str]]:
+        return [cells(line, self.calibration_error(line.name)) for line in self.lines]
+
+    def summary(self) -> Sheet:
+        """The lines, as a table that prints well and that notebooks show in HTML."""
+        rows = self._cells()
+        tested = plural(sum(self.n_test), f"test {self.unit}")
+        title = f"{plural(len(rows), 'contender')} on {tested}, the best first"
+        return Sheet(title, self.headings, rows, len(rows))
+
+    def to_markdown(self) -> str:
+        """The table in Markdown, and the settings of contenders that have the same for all targets."""
+        headings = self.headings
+        table = markdown([headings, ["---", *["---:"] * (len(headings) - 2), "---"], *self._cells()])
+        return table + "".join(f"\n{name}: {words}\n" for name, words in self.settings.items())
+
+
+def markdown(rows: Iterable[Sequence[str]]) -> str:
+    """Rows of cells as a table in Markdown."""
+    return "".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |\n" for row in rows)
+
+
+def in_words(settings: Mapping[str, Any]) -> str:
+    """Settings, one after the other.
+
+    >>> in_words({"penalty": 10.0, "learning_rate": 0.05, "rounds": 20})
+    'penalty 10, learning rate 0.05, rounds 20'
+    """
+    values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in settings.items()}
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
+
+
+def cells(line: Line, calibration_error: float) -> list[str]:
+    """A line of the table as texts, in the order of the headings."""
+    share = "{:.1%}".format
+    low, high = line.interval
+    shown = f"{line.difference:+.2f} ({low:+.2f} to {high:+.2f})" if math.isfinite(high - low) else ""
+    return [
+        line.name,
+        f"{line.log_likelihood:.2f}",
+        "" if line.verdict == "best" else shown or f"{line.difference:+.2f}",
+        f"{line.log_loss:.4f}",
+        f"{line.brier:.4f}",
+        f"{calibration_error:.4f}",
+        "" if line.next_event_log_loss is None else f"{line.next_event_log_loss:.4f}",
+        "" if line.top_1 is None else share(line.top_1),
+        "" if line.top_3 is None else share(line.top_3),
+        "" if line.n_influencers is None else f"{line.n_influencers:.1f}",
+        f"{line.seconds:.1f}",
+        line.verdict,
+    ]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None

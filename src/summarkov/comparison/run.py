@@ -1,0 +1,343 @@
+"""``compare``: tune several models on the same data and say which predicts best; interrupted, it goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from summarkov import __version__
+from summarkov.comparison.comparison import Comparison
+from summarkov.comparison.contenders import Contender
+from summarkov.comparison.tuned import Tuned
+from summarkov.comparison.tuning import Split, default_models, lineup, tune
+from summarkov.engines import EventSource, Layout, as_events, make_source
+from summarkov.engines.work import Part
+from summarkov.errors import DataError, SettingError, UnknownLabelError, naming_the_disk
+from summarkov.events import EventSequences
+from summarkov.events.draws import split_by_key
+from summarkov.events.vocabulary import Label, vocabulary_of
+from summarkov.models import SummaryModel
+from summarkov.settings import MOST_REPLICATES, check_whole, reporter, seed_of
+from summarkov.typing import HashArray
+
+#: How every line begins: what begins otherwise is somebody's file, and not to be removed.
+_START = '{"name": "'
+
+
+def contents(split: Split) -> str:
+    """What train, dev and test hold, as a checksum.
+
+    It depends on where the parts of a source are cut too: so it is never that of other data, but opened
+    with other settings the same data may have another one.
+    """
+    digest = hashlib.sha256()
+    for part in (split.train, split.dev, split.test):
+        source = make_source(part)
+        found = source.run(ChecksumWork())
+        for number, checksum in sorted(found):
+            digest.update(f"{number} {checksum} ".encode())
+        for keys in source.sequence_keys():
+            digest.update(keys.tobytes())
+        digest.update("\0".join(part.labels).encode())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class ChecksumWork:
+    """A checksum of the codes of every part and of where its sequences end, however it is read."""
+
+    def run(self, part: Part) -> tuple[tuple[int, str], ...]:
+        """Block by block."""
+        codes, ends, start = hashlib.sha256(), hashlib.sha256(), 0
+        for block in part.blocks(1 << 4):
+            codes.update(np.ascontiguousarray(block.codes, np.int32).data)
+            ended = len(block.offsets) - block.goes_on
+            ends.update((block.offsets[1:ended] + start).data)
+            start += len(block.codes)
+        return ((part.number, codes.hexdigest() + ends.hexdigest()),)
+
+    def total(self, answers: Sequence[tuple[tuple[int, str], ...]]) -> tuple[tuple[int, str], ...]:
+        """All of them."""
+        return sum(answers, ())
+
+
+def fingerprint(contents: str, targets: Sequence[str], contender: Contender) -> str | None:
+    """Name a trial, a contender on a split, by everything that its result depends on.
+
+    A contender counts by its ``repr``, which tells all settings if it is a dataclass. None if that tells
+    nothing but an address: such a trial must not be taken for another one.
+    """
+    told = repr(contender)
+    if " at 0x" in told:
+        return None
+    return hashlib.sha256(
+        repr((contents, tuple(targets), contender.name, told, __version__)).encode()
+    ).hexdigest()[:24]
+
+
+class Checkpoint:
+    """A file of finished trials, one line each; no file, nothing kept. One without a name is not kept."""
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.path = None if path is None else Path(path)
+        self._done: dict[str, dict[str, Any]] = {}
+        self._last: tuple[Split, str] | None = None  # and what it holds
+        if self.path is None:
+            return
+        if not self.path.parent.is_dir():
+            raise SettingError(f"cannot write {self.path}: there is no folder {self.path.parent}")
+        if self.path.exists() and not self.path.is_file():  # a pipe, which would wait for somebody to write
+            raise SettingError(f"{self.path} is not a regular file; name another file to go on from")
+        if self.path.exists():
+            text = self.path.read_text(encoding="utf-8", errors="replace")
+            if not (text.startswith(_START) or _START.startswith(text)):
+                raise SettingError(f"{self.path} holds something else; name another file to go on from")
+            for line in text.splitlines():
+                try:
+                    record = json.loads(line)
+                    self._done[record["name"]] = record["result"]
+                except (json.JSONDecodeError, KeyError, TypeError):
+                    continue  # the line that was being written when the run was cut off
+
+    def trial(self, split: Split, targets: Sequence[str], contender: Contender) -> str | None:
+        """The name of a trial; None if it cannot be kept."""
+        if self.path is None:
+            return None
+        if self._last is None or self._last[0] is not split:
+            self._last = split, contents(split)
+        return fingerprint(self._last[1], targets, contender)
+
+    def tuned(self, contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
+        """The result of a trial: what is kept of it, or else a new one, which is kept from now on."""
+        name = self.trial(split, targets, contender)
+        if name in self._done:
+            return Tuned.from_dict(self._done[name])
+        result = tune(contender, split, targets)
+        if name is not None:
+            self.put(name, result)
+        return result
+
+    def put(self, name: str, result: Tuned) -> None:
+        """Add a finished trial."""
+        assert self.path is not None
+        line = json.dumps({"name": name, "result": result.to_dict()})
+        with naming_the_disk(self.path), open(self.path, "a+b", buffering=0) as file:
+            start = b"" if _ends_in_newline(file) else b"\n"
+            file.write(start + f"{line}\n".encode())  # at once, so that two runs do not mix their lines
+            os.fsync(file.fileno())
+
+    def clear(self) -> None:
+        """Remove the file once everything is done."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+def _ends_in_newline(file: IO[bytes]) -> bool:
+    """Whether the last line of a file is whole, or there is none."""
+    if not file.seek(0, os.SEEK_END):
+        return True
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
+
+
+#: Told the trials done, the trials in all, and what is being worked on.
+Progress = Callable[[int, int, str], None] | bool | None
+
+
+def compare(
+    train: Any,
+    dev: Any = None,
+    test: Any = None,
+    *,
+    models: Iterable[str | SummaryModel | Contender] | None = None,
+    targets: Iterable[Label] | None = None,
+    splits: int = 1,
+    fractions: Sequence[float] = (0.7, 0.15, 0.15),
+    seed: int = 0,
+    random_state: int | None = None,
+    n_bootstrap: int = 2000,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress = None,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Fit on train, choose settings on dev for each target, report on test.
+
+    Parameters
+    ----------
+    train, dev, test : events, or sources of events
+        The three parts; or only ``train``, which is then split at random by sequence, ``splits`` times (seeds
+        ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``. A source gives
+        to the last bit what the same events give in memory, with all models but those that need a matrix of
+        all events: logistic regression and boosting.
+    models : names, models or contenders, optional
+        Names as in ``summarkov.comparison.NAMES``, each with the grid of settings of the paper; models
+        without a target, such as ``BSuMM(lookback=3)``, with just these settings; or contenders of your own,
+        with ``name`` and ``fit_each`` (``summarkov.comparison.Contender``). By default chains of order 0, 1
+        and 2, ``bsumm`` and ``osumm``; where events happened together, or there are attributes, no chain but
+        that of order 0.
+    targets : labels, optional
+        Average over these labels only. By default all that occur in train. A label that is asked for here is
+        a target in any case.
+    splits : int
+        How often ``train`` is split, where it is all there is.
+    fractions : three numbers
+        The shares of the sequences for training, for choosing settings and for the test.
+    seed : int
+        Of the first split, and of the resamples.
+    random_state : int, optional
+        Another name for ``seed``; give one of them.
+    n_bootstrap : int
+        Resamples of the test sequences behind the intervals.
+    checkpoint : path, optional
+        Finished trials, each a contender on a split, are kept there, so that an interrupted comparison goes
+        on where it stopped. Removed at the end. A contender of your own is kept if its ``repr`` tells its
+        settings, as that of a dataclass does.
+    progress : function or True, optional
+        Called with trials done, trials in all, and what is being worked on; True writes that to the standard
+        error.
+    n_jobs : int, optional
+        Threads; None is one, -1 one per core. The result does not depend on it.
+
+    Notes
+    -----
+    The vocabulary is learned from train: the labels that occur there, and those that ``targets`` names. Any
+    other label of dev or test is unknown to all models alike. An event of such a label keeps its position,
+    influences nothing, and none of the targets occurred there; it counts as missed in ``top_1`` and
+    ``top_3``, and the log loss of the next event leaves it out. So nothing on dev depends on test.
+
+    Examples
+    --------
+    >>> from summarkov import read_events, compare
+    >>> events = read_events([["A", "B", "C"] * 5, ["B", "C", "A"] * 4, ["C", "A", "B"] * 3] * 9)
+    >>> result = compare(events, models=["chain-0", "chain-1"], splits=2)
+    >>> [(line.name, line.verdict) for line in result.lines]
+    [('chain-1', 'best'), ('chain-0', 'worse')]
+    """
+    seed = seed_of(seed, random_state)
+    tell = reporter(progress)
+    check_whole("n_bootstrap", n_bootstrap, 1, MOST_REPLICATES)
+    names = None if targets is None else vocabulary_of(targets, "targets")
+    layout = Layout.of(make_source(train))
+    contenders = lineup(default_models(layout) if models is None else models, n_jobs=n_jobs)
+    if not contenders:
+        raise SettingError("there is nothing to compare; name at least one model")
+    _refuse_sources(contenders, {"train": train, "dev": dev, "test": test})
+    parts = splits_of(train, dev, test, splits, fractions, seed)
+    kept = Checkpoint(checkpoint)
+    results: list[list[Tuned]] = [[] for _ in contenders]
+    total, done = len(parts) * len(contenders), 0
+    for number, (whole, _) in enumerate(parts):
+        chosen = _targets(names, whole)
+        split = _over_known_labels(whole, chosen)
+        for c, contender in enumerate(contenders):
+            what = contender.name if len(parts) == 1 else f"{contender.name}, split {number + 1}"
+            tell(done, total, what)
+            results[c].append(kept.tuned(contender, split, chosen))
+            done += 1
+            tell(done, total, what)
+    comparison = Comparison(
+        results,
+        [tuned.n_positions for tuned in results[0]],
+        unit="tick" if layout.together else "event",
+        sequences=[keys for _, keys in parts],
+        n_bootstrap=n_bootstrap,
+        seed=seed,
+    )
+    kept.clear()
+    return comparison
+
+
+def _refuse_sources(contenders: Sequence[Contender], parts: dict[str, Any]) -> None:
+    """Say which contender cannot be fitted to what was given, before any is."""
+    for name, part in parts.items():
+        for contender in contenders:
+            if isinstance(part, EventSource) and not getattr(contender, "takes_sources", False):
+                raise SettingError(
+                    f"{contender.name} needs all events in memory, and {name} is a {type(part).__name__}; "
+                    f"read it with read_events, or leave {contender.name} out of models="
+                )
+
+
+def splits_of(
+    train: Any, dev: Any, test: Any, splits: int, fractions: Sequence[float], seed: int
+) -> list[tuple[Split, HashArray]]:
+    """The parts to work on, each with the keys of its test sequences, by which they are known again."""
+    if (dev is None) != (test is None):
+        raise SettingError("give train, dev and test, or train alone to have it split")
+    if dev is not None:
+        if splits != 1:
+            raise SettingError("splits= is for one data set; train, dev and test are already split")
+        parts = _alike([as_events(part) for part in (train, dev, test)])
+        split = _checked(Split(*parts))
+        return [(split, np.sort(_keys(split.test)))]
+    check_whole("splits", splits, 1)
+    if len(fractions) != 3:
+        raise SettingError(f"fractions are those of train, dev and test, not {tuple(fractions)}")
+    (data,), found = _alike([as_events(train)]), []
+    keys = _keys(data)
+    for s in range(splits):
+        drawn = split_by_key(np.sort(keys), fractions, seed + s)
+        split = _checked(Split(*(data.only(part) for part in drawn)))
+        tested = keys[drawn[2].weights(keys) > 0]  # alone, sequences of one name may have other keys
+        found.append((split, tested[np.argsort(_keys(split.test))]))
+    return found
+
+
+def _alike(parts: Sequence[EventSequences | EventSource]) -> list[EventSequences | EventSource]:
+    """Parts as they are counted: with their ends, unless those of the first are all cut off."""
+    first = parts[0]
+    cut_off = isinstance(first, EventSequences) and not first.complete.any()
+    return [
+        part
+        if isinstance(part, EventSource)
+        else part.with_ends("cut off")
+        if cut_off
+        else part.with_end_rows()
+        for part in parts
+    ]
+
+
+def _keys(data: EventSequences | EventSource) -> HashArray:
+    return np.concatenate(make_source(data).sequence_keys())
+
+
+def _checked(split: Split) -> Split:
+    for name, part in vars(split).items():
+        if not part.n_events:
+            raise DataError(f"the {name} part has no events; give more sequences or other fractions")
+    return split
+
+
+def _over_known_labels(split: Split, targets: Sequence[str]) -> Split:
+    """The parts over the labels that occur in train, attributes and targets; all other labels are unknown."""
+    known = {*_occurring(split.train), *targets}
+    if isinstance(split.train, EventSource):
+        known |= {*split.train.attributes}
+    labels = sorted(known)
+    return Split(*(part.recode(labels, unknown="ignore") for part in vars(split).values()))
+
+
+def _occurring(train: EventSequences | EventSource) -> list[str]:
+    """The labels that occur, without attributes."""
+    counts = train.event_counts if isinstance(train, EventSource) else train.label_counts
+    return [label for label, n in zip(train.labels, counts.tolist(), strict=True) if n]
+
+
+def _targets(targets: Iterable[str] | None, split: Split) -> tuple[str, ...]:
+    if targets is None:
+        return tuple(_occurring(split.train))
+    chosen = tuple(targets)
+    if not chosen:
+        raise SettingError("targets must hold at least one label; leave it out for all of them")
+    labels = sorted({label for part in vars(split).values() for label in part.labels})
+    for target in chosen:
+        if target not in labels:
+            raise UnknownLabelError(target, labels)
+    return chosen

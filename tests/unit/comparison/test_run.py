@@ -1,0 +1,489 @@
+"""``compare``: parts and splits, targets, contenders, and going on after an interruption."""
+
+import json
+import math
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.comparison import DEFAULT, NAMES, ModelContender, lineup
+from summarkov.comparison.run import contents, fingerprint
+from summarkov.comparison.tuning import Split, tune
+from summarkov.errors import DataError, MissingLibraryError, SettingError, UnknownLabelError
+
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
+TRAIN = [list("abcabcab"), list("bcabca"), list("cabc"), list("aabbcc")] * 3
+DEV = [list("abcab"), list("cab")]
+TEST = [list("bcabc"), list("abca"), list("cabcab"), list("acb")]
+FAST = ["chain-0", "chain-1"]
+
+
+def same(one, other):
+    """Equal in everything but the time it took."""
+
+    def timeless(result):
+        document = result.to_dict()
+        for line in document["lines"]:
+            line["seconds"] = 0
+        return document
+
+    return timeless(one) == timeless(other)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A contender of one's own: the same probability everywhere; counts how often it is fitted."""
+
+    p: float = 0.3
+    name: str = "guess"
+    fits: list[int] = field(default_factory=list, repr=False)
+    stop: list[int] = field(default_factory=list, repr=False)
+
+    def fit_each(self, train, targets):
+        if self.stop:
+            self.stop.pop()
+            raise KeyboardInterrupt
+        self.fits.append(1)
+        yield {"p": self.p}, self
+
+    def probability(self, events, target):
+        return np.full(events.n_events, self.p)
+
+    def influencers(self, target):
+        return None
+
+
+# ------------------------------------------------------------------ parts and splits
+
+
+def test_three_parts_are_the_protocol():
+    result = sm.compare(TRAIN, DEV, TEST, models=["chain-1", "bsumm"])
+    labels = ["a", "b", "c"]
+    split = Split(*(sm.EventSequences.from_lists(part, labels=labels) for part in (TRAIN, DEV, TEST)))
+    by_hand = {c.name: tune(c, split, labels) for c in lineup(["chain-1", "bsumm"])}
+    assert {line.name: line.log_likelihood for line in result.lines} == pytest.approx(
+        {name: tuned.log_likelihood for name, tuned in by_hand.items()}, rel=1e-12
+    )
+    assert result.n_test == (18,)
+
+
+def test_the_default_models():
+    assert {line.name for line in sm.compare(TRAIN, DEV, TEST).lines} == set(DEFAULT)
+
+
+def test_one_part_is_split_by_sequence():
+    events = sm.read_events(TRAIN)
+    result = sm.compare(events, models=FAST, seed=4)
+    assert same(result, sm.compare(*events.split((0.7, 0.15, 0.15), 4), models=FAST, seed=4))
+    halves = sm.compare(events, models=FAST, fractions=(0.5, 0.25, 0.25))
+    assert halves.n_test == (events.split((0.5, 0.25, 0.25), 0)[2].n_events,)
+
+
+def test_repeated_splits_are_those_of_the_seeds_in_turn():
+    result = sm.compare(TRAIN, models=FAST, splits=3, seed=7)
+    alone = [sm.compare(TRAIN, models=FAST, seed=seed) for seed in (7, 8, 9)]
+    assert result.n_test == tuple(each.n_test[0] for each in alone)
+    for name in FAST:
+        (line,) = [line for line in result.lines if line.name == name]
+        cells = [line.log_likelihood for each in alone for line in each.lines if line.name == name]
+        assert line.log_likelihood == pytest.approx(np.mean(cells), rel=1e-12)
+    rows = result.to_dict()["targets"]["chain-1"]
+    assert [(row["target"], row["split"]) for row in rows] == [(x, s) for s in range(3) for x in "abc"]
+
+
+def test_a_sequence_that_is_tested_again_is_known_again():
+    """Where all splits test nearly all of the same few sequences, more splits make no narrower interval."""
+    few, fractions = TRAIN[:4] * 2, (0.25, 0.25, 0.5)
+    widths = []
+    for splits in (20, 80):
+        line = sm.compare(few, models=FAST, splits=splits, fractions=fractions).lines[-1]
+        widths.append(line.interval[1] - line.interval[0])
+    assert widths[1] == pytest.approx(widths[0], rel=0.35)  # if they passed for new ones: half
+
+
+# ------------------------------------------------------------------ labels that are not everywhere
+
+
+@pytest.mark.needs("sklearn")
+def test_a_label_that_only_test_knows_is_no_target_but_an_event():
+    odd = [*TEST, list("abz")]
+    result = sm.compare(TRAIN, DEV, odd, models=[*FAST, "bsumm", "osumm", "lr-presence-3"])
+    assert {row["target"] for row in result.to_dict()["targets"]["bsumm"]} == {"a", "b", "c"}
+    assert result.n_test == (21,)
+    assert all(math.isfinite(line.log_likelihood) for line in result.lines)
+    assert all(0 < line.top_1 < 1 for line in result.lines)
+
+
+#: Every contender of events in a row, and of those that differ only in a number one or two.
+EVERY = [
+    *("bsumm", "bsumm-auto", "osumm", "csumm", "bsumm-2", "chain-0", "chain-2", "vom", "ctw", "kneser-ney"),
+    *("tree", "tree-average", "joint", "joint-boosted"),
+    *(pytest.param(x, marks=pytest.mark.needs("sklearn")) for x in ("lr-presence-3", "lr-onehot-3")),
+    *(pytest.param(x, marks=pytest.mark.needs("sklearn")) for x in ("lr-relaxed-3", "boosting")),
+]
+
+
+def on_dev(parts, model, **how):
+    """What was chosen on dev, and the scores there."""
+    rows = sm.compare(*parts, models=[model], n_bootstrap=2, **how).to_dict()["targets"][model]
+    return [{name: row[name] for name in ("target", "settings", "dev_log_likelihood")} for row in rows]
+
+
+@pytest.mark.parametrize("model", EVERY)
+def test_nothing_on_dev_depends_on_test(model):
+    """Labels that only test has changed scores on dev for kneser-ney, joint and joint-boosted."""
+    odd = [*TEST, list("xyzabz"), list("yy")]
+    found = on_dev((TRAIN, DEV, TEST), model)
+    assert on_dev((TRAIN, DEV, odd), model) == found
+    slices = sm.read_events([*TRAIN, *DEV, *odd])  # slices keep the whole vocabulary
+    cuts = len(TRAIN), len(TRAIN) + len(DEV)
+    parts = slices[: cuts[0]], slices[cuts[0] : cuts[1]], slices[cuts[1] :]
+    assert on_dev(parts, model) == found
+
+
+@pytest.mark.parametrize("model", EVERY)
+def test_labels_that_train_does_not_know_are_all_alike(model):
+    """Which unknown label it is makes no difference, on dev or on test, to any contender."""
+
+    def measured(x, y):
+        parts = TRAIN, [*DEV, ["a", x, "b", y]], [*TEST, [y, "a", x, x]]
+        line = sm.compare(*parts, models=[model], n_bootstrap=2).to_dict()["lines"][0]
+        return {name: value for name, value in line.items() if name != "seconds"}
+
+    assert measured("x", "y") == measured("x", "x") == measured("0", "zz")
+
+
+def test_where_an_unknown_label_stands_no_target_occurred():
+    """The twin: it says 1/2, 1/4 and 1/4 everywhere, and costs log(1 - p) of each at an unknown label."""
+    share = {"a": 0.5, "b": 0.25, "c": 0.25}
+
+    class Shares:
+        name = "shares"
+
+        def fit_each(self, train, targets):
+            assert tuple(targets) == train.labels == ("a", "b", "c")
+            yield {}, self
+
+        def probability(self, events, target):
+            return np.full(events.n_events, share[target])
+
+        def influencers(self, target):
+            return None
+
+    odd = [list("axb"), list("y")]
+    result = sm.compare(TRAIN, DEV, odd, models=[Shares()], n_bootstrap=2)
+    expected = sum(math.log(p if x == came else 1 - p) for x, p in share.items() for came in "axby") / 3
+    (line,) = result.lines
+    assert line.log_likelihood == pytest.approx(expected, rel=1e-12)
+    assert line.next_event_log_loss == pytest.approx(-(math.log(0.5) + math.log(0.25)) / 2, rel=1e-12)
+    assert (line.top_1, line.top_3) == (0.25, 0.5)
+
+
+def test_a_label_that_test_does_not_know_is_a_target():
+    result = sm.compare([*TRAIN, list("abz")], DEV, TEST, models=[*FAST, "bsumm"])
+    assert {row["target"] for row in result.to_dict()["targets"]["bsumm"]} == {"a", "b", "c", "z"}
+    assert all(math.isfinite(line.log_likelihood) for line in result.lines)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(*FAST, "bsumm", "osumm", "csumm", "vom", "ctw", "tree", "tree-average"),
+        pytest.param("lr-onehot-3", marks=pytest.mark.needs("sklearn")),
+    ],
+)
+def test_a_target_that_was_asked_for_is_one_even_if_train_does_not_know_it(model):
+    result = sm.compare(TRAIN, [*DEV, list("az")], TEST, models=[model], targets=["z"])
+    (row,) = result.to_dict()["targets"][model]
+    assert row["target"] == "z"
+    assert -5 < row["test_log_likelihood"] < 0
+
+
+def test_chosen_targets():
+    result = sm.compare(TRAIN, DEV, TEST, models=["chain-1"], targets=["c", "a", "c"])
+    rows = result.to_dict()["targets"]["chain-1"]
+    assert [row["target"] for row in rows] == ["a", "c"]
+    assert result.lines[0].log_likelihood == pytest.approx(
+        np.mean([row["test_log_likelihood"] for row in rows]), rel=1e-12
+    )
+    assert result.lines[0].top_1 is None
+    from_iterator = sm.compare(TRAIN, models=["chain-1"], targets=iter("ca"), splits=2)
+    assert [row["target"] for row in from_iterator.to_dict()["targets"]["chain-1"]] == ["a", "c"] * 2
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "words"),
+    [
+        ((TRAIN, DEV), {}, SettingError, "give train, dev and test, or train alone to have it split"),
+        ((TRAIN, None, TEST), {}, SettingError, "give train, dev and test, or train alone"),
+        ((TRAIN, DEV, TEST), {"splits": 2}, SettingError, "train, dev and test are already split"),
+        ((TRAIN,), {"splits": 0}, SettingError, "splits must be a whole number from 1 on, not 0"),
+        ((TRAIN,), {"splits": True}, SettingError, "splits must be a whole number from 1 on, not True"),
+        ((TRAIN,), {"fractions": (0.5, 0.5)}, SettingError, "fractions are those of train, dev and test"),
+        ((TRAIN,), {"fractions": (0.5, 0.4, 0.4)}, DataError, "fractions must be positive and sum to 1"),
+        ((TRAIN[:2],), {}, DataError, "part has no events; give more sequences or other fractions"),
+        ((TRAIN, DEV, [[]]), {}, DataError, "the test part has no events"),
+        ((TRAIN, [[], []], TEST), {}, DataError, "the dev part has no events"),
+        (([[]], DEV, TEST), {}, DataError, "the train part has no events"),
+        ((TRAIN,), {"models": []}, SettingError, "there is nothing to compare; name at least one model"),
+        ((TRAIN,), {"models": "bsumm"}, SettingError, "models must be a list; write ['bsumm']"),
+        ((TRAIN,), {"models": ["bsum"]}, SettingError, "there is no model 'bsum'; did you mean 'bsumm'?"),
+        (
+            (TRAIN,),
+            {"models": ["xyz"]},
+            SettingError,
+            "there is no model 'xyz'; the models are bsumm, bsumm-auto",
+        ),
+        ((TRAIN,), {"models": ["ctw", "CTW"]}, SettingError, "two contenders have the same name, 'ctw'"),
+        ((TRAIN,), {"models": [Guess(), Guess(0.1)]}, SettingError, "the same name, 'guess'"),
+        ((TRAIN,), {"models": [3]}, SettingError, "3 is no contender, which has a name"),
+        (
+            (TRAIN,),
+            {"targets": "a"},
+            DataError,
+            "targets must be a list of labels, not 'a'; wrap it in a list",
+        ),
+        ((TRAIN,), {"targets": []}, SettingError, "targets must hold at least one label"),
+        ((TRAIN,), {"targets": ["d"]}, UnknownLabelError, "unknown label 'd'; the labels are 'a', 'b', 'c'"),
+        (
+            (TRAIN,),
+            {"n_bootstrap": 0},
+            SettingError,
+            "n_bootstrap must be a whole number from 1 to 1000000, not 0",
+        ),
+        ((TRAIN,), {"checkpoint": "no/such/x"}, SettingError, "there is no folder no/such"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(given, options, error, words, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error) as problem:
+        sm.compare(*given, **{"models": FAST, **options})
+    assert words in str(problem.value)
+
+
+# ------------------------------------------------------------------ contenders
+
+
+@pytest.mark.needs("sklearn")
+def test_every_name_makes_a_contender_of_that_name():
+    assert [contender.name for contender in lineup(NAMES)] == list(NAMES)
+    assert len(NAMES) == 29
+    assert repr(lineup(["BSuMM"])) == repr(lineup(["bsumm"]))
+
+
+@pytest.mark.parametrize(
+    ("model", "module", "words"),
+    [
+        ("boosting", "sklearn.ensemble", "gradient boosting needs scikit-learn; install"),
+        ("lr-counts-3", "sklearn.linear_model", "logistic regression needs scikit-learn; install"),
+    ],
+)
+def test_a_missing_library_is_told_before_any_work(model, module, words, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    guess = Guess()
+    with pytest.raises(MissingLibraryError) as problem:
+        sm.compare(TRAIN, models=[guess, model])
+    assert str(problem.value).startswith(words)
+    assert guess.fits == []
+
+
+def test_the_grids_are_those_of_the_paper():
+    bsumm, chain = lineup(["bsumm", "chain-3"])
+    assert bsumm.grid == {"alpha": (0.1, 1, 5, 10), "lookback": (1, 5, 10), "gamma": (0.1, 0.5, 1)}
+    assert (chain.grid, chain.template.order) == ({"alpha": (0.1, 1, 5, 10)}, 3)
+
+
+def test_ones_own_contenders_take_part():
+    result = sm.compare(TRAIN, DEV, TEST, models=["chain-1", Guess(1 / 3)])
+    assert [line.name for line in result.lines] == ["chain-1", "guess"]
+    a, b = 18 * math.log(1 / 3), 18 * math.log(2 / 3)
+    n_of = np.mean([sum(x.count(label) for x in TEST) for label in "abc"]) / 18
+    assert result.lines[1].log_likelihood == pytest.approx(n_of * a + (1 - n_of) * b, rel=1e-12)
+    assert result.lines[1].n_influencers is None
+    own = ModelContender("mine", sm.BSuMM(), {"lookback": (2,)})
+    (line,) = sm.compare(TRAIN, DEV, TEST, models=[own]).lines
+    assert (line.name, line.verdict) == ("mine", "best")
+
+
+def test_a_contender_that_rules_out_what_happens_is_refuted():
+    result = sm.compare(TRAIN, DEV, TEST, models=[Guess(0.0), "chain-0"])
+    assert [(line.name, line.verdict) for line in result.lines] == [("chain-0", "best"), ("guess", "refuted")]
+    document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert document["lines"][1]["log_likelihood"] is None
+    assert document["lines"][1]["brier"] == pytest.approx(1 / 3, rel=1e-12)
+
+
+def test_threads_change_nothing():
+    models = ["bsumm", "osumm", "chain-2", "ctw", "vom"]
+    one = sm.compare(TRAIN, DEV, TEST, models=models, n_jobs=1)
+    assert same(one, sm.compare(TRAIN, DEV, TEST, models=models, n_jobs=2))
+    assert len(one.lines) == 5
+
+
+def test_progress_counts_the_pieces():
+    told = []
+    sm.compare(TRAIN, models=FAST, splits=2, progress=lambda *each: told.append(each))
+    names = ["chain-0, split 1", "chain-1, split 1", "chain-0, split 2", "chain-1, split 2"]
+    assert told == [(n + after, 4, name) for n, name in enumerate(names) for after in (0, 1)]
+
+
+# ------------------------------------------------------------------ interrupted, and going on
+
+
+def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path):
+    path = tmp_path / "kept"
+    first, second, stop = Guess(0.2, "first"), Guess(0.3, "second"), []
+
+    def progress(done, total, what):
+        if done == 4 and not stop:  # in the second split
+            stop.append(1)
+            raise KeyboardInterrupt
+
+    models = [first, second, "chain-1"]
+    with pytest.raises(KeyboardInterrupt):
+        sm.compare(TRAIN, models=models, splits=2, checkpoint=path, progress=progress)
+    assert len(path.read_text().splitlines()) == 4
+    assert (len(first.fits), len(second.fits)) == (2, 1)
+    result = sm.compare(TRAIN, models=models, splits=2, checkpoint=path)
+    assert (len(first.fits), len(second.fits)) == (2, 2)  # what was finished was not done again
+    assert same(result, sm.compare(TRAIN, models=models, splits=2))
+    assert not path.exists()
+
+
+def test_what_was_being_fitted_when_it_stopped_is_fitted_again(tmp_path):
+    path = tmp_path / "kept"
+    guess = Guess(stop=[1])
+    with pytest.raises(KeyboardInterrupt):
+        sm.compare(TRAIN, models=["chain-0", guess], checkpoint=path)
+    assert len(path.read_text().splitlines()) == 1
+    result = sm.compare(TRAIN, models=["chain-0", guess], checkpoint=path)
+    assert (len(guess.fits), path.exists()) == (1, False)
+    assert same(result, sm.compare(TRAIN, models=["chain-0", Guess()]))
+
+
+def stopped(path, data=TRAIN):
+    """Leave one finished piece behind."""
+    with pytest.raises(KeyboardInterrupt):
+        sm.compare(data, models=[guess := Guess(), Guess(0.5, "stop", stop=[1])], checkpoint=path)
+    assert len(guess.fits) == 1
+    return path
+
+
+@pytest.mark.parametrize("cut", [1, 30, 5])
+def test_a_line_that_was_cut_off_is_done_again(tmp_path, cut):
+    path = stopped(tmp_path / "kept")
+    path.write_bytes(path.read_bytes()[:-cut])
+    guess = Guess()
+    result = sm.compare(TRAIN, models=[guess, "chain-0"], checkpoint=path)
+    assert len(guess.fits) == (0 if cut == 1 else 1)  # without its newline the line is still whole
+    assert same(result, sm.compare(TRAIN, models=[Guess(), "chain-0"]))
+
+
+def test_a_line_after_one_that_was_cut_off_is_kept(tmp_path):
+    path = stopped(tmp_path / "kept")
+    whole = path.read_text()
+    path.write_text(whole[:-40])
+    stopped(path)
+    assert path.read_text() == whole[:-40] + "\n" + whole.replace(
+        json.loads(whole)["result"]["seconds"].__repr__(),
+        json.loads(path.read_text().splitlines()[1])["result"]["seconds"].__repr__(),
+    )
+    guess = Guess()
+    sm.compare(TRAIN, models=[guess], checkpoint=path)
+    assert guess.fits == []
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        ([*TRAIN[:-1], list("aabbca")], {}),
+        (TRAIN, {"seed": 1}),
+        (TRAIN, {"fractions": (0.6, 0.2, 0.2)}),
+        (TRAIN, {"targets": ["a"]}),
+    ],
+)
+def test_another_data_set_is_not_mixed_up(tmp_path, data, options):
+    guess = Guess()
+    result = sm.compare(data, models=[guess], checkpoint=stopped(tmp_path / "kept"), **options)
+    assert len(guess.fits) == 1
+    assert same(result, sm.compare(data, models=[Guess()], **options))
+
+
+def test_other_settings_are_another_piece(tmp_path):
+    guess = Guess(0.4)
+    sm.compare(TRAIN, models=[guess], checkpoint=stopped(tmp_path / "kept"))
+    assert len(guess.fits) == 1
+
+
+def test_the_fingerprint_knows_grids_data_targets_and_names():
+    labels = ["a", "b", "c"]
+    split = Split(*(sm.EventSequences.from_lists(part, labels=labels) for part in (TRAIN, DEV, TEST)))
+    grid = {"alpha": (0.1, 1)}
+    base = ModelContender("x", sm.BSuMM(), grid)
+    others = [
+        fingerprint(contents(split), labels, ModelContender("x", sm.BSuMM(), {"alpha": (0.1, 2)})),
+        fingerprint(contents(split), labels, ModelContender("x", sm.BSuMM(lookback=3), grid)),
+        fingerprint(contents(split), labels, ModelContender("x", sm.OSuMM(), grid)),
+        fingerprint(contents(split), labels, ModelContender("y", sm.BSuMM(), grid)),
+        fingerprint(contents(split), labels[:2], base),
+        fingerprint(contents(Split(split.train, split.test, split.dev)), labels, base),
+    ]
+    name = fingerprint(contents(split), labels, base)
+    assert name == fingerprint(contents(split), labels, ModelContender("x", sm.BSuMM(), {"alpha": (0.1, 1)}))
+    assert len({name, *others}) == 7
+
+
+def test_a_contender_that_does_not_tell_its_settings_is_never_taken_for_another(tmp_path):
+    class Secret(Guess):
+        __repr__ = object.__repr__
+
+    path = tmp_path / "kept"
+    secret = Secret()
+    with pytest.raises(KeyboardInterrupt):
+        sm.compare(TRAIN, models=[secret, Guess(0.5, "stop", stop=[1])], checkpoint=path)
+    assert not path.exists()
+    sm.compare(TRAIN, models=[secret], checkpoint=path)
+    assert len(secret.fits) == 2
+
+
+@pytest.mark.parametrize("text", [b"precious\n", b'{"events": []}\n', b"\xff\xfe"])
+def test_somebody_elses_file_is_neither_written_nor_removed(tmp_path, text):
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(text)
+    with pytest.raises(SettingError) as problem:
+        sm.compare(TRAIN, models=FAST, checkpoint=path)
+    assert str(problem.value) == f"{path} holds something else; name another file to go on from"
+    assert path.read_bytes() == text
+
+
+@pytest.mark.parametrize("text", ["", '{"na', '{"name": "x"}\n{"name": "x", "result": {}}\n'])
+def test_scraps_are_no_obstacle(tmp_path, text):
+    path = Path(tmp_path / "kept")
+    path.write_text(text)
+    assert same(sm.compare(TRAIN, models=FAST, checkpoint=path), sm.compare(TRAIN, models=FAST))
+    assert not path.exists()
+
+
+# ------------------------------------------------------------------ trees
+
+
+@pytest.mark.parametrize("name", ["tree", "tree-average"])
+def test_trees_grown_once_are_those_of_every_setting(name):
+    (contender,) = lineup([name])
+    events = sm.EventSequences.from_lists([*TRAIN, *DEV, *TEST])
+    n = 0
+    for settings, predictor in contender.fit_each(events, ("a", "b")):
+        model = contender.template.copy(target="b", **settings).fit(events)
+        assert np.array_equal(predictor.probability(events, "b"), model.predict_proba(events)[:, 0])
+        assert predictor.influencers("b") == model.influencers_
+        n += 1
+    assert n == np.prod([len(values) for values in contender.grid.values()])
