@@ -14,10 +14,9 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from summarkov.engines import EventSource, scan_events
-from summarkov.engines.memory import MemorySource
 from summarkov.errors import SummarkovError
-from summarkov.read import read_events
+from summarkov.events import EventSequences
+from summarkov.read import read_events, scan_events
 
 #: What may stand in an order column as text; a table takes most of its cells from one line.
 TEXTS = (
@@ -172,38 +171,27 @@ def outcome(read: Callable[[], Outcome]) -> Outcome:
 
 def in_memory(source: Any, **reading: Any) -> Outcome:
     """The events of a table or a file, read into memory."""
-    events = read_events(source, **reading)
-    return _told(MemorySource(events), list(events.ids or ()))
+    return _told(read_events(source, **reading))
 
 
 def streamed(path: Path, memory: int, scratch: Path, **reading: Any) -> Outcome:
-    """The events of a file, streamed."""
-    with scan_events(path, memory=memory, scratch=scratch, names=True, **reading) as source:
-        return _told(source, None)
+    """The events of a file, on memory maps."""
+    with scan_events(path, memory=memory, scratch=scratch, names=True, **reading) as events:
+        return _told(events)
 
 
-def _told(source: EventSource, ids: list[str] | None) -> Outcome:
-    """All rows of a source, block by block; its blocks tell the names of sequences unless they are given."""
-    names: list[str] = []
-    rows: list[tuple[Row, ...]] = []
-    going = False
-    for block in source.part().read(7):
-        if block.names is not None:
-            names += block.names.to_pylist()[1 if going else 0 :]
-        n, moments = len(block.codes), block.moments
-        starts = [True] * n if moments is None else moments.starts.tolist()
-        times: list[int | None] = [None] * n
-        if moments is not None and moments.times is not None:
-            times = [moments.unit.size * time for time in moments.times.tolist()]
-        labels = [source.labels[code] for code in block.codes.tolist()]
-        each = list(zip(labels, starts, times, strict=True))
-        for start, stop in pairwise(block.offsets.tolist()):
-            if going and start == 0:
-                rows[-1] += tuple(each[start:stop])
-            else:
-                rows.append(tuple(each[start:stop]))
-        going = block.goes_on
-    return list(zip(names if ids is None else ids, rows, strict=True)), source.tied_order
+def _told(events: EventSequences) -> Outcome:
+    """All rows, by sequence; with ends and attributes, as they are counted."""
+    rows, moments = events.rows, events.rows.moments
+    n = len(rows.codes)
+    starts = [True] * n if moments is None else moments.starts.tolist()
+    times: list[int | None] = [None] * n
+    if moments is not None and moments.times is not None:
+        times = [moments.unit.size * time for time in moments.times.tolist()]
+    labels = [rows.labels[code] for code in rows.codes.tolist()]
+    each = list(zip(labels, starts, times, strict=True))
+    cut = [tuple(each[start:stop]) for start, stop in pairwise(rows.offsets.tolist())]
+    return list(zip(events.ids, cut, strict=True)), events.tied_order
 
 
 def ways(
@@ -217,11 +205,7 @@ def ways(
     whole = folder / "t.parquet"
     parquet.write_table(table, whole, row_group_size=11)
     yield "Parquet", lambda: in_memory(whole, **reading)
-    for memory in (1 << 14, 1 << 26):
-        yield (
-            f"Parquet streamed in {memory}",
-            lambda memory=memory: streamed(whole, memory, folder, **reading),
-        )
+    yield "Parquet streamed", lambda: streamed(whole, 1 << 26, folder, **reading)
     parts = _in_parts(table, folder / "parts.parquet", parquet.write_table)
     yield "Parquet in parts, streamed", lambda: streamed(parts, 1 << 14, folder, **reading)
     chunked = pa.Table.from_batches(table.to_batches(max_chunksize=3), table.schema)
@@ -245,11 +229,7 @@ def ways(
             "" in column.to_pylist() for column in plain.columns
         ):  # which CSV may take for a missing value
             yield "CSV", lambda: in_memory(text, **reading)
-            for memory in (1 << 14, 1 << 26):
-                yield (
-                    f"CSV streamed in {memory}",
-                    lambda memory=memory: streamed(text, memory, folder, **reading),
-                )
+            yield "CSV streamed", lambda: streamed(text, 1 << 26, folder, **reading)
             files = _in_parts(plain, folder / "parts.csv", csv.write_csv)
             yield "CSV in parts, streamed", lambda: streamed(files, 1 << 14, folder, **reading)
 

@@ -20,9 +20,9 @@ from fuzz.differential import SETTINGS, check
 from fuzz.tables import FromBytes, in_memory, random_table, streamed
 
 import summarkov as sm
-from summarkov.engines import scan_events
 from summarkov.errors import DataError
 from summarkov.events.draws import stable_hashes
+from summarkov.read import scan_events
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]

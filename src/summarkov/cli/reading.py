@@ -306,7 +306,7 @@ class Opening(Reading):
         if not self.streams(path):
             yield self.events(path)
             return
-        from summarkov.engines import scan_events
+        from summarkov.read import scan_events
 
         how: dict[str, Any] = {**self.columns, "memory": bytes_of(self.memory)}
         with ExitStack() as opened:

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.counts import (
-    CandidateCounts,
-    Counts,
-    JointCounts,
-    RecencyCounts,
-    StateCounts,
-    total,
-)
+from summarkov.engines.counts import CandidateCounts, Counts, JointCounts, RecencyCounts, StateCounts, total
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
 from summarkov.engines.weights import MOST, refuse_overflow
 from summarkov.engines.work import Questions, Shard, most_targets

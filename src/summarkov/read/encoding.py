@@ -125,6 +125,16 @@ def numpy_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     return np.concatenate([np.from_dlpack(chunk) for chunk in column.chunks])
 
 
+def arrow_of(values: npt.NDArray[Any]) -> pa.Array:
+    """Numbers as a column. (``pyarrow.array`` imports pandas wherever that is installed.)
+
+    >>> arrow_of(np.array([1, 2])).to_pylist()
+    [1, 2]
+    """
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
+
+
 def without_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of categories as a column of their values; any other as it is.
 

@@ -368,7 +368,8 @@ def read_spmf(path: str, wanted: Wanted) -> EventSequences:
         where = f"{path}, line {number}"
         if line.startswith(NAMED):
             with suppress(ValueError, RecursionError):
-                name = label_text(json.loads(line.removeprefix(NAMED)))
+                given = json.loads(line.removeprefix(NAMED))
+                name = given if isinstance(given, str) else None
         elif found := _ITEM.fullmatch(line):
             item, named = _number(found[1]), found[2]
             if names.setdefault(item, named) != named or items.setdefault(named, item) != item:

@@ -23,7 +23,7 @@ from summarkov.events.mapped import map_events
 from summarkov.events.moments import Moments
 from summarkov.read.addresses import plain_name, size_of
 from summarkov.read.case_attributes import AttributeNames, CaseTable, attribute_names
-from summarkov.read.encoding import Encoded, NoCaseError, Vocabulary, caseless_rows, numpy_of
+from summarkov.read.encoding import Encoded, NoCaseError, Vocabulary, arrow_of, caseless_rows, numpy_of
 from summarkov.read.files import Format
 from summarkov.read.finding import find_files, stream_format
 from summarkov.read.lines import Collected, jsonl_origin, jsonl_sequences, times_column, with_told_ends
@@ -127,7 +127,8 @@ def scan_events(
     try:
         with naming_the_disk(folder.path):
             scan = _Scan(found.paths, kind, wanted, folder.path, memory, n_jobs, reporter(progress))
-            events = map_events(scan.chunks(), folder, lambda: scan.about(names))
+            scan.ids = [] if names else None
+            events = map_events(scan.chunks(), folder, scan.about)
             warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, source)
         return events
     except BaseException:
@@ -179,22 +180,23 @@ class _Scan:
         self.values = {name: Vocabulary() for name in wanted.columns.per_case}
         self.left_out, self.ties, self.n_events = LeftOut(), Ties(), 0
         self.named: AttributeNames | None = None
-        self.ids, self.keys = list[str](), list[HashArray]()
+        self.ids: list[str] | None = None  # of all sequences, if they are kept
+        self.keys: list[HashArray] = []
 
-    def about(self, names: bool) -> dict[str, Any]:
+    def about(self) -> dict[str, Any]:
         """What is known of the events once all have been read."""
         if self.kind == "jsonl":
             origin = jsonl_origin(self.wanted, self.left_out)
         else:
             origin = origin_of(self.files.chosen, self.left_out, self.ties.case)
         return {
-            "ids": self.ids if names else None,
+            "ids": self.ids,
             "keys": np.concatenate([np.empty(0, np.uint64), *self.keys]),
             "tied_order": self.ties.n,
             "origin": origin,
         }
 
-    def chunks(self, names: bool = True) -> Iterator[EventSequences]:
+    def chunks(self) -> Iterator[EventSequences]:
         """All events, some whole sequences at a time."""
         if self.kind == "jsonl":
             parts = self._again(self._lines())
@@ -230,7 +232,8 @@ class _Scan:
         self.n_events += len(codes)
         ids = list(found.ids or ())
         self.keys.append(sequence_keys(ids))
-        self.ids += ids
+        if self.ids is not None:
+            self.ids += ids
         of_cases = {**found.of_cases, **({} if self.cases is None else self.cases.values(ids))}
         weight = wanted.columns.weight
         events = EventSequences(
@@ -347,13 +350,16 @@ class _Scan:
             keys, found = order.read(places, block.path)
             changed = changed or bool(kinds and found != kinds)
             kinds = kinds or (found if some.table.num_rows else [])
-            case = pa.DictionaryArray.from_arrays(pa.array(some.case.codes.astype(np.int32)), some.case.texts)
-            columns = {"c": case, "code": pa.array(self.labels.recode(some.event))}
+            codes, texts = arrow_of(some.case.codes.astype(np.int32)), pa.array(some.case.texts, pa.string())
+            columns = {"c": pa.DictionaryArray.from_arrays(codes, texts)}
+            columns["code"] = arrow_of(self.labels.recode(some.event))
             for at, (key, kind, place) in enumerate(zip(keys, found, order.values(places), strict=True)):
-                column = place.combine_chunks() if is_ranked(kind) else pa.array(key)
-                columns[f"k{at}"] = column if some.kept is None else column.filter(pa.array(some.kept))
+                if is_ranked(kind):
+                    columns[f"k{at}"] = place if some.kept is None else place.filter(pa.array(some.kept))
+                else:
+                    columns[f"k{at}"] = arrow_of(key if some.kept is None else key[some.kept])
             for at, (known, each) in enumerate(zip(self.values.values(), some.per_case, strict=True)):
-                columns[f"v{at}"] = pa.array(known.recode(each))
+                columns[f"v{at}"] = arrow_of(known.recode(each))
             if not changed:
                 rows.add(pa.table(columns))
             self.tell(block.done, files.n_bytes, "reading")
@@ -442,8 +448,8 @@ class _Sorted:
             return future.result()
         except self._errors.OutOfMemoryException as error:
             raise TooLargeError(
-                f"sorting needs more than memory={self._memory}: {' '.join(str(error).split())[:200]}; set it "
-                "higher, or make room where temporary files go"
+                f"sorting needs more than memory={self._memory}: {' '.join(str(error).split())[:200]}; set "
+                "it higher, or make room where temporary files go"
             ) from None
         except self._errors.Error as error:
             raise StoreError(f"DuckDB cannot sort the rows: {' '.join(str(error).split())[:300]}") from error
@@ -457,7 +463,8 @@ class _Sorted:
             self._run(self._add, table)
 
     def _add(self, table: pa.Table) -> None:
-        numbered = table.append_column("r", pa.array(np.arange(self.n_rows, self.n_rows + table.num_rows)))
+        numbers = arrow_of(np.arange(self.n_rows, self.n_rows + table.num_rows))
+        numbered = table.append_column("r", numbers)
         self._db.register("new_rows", numbered)
         into = "INSERT INTO rows" if self.n_rows else "CREATE TABLE rows AS"
         self._db.execute(f"{into} SELECT * FROM new_rows")

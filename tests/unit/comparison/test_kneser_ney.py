@@ -11,7 +11,7 @@ import oracle_joint
 import summarkov as sm
 from strategies import examples
 from summarkov.comparison import KneserNeyContender
-from summarkov.engines import scan_events
+from summarkov.read import scan_events
 from summarkov.errors import SettingError
 from summarkov.kernels import Index
 

@@ -7,10 +7,9 @@ import pytest
 from pyarrow import csv as arrow_csv
 
 from refusals import refused
-from summarkov.engines import scan_events
 from summarkov.errors import UnknownLabelError
 from summarkov.events.vocabulary import END
-from summarkov.read import read_events
+from summarkov.read import read_events, scan_events
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
