@@ -241,11 +241,13 @@ def repeated(codes: npt.NDArray[np.integer], tied: BoolArray) -> BoolArray:
     >>> repeated(np.array([3, 5, 3, 3]), np.array([False, True, True, False])).tolist()
     [False, False, True, False]
     """
-    place, found = np.cumsum(~tied), np.zeros(len(codes), bool)
-    if not tied.any():
+    found = np.zeros(len(codes), bool)
+    rows = np.flatnonzero(tied | np.append(tied[1:], False)) if tied.any() else []
+    if not len(rows):
         return found
-    order = np.lexsort((codes, place))  # which is stable
-    found[order[1:]] = (np.diff(place[order]) == 0) & (np.diff(codes[order]) == 0)
+    place, labels = np.cumsum(~tied)[rows], codes[rows]
+    order = np.lexsort((labels, place))  # which is stable
+    found[rows[order[1:]]] = (np.diff(place[order]) == 0) & (np.diff(labels[order]) == 0)
     return found
 
 

@@ -3,6 +3,7 @@
 import datetime
 from decimal import Decimal
 
+import duckdb
 import numpy as np
 import pyarrow
 import pytest
@@ -10,7 +11,6 @@ import pytest
 from summarkov.errors import DataError, SettingError
 from summarkov.read import read_events
 
-duckdb = pytest.importorskip("duckdb")
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 

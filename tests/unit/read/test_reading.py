@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import oracle_reading
 import summarkov as sm
-from summarkov.engines.work import Part
 from summarkov.errors import DataError, SettingError
 
 #: What is said of many ties is the topic of test_ties_warning.
@@ -50,22 +49,9 @@ how = st.fixed_dictionaries(
 )
 
 
-def as_lists(source):
-    """The sequences of a source, by name."""
-    part = source.part()
-    assert isinstance(part, Part)
-    found, going = {}, None
-    for block in part.read(3):
-        for at, name in enumerate(block.names.to_pylist()):
-            codes = block.codes[block.offsets[at] : block.offsets[at + 1]].tolist()
-            labels = [source.labels[code] for code in codes]
-            if at == 0 and going == name:
-                found[name] += labels
-            else:
-                assert name not in found
-                found[name] = labels
-        going = name if len(block.offsets) > 1 and block.goes_on else None
-    return found
+def as_lists(events):
+    """The sequences by name."""
+    return dict(zip(events.ids, events.to_lists(), strict=True))
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import pathlib
 import random
 import tempfile
 
+import duckdb
 import pyarrow
 import pytest
 from hypothesis import given
@@ -15,7 +16,6 @@ from pyarrow import parquet
 from summarkov.events import EventSequences
 from summarkov.read import read_events
 
-duckdb = pytest.importorskip("duckdb")
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 

@@ -1,5 +1,6 @@
 """read_events from data frames and other tables: one body over pandas, polars, pyarrow and DuckDB."""
 
+import duckdb
 import numpy as np
 import pyarrow
 import pytest
@@ -7,7 +8,6 @@ import pytest
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.read import read_events
 
-duckdb = pytest.importorskip("duckdb")
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 

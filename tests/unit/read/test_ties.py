@@ -54,7 +54,7 @@ def test_ties_may_be_refused(tmp_path):
     assert sm.read_events(table[1:], ties="error").to_lists() == [["b", "c"]]
     assert sm.read_events(table, ties="in row order").tied_order == 1
     with sm.scan_events(tmp_path / "log.csv", ties="together") as source:
-        assert (source.tied_order, source.n_positions) == (0, 2)
+        assert (source.tied_order, source.n_ticks) == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_lists_in_lines_and_itemsets_are_ticks(tmp_path):
     assert found.to_lists() == ticks
     assert found == sm.read_events(ticks)
     with sm.scan_events(lines) as source:
-        assert (source.has_ticks, source.n_positions) == (True, 4)
+        assert (source.has_ticks, source.n_ticks) == (True, 4)
     sm.write_events(found, tmp_path / "log.spmf")
     assert (
         sm.read_events(tmp_path / "log.spmf")
