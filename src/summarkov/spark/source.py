@@ -91,8 +91,7 @@ def scan_spark(
     frame = Frame.of(dataframe, reading)
     session = dataframe.sparkSession
     with job(session, "reading"):
-        n_rows = frame.check()
-        n = partitions or n_partitions(session, n_rows)
+        n = partitions or n_partitions(session, frame.rows.count())
         read = Answering(frame.shards())
         # Spark's cache goes by what a dataframe does: without a name of its own, two sources would share it.
         apart = f.lit(uuid.uuid4().hex) != f.lit("")
@@ -207,6 +206,7 @@ class Survey(NamedTuple):
     n_fractions: int
     weight: float
     values: dict[str, Counter[str | None]]
+    families: tuple[str, ...]
     lifecycles: tuple[str, ...]
     backend: str
 
@@ -228,6 +228,7 @@ def survey(shard: Shard) -> Survey:
         n_fractions(weights),
         float(weights @ (events.lengths + 1)),
         {name: counted(values) for name, values in shard.values.items()},
+        shard.families,
         shard.lifecycles,
         kernels.backend(),
     )
@@ -297,10 +298,12 @@ class Data:
         warn_of_ties(self.tied_order, self.n_events, self.origin, wanted, FRAME)
         self.has_ticks = any(each.has_ticks for each in found)
         units = {each.time_unit for each in found if each.n_events}
-        if len(units) > 1:
+        families = {each.families for each in found if each.n_events}
+        if len(units) > 1 or len(families) > 1:
+            kinds = ", ".join(sorted({family for each in families for family in each}))
             raise DataError(
-                f"column {(chosen.order or ('',))[0]!r} of {FRAME} holds whole numbers in some rows and "
-                "others elsewhere; cast it to one type of numbers or times"
+                f"the order columns of {FRAME} cannot be put in order: text in them is of several kinds "
+                f"({kinds}, whole or not); write all alike, or cast them to numbers or timestamps"
             )
         self.time_unit = next(iter(units), None)
         self.scale = None
