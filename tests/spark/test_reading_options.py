@@ -111,7 +111,7 @@ def test_rows_without_a_case(spark):
         assert (source.n_sequences, source.n_events) == (len(events), events.n_events) == (3, 3)
         assert source.origin.caseless == events.origin.caseless == n - 3
         assert source.origin.unlabelled == 0
-    with pytest.raises(DataError, match="or only blanks, in some rows.*missing="):
+    with pytest.raises(DataError, match=r"or only blanks, in some rows.*missing="):
         sm.scan_spark(frame)
 
 
