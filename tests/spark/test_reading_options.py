@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import summarkov as sm
+from on_workers import scan
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.memory import make_source
 from summarkov.errors import DataError, SettingError, TiesWarning
@@ -70,29 +71,41 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("kind", READ)
-def test_equal_to_memory(spark, kind):
-    how = {"case": "case", "event": "activity", "missing": "skip"} | READ[kind]
-    table = log()
-    events = sm.read_events(table, **how)
+#: Those that Spark itself is asked for; all are asked of what its workers do.
+ON_SPARK = ["several order columns", "ties in row order", "attributes", "sessions"]
+
+
+def same(source, events, how):
     memory = make_source(events)
-    with sm.scan_spark(spark.createDataFrame(table), partitions=2, **how) as source:
-        assert source.labels == memory.labels
-        assert source.label_counts.tolist() == memory.label_counts.tolist()
-        assert (source.n_sequences, source.tied_order) == (len(events), events.tied_order)
-        assert (source.n_events, source.n_positions) == (memory.n_events, memory.n_positions)
-        assert (source.has_ticks, source.time_unit) == (memory.has_ticks, memory.time_unit)
-        assert source.attributes == memory.attributes
-        told, expected = source.origin, events.origin
-        assert (told.unlabelled, told.other_lifecycle) == (expected.unlabelled, expected.other_lifecycle)
-        assert (told.caseless, told.dropped) == (expected.caseless, expected.dropped)
-        assert told.to_dict() == expected.to_dict()
-        summary = sm.OSuMM(lookback="5h" if how.get("times") else 3).make_summary()
-        targets = Target((len(memory.labels) - 1,), len(memory.labels))
-        requests = [StatesRequest(summary, (0, 1), targets)]
-        (mine,), (others,) = source.count(requests), memory.count(requests)
-        assert mine.keys.tolist() == others.keys.tolist()
-        assert [t.tolist() for t in mine.tables] == [t.tolist() for t in others.tables]
+    assert source.labels == memory.labels
+    assert source.label_counts.tolist() == memory.label_counts.tolist()
+    assert (source.n_sequences, source.tied_order) == (len(events), events.tied_order)
+    assert (source.n_events, source.n_positions) == (memory.n_events, memory.n_positions)
+    assert (source.has_ticks, source.time_unit) == (memory.has_ticks, memory.time_unit)
+    assert source.attributes == memory.attributes
+    told, expected = source.origin, events.origin
+    assert (told.unlabelled, told.other_lifecycle) == (expected.unlabelled, expected.other_lifecycle)
+    assert (told.caseless, told.dropped) == (expected.caseless, expected.dropped)
+    assert told.to_dict() == expected.to_dict()
+    summary = sm.OSuMM(lookback="5h" if how.get("times") else 3).make_summary()
+    targets = Target((len(memory.labels) - 1,), len(memory.labels))
+    requests = [StatesRequest(summary, (0, 1), targets)]
+    (mine,), (others,) = source.count(requests), memory.count(requests)
+    assert mine.keys.tolist() == others.keys.tolist()
+    assert [t.tolist() for t in mine.tables] == [t.tolist() for t in others.tables]
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_equal_to_memory(monkeypatch, kind):
+    how = {"case": "case", "event": "activity", "missing": "skip"} | READ[kind]
+    same(scan(monkeypatch, log(), **how), sm.read_events(log(), **how), how)
+
+
+@pytest.mark.parametrize("kind", ON_SPARK)
+def test_equal_to_memory_on_spark(spark, kind):
+    how = {"case": "case", "event": "activity", "missing": "skip"} | READ[kind]
+    with sm.scan_spark(spark.createDataFrame(log()), partitions=2, **how) as source:
+        same(source, sm.read_events(log(), **how), how)
 
 
 BLANKS = ["", " ", "\t", "\u00a0", "\u3000", "\x1c", None]
@@ -155,6 +168,8 @@ def test_many_ties(spark):
             r"no event of the dataframe has lifecycle='done'; there are 'COMPLETE'",
         ),
         ({"order": "day"}, DataError, r"order column 'day' of the dataframe .*'\d/1/2024'"),
+        ({"closed_by": ["x"]}, SettingError, r"closed_by names 'x', which is no label of the data"),
+        ({"ties": "error", "order": "hour"}, DataError, r"60 events of the dataframe with the same 'hour'"),
         ({"attributes": ["hour2"]}, DataError, r"the dataframe has no column 'hour2'"),
         (
             {"attributes": ["hour"]},
@@ -163,10 +178,10 @@ def test_many_ties(spark):
         ),
     ],
 )
-def test_refused(spark, how, error, told):
+def test_refused(monkeypatch, how, error, told):
     given = {"case": "case", "event": "activity", "order": "row", "missing": "skip"} | how
     with pytest.raises(error, match=told):
-        sm.scan_spark(spark.createDataFrame(log()), **given)
+        scan(monkeypatch, log(), **given)
 
 
 def test_a_dataframe_of_attributes_is_joined_by_spark(spark):
