@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 
 from summarkov.arrow import pa
-from summarkov.errors import DataError, SettingError, SummarkovError
+from summarkov.errors import SettingError, SummarkovError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin
 from summarkov.events.ends import AskedEnds
 from summarkov.read import read_events
-from summarkov.read.case_attributes import CASES, CaseTable, case_of, two_rows
+from summarkov.read.case_attributes import CaseTable
 from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
-from summarkov.read.encoding import Encoded, caseless_rows, count, encode_some
+from summarkov.read.date_formats import family_of, is_text
+from summarkov.read.encoding import Encoded, caseless_rows, encode_some
 from summarkov.read.rows import changes, text_of
 from summarkov.read.ticks import refuse_no_order
 from summarkov.read.wanted import Wanted
@@ -31,10 +32,6 @@ from summarkov.spark.session import functions as f
 
 #: Names of the columns that say in which order rows came: the file, the part of it, and the row.
 CAME = ("summarkov file", "summarkov start", "summarkov row")
-#: Nothing but blanks, of whatever script, as Java writes it.
-_BLANK = r"(?U)^[\s\x1c-\x1f]*$"
-#: Types of columns that name a case and are written as text by Spark as in memory.
-_NAMES = ("string", "bigint", "int", "smallint", "tinyint")
 #: What workers are not asked for, as it is known from all partitions alone.
 _OF_ALL = ("labels", "attributes", "cuts", "missing_attributes", "closed_by")
 #: Bytes of a shard in one cell.
@@ -45,15 +42,14 @@ _PIECE = 1 << 20
 class Frame:
     """The rows of a dataframe, with the columns that are needed under their own names, and how to read them.
 
-    ``values`` are the attributes: what the user calls each, and the column of ``rows`` that has it.
-    ``table`` has attributes that are in memory.
+    ``values`` are the columns of attributes, and ``table`` has attributes that are in memory.
     """
 
     rows: Any
     chosen: Columns
     wanted: Wanted
     reading: Mapping[str, Any]
-    values: tuple[tuple[str, str], ...] = ()
+    values: tuple[str, ...] = ()
     table: CaseTable | None = None
 
     @classmethod
@@ -81,14 +77,15 @@ class Frame:
             )
         wanted = wanted.for_columns(chosen)
         names = dict.fromkeys([*chosen.names(), *keep])
-        rows = frame.select(*(_column(name).alias(name) for name in names), *_came(frame))
+        rows = frame.select(*(column_of(name).alias(name) for name in names), *_came(frame))
         asked = wanted.ends or AskedEnds.default()
-        values = tuple((name, name) for name in chosen.attributes if name != asked.column)
-        table = None
         if hasattr(wanted.cases, "sparkSession"):
-            rows, values = _joined(rows, wanted.cases, str(chosen.case), wanted.columns.case)
-        elif wanted.cases is not None:
-            table = CaseTable.of(wanted.cases, wanted.columns.case)
+            raise SettingError(
+                "attributes= takes columns of the dataframe, or a table in memory; join the dataframe of "
+                "attributes to that of events, frame.join(attributes, case, 'left'), and name its columns"
+            )
+        table = None if wanted.cases is None else CaseTable.of(wanted.cases, wanted.columns.case)
+        values = tuple(name for name in chosen.attributes if name != asked.column)
         settings = {name: value for name, value in reading.items() if name not in _OF_ALL}
         settings |= {"case": chosen.case, "event": [*chosen.event], "order": [*(chosen.order or ())] or False}
         settings["ends"] = "cut off" if asked.cut_off else "complete"
@@ -99,9 +96,9 @@ class Frame:
     def by_case(self, n_partitions: int) -> Any:
         """All rows of a case in one partition, in order, those with one place as they came."""
         order = [name for name in self.chosen.order or () if not self._is_text(name)]
-        by = [_column(name) for name in (self.chosen.case, *order)]
-        by += [_column(name) for name in CAME if name in self.rows.columns]
-        return self.rows.repartition(n_partitions, _column(self.chosen.case)).sortWithinPartitions(*by)
+        by = [column_of(name) for name in (self.chosen.case, *order)]
+        by += [column_of(name) for name in CAME if name in self.rows.columns]
+        return self.rows.repartition(n_partitions, column_of(self.chosen.case)).sortWithinPartitions(*by)
 
     def shards(self) -> ReadShard:
         """What reads a partition."""
@@ -109,69 +106,11 @@ class Frame:
         case, lifecycle = str(self.chosen.case), self.chosen.lifecycle
         return ReadShard(dict(self.reading), case, lifecycle, self.values, self.table, closed_by)
 
-    def check(self) -> int:
-        """The number of rows; refuse columns without values, and text that cannot be put in order."""
-        needed = [self.chosen.case, self.chosen.lifecycle, *(self.chosen.order or ())]
-        needed += self.chosen.event if self.wanted.missing == "error" else ()
-        names = [name for name in dict.fromkeys(needed) if name is not None]
-        absent = [f.sum(self._absent(name).cast("long")).alias(f"n{at}") for at, name in enumerate(names)]
-        (row,) = self.rows.agg(f.count("*"), *absent).collect()
-        for name, n in zip(names, row[1:], strict=True):
-            if n and name == self.chosen.case:
-                raise DataError(
-                    f"column {name!r} of {FRAME} has no value, or only blanks, in {count(n, 'row')}; fill "
-                    "them, or leave these rows out with missing='skip'"
-                )
-            if n:
-                raise DataError(
-                    f"column {name!r} of {FRAME} has no value in {count(n, 'row')}; fill or drop them"
-                )
-        for name in self.chosen.order or ():
-            if self._is_text(name):
-                self._check_text(name)
-        return int(row[0])
-
-    def _absent(self, name: str) -> Any:
-        """Whether a column has no value in a row that is not left out."""
-        case, skips = str(self.chosen.case), self.wanted.missing == "skip"
-        no_case = self._null(case)
-        if self._is_text(case):
-            no_case = no_case | _column(case).rlike(_BLANK)
-        if name == case:
-            return f.lit(False) if skips else no_case
-        return self._null(name) & ~no_case if skips else self._null(name)
-
-    def _null(self, name: str) -> Any:
-        null = _column(name).isNull()
-        return null | f.isnan(_column(name)) if self._type(name) in ("float", "double") else null
-
-    def _check_text(self, name: str) -> None:
-        """Refuse text that is neither all numbers nor all dates nor all times, from one of each shape."""
-        shape = f.regexp_replace(_column(name), "[0-9]", "0").alias("shape")
-        rows = self.rows.where(_column(name).isNotNull())
-        found = rows.groupBy(shape).agg(f.min(_column(name)).alias("text"))
-        texts = found.orderBy("shape").limit(10_000).toArrow().column("text")
-        same = pa.array(["-"] * len(texts), pa.string())
-        table = pa.table([same, same, texts], names=["case", "event", name])
-        with retold(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            read_events(
-                table,
-                case="case",
-                event="event",
-                order=name,
-                date_format=self.reading.get("date_format"),
-                ties="in row order",
-            )
-
-    def _type(self, name: str) -> str:
-        return str(dict(self.rows.dtypes)[name])
-
     def _is_text(self, name: str) -> bool:
-        return self._type(name).startswith(("string", "varchar", "char"))
+        return dict(self.rows.dtypes)[name].startswith(("string", "varchar", "char"))
 
 
-def _column(name: str | None) -> Any:
+def column_of(name: str | None) -> Any:
     return f.col(f"`{str(name).replace('`', '``')}`")
 
 
@@ -193,29 +132,6 @@ def _came(frame: Any) -> list[Any]:
     return [*places, row]
 
 
-def _joined(rows: Any, table: Any, case: str, asked: str | None) -> tuple[Any, tuple[tuple[str, str], ...]]:
-    """The rows with the values that another dataframe has for their case; missing where it has no row."""
-    check_frame(table)
-    named = case_of(table.columns, asked, CASES)
-    found = table.groupBy(_column(named).alias("case")).count().where("count > 1 or case is null")
-    for row in found.limit(1).collect():
-        if row["case"] is None:
-            n = count(row["count"], "row")
-            raise DataError(f"column {named!r} of {CASES} has no value in {n}; fill or drop them")
-        raise two_rows(str(row["case"]), CASES)
-    kinds = dict(rows.dtypes)[case], dict(table.dtypes)[named]
-    if kinds[0] != kinds[1] and not {*kinds} <= {*_NAMES}:
-        raise SettingError(
-            f"the column that names the case is {kinds[0]} in the dataframe and {kinds[1]} in {CASES}; turn "
-            "both into text, so that they can be compared"
-        )
-    others = [name for name in table.columns if name != named]
-    values = tuple((name, f"summarkov value {at}") for at, name in enumerate(others))
-    key = "summarkov case"
-    more = table.select(_column(named).cast("string").alias(key), *(_column(a).alias(b) for a, b in values))
-    return rows.join(more, _column(case).cast("string") == _column(key), "left").drop(key), values
-
-
 # ---------------------------------------------------------------------- on a worker
 
 
@@ -225,6 +141,7 @@ class Shard:
 
     events: EventSequences
     values: dict[str, Encoded]
+    families: tuple[str, ...] = ()  # what text in order columns is: "number", "date", ...
     lifecycles: tuple[str, ...] = ()  # some that there are, where none is as asked
 
 
@@ -235,7 +152,7 @@ class ReadShard:
     reading: dict[str, Any]
     case: str
     lifecycle: str | None
-    values: tuple[tuple[str, str], ...]
+    values: tuple[str, ...]
     table: CaseTable | None
     closed_by: tuple[str, ...]
 
@@ -253,7 +170,7 @@ class ReadShard:
         if lifecycles := self._others(table):
             caseless = len(caseless_rows(table.column(self.case)))
             origin = Origin(caseless=caseless, other_lifecycle=table.num_rows - caseless)
-            return Shard(EventSequences([], [0], [], origin=origin), {}, lifecycles)
+            return Shard(EventSequences([], [0], [], origin=origin), {}, (), lifecycles)
         events = self.events(table)
         if self.closed_by:
             known = [label for label in self.closed_by if label in events.labels]
@@ -262,13 +179,14 @@ class ReadShard:
         cases: Sequence[str] = events.ids
         if self.reading.get("session_gap") is not None:  # called as their case, with a number after it
             cases = [name.rpartition("/")[0] for name in cases]
-        if self.table is not None:
-            return Shard(events, self.table.values(cases))
-        return Shard(events, self._per_case(table, cases))
+        values = self._per_case(table, cases) if self.table is None else self.table.values(cases)
+        order = [table.column(name).drop_null() for name in self.reading["order"] or ()]
+        texts = [column[0].as_py() for column in order if is_text(column.type) and len(column)]
+        return Shard(events, values, tuple(family_of(text.strip()) for text in texts))
 
     def events(self, table: pa.Table) -> EventSequences:
         """The events of some rows."""
-        others = {*CAME, *(column for _, column in self.values)} - {self.case}
+        others = {*CAME, *self.values}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of ties, which the driver counts
             return read_events(
@@ -292,8 +210,8 @@ class ReadShard:
         first[named.codes[::-1]] = np.arange(len(named.codes))[::-1]
         place = dict(zip(named.texts, first.tolist(), strict=False))
         rows, found = np.array([place[name] for name in cases], np.int64), {}
-        for name, column in self.values:
-            value = encode_some(table.column(column), name, FRAME)
+        for name in self.values:
+            value = encode_some(table.column(name), name, FRAME)
             other = np.flatnonzero((value.codes != value.codes[first[named.codes]]) & (named.codes >= 0))
             if len(other):
                 code, row = named.codes[other[0]], other[0]
@@ -309,7 +227,8 @@ def retold() -> Iterator[None]:
     try:
         yield
     except SummarkovError as error:
-        text = re.sub(r" in row \d+ of the data", "", str(error.args[0]))
+        text = re.sub(r"in \d+ rows?, the first is row \d+ \([^)]*\)", "in some rows", str(error.args[0]))
+        text = re.sub(r" in row \d+ of the data", "", text)
         text = re.sub(r"\brow \d+( of the data)?", "a row", text)
         error.args = (text.replace(TABLE, FRAME), *error.args[1:])
         raise

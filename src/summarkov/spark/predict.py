@@ -16,9 +16,10 @@ from summarkov.errors import SettingError, SummarkovError
 from summarkov.events import EventSequences
 from summarkov.events.rows import cut_between_sequences, recoded
 from summarkov.events.vocabulary import Unknown, check_unknown
+from summarkov.read import read_events
 from summarkov.models.predictor import Predictor, Residual, column_names, likeliest
 from summarkov.settings import check_whole
-from summarkov.spark.frames import Frame, ReadShard, retold
+from summarkov.spark.frames import Frame, ReadShard, column_of, retold
 from summarkov.spark.session import FRAME, job, map_partitions, types
 from summarkov.spark.source import n_partitions
 from summarkov.typing import FloatArray, IntArray
@@ -110,18 +111,15 @@ def predict_frame(
         fields = [field for field in fields if field.name == frame.chosen.case]
     task = PredictRows(model, unknown, rows, form, top, tuple(field.name for field in fields), frame.shards())
     _refuse_taken(task.keep, task.new_columns)
-    with job(dataframe.sparkSession, "labels and order"):
-        n_rows = frame.check()
+    with job(dataframe.sparkSession, "predictions"):
+        n = n_partitions(dataframe.sparkSession, frame.rows.count())
         if unknown == "error":
-            name = frame.chosen.event[0]
-            labels = frame.rows.select(f"`{name.replace('`', '``')}`").distinct().toArrow().column(0)
-            table = pa.table([labels, labels], names=["case", "event"])
-            with retold():
-                recoded(task.events(table, "case", "event"), model.labels_, unknown)
+            labels = frame.rows.select(column_of(frame.chosen.event[0])).distinct().toArrow().column(0)
+            read_events([labels.drop_null().to_pylist()]).recode(model.labels_)
     schema = types.StructType(list(fields))
     for each in task.new_columns:
         schema.add(each.name, each.kind, metadata=dict(each.about))
-    return map_partitions(frame.by_case(n_partitions(dataframe.sparkSession, n_rows)), task, schema)
+    return map_partitions(frame.by_case(n), task, schema)
 
 
 class NewColumn(NamedTuple):
@@ -219,7 +217,7 @@ class PredictRows:
         if not held:
             return
         table, event = pa.Table.from_batches(held), self.shards.reading["event"][0]
-        needed = list(dict.fromkeys((self.shards.case, event, *(self._order or ()))))
+        needed = list(dict.fromkeys((self.shards.case, event, *(self.shards.reading["order"] or ()))))
         with retold():
             events = self.shards.events(table.select(needed))
             numbers = pa.array(range(table.num_rows)).cast(pa.string())
@@ -236,17 +234,6 @@ class PredictRows:
             each += [pa.array(values, from_pandas=True) for values in new.values()]
             yield pa.record_batch(each, [*self.keep, *new])
             done += part.n_events
-
-    @property
-    def _order(self) -> Sequence[str]:
-        order = self.shards.reading["order"]
-        return order or ()
-
-    def events(self, table: pa.Table, case: str, event: str) -> EventSequences:
-        """The events of a table in which rows have no order."""
-        from summarkov.read import read_events
-
-        return read_events(table, case=case, event=event, order=False)
 
     def made(self, events: EventSequences) -> tuple[IntArray, dict[str, Any]]:
         """Rows about some sequences: the event that each is about, and the new columns.

@@ -158,72 +158,43 @@ def job(session: Any, what: str) -> Iterator[None]:
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
-        _explain(session, error)
+        raise _explain(error) from error
     finally:
         if context is not None:
             context.setLocalProperty(_DESCRIPTION, before)
 
 
-def _explain(session: Any, error: Exception) -> None:
-    """Raise an error of Spark as one that says what to do."""
-    text = str(error)
+def _explain(error: Exception) -> SummarkovError:
+    """An error of Spark as one that says what to do."""
+    text, driver = str(error), ".".join(map(str, sys.version_info[:2]))
     if "cancelled as part of cancellation of all jobs" in text:  # what Ctrl-C does to Spark's jobs
         raise KeyboardInterrupt from error
     if "PYTHON_VERSION_MISMATCH" in text or "different minor versions" in text:
-        raise SettingError(_other_python(text)) from error
-    versions = re.search(r"SummarkovVersion: (\S+) on workers, (\S+) on", text)
-    if versions:
-        raise SettingError(
-            f"the workers have summarkov {versions[1]} and the driver {versions[2]}; install one"
-        ) from error
-    program = re.search(r'Cannot run program "([^"]*)"', text)
-    if program:
-        raise SettingError(
-            f"the workers cannot start their Python, {program[1]!r}; set PYSPARK_PYTHON to one that is "
-            "there on every worker, before the session is started"
-        ) from error
-    missing = re.search(r"No module named '?([\w.]+)", text)
-    if missing:
-        raise SettingError(_lacks(session, missing[1])) from error
-    raise DataError(f"Spark could not do its part: {_last_line(text)}") from error
-
-
-def _other_python(text: str) -> str:
-    version = re.search(r"in worker[^:]*:? *\(?'?(\d+\.\d+|\d+, \d+)", text)
-    worker = f" ({version[1].replace(', ', '.')})" if version else ""
-    driver = ".".join(map(str, sys.version_info[:2]))
-    return (
-        f"the workers run another Python{worker} than the driver ({driver}); set PYSPARK_PYTHON to a Python "
-        f"{driver} with summarkov, before the session is started"
-    )
-
-
-def _lacks(session: Any, module: str) -> str:
-    """What to do about a module that workers cannot import."""
-    where = f"the workers' Python{_workers_python(session)} has no module {module!r}"
-    if module.split(".")[0] not in _NEEDED:
-        return f"{where}, which your own code needs; send it with spark.addArtifact or sc.addPyFile"
-    return (
-        f"{where}; install summarkov there (a cluster library, the image of the executors, or a packed "
-        f"environment in spark.archives), or set PYSPARK_PYTHON to a Python that has it, before the session "
-        f"is started (the driver's is {sys.executable})"
-    )
-
-
-def _workers_python(session: Any) -> str:
-    """The path of the workers' Python, as far as a worker can report it; asked only after a failure."""
-
-    def which(_: int) -> str:
-        import sys
-
-        return sys.executable
-
-    try:
-        with _this_python(session):
-            (row,) = session.range(1).select(functions.udf(which, "string", useArrow=False)("id")).collect()
-        return f" ({row[0]})"
-    except Exception:
-        return ""
+        version = re.search(r"in worker[^:]*:? *\(?'?(\d+)(?:\.|, )(\d+)", text)
+        worker = f" ({version[1]}.{version[2]})" if version else ""
+        return SettingError(
+            f"the workers run another Python{worker} than the driver ({driver}); set PYSPARK_PYTHON to a "
+            f"Python {driver} with summarkov, before the session is started"
+        )
+    if found := re.search(r"SummarkovVersion: (\S+) on workers, (\S+) on", text):
+        return SettingError(f"the workers have summarkov {found[1]} and the driver {found[2]}; install one")
+    if found := re.search(r'Cannot run program "([^"]*)"', text):
+        return SettingError(
+            f"the workers cannot start their Python, {found[1]!r}; set PYSPARK_PYTHON to one that is there "
+            "on every worker, before the session is started"
+        )
+    if found := re.search(r"No module named '?([\w.]+)", text):
+        if found[1].split(".")[0] not in _NEEDED:
+            return SettingError(
+                f"the workers have no module {found[1]!r}, which your own code needs; send it with "
+                "spark.addArtifact or sc.addPyFile"
+            )
+        return SettingError(
+            f"the workers' Python has no module {found[1]!r}; install summarkov there (a cluster library, "
+            "the image of the executors, or a packed environment in spark.archives), or set PYSPARK_PYTHON "
+            f"to a Python that has it, before the session is started (the driver's is {sys.executable})"
+        )
+    return DataError(f"Spark could not do its part: {_last_line(text)}")
 
 
 def _last_line(text: str) -> str:

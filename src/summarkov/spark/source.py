@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import methodcaller
-from typing import Any, Generic, NamedTuple, TypeVar, Unpack
+from typing import Any, Generic, TypeVar, Unpack
 
 import numpy as np
 
@@ -91,8 +91,7 @@ def scan_spark(
     frame = Frame.of(dataframe, reading)
     session = dataframe.sparkSession
     with job(session, "reading"):
-        n_rows = frame.check()
-        n = partitions or n_partitions(session, n_rows)
+        n = partitions or n_partitions(session, frame.rows.count())
         read = Answering(frame.shards())
         # Spark's cache goes by what a dataframe does: without a name of its own, two sources would share it.
         apart = f.lit(uuid.uuid4().hex) != f.lit("")
@@ -192,44 +191,42 @@ class Adding(Generic[Answer]):
             yield pickle.dumps(self.work.total(found))
 
 
-class Survey(NamedTuple):
+@dataclass(frozen=True)
+class Survey:
     """What is known of a shard before anything is counted."""
 
     label_counts: Counter[str]
-    n_sequences: int
-    n_complete: int
-    n_events: int
-    n_ticks: int
-    tied_order: int
+    values: dict[str, Counter[str | None]]
+    numbers: Counter[str]  # of sequences, events, ...
     origin: Origin
     has_ticks: bool
     time_unit: TimeUnit | None
-    n_fractions: int
     weight: float
-    values: dict[str, Counter[str | None]]
-    lifecycles: tuple[str, ...]
-    backend: str
+    shard: Shard  # without its events
 
 
 def survey(shard: Shard) -> Survey:
     """Look at a shard."""
-    events = shard.events
+    events, origin = shard.events, shard.events.origin or Origin()
     moments, weights = events.moments, np.ones(len(events)) if events.weights is None else events.weights
+    numbers = {name: getattr(origin, name) for name in _NUMBERS} | {
+        "sequences": len(events),
+        "complete": int(events.complete.sum()),
+        "events": events.n_events,
+        "ticks": events.n_ticks,
+        "tied": events.tied_order,
+        "fractions": n_fractions(weights),
+        "in NumPy": int(kernels.backend() != "native"),
+    }
     return Survey(
         Counter(dict(zip(events.labels, events.label_counts.tolist(), strict=True))),
-        len(events),
-        int(events.complete.sum()),
-        events.n_events,
-        events.n_ticks,
-        events.tied_order,
-        events.origin or Origin(),
+        {name: counted(values) for name, values in shard.values.items()},
+        Counter(numbers),
+        origin,
         moments is not None and moments.has_ticks,
         None if moments is None or moments.times is None else moments.unit,
-        n_fractions(weights),
         float(weights @ (events.lengths + 1)),
-        {name: counted(values) for name, values in shard.values.items()},
-        shard.lifecycles,
-        kernels.backend(),
+        replace(shard, events=EventSequences([], [0], []), values={}),
     )
 
 
@@ -282,33 +279,38 @@ class Data:
         for label in () if wanted.ends is None else wanted.ends.closed_by:
             if label not in labels:
                 raise SettingError(f"closed_by names {label!r}, which is no label of the data")
-        sums = {name: sum(getattr(each, name) for each in found) for name in Survey._fields[1:6]}
-        self.n_sequences, self.n_complete, self.n_events, self.n_ticks, self.tied_order = sums.values()
-        numbers = {name: sum(getattr(each.origin, name) for each in found) for name in _NUMBERS}
-        if numbers["other_lifecycle"] and not self.n_events and not numbers["unlabelled"]:
-            known = ", ".join(repr(text[:40]) for text in sorted({*found[0].lifecycles}))
+        self.n = n = sum((each.numbers for each in found), Counter[str]())
+        if n["other_lifecycle"] and not n["events"] and not n["unlabelled"]:
+            known = ", ".join(repr(text[:40]) for text in found[0].shard.lifecycles)
             raise DataError(f"no event of {FRAME} has lifecycle={wanted.lifecycle!r}; there are {known}")
         tied = min((each.origin.tied_case for each in found if each.origin.tied_case), default=None)
         per_case = (chosen.weight, chosen.lifecycle, chosen.attributes)
         origin = Origin(chosen.case, chosen.event, chosen.order or (), *per_case)
-        self.origin = replace(origin, tied_case=tied, **numbers)
+        self.origin = replace(origin, tied_case=tied, **{name: n[name] for name in _NUMBERS})
         if chosen.order:
-            refuse_ties(Ties(self.tied_order, tied), wanted, chosen.order[0], FRAME)
-        warn_of_ties(self.tied_order, self.n_events, self.origin, wanted, FRAME)
+            refuse_ties(Ties(n["tied"], tied), wanted, chosen.order[0], FRAME)
+        warn_of_ties(n["tied"], n["events"], self.origin, wanted, FRAME)
         self.has_ticks = any(each.has_ticks for each in found)
-        units = {each.time_unit for each in found if each.n_events}
-        if len(units) > 1:
+        filled = [each for each in found if each.numbers["events"]]
+        units, families = ({each.time_unit for each in filled}, {each.shard.families for each in filled})
+        if len(units) > 1 or len(families) > 1:
+            kinds = ", ".join(sorted({family for each in families for family in each}))
             raise DataError(
-                f"column {(chosen.order or ('',))[0]!r} of {FRAME} holds whole numbers in some rows and "
-                "others elsewhere; cast it to one type of numbers or times"
+                f"the order columns of {FRAME} cannot be put in order: text in them is of several kinds "
+                f"({kinds}, whole or not); write all alike, or cast them to numbers or timestamps"
             )
         self.time_unit = next(iter(units), None)
         self.scale = None
         if chosen.weight is not None:
-            self.scale = FIXED_POINT if any(each.n_fractions for each in found) else 1
+            self.scale = FIXED_POINT if n["fractions"] else 1
             refuse_overflow(sum(each.weight for each in found) * self.scale, self.scale)
         self.finish = Finish(labels, _named(frame, found))
-        _warn_of_kernels(found)
+        if n["in NumPy"] and kernels.backend() == "native":
+            warnings.warn(
+                f"{n['in NumPy']} of {len(found)} tasks count in NumPy, which takes tens of times as long: "
+                "summarkov is there without its compiled part; install a wheel of it on the workers",
+                stacklevel=3,
+            )
         return self
 
 
@@ -323,17 +325,6 @@ def _named(frame: Frame, found: Sequence[Survey]) -> AttributeNames | None:
     if not columns:
         return None
     return attribute_names(columns, frame.wanted, FRAME if frame.wanted.cases is None else CASES)
-
-
-def _warn_of_kernels(found: Sequence[Survey]) -> None:
-    """Warn if workers count far more slowly than they need."""
-    plain = sum(each.backend != "native" for each in found)
-    if plain and kernels.backend() == "native":
-        warnings.warn(
-            f"{plain} of {len(found)} tasks count in NumPy, which takes tens of times as long: "
-            "summarkov is there without its compiled part; install a wheel of it on the workers",
-            stacklevel=4,
-        )
 
 
 def _forget(shards: Any) -> None:
@@ -351,7 +342,7 @@ class SparkSource(EventSource):
         self, data: Data, memory: int, steps: tuple[Step, ...] = (), *, has_ends: bool | None = None
     ) -> None:
         self._data, self.memory, self._steps = data, memory, steps
-        self._has_ends = data.n_complete > 0 if has_ends is None else has_ends
+        self._has_ends = data.n["complete"] > 0 if has_ends is None else has_ends
         self._with_keys = False
         named = data.finish.named
         empty = EventSequences([], [0], data.finish.labels)
@@ -365,12 +356,12 @@ class SparkSource(EventSource):
         self.attributes = () if empty.attributes is None else empty.attributes.names
         ends = (END,) if self._has_ends and END not in empty.labels else ()
         self.labels = tuple(sorted((*empty.labels, *self.attributes, *ends)))
-        self.n_sequences, self.tied_order, self.origin = data.n_sequences, data.tied_order, data.origin
+        self.n_sequences, self.tied_order, self.origin = data.n["sequences"], data.n["tied"], data.origin
         self.has_ticks, self.time_unit, self.scale = data.has_ticks, data.time_unit, data.scale or 1
         if not steps and not data.scale and not self.attributes:
-            counts = {**data.label_counts, END: data.n_complete}
+            counts = {**data.label_counts, END: data.n["complete"]}
             self.label_counts = np.array([counts.get(label, 0) for label in self.labels], np.int64)
-            self.n_ticks = data.n_ticks + data.n_complete
+            self.n_ticks = data.n["ticks"] + data.n["complete"]
 
     @property
     def n_partitions(self) -> int:
@@ -380,7 +371,7 @@ class SparkSource(EventSource):
     @property
     def n_events(self) -> int:
         """The number of events; the end of a sequence is none."""
-        return super().n_events if self._steps else self._data.n_events
+        return super().n_events if self._steps else self._data.n["events"]
 
     def close(self) -> None:
         """Let the cluster forget the events; sources that were made from this one, too."""
