@@ -115,14 +115,11 @@ def test_prepared_as_in_memory(spark):
     events = sm.read_events(table, **how)
     steps = {
         "map": lambda data: data.map_labels({"C": "A"}),
-        "pool": lambda data: data.pool_rare(320 if data is events else 600),
         "collapse": lambda data: data.collapse_repeats(),
         "start": lambda data: data.add_start().map_labels(str.lower),
     }
     with sm.scan_spark(spark.createDataFrame(table), partitions=3, **how) as source:
         for name, step in steps.items():
-            if name == "pool":
-                continue
             mine, others = step(source), MemorySource(step(events), sample_weight=events.weights)
             assert mine.labels == others.labels
             assert mine.label_counts.tolist() == others.label_counts.tolist()

@@ -17,11 +17,11 @@ from urllib.parse import quote
 import numpy as np
 
 from summarkov.arrow import pa, parquet
-from summarkov.errors import DataError, SettingError, StoreError, UnknownLabelError, naming_the_disk
+from summarkov.errors import DataError, SettingError, StoreError, naming_the_disk
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments, TimeUnit, join_moments
 from summarkov.events.prepare import RARE
-from summarkov.events.vocabulary import iterate, label_text, vocabulary_of
+from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, vocabulary_of
 from summarkov.read import read_events
 
 NewLabels = Literal["add", "refuse", "pool"]
@@ -60,15 +60,13 @@ class _Listed(NamedTuple):
         fixed = {*(self.labels or ()), *([RARE] if self.new_labels == "pool" else [])}
         return tuple(sorted(fixed | found if self.new_labels == "add" else fixed))
 
-    def check(self, folder: Path, parts: Sequence[_Part]) -> None:
+    def check(self, folder: Path, parts: Sequence[_Part], events: Sequence[EventSequences]) -> None:
         """Refuse parts that cannot join these."""
-        for part in parts:
+        for part, held in zip(parts, events, strict=True):
             if part.name in {each.name for each in self.parts}:
                 raise SettingError(f"there is a part {part.name!r} already; forget it first to replace it")
             if self.new_labels == "refuse" and self.labels is not None:
-                for label in part.about["labels"]:
-                    if label not in self.labels:
-                        raise UnknownLabelError(label, self.labels)
+                refuse_unknown_labels(held.labels, held.label_counts, self.labels)
         if len({tuple(part.about["unit"] or ()) for part in (*self.parts, *parts)}) > 1:
             raise SettingError(
                 f"some parts of {folder} have times and others have none, or times of another type; read all "
@@ -121,9 +119,16 @@ class CountStore:
                 f"{self.folder} was written by an earlier version of summarkov; name a new folder, and add "
                 "every part to it from the files that it was made of"
             )
-        if not (self.folder / _MANIFEST).exists():
+        if not self._is_made():
             self._make(None if labels is None else vocabulary_of(labels), new_labels)
         self._list()
+
+    def _is_made(self) -> bool:
+        """Whether there is a store; a process that was killed may have left an empty database."""
+        if not (self.folder / _MANIFEST).exists():
+            return False
+        with self._opened("rw") as database:
+            return bool(database.execute("SELECT name FROM sqlite_master").fetchall())
 
     def _make(self, labels: Sequence[str] | None, new_labels: str) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -131,7 +136,7 @@ class CountStore:
         if any(name not in ours and not _FILE.fullmatch(name) for name in os.listdir(self.folder)):
             raise StoreError(f"{self.folder} holds something else; name a folder that is empty or not there")
         with self._changing() as database:
-            if not database.execute("SELECT name FROM sqlite_master").fetchall():
+            if not database.execute("SELECT name FROM sqlite_master").fetchall():  # nobody else has
                 for statement in _TABLES.strip().split("\n"):
                     database.execute(statement)
                 said = None if labels is None else json.dumps(list(labels))
@@ -298,7 +303,7 @@ class CountStore:
     ) -> None:
         """Write the files of parts, then their rows. Files that no row names are of a process that ended."""
         parts = [_Part(name, f"part-{uuid.uuid4().hex}.parquet", _about(events)) for name, events in new]
-        listed.check(self.folder, parts)
+        listed.check(self.folder, parts, [events for _, events in new])
         known = {part.file for part in listed.parts}
         for left in (file for file in os.listdir(self.folder) if _FILE.fullmatch(file) and file not in known):
             (self.folder / left).unlink(missing_ok=True)

@@ -371,7 +371,9 @@ class SparkSource(EventSource):
     @property
     def n_events(self) -> int:
         """The number of events; the end of a sequence is none."""
-        return super().n_events if self._steps else self._data.n["events"]
+        if not self._steps:
+            return self._data.n["events"]
+        return sum(self._data.ask(partial(_n_events, self._counting(None)), "events"))
 
     def close(self) -> None:
         """Let the cluster forget the events; sources that were made from this one, too."""
@@ -478,6 +480,10 @@ class SparkSource(EventSource):
         found = self._then(methodcaller("only", drawn))
         found.n_sequences = sum(len(keys) for keys in found.sequence_keys())
         return found
+
+
+def _n_events(counting: Counting[Any], shard: Shard) -> int:
+    return counting.source(shard).n_events
 
 
 def _sequences(counting: Counting[Any], shard: Shard) -> tuple[HashArray, BoolArray, IntArray | None]:

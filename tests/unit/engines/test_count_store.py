@@ -278,6 +278,13 @@ def test_a_process_that_is_ended_loses_at_most_its_part(tmp_path, number):
     assert len(list(store.folder.glob("part-*"))) == len(store.names)
 
 
+def test_a_process_that_was_killed_while_it_made_the_store(tmp_path):
+    (tmp_path / "store.sqlite").touch()
+    store = sm.CountStore(tmp_path, labels=["a"])
+    store.add("first", [["a"]])
+    assert sm.CountStore(tmp_path).names == ("first",)
+
+
 def test_a_store_that_cannot_be_written_can_be_fitted(store, month):
     before = {path.name: path.stat().st_mtime_ns for path in store.folder.iterdir()}
     for path in (*store.folder.iterdir(), store.folder):
