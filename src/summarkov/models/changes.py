@@ -12,13 +12,7 @@ import numpy as np
 
 from summarkov.confidence import RateRatio, rate_ratio, widening
 from summarkov.confidence.adjusted import compared_ratios, limits_of_ratios
-from summarkov.engines import (
-    Bootstrap,
-    MemorySource,
-    ReplicatedSource,
-    StateCounts,
-    StatesRequest,
-)
+from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
 from summarkov.engines.work import CountWork
 from summarkov.errors import SettingError
 from summarkov.explain import Contrast, EdgeDifference, Influence, contrasts_in_table, influence_of
