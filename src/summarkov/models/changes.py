@@ -6,13 +6,20 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from summarkov.confidence import RateRatio, rate_ratio, widening
 from summarkov.confidence.adjusted import compared_ratios, limits_of_ratios
-from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
+from summarkov.engines import (
+    Bootstrap,
+    CountStore,
+    MemorySource,
+    ReplicatedSource,
+    StateCounts,
+    StatesRequest,
+)
 from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions
 from summarkov.engines.work import CountWork
 from summarkov.errors import SettingError
@@ -22,9 +29,6 @@ from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.models.graph import InfluenceGraph
 from summarkov.settings import check_level
 from summarkov.summaries import BinarySummary, Summary
-
-if TYPE_CHECKING:
-    from summarkov.engines.count_store import CountStore
 
 
 @dataclass(frozen=True)

@@ -120,12 +120,12 @@ REFUSES = {
     "ReadEvents.transform": (lambda e: sm.ReadEvents().transform(e), IN_MEMORY),
     "ReadEvents.fit_transform": (lambda e: sm.ReadEvents().fit_transform(e), IN_MEMORY),
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
-    "predict_frame": (lambda e: sm.predict_frame(MODEL, e), "takes a Spark DataFrame, not StreamSource"),
-    "scan_spark": (sm.scan_spark, "takes a Spark DataFrame, not StreamSource"),
+    "predict_frame": (lambda e: sm.predict_frame(MODEL, e), "takes a Spark DataFrame, not MemorySource"),
+    "scan_spark": (sm.scan_spark, "takes a Spark DataFrame, not MemorySource"),
     "CountStore.add": (lambda e: sm.CountStore(tempfile.mkdtemp()).add("day", e), IN_MEMORY),
-    "EventSequences.from_lists": (sm.EventSequences.from_lists, "and a StreamSource holds many; give one"),
-    "explain": (MODEL.explain, "and a StreamSource holds many; give one of them"),
-    "InfluenceGraph.explain_next": (WHOLE.explain_next, "and a StreamSource holds many; give one of them"),
+    "EventSequences.from_lists": (sm.EventSequences.from_lists, "and a MemorySource holds many; give one"),
+    "explain": (MODEL.explain, "and a MemorySource holds many; give one of them"),
+    "InfluenceGraph.explain_next": (WHOLE.explain_next, "and a MemorySource holds many; give one of them"),
 }
 
 #: What else can be asked of events in memory only.
