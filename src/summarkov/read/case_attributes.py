@@ -317,7 +317,8 @@ def _table_of(table: Any, source: str) -> pa.Table:
             schema = parquet_schema(source)
             for field in filter(lambda field: pa.types.is_nested(field.type), schema):
                 raise no_labels(field.name, source, field.type)  # before it is read, which may be much
-            return pa.Table.from_batches(parquet_batches(source, schema.names), schema)
+            batches = [*parquet_batches(source, schema.names)]
+            return pa.Table.from_batches(batches) if batches else schema.empty_table()
         raise SettingError(f"attributes are read from .csv, .tsv or .parquet, and {source} is none of these")
     if isinstance(table, Mapping):
         return pa.table(dict(table))

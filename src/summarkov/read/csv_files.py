@@ -168,6 +168,8 @@ def csv_batches(path: str, header: Header, names: Sequence[str] | None) -> Itera
         with open_text(path) as text, arrow_csv.open_csv(_Watched(text, scan), **how) as reader:
             yield from reader
     except pa.ArrowException as error:
+        if "Empty CSV file" in str(error):  # but for its header
+            return
         if scan.n_quotes:
             refuse_open_quotes(path, header.delimiter)
         raise DataError(_reason(path, header, str(error))) from error

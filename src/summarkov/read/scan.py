@@ -199,6 +199,11 @@ class _Scan:
     def chunks(self) -> Iterator[EventSequences]:
         """All events, some whole sequences at a time."""
         if self.kind == "jsonl":
+            if self.wanted.drop_duplicates:
+                raise SettingError(
+                    f"duplicates are rows of a table, and {self.paths[0]} has none; leave out "
+                    "drop_duplicates=True"
+                )
             parts = self._again(self._lines())
         elif self.files.of_lists:
             refuse_no_order(self.wanted, self.paths[0])
@@ -243,7 +248,7 @@ class _Scan:
             ids,
             moments=moments,
             attributes=None if self.named is None else self.named.attributes(of_cases),
-            weights=None if weight is None else weights_of(of_cases[weight]),
+            weights=None if weight is None else weights_of(found.of_cases[weight]),
         )
         return with_ends(events, wanted.ends or AskedEnds.default())
 

@@ -77,6 +77,9 @@ def read_table(source: Any, wanted: Wanted) -> EventSequences:
 
 def read_table_file(path: str, wanted: Wanted, format: str) -> EventSequences:
     """Read the needed columns of a file into memory; see :class:`TableFiles`."""
+    with open_file(path) as file:  # which says what is wrong with it
+        if not file.seekable():  # it is opened once more
+            raise DataError(f"{path} is not a regular file; save it as one first")
     files = TableFiles([path], format, wanted)
     blocks = [block.table for block in files.blocks()]
     table = pa.concat_tables(blocks) if blocks else files.nothing

@@ -11,9 +11,9 @@ import oracle_joint
 import summarkov as sm
 from strategies import examples
 from summarkov.comparison import KneserNeyContender
-from summarkov.read import scan_events
 from summarkov.errors import SettingError
 from summarkov.kernels import Index
+from summarkov.read import scan_events
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

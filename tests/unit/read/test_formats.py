@@ -7,7 +7,6 @@ import pytest
 
 from refusals import refused
 from summarkov.errors import DataError, SettingError
-from summarkov.events.vocabulary import END
 from summarkov.read import files, read_events, scan_events
 
 #: What is said of many ties is the topic of test_ties_warning.
@@ -232,7 +231,7 @@ def test_exports_of_tools_need_no_options(write, text):
     assert events.ids == ("2",)
     assert events.to_lists() == [["b", "a"]]
     with scan_events("log.csv") as source:
-        assert source.labels == (END, "a", "b")
+        assert source.labels == ("a", "b")
         assert source.n_events == 2
 
 
@@ -292,7 +291,7 @@ def test_a_folder_of_packed_files(write):
     write("a.csv.gz", gzip.compress(b"case,event\n1,a\n"))
     write("b.csv", "case;event\n1;b\n")
     with scan_events(".") as source:
-        assert source.labels == (END, "a", "b")
+        assert source.labels == ("a", "b")
 
 
 def test_damaged_and_empty_packed_files(write):
