@@ -17,9 +17,11 @@ from summarkov.kernels.index import UNLIMITED
 from summarkov.kernels.resampling import _random_numbers
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
-#: Counts of an edge: the keys of its strata, ``counts[stratum, 1 + 3 * replicates]`` (positions; then of each
-#: replicate the positions and the hits with the influencer in the window, and all hits), the number of events
-#: of the influencer, and of those that are in sequences of one block.
+#: Counts of an edge: the keys of its strata (how far from the start they are; whether what stands there is in
+#: its window or not, just as the last label of the strata is; and which labels of the strata are),
+#: ``counts[stratum, 1 + 3 * replicates]`` (positions; then of each replicate the positions and the hits with
+#: the influencer in the window, and all hits), the number of events of the influencer, and of those that are
+#: in sequences of one block.
 OrderCounts = tuple[IntArray, IntArray, int, int]
 
 
@@ -82,7 +84,11 @@ def _counted(events: OrderEvents, edges: OrderEdges, row: Sequence[int], replica
         for sequence in events.held_by[events.held == label].tolist():
             there[elements.starts[sequence] : elements.starts[sequence + 1]] = True
         pattern |= there.astype(np.int64) << bit
-    key = (events.stratum[elements.tick] << (last - first)) | pattern
+    alike = np.ones(elements.n, bool)
+    if last > first and not fixed and not events.together:  # one label each
+        reach = edges.reaches[last - 1].tolist()
+        alike = elements.known(events.codes, reach[0], bool(reach[1])) == (pattern >> (last - first - 1) > 0)
+    key = ((2 * events.stratum[elements.tick] + alike) << (last - first)) | pattern
     weight = np.ones(elements.n, np.int64) if events.weights is None else events.weights[elements.sequence]
     made: _Rotated | _Scattered
     if fixed:
@@ -123,6 +129,15 @@ class _Elements:
         """Which of them hold one of some rows."""
         found = np.zeros(self.n, bool)
         found[self.of[rows[self.shown]]] = True
+        return found
+
+    def known(self, codes: CodeArray, lookback: int, in_time: bool) -> BoolArray:
+        """Which of them have their own label in their window."""
+        found, mine = np.zeros(self.n, bool), np.empty(self.n, np.int32)
+        mine[self.of] = codes[self.shown]
+        for code in np.unique(mine):
+            some = np.flatnonzero(mine == code)
+            found[some] = self.in_window(some, lookback, in_time)[some]
         return found
 
     def in_window(self, some: IntArray, lookback: int, in_time: bool) -> BoolArray:

@@ -242,7 +242,7 @@ def test_an_inhibition_beside_an_amplification_is_left():
     assert not edge.is_crowding_out
     assert edge.remainder.ratio < 0.4
     assert found.of("a", "b").remainder.without == ("c",)
-    assert found.of("a", "b").remainder.ratio > 1.5
+    assert found.of("a", "b").remainder.ratio > 1.2
     assert found.of("a", "b").local_ratio > 3
     told = {(e.influencer, e.target): e.competition for e in graph.edges_}
     assert told["a", "c"] is False
