@@ -253,10 +253,10 @@ class Influence(Record):
     def shown_effect(self) -> str:
         """The effect; "unclear" where counts do not allow a verb.
 
-        That is where follow rates point another way than the ratio, where the two rates do and are all that
-        is shown, and where nothing is comparable.
+        That is where follow rates or the order test point another way than the ratio, where the two rates do
+        and are all that is shown, and where nothing is comparable.
         """
-        is_doubtful = self.directions_differ or (self.is_raw and self.is_reversed)
+        is_doubtful = self.directions_differ or self.is_turned or (self.is_raw and self.is_reversed)
         return "unclear" if self.not_comparable or is_doubtful else self.effect
 
     @property

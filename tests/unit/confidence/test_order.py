@@ -259,6 +259,7 @@ def test_order_may_work_the_other_way_round():
     assert (edge.effect, edge.order) == ("amplifies", "depends on order")
     assert edge.order_high < 1
     assert edge.is_turned
+    assert (edge.shown_effect, edge.set_aside) == ("unclear", "unclear direction")
     assert not replace(edge, order_ratio=1.2).is_turned
     assert found.of("a", "b").shuffled > found.of("a", "b").observed
 
