@@ -291,7 +291,8 @@ def test_each_has_a_line_with_the_option_that_mends_it(tmp_path):
             "Hint: 1 row is a duplicate: same case, event and 'time' as an earlier row; --drop-dup" in words
         )
         assert (
-            "Hint: every sequence begins with 'go': that it stands first is no influence; --drop-first" in words
+            "Hint: every sequence begins with 'go': that it stands first is no influence; --drop-first"
+            in words
         )
     arguments = ["describe", str(path), "--missing", "skip", "--drop-duplicates", "--json"]
     found = json.loads(CliRunner().invoke(app, arguments).stdout)
