@@ -225,7 +225,7 @@ def _print_next(console: Page, graph: InfluenceGraph, why: Sequence[Explanation]
         console.print(HARDLY, style="dim")
     if any(each.seen == "never" for each in why):
         console.print(
-            "Histories like this one were not seen: probabilities beside *0 are guesses, and the others shrink "
+            "Histories like this one were not seen: probabilities beside *0 are guesses, and others shrink "
             "with them. Give all events of the case, from its start."
         )
     console.print()
