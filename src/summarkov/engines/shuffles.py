@@ -38,7 +38,7 @@ MOST_STRATA = 50
 class Shuffles:
     """``n`` times the same sequences, the events of an influencer moved against the others at random.
 
-    Events move only inside of blocks of ``within`` positions of their sequence, or of that much time from its
+    Events move only inside blocks of ``within`` positions of their sequence, or of that much time from its
     first event on; with None in the whole
     sequence. The first ``kept`` positions of each stay where they are, and so do times. How far they move
     follows from the seed, the number of the replicate and the key of the sequence alone, so wherever a

@@ -1,7 +1,7 @@
 """What an edge is compared with: the same sequences, its influencer's events moved against all the others.
 
 Events of the influencer Z and all others are two processes if Z has no influence. So the order of the
-others is kept, and turned against Z's by a random number of steps inside of each block: every other event
+others is kept, and rotated against Z's by a random number of steps inside each block: every other event
 takes what is in its own past along, and meets Z where it comes to stand. Where the target is Z itself, or
 stays in place, Z's events are scattered over their block instead.
 """
@@ -171,7 +171,7 @@ def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
 
 
 class _Rotated:
-    """The others turn inside of blocks.
+    """The others rotate inside blocks.
 
     Those count that differ from the one before (unless events happen together), and come neither after the
     target nor after what is left out.
@@ -226,7 +226,7 @@ class _Rotated:
 
 
 class _Scattered:
-    """Events of the influencer are scattered inside of blocks, over all places of events that do not stay."""
+    """Events of the influencer are scattered inside blocks, over all places of events that do not stay."""
 
     def __init__(
         self,

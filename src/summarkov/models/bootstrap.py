@@ -271,7 +271,7 @@ class Resampled:
             Another name for ``seed``; give one of them.
         blocks : int or names, optional
             What to draw instead of sequences, for events that hang together: names of groups, one per
-            sequence; or blocks inside of sequences, as a number of events in a row or as one name per event
+            sequence; or blocks inside sequences, as a number of events in a row or as one name per event
             (such as the document it is from). The past of an event is what it was, whatever else is drawn. A
             single sequence is cut into blocks of N^(1/3) events unless told otherwise.
         level : float

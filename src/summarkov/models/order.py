@@ -142,8 +142,8 @@ class OrderTested(Resampled):
     ) -> OrderTest:
         """Test which edges depend on the order of events, and which only on what occurs in one sequence.
 
-        For each edge, the influencer's events stay in place and all others are turned against them by a
-        random number of steps inside of blocks, ``n`` times. That keeps what each block is made of, and the
+        For each edge, the influencer's events stay in place and all others rotate against them by a
+        random number of steps inside blocks, ``n`` times. That keeps what each block is made of, and the
         runs of influencer and target, and destroys the order between them. For an influence on itself or on
         the end of a case the influencer's events are scattered over their block instead. The result is kept
         in ``order_``, merged into ``edges_``, shown with the graph and saved with it. See
