@@ -10,7 +10,7 @@ from paper.published import published
 from paper.section import Section
 from summarkov.comparison import Contender
 from summarkov.comparison.run import Checkpoint
-from summarkov.comparison.tuned import Tuned
+from summarkov.comparison.measures import Tuned
 from summarkov.comparison.tuning import Split
 from summarkov.errors import DataError
 from summarkov.io import read_events

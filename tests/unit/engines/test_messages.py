@@ -13,8 +13,6 @@ from hypothesis.extra import numpy as arrays
 
 from strategies import examples
 from summarkov import errors
-from summarkov.comparison.measures import Found, Sums
-from summarkov.comparison.next_event import NextEvent
 from summarkov.engines import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.messages import pack, pack_error, unpack, unpack_error
 from summarkov.errors import SettingError, SummarkovError, UnknownLabelError
@@ -73,13 +71,11 @@ def test_states_of_ones_own_come_back():
 def test_every_kind_of_answer_comes_back():
     rng = np.random.default_rng(2)
     table, big = rng.integers(0, 2**40, (4, 3)), ExactSum.of(rng.normal(size=50) * 1e200)
-    sums = Sums.of(rng.random(9), rng.random(9) < 0.5, rng.normal(size=3))
     answers = [
         StateCounts(rng.integers(0, 3, (4, 2)).astype(np.int8), table),
         CandidateCounts(table[:, :1].astype(np.int16), table, rng.integers(0, 9, (2, 4, 1, 3))),
         RecencyCounts(table, table[:0], table[:, :0], np.asfortranarray(table)),
         Measured(big, ExactSum(0, -math.inf), ExactSum()),
-        Found((sums, sums + sums), NextEvent(3, 4, 5, big), ((7, rng.random(5)), (8, np.empty(0)))),
     ]
     found = unpack(pack(answers))
     assert same(found, answers)
