@@ -159,10 +159,11 @@ def log_likelihoods(
     parts: Sequence[EventSequences], contender: str, asked: Mapping[str, Predictor]
 ) -> dict[str, float]:
     """The log-likelihood of each target, summed over all positions."""
-    return {
-        target: math.fsum(ask(contender, predictor, part, target).by_sequence.sum() for part in parts)
-        for target, predictor in asked.items()
-    }
+    found: dict[str, list[float]] = {target: [] for target in asked}
+    for part in parts:  # one after the other, so that what predictors keep of a piece is at hand
+        for target, predictor in asked.items():
+            found[target].append(float(ask(contender, predictor, part, target).by_sequence.sum()))
+    return {target: math.fsum(each) for target, each in found.items()}
 
 
 # ---------------------------------------------------------------------- measuring
