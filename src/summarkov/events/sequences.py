@@ -691,6 +691,16 @@ class EventSequences:
             )
         return self.only_rows(not_repeated(self.codes, self.offsets))
 
+    def drop_first(self) -> EventSequences:
+        """Leave out the first event of every sequence, such as a registration with which all of them begin.
+
+        Events that happened together with it go, too.
+
+        >>> EventSequences.from_lists([["register", "a", "b"], ["register"]]).drop_first().to_lists()
+        [['a', 'b'], []]
+        """
+        return self.only_rows(self.positions > 1)
+
     def only_rows(self, keep: BoolArray) -> EventSequences:
         """The events that are kept; a tick of which none is goes."""
         before = np.concatenate([[0], np.cumsum(keep)])
