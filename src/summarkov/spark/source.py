@@ -78,10 +78,9 @@ def scan_spark(
         In how many parts to cut the data, each of which is a task; by default of a million events each. A
         case is in one part.
     **reading
-        ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events`. A table of
-        ``attributes`` may be a dataframe. Rows with the same place in the order stay as they come, by file
-        and row, and with ``order=False`` all do; Spark keeps the order of rows only where files are read as
-        they are, so name a column if you can.
+        ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events`. Rows with
+        the same place in the order stay as they come, by file and row, and with ``order=False`` all do;
+        Spark keeps the order of rows only where files are read as they are, so name a column if you can.
 
     The workers need this package too, in the same version; see the guide to Spark.
     """
