@@ -14,10 +14,10 @@ from tests import oracle_effects as effects
 
 import summarkov as sm
 from paper.coverage import coverage_where_sequences_differ
+from paper.loans import loan_process
 from summarkov.confidence import exact_intervals
 from summarkov.explain import Influence
 from summarkov.simulate import Dynamics
-from summarkov.simulate.example import loan_process
 from summarkov.typing import FloatArray
 
 RATES = (0.005, 0.02, 0.1, 0.3, 0.5)

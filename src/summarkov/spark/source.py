@@ -149,11 +149,8 @@ class Prepared:
         return MemorySource(events, sample_weight=weights)
 
 
-def _count(prepared: Prepared, work: Work[Answer], with_keys: bool, shard: Shard) -> Answer:
-    source = prepared.source(shard)
-    if with_keys:  # which works that draw or shuffle sequences need
-        source.sequence_keys()
-    return source.run(work)
+def _count(prepared: Prepared, work: Work[Answer], shard: Shard) -> Answer:
+    return prepared.source(shard).run(work)
 
 
 def _n_events(prepared: Prepared, shard: Shard) -> int:
@@ -163,7 +160,7 @@ def _n_events(prepared: Prepared, shard: Shard) -> int:
 def _sequences(prepared: Prepared, shard: Shard) -> tuple[HashArray, BoolArray, IntArray | None]:
     """The keys of the sequences of a shard, which have something to count, and their weights."""
     source = prepared.source(shard)
-    (keys,) = source.sequence_keys()
+    keys = source.sequence_keys()
     return keys, np.isin(keys, source.filled_keys()), source.weights
 
 
@@ -338,7 +335,7 @@ class SparkSource(EventSource):
 
     def __init__(self, data: Data, memory: int, prepared: Prepared | None = None) -> None:
         self._data, self.memory, self._prepared = data, memory, prepared or data.prepared
-        self._with_keys, prepared = False, self._prepared
+        prepared = self._prepared
         self._nothing = prepared.events(Shard(EventSequences([], [0], []), {}))
         attributes = self._nothing.attributes
         self.attributes = () if attributes is None else attributes.names
@@ -368,19 +365,17 @@ class SparkSource(EventSource):
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every shard; only the answers come back to the driver."""
-        count = partial(_count, self._prepared, work, self._with_keys)
+        count = partial(_count, self._prepared, work)
         return work.total(self._data.total(count, work) or [count(Shard(EventSequences([], [0], []), {}))])
 
     # ------------------------------------------------------------------ of sequences
 
-    def sequence_keys(self) -> Sequence[HashArray]:
+    def sequence_keys(self) -> HashArray:
         """Numbers for the names of sequences; 8 bytes per sequence come to the driver, once."""
-        self._with_keys = True
-        return [keys for keys, _, _ in self._sequences]
+        return np.concatenate([np.empty(0, np.uint64), *(keys for keys, _, _ in self._sequences)])
 
     def filled_keys(self) -> HashArray:
         """The keys of all sequences with something to count."""
-        self._with_keys = True
         keys = [keys[filled] for keys, filled, _ in self._sequences]
         return np.concatenate([np.empty(0, np.uint64), *keys])
 
@@ -463,5 +458,5 @@ class SparkSource(EventSource):
     def only(self, drawn: Drawn) -> SparkSource:
         """The sequences that were drawn, however often. This takes a pass."""
         found = self._then(methodcaller("only", drawn))
-        found.n_sequences = sum(len(keys) for keys in found.sequence_keys())
+        found.n_sequences = len(found.sequence_keys())
         return found
