@@ -37,7 +37,7 @@ def map_events(
     of the chunks.
 
     >>> from summarkov.read.scan import TemporaryFolder
-    >>> chunks = [EventSequences.from_lists(each, labels="AB") for each in ([["A", "B"]], [["B"], []])]
+    >>> chunks = [EventSequences.from_lists(each, labels=["A", "B"]) for each in ([["A", "B"]], [["B"], []])]
     >>> with map_events(chunks, TemporaryFolder(), dict) as events:
     ...     events.to_lists(), events.rows.codes.tolist()
     ([['A', 'B'], ['B'], []], [1, 2, 0, 2, 0, 0])
