@@ -18,7 +18,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from summarkov.cli import interrupting
-from summarkov.cli.printing import errors
+from summarkov.cli.page import errors
 from summarkov.errors import SummarkovError, without_secrets
 from summarkov.wording import visible
 
@@ -46,7 +46,6 @@ _OPTIONS = {
     "date_format='%d/%m/%Y %H:%M'": "--date-format '%d/%m/%Y %H:%M'",
     "attributes=": "--attribute",
     "times=True": "--times",
-    "period=": "--within",
     "ties='together'": "--ties together",
     "missing='skip'": "--missing skip",
     "drop_duplicates=True": "--drop-duplicates",

@@ -1,11 +1,11 @@
-"""One file per command, or per few that belong together. Here: tests of the edges of a graph, for several."""
+"""One file per few commands that belong together. Here: tests of the edges of a graph, for several."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.printing import errors, progress
+from summarkov.cli.page import Line, errors, progress
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
@@ -21,20 +21,6 @@ class _TooSlow(Exception):
     """The test would take longer than it may."""
 
 
-def blocks_of(text: str) -> int | str:
-    """A number of positions, a time, or the name of a column."""
-    return int(text) if text.strip().isdecimal() else text
-
-
-def period_of(within: str | None) -> str | None:
-    """The column that ``--within`` names, which events are then read with; else None."""
-    from summarkov.settings import read_time
-
-    if within is None or read_time(within, "--within") is not None:
-        return None
-    return within
-
-
 def add_order_test(
     graph: InfluenceGraph,
     events: EventSequences | EventSource,
@@ -43,40 +29,30 @@ def add_order_test(
     seed: int = 0,
     learned_in: float | None = None,
 ) -> None:
-    """Test the edges of a graph, unless that takes far longer than it took to learn them.
+    """Test the edges of a graph, if it has any, unless that takes far longer than it took to learn them.
 
     ``learned_in`` are the seconds of learning; without them it is done however long it takes.
     """
+    first = next(iter(graph.models_.values()))
+    if not first.fitted.summary.by_label or not any(graph.influencers_.values()):
+        return
     began = time.monotonic()
     allowed = None if learned_in is None else max(TIMES * learned_in, SECONDS)
+    blocks: Any = "auto" if within is None else int(within) if within.strip().isdecimal() else within
     with progress("Shuffling", SHUFFLES, "shuffles") as advance:
 
-        def told(done: int, total: int) -> None:
+        def step(done: int, total: int) -> None:
             advance(done, total)
             needed = (time.monotonic() - began) / max(done, 1) * total
             if allowed is not None and done < total and needed > allowed:
                 raise _TooSlow(needed)
 
         try:
-            graph.order_test(
-                events,
-                n=SHUFFLES,
-                within="auto" if within is None else blocks_of(within),
-                seed=seed,
-                progress=told,
-            )
+            graph.order_test(events, n=SHUFFLES, within=blocks, seed=seed, progress=step)
         except _TooSlow as slow:
             minutes = f"{float(slow.args[0]) / 60:.0f} minutes"
-            errors().print_line(
-                f"No order test: it would take about {minutes}. --order-test does it all the same, "
-                "--no-order-test says nothing.",
-            )
-
-
-def has_edges(graph: InfluenceGraph) -> bool:
-    """Whether there is something to test."""
-    first = next(iter(graph.models_.values()))
-    return first.fitted.summary.by_label and any(graph.influencers_.values())
+            told = f"No order test: it would take about {minutes}. --order-test does it all the same, "
+            errors().show([Line(f"{told}--no-order-test says nothing.")])
 
 
 def add_confidence(graph: InfluenceGraph, events: EventSequences | EventSource, **settings: Any) -> None:
