@@ -1,5 +1,5 @@
 # Each works from a fresh clone and installs what it needs into .venv: demo, test, quick, bare, lint, wheel, docs, bench, scale,
-# reproduce, claims, calibration, text, explore, fuzz, differential, mutants, sanitize, load, coverage.
+# reproduce, claims, calibration, text, explore, fuzz, differential, golden, mutants, sanitize, load, coverage.
 PYTHON ?= python3
 VENV := .venv
 BARE := .venv-bare
@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE =# the tests start many Pythons, and what one has compiled serves the next
 
-.PHONY: demo test quick bare lint wheel docs bench scale reproduce claims calibration text explore fuzz differential mutants sanitize load coverage clean
+.PHONY: demo test quick bare lint wheel docs bench scale reproduce claims calibration text explore fuzz differential golden mutants sanitize load coverage clean
 
 demo: $(VENV)/.core
 	$(BIN)/summarkov demo --output demo
@@ -87,6 +87,10 @@ fuzz: $(VENV)/.fuzz
 TABLES ?= 10000
 differential: $(VENV)/.test
 	nice -n 10 $(BIN)/python -m fuzz.differential --tables $(TABLES)
+
+# Do outputs, model files and pages stay what they were at an earlier commit? ARGS="--only shop" compares some of them.
+golden: $(VENV)/.test
+	nice -n 10 $(BIN)/python tools/golden.py $(ARGS)
 
 # Small changes of the code that counts, scores and searches: does a test notice? ARGS="--of 20" tries some of them,
 # ARGS=--native those of the kernels in C++.

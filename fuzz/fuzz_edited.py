@@ -11,7 +11,7 @@ from fuzz.stored import documents, load_and_use, places
 _VALUES: list[Any] = [
     None, True, False, -1, 0, 1, 2, 3, 7, 100, 1000, 10**6, 2**31 - 1, 2**31, 2**53, 2**62, 2**63, 10**400,
     0.5, -0.5, 1e-320, 1e-12, 1e12, 1e15, 1e300, "", "a", "b", "c", "d", "auto", "error", "first", "marginal",
-    "base-rate", "reachable", "exact", "sweep", "InfluenceGraph", "Bag", "BSuMM", "OSuMM", "CSuMM",
+    "base-rate", "reachable", "exact", "sweep", "InfluenceGraph", "BSuMM", "OSuMM", "CSuMM",
     "TreeSuMM", "MarkovChain", "\ud800", "\x1b[31m", [], [[]], [1], [None], ["a"], ["a", "b"], {},
     {"a": 1}, {"a": 0, "b": 0},
 ]  # fmt: skip

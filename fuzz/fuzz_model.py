@@ -1,4 +1,4 @@
-"""Bytes as the file of a model, graph or bag."""
+"""Bytes as the file of a model or graph."""
 
 from fuzz.stored import load_and_use
 

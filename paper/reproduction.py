@@ -21,7 +21,7 @@ from summarkov.evaluation import lineup
 
 SUMMS = ("bsumm", "osumm")
 CHAINS = ("chain-0", "chain-1", "chain-2", "chain-3", "chain-4")
-FAMILY = ("csumm", "vom", "ctw", "tree", "tree-average", "tree-bag")
+FAMILY = ("csumm", "vom", "ctw", "tree", "tree-average")
 #: Every obvious reading of "logistic regression with look-back k".
 REGRESSIONS = tuple(
     LogisticRegressionContender(lookback, features, penalised)
@@ -112,7 +112,7 @@ def reproduce(
         tables.table(
             "Prediction: other members of the family",
             "Not in the paper's tables: counts, the pruned variable-order chain, context tree weighting, "
-            "trees of history tests: pruned, averaged over all prunings, and bags of 40.",
+            "trees of history tests: pruned, and averaged over all prunings.",
             [ours(name) for name in FAMILY],
         )
     )

@@ -37,11 +37,6 @@ def blocks(n, within, kept):
     return [p for p in range(n) if p <= kept or (within is not None and (p - kept) % within == 0)]
 
 
-def blocks_of_periods(periods, kept):
-    """The same where a block is a stretch of one period."""
-    return [p for p in range(len(periods)) if p <= kept or periods[p] != periods[p - 1]]
-
-
 def in_window(ticks, i, label, lookback, delay):
     """Whether a label is in the window of tick i; a span is a size (None: no limit) and "in time"."""
     for j in range(i):

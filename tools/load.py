@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 import summarkov as sm
-from summarkov.models import Bag
 from summarkov.simulate.example import web_shop
 
 STEPS, FITS = 1_000_000, 1000
@@ -79,7 +78,6 @@ def main() -> None:
     small = [events[i::5] for i in range(5)]
     more = {
         "InfluenceGraph": sm.InfluenceGraph(sm.BSuMM(lookback=5)),
-        "Bag": Bag(sm.BSuMM("purchase"), n_models=2),
     }
     for name, each in {**MODELS, **more}.items():
 

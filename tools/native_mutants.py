@@ -44,7 +44,7 @@ TESTS = {
             "every_engine/test_replicates",
             "every_engine/test_shuffles",
         ],
-        "order.hpp": ["every_engine/test_shuffles", "every_engine/test_periods"],
+        "order.hpp": ["every_engine/test_shuffles"],
         "present.hpp": [*_COUNTS, _TICKS],
         "resampling.hpp": ["every_engine/test_replicates", "every_engine/test_shuffles"],
         "states.hpp": [*_COUNTS, _TICKS],

@@ -14,14 +14,13 @@ TYPE_CHECKING = False  # as in typing, which takes most of the time until the co
 if TYPE_CHECKING:
     from typing import Any
 
-    from summarkov.engines import CountStore, EventSource, MappedSource, open_events, scan_events, scan_spark
+    from summarkov.engines import CountStore, scan_events, scan_spark
     from summarkov.evaluation import compare, tune_joint
     from summarkov.events import END, EventSequences
     from summarkov.io import read_events, write_events
     from summarkov.kernels import backend
     from summarkov.models import (
         OTHER,
-        Bag,
         BSuMM,
         CollapseRepeats,
         ContextTreeWeighting,
@@ -39,11 +38,9 @@ if TYPE_CHECKING:
         TreeSuMM,
         VariableOrderChain,
         compare_groups,
-        compare_groups_by,
         drift,
         load,
         predict_frame,
-        scorer,
         sensitivity,
     )
     from summarkov.simulate import Dynamics
@@ -55,17 +52,17 @@ __version__ = "0.1.0"
 _WHERE = {
     name: room
     for room, names in (
-        ("engines", "CountStore EventSource MappedSource open_events scan_events scan_spark"),
+        ("engines", "CountStore scan_events scan_spark"),
         ("evaluation", "compare tune_joint"),
         ("events", "END EventSequences"),
         ("io", "read_events write_events"),
         ("kernels", "backend"),
         (
             "models",
-            "BSuMM Bag CSuMM CollapseRepeats ContextTreeWeighting InfluenceGraph JointSuMM "
+            "BSuMM CSuMM CollapseRepeats ContextTreeWeighting InfluenceGraph JointSuMM "
             "LabelSets MapLabels MarkovChain OSuMM OTHER OutcomeModel PoolRare ReadEvents SuMM "
-            "TreeSuMM VariableOrderChain compare_groups compare_groups_by drift load "
-            "predict_frame scorer sensitivity",
+            "TreeSuMM VariableOrderChain compare_groups drift load "
+            "predict_frame sensitivity",
         ),
         ("simulate", "Dynamics"),
         ("summaries", "register_summary"),
@@ -77,19 +74,16 @@ __all__ = [
     "END",
     "OTHER",
     "BSuMM",
-    "Bag",
     "CSuMM",
     "CollapseRepeats",
     "ContextTreeWeighting",
     "CountStore",
     "Dynamics",
     "EventSequences",
-    "EventSource",
     "InfluenceGraph",
     "JointSuMM",
     "LabelSets",
     "MapLabels",
-    "MappedSource",
     "MarkovChain",
     "OSuMM",
     "OutcomeModel",
@@ -101,16 +95,13 @@ __all__ = [
     "backend",
     "compare",
     "compare_groups",
-    "compare_groups_by",
     "drift",
     "load",
-    "open_events",
     "predict_frame",
     "read_events",
     "register_summary",
     "scan_events",
     "scan_spark",
-    "scorer",
     "sensitivity",
     "tune_joint",
     "write_events",

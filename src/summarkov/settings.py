@@ -24,7 +24,7 @@ OnStep = Callable[[int], None]
 _MOST = 1e15
 #: What a model file can hold.
 _LARGEST_SEED = 2**62
-#: Resamples, models of a bag: more would take years, or all memory for the list of them.
+#: Resamples: more would take years, or all memory for the list of them.
 MOST_REPLICATES = 10**6
 
 

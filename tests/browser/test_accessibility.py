@@ -73,10 +73,6 @@ def test_violations_on_pages_of_outcomes_and_bags(visit: Any) -> None:
     for tab in ("label", "whatif", "sequences", "data"):
         page.click(f"#tab-{tab}")
         assert violations(page) == [], tab
-    page = visit(sm.Bag(sm.TreeSuMM("pay"), n_models=3).fit(cases), bypass_csp=True)
-    for tab in ("label", "whatif"):
-        page.click(f"#tab-{tab}")
-        assert violations(page) == [], tab
 
 
 CONTRAST = """([line, paper, firm]) => {

@@ -1,4 +1,4 @@
-"""The page computes what Python computes for ticks, times, attributes, outcomes and bags."""
+"""The page computes what Python computes for ticks, times, attributes and outcomes."""
 
 from typing import Any
 
@@ -186,24 +186,3 @@ def test_the_table_on_the_page_of_an_outcome_is_that_of_predict_proba(visit: Any
     for key, p in zip(keys, shown["targets"]["p"][0], strict=False):
         case = [z for z, level in zip(outcome.influencers_, key, strict=True) if level]
         assert outcome.predict_proba([case])[0, 1] == pytest.approx(p, abs=1e-9)
-
-
-@pytest.mark.parametrize("model", [sm.BSuMM("pay", lookback=2), sm.TreeSuMM("pay")], ids=["BSuMM", "tree"])
-def test_a_bag(visit: Any, model: Any) -> None:
-    rng = np.random.default_rng(6)
-    sequences = []
-    for _ in range(150):
-        row = ["ask"]
-        for _ in range(9):
-            row.append("pay" if row[-1] == "check" and rng.random() < 0.8 else str(rng.choice(LABELS)))
-        sequences.append(row)
-    bag = sm.Bag(model, n_models=4).fit(sequences)
-    page = visit(bag, events=sequences, sequences=3)
-    cases = [row[: i % 9] for i, row in enumerate(sequences[:40])]
-    expected = bag.predict_next(cases).probabilities[:, 0]
-    np.testing.assert_allclose(asked(page, cases)[:, 0], expected, rtol=0, atol=1e-9)
-    told = page.locator("#panel-label .influences [data-edge]").all()
-    assert {int(each.get_attribute("data-edge") or -1) for each in told} == set(range(len(bag.influences_)))
-    page.locator("#which-model").select_option(index=3)
-    rows = page.locator("tbody.states tr").count()
-    assert rows == len(bag.models_[3].table_)

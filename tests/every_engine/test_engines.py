@@ -12,7 +12,7 @@ import pytest
 
 import summarkov as sm
 from strategies import assert_same
-from summarkov.baselines import BagContender, ModelContender, TreeContender
+from summarkov.baselines import ModelContender, TreeContender
 from summarkov.engines import (
     CandidatesRequest,
     MemorySource,
@@ -198,7 +198,7 @@ def test_models(engine):
 
 
 def test_what_is_worked_out_from_models(engine):
-    """Resampled graphs, bags, and measures of whole graphs; no row comes where its sequence does."""
+    """Resampled graphs, and measures of whole graphs; no row comes where its sequence does."""
     table = shuffled(web_shop().simulate(12, 15, seed=3).to_lists())
     events = sm.read_events(table)
     with engine(table, pieces=6) as source:
@@ -207,13 +207,10 @@ def test_what_is_worked_out_from_models(engine):
         )
         assert one.confidence(source, n=5, seed=2) == other.confidence(events, n=5, seed=2)
         if isinstance(source, MemorySource):
-            return  # graphs are measured on events, and bags learned from them
+            return  # graphs are measured on events
         assert one.log_likelihood(source) == other.log_likelihood(events)
         assert one.score(source) == other.score(events)
         assert one.brier_score(source) == other.brier_score(events)
-        bag, again = (sm.Bag(sm.TreeSuMM("search", max_depth=2), 2).fit(s) for s in (source, events))
-        assert same_models(bag.models_, again.models_)
-        assert bag.log_likelihood(source) == again.log_likelihood(events)
         with pytest.raises(SettingError, match="for blocks of events give the events themselves"):
             one.confidence(source, n=5, blocks=3)
         with pytest.raises(SettingError, match="sample_weight needs events in memory"):
@@ -224,7 +221,6 @@ def test_what_is_worked_out_from_models(engine):
 
 CONTENDERS = [
     ModelContender("chain", sm.MarkovChain(order=1), {"alpha": (0.1, 5)}),
-    BagContender("bag", sm.TreeSuMM(max_depth=1), {"gamma": (0.1,)}, n_models=2),
     TreeContender("tree", sm.TreeSuMM(max_depth=2), {"gamma": (0.1,), "alpha": (1, 5)}),
 ]
 

@@ -35,8 +35,7 @@ def events():
 def results(graph, data):
     compared = sm.compare(data, models=["chain-0", "bsumm"], targets=["B"], splits=2)
     lines = [[value for name, value in vars(line).items() if name != "seconds"] for line in compared.lines]
-    bag = sm.Bag(sm.TreeSuMM("B"), 3).fit(data)
-    return graph.confidence(data, n=20, seed=1), graph.discoveries(data, seed=1), lines, bag.usage_
+    return graph.confidence(data, n=20, seed=1), graph.discoveries(data, seed=1), lines
 
 
 def test_the_order_of_sequences_and_the_layout_of_files_do_not_matter(events, tmp_path):

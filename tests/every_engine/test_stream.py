@@ -17,7 +17,14 @@ from pyarrow import csv, parquet
 
 import summarkov as sm
 from strategies import KINDS, WINDOWS, assert_same, codes, data, examples, specs, subsets, target_of, targets
-from summarkov.engines import CandidatesRequest, CountSource, MemorySource, RecencyRequest, StatesRequest
+from summarkov.engines import (
+    CandidatesRequest,
+    CountSource,
+    EventSource,
+    MemorySource,
+    RecencyRequest,
+    StatesRequest,
+)
 from summarkov.engines.disk import StreamSource
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
@@ -271,7 +278,7 @@ def test_a_source_is_a_count_source_and_can_be_closed(tmp_path, scratch):
     parquet.write_table(long_table([["A", "B"]]), tmp_path / "log.parquet")
     source = sm.scan_events(tmp_path / "log.parquet", scratch=scratch)
     assert isinstance(source, CountSource)
-    assert isinstance(source, sm.EventSource)
+    assert isinstance(source, EventSource)
     assert isinstance(source, StreamSource)
     assert len(list(scratch.iterdir())) == 1
     source.close()

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import SummarkovError, UnknownLabelError
-from summarkov.models import Bag
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -91,7 +90,6 @@ FAMILIES = {
     "variable": lambda x: sm.VariableOrderChain(x),
     "weighted": lambda x: sm.ContextTreeWeighting(x),
     "tree": lambda x: sm.TreeSuMM(x),
-    "bag": lambda x: Bag(sm.BSuMM(x, lookback=2), n_models=2),
 }
 SIZES = {
     "one sequence": [["a", "b", "c", "a", "b", "c", "a"]],
@@ -107,8 +105,7 @@ def check(model, events):
     p = model.predict_proba(events)
     assert p.sum(axis=1) == pytest.approx(1, rel=1e-12)
     assert (p > 0).all()
-    if not isinstance(model, Bag):
-        assert math.isfinite(model.score(events))
+    assert math.isfinite(model.score(events))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -164,9 +161,8 @@ def test_unknown_labels(family):
     check_shape = model.predict_proba(new, unknown="ignore")
     assert check_shape.shape[0] == 9
     assert check_shape.sum(axis=1) == pytest.approx(1, rel=1e-12)
-    if family != "bag":
-        with pytest.raises(SummarkovError, match="unknown label 'zzz'"):
-            model.partial_fit(new)
-        with pytest.raises(SummarkovError, match="unknown label 'zzz'"):
-            model.explain(["zzz"])
-        assert 0 < model.explain(["a", "zzz"], unknown="ignore").probability < 1
+    with pytest.raises(SummarkovError, match="unknown label 'zzz'"):
+        model.partial_fit(new)
+    with pytest.raises(SummarkovError, match="unknown label 'zzz'"):
+        model.explain(["zzz"])
+    assert 0 < model.explain(["a", "zzz"], unknown="ignore").probability < 1

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.models import Bag
 from summarkov.simulate.example import web_shop
 
 EVENTS = web_shop().simulate(60, 20, seed=3)
@@ -27,7 +26,6 @@ MODELS = {
     "variable": sm.VariableOrderChain("purchase", gamma=0.1),
     "weighted": sm.ContextTreeWeighting("purchase"),
     "tree": sm.TreeSuMM("purchase", gamma=0.1),
-    "bag": Bag(sm.BSuMM("purchase", lookback=5), n_models=3),
     "graph": sm.InfluenceGraph(sm.BSuMM(lookback=5)),
 }
 FITTED = {}
@@ -44,7 +42,7 @@ def fitted(name):
 STEPS = 6_000
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "bag"])
+@pytest.mark.parametrize("name", MODELS)
 def test_follow_in_bounded_memory(name):
     """What a follower holds after some steps it holds after many: the past is thinned."""
     follower = fitted(name).follow()
@@ -78,14 +76,10 @@ def test_follow_in_bounded_memory(name):
 
 def uses(model):
     """What people ask of a model, as values that can be compared."""
-    told = [model.predict_proba(NEW)]
-    if not isinstance(model, Bag):
-        told += [model.log_likelihood(NEW), model.score(NEW)]
+    told = [model.predict_proba(NEW), model.log_likelihood(NEW), model.score(NEW)]
     if isinstance(model, sm.InfluenceGraph):
         return [*told, model.explain(NEW[0].to_lists()[0][:5], "purchase").probability, len(model.edges_)]
-    if not isinstance(model, Bag):
-        told += [model.explain(["browse", "search"]).probability, [row.intervals for row in model.table_]]
-    return told
+    return [*told, model.explain(["browse", "search"]).probability, [row.intervals for row in model.table_]]
 
 
 def same(one, other):

@@ -15,7 +15,7 @@ from summarkov.cli.main import app
 from summarkov.errors import StoreError
 from summarkov.text import load_topics
 
-#: Every kind of file that is stored: models of all families, graphs, bags, topic models.
+#: Every kind of file that is stored: models of all families, graphs, topic models.
 FILES = {
     path.stem: path for folder in ("model", "topics") for path in sorted((CORPUS / folder).glob("*.json"))
 }
@@ -76,10 +76,11 @@ def test_no_sequences_for_influencers(name, tmp_path):
     assert ".targets[0].sequences: expected one entry for each of a, found {}" in said
 
 
-def test_an_old_bag_shows_what_it_knows():
-    bag = sm.load(FILES["bag"])
-    assert str(bag.summary()).splitlines()[1:] == ["influencer  in models", "b                 50%"]
-    assert "in models" in bag._repr_html_()
+def test_a_bag_of_models_is_refused_with_what_to_take_instead(tmp_path):
+    path = tmp_path / "bag.json"
+    path.write_text('{"format": "summarkov", "version": 1, "kind": "Bag", "models": []}')
+    with pytest.raises(StoreError, match=r"a bag of models, which .* no longer has; fit a JointSuMM"):
+        sm.load(path)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -124,17 +125,16 @@ def test_any_change_of_any_value_is_noticed(name, tmp_path):
 
 
 LOOKBACKS = [
-    (name, k) for name in ("binary", "ordinal", "set", "graph", "bag") for k in (1, 3, None) if name in FILES
+    (name, k) for name in ("binary", "ordinal", "set", "graph") for k in (1, 3, None) if name in FILES
 ]
 
 
 @pytest.mark.parametrize(("name", "lookback"), LOOKBACKS)
 def test_another_lookback_than_that_of_the_counts(name, lookback, tmp_path):
     document = document_of(name)
-    for holder in document["models"] if name == "bag" else [document]:
-        if holder["settings"]["lookback"] == lookback:
-            pytest.skip("it has that look-back")
-        holder["settings"]["lookback"] = lookback
+    if document["settings"]["lookback"] == lookback:
+        pytest.skip("it has that look-back")
+    document["settings"]["lookback"] = lookback
     said = refusal(tmp_path, name, json.dumps(document))
     assert "its checksum does not fit" in said or "fits into the look-back of 'settings'" in said
 
@@ -217,8 +217,6 @@ CLAIMS = [
     ("tree", ["targets", 0, "tree", "within"], 10**18),
     ("tree", ["targets", 0, "tree", "times"], 10**18),
     ("learned", ["targets", 0, "lookbacks"], {"a": 10**9}),
-    ("bag", ["settings", "n_models"], 10**9),
-    ("bag", ["settings", "seed"], 10**18),
     ("sure", ["confidence", "n"], 10**9),
     ("nmf", ["settings", "phrases"], 10**9),
     ("nmf", ["settings", "seed"], 10**18),

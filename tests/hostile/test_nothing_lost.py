@@ -23,7 +23,7 @@ from summarkov.evaluation.run import Checkpoint
 from summarkov.evaluation.tuned import Tuned
 from summarkov.simulate.example import web_shop
 
-GRAPH, BAG = CORPUS / "model" / "graph.json", CORPUS / "model" / "bag.json"
+GRAPH = CORPUS / "model" / "graph.json"
 LOGS = Path(__file__).parents[2] / "docs" / "guide" / "harbour.jsonl"
 OLD = "what was there before\n"
 
@@ -34,7 +34,6 @@ COMMANDS = {
     "confidence": (["confidence", "own.json", "events.jsonl", "-n", "3"], [".json"]),
     "predict": (["predict", "own.json", "events.jsonl"], [".csv", ".jsonl", ".parquet"]),
     "predict streamed": (["predict", "own.json", "events.jsonl", "--engine", "stream"], [".csv", ".parquet"]),
-    "predict bag": (["predict", str(BAG), "events.jsonl"], [".csv"]),
     "convert": (["convert", "events.jsonl"], [".csv", ".csv.gz", ".parquet", ".xes", ".spmf", ".jsonl.zst"]),
     "simulate": (["simulate", str(GRAPH), "-n", "5"], [".csv", ".jsonl", ".parquet"]),
     "report": (["report", str(GRAPH)], [".html"]),

@@ -28,7 +28,6 @@ SEEDED = {
     "simulate": lambda seed: graph().simulate(2, 3, seed=seed),
     "dynamics": lambda seed: web_shop().simulate(2, 3, seed=seed),
     "split": lambda seed: EVENTS.split((0.5, 0.5), seed=seed),
-    "bag": lambda seed: sm.Bag(sm.BSuMM("A", lookback=1), n_models=2, seed=seed).fit(EVENTS),
     "groups": lambda seed: sm.compare_groups(sm.BSuMM(lookback=1), EVENTS, EVENTS, n=3, seed=seed),
     "compare": lambda seed: sm.compare(EVENTS, models=[sm.MarkovChain(order=1)], seed=seed, n_bootstrap=9),
 }
@@ -73,8 +72,6 @@ def test_more_replicates_than_anyone_can_wait_for(n):
         graph().confidence(EVENTS, n=n)
     with pytest.raises(SettingError, match=f"^n {limit}"):
         sm.compare_groups(sm.BSuMM(lookback=1), EVENTS, EVENTS, n=n)
-    with pytest.raises(SettingError, match=f"^n_models {limit}"):
-        sm.Bag(sm.BSuMM("A", lookback=1), n_models=n).fit(EVENTS)
     with pytest.raises(SettingError, match=f"^n_bootstrap {limit}"):
         sm.compare(EVENTS, models=[sm.MarkovChain(order=1)], n_bootstrap=n)
 

@@ -60,8 +60,8 @@ def places(events):
 def test_all_columns_are_kept_beside_the_numbers_of_memory(spark, tmp_path, events, graph):
     given = table()
     frame = spark.createDataFrame(given)
-    bag = sm.Bag(sm.TreeSuMM("Buy"), 3).fit(events)
-    names = {graph: ["p_Buy", "p_a_b_c_d", "p_buy_2", "p_cafe"], bag: ["p_Buy"]}
+    tree = sm.TreeSuMM("Buy").fit(events)
+    names = {graph: ["p_Buy", "p_a_b_c_d", "p_buy_2", "p_cafe"], tree: ["p_Buy"]}
     for model, columns in names.items():
         folder = tmp_path / columns[-1]
         sm.predict_frame(model, frame, **COLUMNS).write.parquet(str(folder))

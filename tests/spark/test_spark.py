@@ -211,25 +211,6 @@ def test_sequences_are_shuffled_as_in_memory(spark):
         assert graph.order_test(source, n=19) == expected
 
 
-@pytest.mark.parametrize("ties", ["in row order", "together"])
-def test_sequences_are_shuffled_within_the_periods_of_a_column(spark, ties):
-    table = rows(900, n_cases=12, seed=3)
-    month = pa.array([f"month {step // 6}" for step in table.column("time").to_pylist()])
-    table = table.append_column("month", month).append_column("region", pa.array(["north"] * 900))
-    how = {"period": "month", "ties": ties, "times": ties == "together", "attributes": ["region"]}
-    events = sm.read_events(table, **how)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(events)
-    expected = graph.order_test(events, n=19, within="month")
-    assert len(expected.edges) > 1
-    assert expected.edges != graph.order_test(events, n=19, within=None).edges
-    with sm.scan_spark(spark.createDataFrame(table), partitions=3, **how) as source:
-        assert graph.order_test(source, n=19, within="month") == expected
-        assert graph.order_test(source, n=19) == graph.order_test(events, n=19)
-    holed = table.set_column(3, "month", pa.array([None, *month.to_pylist()[1:]]))
-    with pytest.raises(DataError, match="column 'month' of the dataframe has no value in 1 row"):
-        sm.scan_spark(spark.createDataFrame(holed), **how)
-
-
 def test_what_is_drawn_does_not_depend_on_the_layout(spark, monkeypatch):
     """Sequences are drawn by their names: the same in memory, and in partitions and files of any number."""
     table = rows(1500, n_cases=50, seed=6)

@@ -8,7 +8,6 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.evaluation import learning_curve
 from summarkov.io.files import FORMATS
 from summarkov.io.ticks import Gap
 from summarkov.scores.scorer import SCORES
@@ -158,10 +157,10 @@ def test_settings_that_are_words_have_literal_types():
     assert set(typing.get_args(hints["prior"])) == {"uniform", "base-rate"}
     assert set(typing.get_args(hints["parameters"])) == {"all", "reachable"}
     assert set(typing.get_args(typing.get_type_hints(sm.OSuMM)["mask"])) == {"first", "last"}
-    for read in (sm.read_events, sm.scan_events, sm.open_events):
+    for read in (sm.read_events, sm.scan_events):
         given, _ = typing.get_args(typing.get_type_hints(read)["format"])
         assert set(typing.get_args(given)) == set(FORMATS)
-    for ask in (sm.EventSequences.recode, sm.EventSource.recode, sm.BSuMM.predict_proba):
+    for ask in (sm.EventSequences.recode, sm.BSuMM.predict_proba):
         assert typing.get_args(typing.get_type_hints(ask)["unknown"]) == ("error", "ignore")
 
 
@@ -217,8 +216,6 @@ def test_progress_is_written_where_it_is_asked_for(capsys, tmp_path):
     assert "5 of 5 done" in capsys.readouterr().err
     sm.compare(sm.read_events(NUMBERS), models=["chain-0"], progress=True)
     assert "1 of 1 done chain-0" in capsys.readouterr().err
-    learning_curve(sm.read_events(NUMBERS), models=["chain-0"], shares=(0.5, 1.0), progress=True)
-    assert "2 of 2 done chain-0" in capsys.readouterr().err
     sm.write_events(sm.read_events(NUMBERS), tmp_path / "events.csv")
     sm.scan_events(tmp_path / "events.csv", progress=True).close()
     assert "done reading" in capsys.readouterr().err

@@ -8,7 +8,6 @@ loads when first used.
 
 from summarkov.baselines.boosting import BoostingContender, Trees
 from summarkov.baselines.contenders import (
-    BagContender,
     BlockPredictor,
     Contender,
     JointContender,

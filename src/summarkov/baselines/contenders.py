@@ -10,9 +10,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from summarkov.baselines.learners import EventCache
-from summarkov.engines import EventSource, as_source, joint_memory, make_source
+from summarkov.engines import EventSource, as_source, joint_memory
 from summarkov.events import EventSequences
-from summarkov.events.draws import Bootstrap
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, JointSuMM, SummaryModel, TreeSuMM
 from summarkov.models.graph import fit_together
@@ -173,68 +172,6 @@ class TreeContender:
     def read(self, grown: Mapping[str, TreeSuMM], settings: Mapping[str, Any]) -> ModelsPredictor:
         """The same trees with other settings."""
         return ModelsPredictor({x: tree.with_settings(**settings) for x, tree in grown.items()})
-
-
-@dataclass(frozen=True)
-class BagPredictor:
-    """Predictors whose mean is taken."""
-
-    each: Sequence[BlockPredictor]
-
-    def probability(self, events: EventSequences, target: str) -> FloatArray:
-        """The mean."""
-        return self._mean(one.probability(events, target) for one in self.each)
-
-    def influencers(self, target: str) -> tuple[str, ...] | None:
-        """Those of any of them."""
-        return tuple(sorted({z for one in self.each for z in one.influencers(target) or ()}))
-
-    def memory(self) -> Memory:
-        """What all of them need."""
-        return Memory.joint(one.memory() for one in self.each)
-
-    def at(self, index: Index, target: str) -> FloatArray:
-        """The mean, on a block."""
-        return self._mean(one.at(index, target) for one in self.each)
-
-    def only(self, target: str) -> BagPredictor:
-        """Of each what is needed."""
-        return BagPredictor([one.only(target) for one in self.each])
-
-    def _mean(self, each: Iterator[FloatArray]) -> FloatArray:
-        total = next(each).copy()
-        for p in each:
-            total += p
-        return total / len(self.each)
-
-
-@dataclass(frozen=True)
-class BagContender:
-    """Bags of trees (:class:`summarkov.Bag`), with the grid of a :class:`TreeContender`."""
-
-    name: str
-    template: TreeSuMM
-    grid: Mapping[str, Sequence[Any]]
-    n_models: int = 40
-    seed: int = 0
-    n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
-    takes_sources: ClassVar[bool] = True
-
-    def fit_each(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
-        """Every combination of the grid."""
-        trees = TreeContender(self.name, self.template, self.grid, self.n_jobs)
-        bag = list(self._grown(trees, train, targets))
-        for values in itertools.product(*self.grid.values()):
-            settings = dict(zip(self.grid, values, strict=True))
-            yield settings, BagPredictor([trees.read(grown, settings) for grown in bag])
-
-    def _grown(
-        self, trees: TreeContender, train: Data, targets: Sequence[str]
-    ) -> Iterator[dict[str, TreeSuMM]]:
-        """The trees of every resample; only sequences with something to count are drawn."""
-        draws = Bootstrap(self.n_models, self.seed)
-        for drawn in make_source(train, n_jobs=self.n_jobs).resamples(draws):
-            yield trees.grow(drawn, targets)
 
 
 @dataclass(frozen=True)

@@ -178,8 +178,7 @@ class OrderTest(EdgeList[EdgeOrder]):
         How many shuffles there are of every edge, and their seed. Of edges near the decision there are ten
         times as many.
     within : int, str or None
-        In blocks of how many positions, or of which time, events moved; or of which column the value stayed
-        the same ("periods" if they were given for each event). None: in the whole sequence.
+        In blocks of how many positions, or of which time, events moved. None: in the whole sequence.
     n_pairs : int
         The number of pairs that the search could have chosen.
     edges : tuple of EdgeOrder

@@ -3,7 +3,7 @@
 from summarkov.engines.count_store import CountStore
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.disk import scan_events
-from summarkov.engines.memory import MemorySource, as_events, as_source, make_source, open_events
+from summarkov.engines.memory import MemorySource, as_events, as_source, make_source
 from summarkov.engines.parts import MappedSource
 from summarkov.engines.replicates import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target

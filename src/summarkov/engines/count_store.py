@@ -36,7 +36,7 @@ NewLabels = Literal["add", "refuse", "pool"]
 
 
 class CountStore(SeveralParts):
-    """Events in named parts, such as days, and all that was counted in them: an :class:`EventSource`.
+    """Events in named parts, such as days, and all that was counted in them.
 
     A model or a graph that is fitted to a store is that of all parts together, to the last bit. What was
     counted for it stays with each part, so that after another day the search begins anew, goes through all

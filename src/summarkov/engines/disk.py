@@ -144,7 +144,7 @@ def scan_events(
     """Stream Parquet, comma- or tab-separated files or JSON lines of any size.
 
     The files are read at once, some rows at a time, and their events written as codes (4 bytes per event, 8
-    more for its time with ``times=True``, 8 more for its ``period``, 16 per sequence) to a temporary folder;
+    more for its time with ``times=True``, 16 per sequence) to a temporary folder;
     every later pass reads only that. Rows that are together case by case, and in order, are streamed as they
     are; if they turn out not to be, the files are read once more and grouped on disk.
 

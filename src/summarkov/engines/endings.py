@@ -89,9 +89,7 @@ class Ended:
             ending = ending[first[ending] > limits[ending]]
         rows = rows.inserted(np.searchsorted(rows.sequence, ending, side="right"), outcomes, ending)
         ends = np.searchsorted(rows.sequence, np.flatnonzero(there), side="right")
-        moments = replace(
-            block.moments or Moments(rows.starts), starts=rows.starts, times=rows.times, periods=None
-        )
+        moments = replace(block.moments or Moments(rows.starts), starts=rows.starts, times=rows.times)
         return block.with_events(rows.codes, ends, there, moments)
 
 

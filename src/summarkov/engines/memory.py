@@ -1,46 +1,24 @@
-"""Events in memory: a source of one part, which keeps what kernels look up from pass to pass.
-
-And a source of whatever is given: in memory, or streamed where that is more than memory holds.
-"""
+"""Events in memory: a source of one part, which keeps what kernels look up from pass to pass."""
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
-from summarkov.arrow import parquet
-from summarkov.engines.disk import scan_events
 from summarkov.engines.replicates import ReplicatedSource, UnitWeighing
 from summarkov.engines.source import CountSource, EventSource, refuse_weights
 from summarkov.engines.weights import fixed_point, refuse_overflow, units_of
 from summarkov.engines.work import EVENT_BYTES, SHARD_EVENTS, TABLE_BYTES, Answer, Part, Work, threads
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.draws import Draws, period_numbers
-from summarkov.events.moments import Moments
+from summarkov.events.draws import Draws
 from summarkov.events.rows import Block, Rows, cut_events, recoded, with_keys
 from summarkov.events.vocabulary import END, Unknown
 from summarkov.io import read_events
-from summarkov.io.addresses import name_of, plain_name, size_of
-from summarkov.io.files import ENDINGS, STREAMED, Format, format_of, open_file
-from summarkov.io.finding import are_several
-from summarkov.io.scan import Progress
-from summarkov.io.wanted import Reading
 from summarkov.settings import is_whole
 from summarkov.typing import BoolArray, HashArray, IntArray
-
-#: How a file is named.
-Path = str | os.PathLike[str]
-#: What a byte of a text file takes in memory while it is read, about.
-_TEXT_BYTE = 3
-#: How many bytes of an event log a packed one holds, about.
-_PACKED = 10
 
 
 class MemorySource(EventSource):
@@ -160,28 +138,6 @@ class MemorySource(EventSource):
         ends, held = given.offsets[1:][given.complete], np.array([*map(str, blocks), ""], object)
         return np.insert(held[:-1], ends, held[ends - 1]).tolist()
 
-    def with_periods(self, names: Sequence[object]) -> MemorySource:
-        """The same events, each in the period of its name."""
-        events = self.events
-        is_end = np.zeros(events.n_rows, bool)
-        if END in events.labels:
-            is_end = events.codes == events.labels.index(END)
-        if len(names) != (~is_end).sum():
-            raise SettingError(f"there are {(~is_end).sum()} events, and {len(names)} names of periods")
-        numbers = np.append(period_numbers([str(name) for name in names]), 0)
-        periods = numbers[np.cumsum(~is_end) - 1]  # the end of a case is in that of its last event
-        moments = events.moments or Moments(np.ones(events.n_rows, bool))
-        return self._of(events.with_moments(replace(moments, periods=periods)), self.weights)
-
-    def resamples(self, draws: Draws) -> Iterator[CountSource]:
-        """The same sequences under each of many weights: one at a time is quicker than from shared counts."""
-        held, keys = self._held, self.filled_keys()
-        among = np.sort(keys)
-        for number in range(draws.n):
-            times = np.zeros(len(self.events), np.int64)
-            times[held] = draws.drawn(number, among).weights(keys)
-            yield self._of(self.events, times if self.weights is None else self.weights * times)
-
     def _of(self, events: EventSequences, weights: IntArray | None) -> MemorySource:
         """A source of other events, or with other weights in units of ``1 / scale``."""
         made = MemorySource(events, sample_weight=weights, n_jobs=self.n_jobs, outcomes=self.outcomes)
@@ -221,110 +177,3 @@ def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None
     events = read_events(data)
     events.refuse_unknown()
     return MemorySource(events, sample_weight=_weights(events, sample_weight), n_jobs=n_jobs)
-
-
-# ---------------------------------------------------------------------- in memory or streamed
-
-
-@contextmanager
-def open_events(
-    path: Path,
-    *,
-    engine: str = "auto",
-    memory: int | str = "1G",
-    format: Format | None = None,
-    n_jobs: int | None = None,
-    names: bool = False,
-    progress: Progress = None,
-    **reading: Unpack[Reading],
-) -> Iterator[EventSequences | EventSource]:
-    """Open the events of a file, a folder or a pattern, in memory or streamed.
-
-    Both can be learned from, and give the same model to the last bit. To be used in a ``with`` statement: a
-    stream has temporary files, which are removed at its end.
-
-    Parameters
-    ----------
-    path : path
-        A file; or a folder or a pattern such as ``"log/*.csv"``, which are always streamed.
-    engine : {"auto", "memory", "stream"}
-        "auto" streams folders, patterns, and files that need more than ``memory``.
-    memory : int or str
-        What streaming may use: a number of bytes, or a size such as ``"500M"`` or ``"4G"``.
-    format : str, optional
-        As in :func:`summarkov.read_events`.
-    n_jobs : int, optional
-        Threads of a stream; -1 for one per core.
-    names : bool
-        Whether a stream keeps the names of sequences, for tables of predictions.
-    progress : function or True, optional
-        Called with how much is done, how much there is, and what is being done; True writes that.
-    **reading
-        ``case``, ``event``, ``order`` and all other settings of :func:`summarkov.read_events`;
-        ``session_gap`` needs the events in memory.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "log.jsonl").write_text('["A", "B"]\\n["B"]\\n')
-    ...     for engine in ("memory", "stream"):
-    ...         with open_events(Path(folder, "log.jsonl"), engine=engine) as events:
-    ...             print(type(events).__name__, events.n_events)
-    EventSequences 3
-    SeenSource 3
-    """
-    if not is_streamed(path, engine=engine, memory=memory, format=format):
-        yield read_events(path, format=format, **reading)
-        return
-    how: dict[str, Any] = {"format": format, "n_jobs": n_jobs, "names": names, "progress": progress}
-    with scan_events(path, memory=bytes_of(memory), **how, **reading) as source:
-        yield source
-
-
-def is_streamed(
-    path: Path, *, engine: str = "auto", memory: int | str = "1G", format: str | None = None
-) -> bool:
-    """Whether :func:`open_events` streams a file, a folder or a pattern."""
-    if engine not in ("auto", "memory", "stream"):
-        raise SettingError(f"engine= must be auto, memory or stream, not {engine!r}")
-    most = bytes_of(memory)
-    several = are_several(path)
-    if engine == "auto":
-        return several or _needed(path, format) > most
-    if engine == "memory" and several:
-        raise SettingError(f'{name_of(path)} is not one file; engine="stream" reads folders and patterns')
-    return engine == "stream"
-
-
-def bytes_of(size: int | str) -> int:
-    """A number of bytes, also as people write it.
-
-    >>> bytes_of("500M"), bytes_of("1GiB"), bytes_of(2048)
-    (524288000, 1073741824, 2048)
-    """
-    form = r"\s*([0-9]{1,19}(?:\.[0-9]{1,9})?)\s*([KMGT]?)(?:i?B)?\s*"
-    found = re.fullmatch(form, str(size), re.IGNORECASE)
-    n = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
-    if not 1024 <= n < 2**62:
-        raise SettingError(f"memory= must be a size such as 500M or 4G, 1K at least, not {str(size)[:40]!r}")
-    return n
-
-
-def _needed(path: Path, format: str | None) -> int:
-    """Bytes to read a file into memory, about; 0 if that cannot be told, as reading will say why."""
-    try:
-        kind = format_of(name_of(path), format)
-        if kind == "parquet":
-            from summarkov.io.parquet_files import bytes_in_memory
-
-            with open_file(name_of(path)) as file:
-                metadata = parquet.read_metadata(file)
-            return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)
-        if kind not in (*STREAMED, "tsv"):
-            return 0  # it cannot be streamed
-        packed = plain_name(path).lower().endswith(ENDINGS)
-        return size_of(path) * _TEXT_BYTE * (_PACKED if packed else 1)
-    except Exception:
-        return 0

@@ -141,10 +141,10 @@ def among_others(
 
 def refuse_more(source: EventSource) -> None:
     """Refuse a part whose sequences are known by more than their events and the times of these."""
-    if source.attributes or (source.origin is not None and source.origin.period is not None):
+    if source.attributes:
         raise SettingError(
-            "attributes and periods are named from all of the data at once; read parts without attributes= "
-            "and period=, or learn with read_events, scan_events or scan_spark"
+            "attributes are named from all of the data at once; read parts without attributes=, "
+            "or learn with read_events, scan_events or scan_spark"
         )
 
 
@@ -181,9 +181,10 @@ class MappedSource(SeveralParts):
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from functools import partial
     >>> import summarkov as sm
+    >>> from summarkov.engines import MappedSource
     >>> days = [[["A", "B", "C"] * 4] * 5, [["C", "A", "B"] * 4] * 5]
     >>> with ThreadPoolExecutor() as pool:
-    ...     source = sm.MappedSource([partial(sm.read_events, day) for day in days], map=pool.map)
+    ...     source = MappedSource([partial(sm.read_events, day) for day in days], map=pool.map)
     ...     sm.BSuMM("B", lookback=1).fit(source).influencers_
     ('A',)
     """

@@ -40,7 +40,7 @@ class Shuffles:
     """``n`` times the same sequences, the events of an influencer moved against the others at random.
 
     Events move only inside of blocks of ``within`` positions of their sequence, or of that much time from its
-    first event on; with ``by_period`` only among events in a row of one period; with None in the whole
+    first event on; with None in the whole
     sequence. The first ``kept`` positions of each stay where they are, and so do times. How far they move
     follows from the seed, the number of the replicate and the key of the sequence alone, so wherever a
     sequence is, it comes out the same. Replicate 0 is the data as they are; the others are numbered on
@@ -51,7 +51,6 @@ class Shuffles:
     seed: int = 0
     within: int | Duration | None = None
     kept: int = 1
-    by_period: bool = False
     done: int = 0
 
     @property
@@ -59,15 +58,13 @@ class Shuffles:
         """The data, and then the shuffles."""
         return np.append(0, self.done + 1 + np.arange(self.n))
 
-    def cut(self, bounds: IntArray, times: IntArray, unit: int, periods: IntArray | None) -> IntArray:
+    def cut(self, bounds: IntArray, times: IntArray, unit: int) -> IntArray:
         """Where blocks begin in ticks, of which each sequence has those from its bound to the next."""
         n = int(bounds[-1])
         sequence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
         place = np.arange(n) - bounds[:-1][sequence]
         number = np.zeros(n, np.int64)
-        if self.by_period and periods is not None:
-            number = periods
-        elif isinstance(self.within, Duration):
+        if isinstance(self.within, Duration):
             first = times[np.minimum(bounds[:-1], max(n - 1, 0))][sequence]
             number = (times - first) // max(1, int(self.within) // unit)
         elif self.within is not None:
@@ -232,7 +229,7 @@ class MovedWork:
         """Whole sequences as the kernel takes them, and the unit of their times."""
         codes, moments, nothing = block.codes, block.moments, np.empty(0, np.int64)
         held, held_by = np.empty(0, np.int32), nothing
-        tick, bounds, times, unit, periods = np.arange(len(codes)), block.offsets, nothing, 1, None
+        tick, bounds, times, unit = np.arange(len(codes)), block.offsets, nothing, 1
         if moments is not None:
             attributes = np.zeros(len(part.labels) + 1, bool) if part.attributes is None else part.attributes
             places = places_of(moments, attributes)
@@ -242,8 +239,7 @@ class MovedWork:
             codes, tick, bounds = codes[~ticks.attribute], ticks.of[~ticks.attribute], ticks.bounds
             unit = places.unit
             times = nothing if moments.times is None else moments.times[ticks.rows]
-            periods = None if moments.periods is None else moments.periods[ticks.rows]
-        cuts = self.shuffles.cut(bounds, times, unit, periods)
+        cuts = self.shuffles.cut(bounds, times, unit)
         sequence = np.searchsorted(bounds, cuts[:-1], side="right") - 1
         assert block.keys is not None
         seeds = kernels.block_seeds(

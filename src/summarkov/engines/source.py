@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -91,7 +91,7 @@ class CountSource(Protocol):
 #: What engines and learners need, and completion does not show.
 _MACHINERY = {
     "count", "event_counts", "filled_keys", "has_ticks", "is_order_only", "is_weighted", "n_filled",
-    "n_positions", "one_length", "only", "outcomes", "part", "replicated", "resamples", "run", "run_on",
+    "n_positions", "one_length", "only", "outcomes", "part", "replicated", "run", "run_on",
     "scale", "sequence_keys", "time_unit",
 }  # fmt: skip
 
@@ -99,7 +99,7 @@ _MACHINERY = {
 class EventSource(ABC):
     """Events that stay where they are and are counted there: a ``CountSource``.
 
-    Models, graphs and bags (``fit``, ``partial_fit``, ``confidence``, ``log_likelihood``, ``score``) and
+    Models and graphs (``fit``, ``partial_fit``, ``confidence``, ``log_likelihood``, ``score``) and
     ``compare`` take one wherever they take events, and find to the last bit what they would find in memory.
     :func:`scan_events` makes one of files of any size, and :func:`scan_spark` one of a Spark dataframe.
     """
@@ -209,11 +209,6 @@ class EventSource(ABC):
             )
         drawn = tuple(draws.drawn(number, keys) for number in range(draws.n))
         return ReplicatedSource(self, SequenceWeighing(drawn), "sequences", len(keys))
-
-    def resamples(self, draws: Draws) -> Iterator[CountSource]:
-        """The same sequences under each of many weights, one after the other."""
-        replicated = self.replicated(draws)
-        return (replicated.one(number) for number in range(draws.n))
 
     def part(self) -> Part:
         """All of the data, if it is in one part."""

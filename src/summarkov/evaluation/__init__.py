@@ -3,7 +3,6 @@
 from summarkov.baselines import BlockPredictor, Contender, ModelContender, Predictor
 from summarkov.evaluation.choosing import tune_joint
 from summarkov.evaluation.comparison import Comparison, Line
-from summarkov.evaluation.learning_curve import LearningCurve, Point, learning_curve
 from summarkov.evaluation.run import compare
 from summarkov.evaluation.tuning import DEFAULT, NAMES, lineup
 from summarkov.evaluation.windows import Windows
@@ -15,15 +14,12 @@ __all__ = [
     "BlockPredictor",
     "Comparison",
     "Contender",
-    "LearningCurve",
     "Line",
     "ModelContender",
-    "Point",
     "Predictor",
     "ReliabilityBin",
     "Windows",
     "compare",
-    "learning_curve",
     "lineup",
     "tune_joint",
 ]

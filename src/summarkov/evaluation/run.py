@@ -173,7 +173,7 @@ def compare(
     ----------
     train, dev, test : events, or sources of events
         The three parts; or only ``train``, which is then split at random by sequence, ``splits`` times (seeds
-        ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``. An :class:`EventSource` gives
+        ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``. A source gives
         to the last bit what the same events give in memory, with all models but those that need a matrix of
         all events: logistic regression and boosting.
     models : names, models or contenders, optional

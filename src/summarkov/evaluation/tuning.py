@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from summarkov.baselines import (
-    BagContender,
     BlockPredictor,
     BoostingContender,
     Contender,
@@ -53,8 +52,6 @@ AUTO_GRID = {"alpha": ALPHAS, "gamma": GAMMAS}
 #: A split costs from about 2 to about 25 nats on the paper's data sets.
 TREE_GAMMAS = (0.2, 0.4, 0.7, 1, 1.5, 2)
 TREE_GRID = {"alpha": (0.5, 1.5, 5, 15)}
-#: Trees of a bag may be larger: their mean evens out what each made of its own resample.
-BAG_GRID = {"gamma": (0.2, 0.4, 0.7), "alpha": (0.5, 1.5, 5, 15)}
 SPLITS: tuple[float | str, ...] = (0.4, 0.05, "auto")
 
 #: Of joint models: few short sequences want a small penalty, many long ones a large one.
@@ -101,7 +98,6 @@ _OTHERS: dict[str, Callable[[int | None], Contender]] = {
     "tree-average": lambda jobs: TreeContender(
         "tree-average", TreeSuMM(gamma=TREE_GAMMAS[0], average=True), {**TREE_GRID, "split": SPLITS}, jobs
     ),
-    "tree-bag": lambda jobs: BagContender("tree-bag", TreeSuMM(), BAG_GRID, n_jobs=jobs),
     **{
         f"lr-{features}-{k}": partial(_logistic, k, features)
         for features in ("presence", "counts", "onehot")

@@ -161,7 +161,7 @@ def late_cases(times: IntArray, offsets: IntArray) -> tuple[int, int] | None:
 class Origin:
     """How events were read.
 
-    ``case``, ``event``, ``order``, ``weight``, ``lifecycle``, ``attributes`` and ``period`` are the names of
+    ``case``, ``event``, ``order``, ``weight``, ``lifecycle`` and ``attributes`` are the names of
     columns of a table, of keys of JSON objects or of attributes in XES; None or empty where there is none.
     ``unlabelled`` and ``other_lifecycle`` count the events that were left out as asked, and ``backwards``
     those that stand after an event of a later time. ``tied_case`` is the first case with events of the same
@@ -177,7 +177,6 @@ class Origin:
     weight: str | None = None
     lifecycle: str | None = None
     attributes: tuple[str, ...] = ()
-    period: str | None = None
     unlabelled: int = 0
     other_lifecycle: int = 0
     backwards: int = 0
@@ -198,7 +197,6 @@ class Origin:
             "weight": self.weight,
             "lifecycle": self.lifecycle,
             "attributes": list(self.attributes),
-            "period": self.period,
         }
 
     def sentences(self) -> list[str]:
@@ -215,7 +213,6 @@ class Origin:
             ("weight", repr(self.weight) if self.weight is not None else ""),
             ("lifecycle", repr(self.lifecycle) if self.lifecycle is not None else ""),
             ("attribute" if len(self.attributes) == 1 else "attributes", several(map(repr, self.attributes))),
-            ("period", repr(self.period) if self.period is not None else ""),
         ]
         told = (
             ["read from: " + ", ".join(f"{role} {names}" for role, names in roles if names)]

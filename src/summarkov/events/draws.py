@@ -61,15 +61,6 @@ def stable_hashes(texts: Iterable[str]) -> HashArray:
     return np.frombuffer(each, "<u8").astype(np.uint64)
 
 
-def period_numbers(names: Iterable[str]) -> IntArray:
-    """A number of 64 bits for every name of a period: equal names have equal numbers.
-
-    >>> period_numbers(["May", "June", "May"]) == period_numbers(["May"])
-    array([ True, False,  True])
-    """
-    return stable_hashes(names).view(np.int64)
-
-
 def distinct_keys(keys: HashArray) -> HashArray:
     """The keys of all sequences if they differ, else the numbers of the sequences.
 

@@ -50,9 +50,6 @@ class Moments:
         The time of each event, which never decreases within a sequence and is one for all events of a tick.
     unit : TimeUnit
         What times are measured in.
-    periods : int64[N], optional
-        A number for the period of each event, such as a month, one for all events of a tick; shuffles can
-        keep events in their periods.
     has_empty : bool
         Whether some tick is empty: it has a row of its own, whose code is -1.
     """
@@ -60,11 +57,10 @@ class Moments:
     starts: BoolArray
     times: IntArray | None = None
     unit: TimeUnit = NANOSECONDS
-    periods: IntArray | None = None
     has_empty: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("starts", "times", "periods"):
+        for name in ("starts", "times"):
             given = getattr(self, name)
             if given is not None:
                 held = np.ascontiguousarray(given).view()
@@ -79,13 +75,12 @@ class Moments:
         starts: npt.ArrayLike,
         times: npt.ArrayLike | None = None,
         unit: TimeUnit = NANOSECONDS,
-        periods: IntArray | None = None,
         *,
         has_ticks: bool = False,
     ) -> tuple[CodeArray, IntArray, Moments | None]:
         """Sort the labels of every tick, each once: the codes and offsets then, and the moments.
 
-        No moments are left where each event is a tick of its own and has no time and no period. A tick of no
+        No moments are left where each event is a tick of its own and has no time. A tick of no
         known label (-1) stays if nothing else is in it, and is an empty one where there are ticks
         (``has_ticks``, or two events that happened together); elsewhere it is an event of no known label.
 
@@ -98,7 +93,6 @@ class Moments:
         begins[offsets[:-1][np.diff(offsets) > 0]] = True
         when = None if times is None else np.asarray(times, np.int64)
         if not begins.all():
-            _refuse_several_periods(begins, periods)
             # Ticks stand in order, and all events of one have one time: only codes change their places.
             tick = np.cumsum(begins) - 1
             packed = (tick << 32) | (codes.astype(np.int64) + 1)
@@ -110,16 +104,14 @@ class Moments:
             before = np.append(0, np.cumsum(keep))
             codes, tick, offsets = codes[keep], tick[keep], before[offsets]
             has_ticks, begins = True, np.append(True, tick[1:] != tick[:-1])[: len(tick)]
-            when, periods = (None if each is None else each[keep] for each in (when, periods))
+            when = None if when is None else when[keep]
         has_empty = bool(has_ticks and len(codes) and codes.min() < 0)
-        plain = when is None and periods is None and begins.all() and not has_empty
-        return codes, offsets, None if plain else cls(begins, when, unit, periods, has_empty)
+        plain = when is None and begins.all() and not has_empty
+        return codes, offsets, None if plain else cls(begins, when, unit, has_empty)
 
     def of_rows(self, codes: CodeArray, offsets: IntArray) -> tuple[CodeArray, IntArray, Moments | None]:
         """The same for events of other labels, of which a tick has each once; see :meth:`made`."""
-        return Moments.made(
-            codes, offsets, self.starts, self.times, self.unit, self.periods, has_ticks=self.has_ticks
-        )
+        return Moments.made(codes, offsets, self.starts, self.times, self.unit, has_ticks=self.has_ticks)
 
     def check(self, offsets: IntArray) -> None:
         """Refuse what are no moments of sequences."""
@@ -128,10 +120,6 @@ class Moments:
             raise DataError("starts must be one truth value per event")
         if not self.starts[offsets[:-1][np.diff(offsets) > 0]].all():
             raise DataError("the first event of a sequence begins a tick")
-        if self.periods is not None:
-            if self.periods.shape != (n,) or self.periods.dtype != np.int64:
-                raise DataError("periods must be one whole number of 64 bits per event")
-            _refuse_several_periods(self.starts, self.periods)
         if self.times is None:
             return
         if self.times.shape != (n,) or self.times.dtype != np.int64:
@@ -156,10 +144,6 @@ class Moments:
             return NotImplemented
         if not np.array_equal(self.starts, other.starts) or self.has_ticks != other.has_ticks:
             return False
-        if (self.periods is None) != (other.periods is None):
-            return False
-        if self.periods is not None and not np.array_equal(self.periods, np.asarray(other.periods)):
-            return False
         if self.times is None or other.times is None:
             return self.times is other.times
         if self.unit == other.unit or not len(self.times):
@@ -173,8 +157,8 @@ class Moments:
 
     def __getitem__(self, rows: Any) -> Moments:
         """Those of some rows: whole ticks."""
-        times, periods = (None if each is None else each[rows] for each in (self.times, self.periods))
-        return replace(self, starts=self.starts[rows], times=times, periods=periods)
+        times = None if self.times is None else self.times[rows]
+        return replace(self, starts=self.starts[rows], times=times)
 
     def kept(self, keep: BoolArray) -> Moments:
         """Those of the events that are kept; a tick of which none is goes."""
@@ -209,16 +193,7 @@ class Moments:
             return np.insert(values, places, np.where(is_like, np.append(values, 0)[like], 0))
 
         begins = np.insert(self.starts, places, starts)
-        return replace(self, starts=begins, times=more(self.times), periods=more(self.periods))
-
-
-def _refuse_several_periods(starts: BoolArray, periods: IntArray | None) -> None:
-    """Refuse events of one tick in different periods."""
-    if periods is not None and np.diff(periods)[~starts[1:]].any():
-        raise DataError(
-            "events that happened together are in different periods; give a column of periods that is the "
-            "same for all events of one time"
-        )
+        return replace(self, starts=begins, times=more(self.times))
 
 
 def as_lists(
@@ -251,20 +226,16 @@ def join_moments(parts: list[tuple[int, Moments | None]]) -> Moments | None:
         return None
     units = {m.unit for _, m in parts if m is not None and m.times is not None}
     timed = {m is not None and m.times is not None for n, m in parts if n}
-    named = {m is not None and m.periods is not None for n, m in parts if n}
-    if len(units) > 1 or len(timed) > 1 or len(named) > 1:
+    if len(units) > 1 or len(timed) > 1:
         raise DataError(
-            "some of the data sets have times or periods that others lack, or times in another unit; read "
-            "all alike"
+            "some of the data sets have times that others lack, or times in another unit; read all alike"
         )
     starts = [np.ones(n, bool) if m is None else m.starts for n, m in parts]
     times = [m.times for _, m in parts if m is not None and m.times is not None]
-    periods = [m.periods for _, m in parts if m is not None and m.periods is not None]
     return Moments(
         np.concatenate(starts),
         np.concatenate(times) if times else None,
         units.pop() if units else NANOSECONDS,
-        np.concatenate(periods) if periods else None,
     )
 
 

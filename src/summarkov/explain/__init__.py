@@ -72,17 +72,6 @@ class FittedDistribution(Protocol):
     def recency_(self) -> Mapping[str, Mapping[str, Mapping[str, float]]]: ...
 
 
-class FittedBag(Protocol):
-    """Several models of one target, each from a resample of the sequences."""
-
-    @property
-    def models_(self) -> Sequence[FittedModel]: ...
-    @property
-    def usage_(self) -> Mapping[str, float]: ...
-    @property
-    def influences_(self) -> Sequence[Influence]: ...
-
-
 class FittedOutcome(Protocol):
     """A model of an outcome of whole cases; ``model_`` has the outcome and its opposite as target."""
 
@@ -111,17 +100,12 @@ class FittedOutcome(Protocol):
 
 
 #: Whatever has a page.
-Shown = FittedModel | FittedGraph | FittedDistribution | FittedBag | FittedOutcome
+Shown = FittedModel | FittedGraph | FittedDistribution | FittedOutcome
 
 
 def is_outcome(fitted: Shown) -> TypeGuard[FittedOutcome]:
     """Whether this tells how sequences end; asked of the class, so that what is not fitted says so itself."""
     return hasattr(type(fitted), "open_cases")
-
-
-def is_bag(fitted: Shown) -> TypeGuard[FittedBag]:
-    """Whether this is a bag of models."""
-    return hasattr(type(fitted), "usage_")
 
 
 def is_graph(fitted: Shown) -> TypeGuard[FittedGraph]:
@@ -135,11 +119,9 @@ def is_joint(fitted: Shown) -> TypeGuard[FittedDistribution]:
 
 
 def models_of(fitted: Shown) -> list[FittedModel]:
-    """The models of a graph or a bag, or a single one; a joint model has none."""
+    """The models of a graph, or a single one; a joint model has none."""
     if is_joint(fitted):
         return []
-    if is_bag(fitted):
-        return list(fitted.models_)
     if is_outcome(fitted):
         return [fitted.model_]
     return list(fitted.models_.values()) if is_graph(fitted) else [cast(FittedModel, fitted)]
@@ -157,4 +139,4 @@ def influences_of(fitted: Shown) -> Sequence[Influence]:
     """The influences of a graph, or of a single model."""
     if is_joint(fitted) or is_graph(fitted):
         return fitted.edges_
-    return cast(FittedModel | FittedBag | FittedOutcome, fitted).influences_
+    return cast(FittedModel | FittedOutcome, fitted).influences_

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from summarkov.explain.contrasts import Contrast, Totals
 
 
-#: What is named where no single ones can be: in bags and trees.
+#: What is named where no single ones can be: in trees.
 NOT_NAMED = "other influencers"
 
 

@@ -81,7 +81,7 @@ class Influence(Record):
         (``summarkov.confidence.robust_widening``); it is never narrower than "counts", which takes events
         for independent given their past, as the model does, and is given where the other cannot be had: where
         the ratio is 0 or infinite, of fewer than two sequences or blocks, for outcomes, which have one
-        position in each sequence, after ``partial_fit``, of a bag, and of files of earlier versions.
+        position in each sequence, after ``partial_fit``, and of files of earlier versions.
         "resampled" is one that resampled data made wider (:meth:`InfluenceGraph.confidence`);
         "likelihood" is that of a :class:`JointSuMM`, whose ratio is an odds ratio.
     frequency : float or None

@@ -24,7 +24,7 @@ from summarkov.io.ordering import Repeated, is_ranked, tied
 from summarkov.io.rows import CaseValues
 from summarkov.io.spill import SpillWriter
 from summarkov.io.ticks import Order, Ties
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import CodeArray
 
 #: How messages call files, where a row may be of any.
 FILES = "the files"
@@ -37,7 +37,7 @@ class CaseBlock:
     """Some rows: their cases, and a table.
 
     Its columns are "code" and "row"; "order0", "order1", ..., to sort by; "value0", "value1", ..., the codes
-    of what must not change during a case; and "period", if events have periods.
+    of what must not change during a case.
     """
 
     case: Encoded
@@ -101,11 +101,6 @@ def values_of(table: pa.Table, values: CaseValues) -> CodeArray:
     return found
 
 
-def periods_of(table: pa.Table) -> IntArray | None:
-    """The periods of rows, if they have some."""
-    return numpy_of(table.column("period")) if "period" in table.column_names else None
-
-
 def order_of(table: pa.Table) -> list[pa.ChunkedArray]:
     """The columns to sort by."""
     return [table.column(name) for name in table.column_names if name.startswith("order")]
@@ -151,8 +146,7 @@ def _in_order(
     """The events of one case, in order: some codes, their moments, how many are tied, and duplicates."""
     if not order.columns:
         for table in tables:
-            moments = order.moments([], [], None, periods_of(table), FILES)
-            yield numpy_of(table.column("code")), moments, 0, 0
+            yield numpy_of(table.column("code")), order.moments([], [], None, FILES), 0, 0
         return
     most = max(1, memory // (2 * ROW_BYTES))
     runs: list[tuple[Path, npt.DTypeLike]] = []
@@ -167,8 +161,7 @@ def _in_order(
                         "be sorted by them; write the column as whole numbers, or raise memory="
                     )
             keys, kinds = order.read(columns, FILES)
-            held = [each for each in (numpy_of(table.column("code")), periods_of(table)) if each is not None]
-            rows = np.rec.fromarrays([*keys, *held])[np.lexsort(keys[::-1])]
+            rows = np.rec.fromarrays([*keys, numpy_of(table.column("code"))])[np.lexsort(keys[::-1])]
             runs.append((path.with_name(f"{path.name}-{len(runs)}"), rows.dtype))
             rows.tofile(runs[-1][0])
         few = max(1, min(1 << 14, most // (len(runs) + 1)))
@@ -182,8 +175,7 @@ def _in_order(
             repeats = np.zeros(len(same), bool) if order.together else repeated.of(new[n_keys], same)
             if order.drops_duplicates:
                 new, same = [each[~repeats] for each in new], same[~repeats]
-            periods = new[-1] if len(held) > 1 else None
-            moments = order.moments(new[:n_keys], kinds, same, periods, FILES)
+            moments = order.moments(new[:n_keys], kinds, same, FILES)
             last = some[-1:]
             n_tied, n_repeated = (int(np.count_nonzero(each)) for each in (same, repeats))
             yield new[n_keys].astype(np.int32), moments, n_tied, n_repeated
@@ -205,7 +197,7 @@ def _together(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
 
 
 def _rows_in(path: Path, dtype: npt.DTypeLike, few: int) -> Iterator[tuple[Any, ...]]:
-    """The rows of a sorted run: keys, a code, and a period if there are any; some are read at a time."""
+    """The rows of a sorted run: keys and a code; some are read at a time."""
     with open(path, "rb") as file:
         while len(some := np.fromfile(file, dtype, few)):
             yield from some.tolist()

@@ -60,7 +60,6 @@ class Columns:
 
     ``with_lifecycle`` asks for the column that tells what became of an activity, such as "complete"; where
     nobody asked, ``other_lifecycle`` is one to look at, since an activity may have rows for several.
-    ``period`` may be any column, that of the order included.
     """
 
     case: str | None = None
@@ -70,7 +69,6 @@ class Columns:
     attributes: tuple[str, ...] = ()
     lifecycle: str | None = None
     with_lifecycle: bool = False
-    period: str | None = None
     other_lifecycle: str | None = None
 
     @classmethod
@@ -83,7 +81,6 @@ class Columns:
         weight: object = None,
         attributes: object = (),
         with_lifecycle: bool = False,
-        period: object = None,
     ) -> Columns:
         """What people ask for: names, lists of names where several are fine, ``order=False`` for none.
 
@@ -98,7 +95,6 @@ class Columns:
             _one(weight, "weight"),
             _several(attributes, "attributes"),
             with_lifecycle=with_lifecycle,
-            period=_one(period, "period"),
         )
         names = [name for name in (asked.case, asked.weight) if name is not None]
         names += [*asked.event, *(asked.order or ()), *asked.attributes]
@@ -118,7 +114,7 @@ class Columns:
 
     def names(self) -> list[str]:
         """Return the names that are set, each once."""
-        single = [name for name in (self.case, self.lifecycle, self.period) if name is not None]
+        single = [name for name in (self.case, self.lifecycle) if name is not None]
         return list(dict.fromkeys([*single, *self.event, *(self.order or ()), *self.per_case]))
 
     def to_read(self) -> list[str]:
@@ -174,15 +170,14 @@ def choose_columns(
     of_lists = event[0] in list_columns
     given = () if asked.case is None else (asked.case,)
     case = next(iter(choose("case", given, ID_NAMES if of_lists else CASE_NAMES)), None)
-    others = ("weight", asked.weight), ("period", asked.period)
-    for role, name in (*others, *(("attributes", name) for name in asked.attributes)):
+    for role, name in (("weight", asked.weight), *(("attributes", name) for name in asked.attributes)):
         if name is not None:
             _there(name, role, names, source)
     if of_lists:
-        if asked.order or asked.with_lifecycle or asked.period is not None or len(event) > 1:
+        if asked.order or asked.with_lifecycle or len(event) > 1:
             raise SettingError(
                 f"in {source} a row is a whole sequence, in the order of its list; leave out order=, "
-                "lifecycle=, period= and further columns of events"
+                "lifecycle= and further columns of events"
             )
         return Columns(case, event, (), asked.weight, asked.attributes)
     if case is None:
@@ -190,7 +185,7 @@ def choose_columns(
     order = () if asked.order == () else choose("order", asked.order or (), ORDER_NAMES)
     lifecycle = other = None
     if not asked.with_lifecycle:
-        used = {case, *event, *order, asked.period, *asked.per_case}
+        used = {case, *event, *order, *asked.per_case}
         other = _only_one([name for name in names if name not in used and name not in list_columns])
     else:
         given = () if asked.lifecycle is None else (asked.lifecycle,)
@@ -262,7 +257,7 @@ def _recognised(
     role: str, known: Names, names: Sequence[str], asked: Columns, source: str
 ) -> tuple[str, ...]:
     """The column whose name is recognised for a role, if there is one."""
-    taken = replace(asked, period=None).names()
+    taken = asked.names()
     free = [name for name in names if name not in taken]  # not taken by another role
     lines = ([name for name in free if plain(name) in map(plain, line)] for line in known)
     found = next(filter(None, lines), [])

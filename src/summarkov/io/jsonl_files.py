@@ -140,10 +140,10 @@ def jsonl_sequences(
 ) -> Iterator[Line]:
     """Yield the sequences of a file. Lines of more than ``longest`` bytes are refused."""
     asked = wanted.columns
-    one_each = asked.with_lifecycle or asked.period is not None or len(asked.event) > 1
+    one_each = asked.with_lifecycle or len(asked.event) > 1
     if (asked.order and not wanted.times) or one_each:
         raise SettingError(
-            f"in {path} a line is a whole sequence, in the order of its list; leave out lifecycle=, period= "
+            f"in {path} a line is a whole sequence, in the order of its list; leave out lifecycle= "
             "and further keys of events, and name a key of times with order= only with times=True"
         )
     key = _times_column(wanted).name if wanted.times else None

@@ -170,8 +170,7 @@ def read_text(path: str, wanted: Wanted, *, told: bool = True) -> EventSequences
 def refuse_columns(path: str, wanted: Wanted, what: str) -> None:
     if wanted.is_about_columns:
         raise SettingError(
-            f"case, event, order, weight, lifecycle and period name columns, and {path} is {what}, which "
-            "has none"
+            f"case, event, order, weight and lifecycle name columns, and {path} is {what}, which has none"
         )
 
 

@@ -79,15 +79,6 @@ def text_leaves(metadata: parquet.FileMetaData, names: Sequence[str]) -> list[st
     return [leaf.path for leaf in leaves if leaf.logical_type.type == "STRING" and _belongs(leaf.path, names)]
 
 
-def bytes_in_memory(metadata: parquet.FileMetaData, names: Sequence[str]) -> int:
-    """What some columns take in memory while they are read, about."""
-    return sum(
-        max(_VALUE_BYTES * leaf.num_values, 2 * leaf.total_uncompressed_size)
-        for leaves, _ in _groups(metadata, names)
-        for leaf in leaves
-    )
-
-
 def is_small_text(path: str, name: str) -> bool:
     """Whether a column has few texts, that are not long."""
     with open_file(path) as file:

@@ -39,7 +39,6 @@ def read_events(
     separator: str = SEPARATOR,
     ties: TieKind | None = None,
     times: bool = False,
-    period: str | None = None,
     attributes: Any = None,
     cuts: Cuts | None = None,
     missing_attributes: Literal["value", "error"] = "value",
@@ -112,9 +111,6 @@ def read_events(
         said.
     times
         Keep the times of events, that is the values of the (first) order column, for look-backs in time.
-    period
-        A column of periods, such as the month of each event: ``order_test(events, within=...)`` with the name
-        of the column keeps events in their periods. In XES a key of events. It may be the order column.
     attributes
         What holds of a sequence from its start to its end, such as a region or an age: a list of columns that
         are constant per case (keys of JSON lines, attributes of traces in XES); or a second table with one
@@ -176,7 +172,6 @@ def read_events(
         separator=separator,
         ties=ties,
         times=times,
-        period=period,
         attributes=attributes,
         cuts=cuts,
         missing_attributes=missing_attributes,
@@ -227,7 +222,7 @@ def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
             return read_table(source, wanted)
     if wanted.is_about_columns or wanted.needs_places:
         raise SettingError(
-            "case, event, order, weight, lifecycle, date_format, ties, times, period, session_gap and "
+            "case, event, order, weight, lifecycle, date_format, ties, times, session_gap and "
             "drop_duplicates are about columns, and "
             f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
         )

@@ -23,7 +23,6 @@ from summarkov.io.buckets import (
     again,
     cases_of,
     order_of,
-    periods_of,
     sort_outside,
     values_of,
 )
@@ -135,11 +134,10 @@ def _sort(bucket: Bucket, writer: SpillWriter, order: Order, values: CaseValues)
         repeated = Repeated().of(grouping.placed(numpy_of(table.column("code"))), grouping.tied)
         writer.n_duplicates += int(np.count_nonzero(repeated))
         grouping = grouping.only(~repeated) if order.drops_duplicates else grouping
-    placed, periods = grouping.placed, periods_of(table)
+    placed = grouping.placed
     codes, rows = (placed(numpy_of(table.column(name))) for name in ("code", "row"))
     of_rows = placed(values_of(table, values))
-    periods = None if periods is None else placed(periods)
-    moments = order.moments([placed(each) for each in keys], kinds, grouping.tied, periods, FILES)
+    moments = order.moments([placed(each) for each in keys], kinds, grouping.tied, FILES)
     starts = grouping.offsets[:-1]
     firsts = np.minimum.reduceat(rows, starts)
     names = [case.texts[code] for code in grouping.cases.tolist()]
@@ -163,7 +161,7 @@ def copy_in_order(written: SpillWriter, n_rows: int, memory: int, writer: SpillW
     The sequences of some rows are looked up at a time, so that only these are held in memory.
     """
     step = max(1, memory // _SEQUENCE_BYTES)
-    names = ["codes", *["times"] * (written.time_unit is not None), *["periods"] * written.has_periods]
+    names = ["codes", *["times"] * (written.time_unit is not None)]
     with ExitStack() as opened:
         files = {name: opened.enter_context(open(written.folder / name, "rb")) for name in names}
         events = _Events(files, written.time_unit)
@@ -173,7 +171,7 @@ def copy_in_order(written: SpillWriter, n_rows: int, memory: int, writer: SpillW
 
 
 class _Events:
-    """Events in files, by name, to be read from any place on: codes, and times and periods if there are any.
+    """Events in files, by name, to be read from any place on: codes, and times if there are any.
 
     ``unit`` is what times are measured in.
     """
@@ -196,7 +194,7 @@ class _Events:
             some.clear()
         codes, starts = split_codes(np.frombuffer(bytes_of.pop("codes"), np.int32))
         more = {name: np.frombuffer(some, np.int64) for name, some in bytes_of.items()}
-        return codes, Moments(starts, more.get("times"), self._unit, more.get("periods"))
+        return codes, Moments(starts, more.get("times"), self._unit)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events.describe import Lifecycles, Origin
-from summarkov.events.draws import period_numbers
 from summarkov.events.vocabulary import is_missing
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns
@@ -222,9 +221,8 @@ class LeftOut:
 class Rows:
     """Some rows as codes. ``kept`` tells which of all rows these are; None if none was left out.
 
-    ``per_case`` are the columns that must not change during a case, with -1 where a value is missing, and
-    ``periods`` numbers for the periods of events, if these are asked for. ``table`` has all rows as they were
-    read, but for those without a case, which hold what another row holds.
+    ``per_case`` are the columns that must not change during a case, with -1 where a value is missing.
+    ``table`` has all rows as they were read, but for those without a case, which hold what another row holds.
     """
 
     case: Encoded
@@ -232,7 +230,6 @@ class Rows:
     per_case: list[Encoded]
     kept: BoolArray | None
     table: pa.Table
-    periods: IntArray | None = None
 
 
 def read_rows(
@@ -258,17 +255,13 @@ def read_rows(
     elif chosen.other_lifecycle in table.column_names:
         with suppress(DataError):  # nobody asked for it
             left_out.look_at(encode_some(table.column(chosen.other_lifecycle), "", source))
-    periods = None
-    if chosen.period is not None:
-        named = encode(table.column(chosen.period), chosen.period, source, first_row)
-        periods = period_numbers(named.texts)[named.codes]
     labelled = event.codes >= 0
     left_out.unlabelled += int(np.count_nonzero(kept & ~labelled))
     kept &= labelled
     if kept.all():
-        return Rows(case, event, per_case, None, table, periods)
+        return Rows(case, event, per_case, None, table)
     some = [replace(each, codes=each.codes[kept]) for each in (case, event, *per_case)]
-    return Rows(some[0], some[1], some[2:], kept, table, None if periods is None else periods[kept])
+    return Rows(some[0], some[1], some[2:], kept, table)
 
 
 def _instead(table: pa.Table, with_case: BoolArray) -> pa.Table:
@@ -309,7 +302,6 @@ def origin_of(chosen: Columns, left_out: LeftOut, tied_case: str | None = None, 
         chosen.weight,
         chosen.lifecycle,
         chosen.attributes,
-        chosen.period,
         left_out.unlabelled,
         left_out.lifecycle,
         backwards,

@@ -244,7 +244,7 @@ class _Grouped:
         keys, kinds = order.read(columns, block.path)
         keys = keys if rows.kept is None else [each[rows.kept] for each in keys]
         if not keys or not len(keys[0]):
-            moments = order.moments(keys, kinds, None, rows.periods, block.path)
+            moments = order.moments(keys, kinds, None, block.path)
             return moments, np.zeros(len(rows.case.codes), bool)
         if (self.kinds and self.kinds != kinds) or any(map(is_ranked, kinds)):
             raise NotGroupedError
@@ -257,7 +257,7 @@ class _Grouped:
             raise NotGroupedError
         same = tied(keys, starts)[int(continues) :]
         self.kinds, self.keys = kinds, [each[-1:] for each in keys]
-        return order.moments(of_rows, kinds, same, rows.periods, block.path), same
+        return order.moments(of_rows, kinds, same, block.path), same
 
 
 def rows_of(block: TableBlock, task: Task, found: Found) -> tuple[Rows, CodeArray, CodeArray]:
@@ -285,8 +285,6 @@ def _regrouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> N
             order.look(places, block.path, block.first_row)
             for at, column in enumerate(places):
                 columns[f"order{at}"] = column if some.kept is None else column.filter(pa.array(some.kept))
-            if some.periods is not None:
-                columns["period"] = pa.array(some.periods)
             for at in range(len(task.per_case)):
                 columns[f"value{at}"] = pa.array(values[:, at])
             yield CaseBlock(some.case, pa.table(columns))

@@ -38,7 +38,7 @@ class Spill:
 
     ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file, with -1
     for an empty tick. Sequences are in the order of their first rows. Where events happened together, codes
-    tell which, and where they have times or periods, there is a file of these, of int64.
+    tell which, and where they have times, there is a file of these, of int64.
     """
 
     folder: Path
@@ -54,12 +54,11 @@ class Spill:
     has_ticks: bool = False
     n_ticks: int = 0
     time_unit: TimeUnit | None = None
-    has_periods: bool = False
 
     @property
     def files(self) -> list[str]:
         """The names of the files that blocks are read from."""
-        more = {"times": self.time_unit is not None, "periods": self.has_periods}
+        more = {"times": self.time_unit is not None}
         more |= dict.fromkeys(("names", "name_ends"), self.has_names)
         return ["codes", "ends", *(name for name, here in more.items() if here)]
 
@@ -116,16 +115,13 @@ class Spill:
     def _events(self, files: Mapping[str, IO[bytes]], n_events: int) -> tuple[CodeArray, Moments | None]:
         """The next events, and when they happened."""
         found = np.fromfile(files["codes"], np.int32, n_events)
-        if not self.has_ticks and not files.keys() & {"times", "periods"}:
+        if not self.has_ticks and "times" not in files:
             return self._translated(found), None
         starts = np.ones(len(found), bool)
         if self.has_ticks:
             found, starts = split_codes(_to_the_next_tick(found, files["codes"]))
-        times, periods = (
-            np.fromfile(files[name], np.int64, len(found)) if name in files else None
-            for name in ("times", "periods")
-        )
-        return self._translated(found), Moments(starts, times, self.time_unit or NANOSECONDS, periods)
+        times = np.fromfile(files["times"], np.int64, len(found)) if "times" in files else None
+        return self._translated(found), Moments(starts, times, self.time_unit or NANOSECONDS)
 
     def _translated(self, found: CodeArray) -> CodeArray:
         try:
@@ -184,9 +180,7 @@ class SpillWriter:
         self._firsts = self._open("firsts") if firsts else None
         self._values = self._open("values") if n_values else None
         self._times: IO[bytes] | None = None
-        self._periods: IO[bytes] | None = None
         self.time_unit: TimeUnit | None = None
-        self.has_periods = False
         self.n_together = 0  # events that happened together with the one before
         self.n_events = self.n_sequences = 0
         self.ties, self._tied_row = Ties(), 0
@@ -282,7 +276,6 @@ class SpillWriter:
             has_ticks,
             self.n_events - self.n_together,
             self.time_unit,
-            self.has_periods,
         )
         return found if is_sorted or not found.has_ticks else _with_sorted_ticks(found)
 
@@ -292,16 +285,13 @@ class SpillWriter:
         return self.finish(labels, codes, is_sorted=True)
 
     def _write_times(self, moments: Moments | None) -> None:
-        """Go on writing times and periods, which all events have, or none."""
-        times, periods = (None, None) if moments is None else (moments.times, moments.periods)
+        """Go on writing times, which all events have, or none."""
+        times = None if moments is None else moments.times
         if not self.n_events:
             self._times = None if times is None else self._open("times")
             self.time_unit = None if moments is None or times is None else moments.unit
-            self.has_periods = periods is not None
-            self._periods = self._open("periods") if self.has_periods else None
-        for file, values in ((self._times, times), (self._periods, periods)):
-            if file is not None and values is not None:
-                _write(file, values)
+        if self._times is not None and times is not None:
+            _write(self._times, times)
 
     def close(self) -> None:
         """Close the files, also if they are not complete."""

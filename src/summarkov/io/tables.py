@@ -126,9 +126,8 @@ def _from_rows(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) ->
         name: one_per_case(Encoded(placed(each.codes), each.texts), grouping.offsets, name, ids, source)
         for each, name in zip(rows.per_case, chosen.per_case, strict=True)
     }
-    periods = None if rows.periods is None else placed(rows.periods)
     keys = [placed(each) for each in keys]
-    found = InOrder(codes, grouping.offsets, vocabulary, ids, keys, kinds, grouping.tied, periods, of_cases)
+    found = InOrder(codes, grouping.offsets, vocabulary, ids, keys, kinds, grouping.tied, of_cases)
     return found.finish(order, chosen, wanted, left_out, source)
 
 
@@ -147,7 +146,6 @@ class InOrder:
     keys: Keys
     kinds: Sequence[pa.DataType]
     tied: BoolArray | None
-    periods: IntArray | None
     of_cases: Mapping[str, Encoded]
 
     def finish(
@@ -168,7 +166,7 @@ class InOrder:
         ties = Ties.of(self.tied, offsets, ids)
         if order.columns:
             refuse_ties(ties, wanted, order.columns[0].name, source)
-        moments = order.moments(self.keys, self.kinds, self.tied, self.periods, source)
+        moments = order.moments(self.keys, self.kinds, self.tied, source)
         if moments is not None:
             codes, offsets, moments = moments.of_rows(codes, offsets)
         ties = Ties() if order.together else ties

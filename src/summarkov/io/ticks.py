@@ -93,18 +93,16 @@ class Order:
         keys: Keys,
         kinds: Sequence[pa.DataType],
         tied: BoolArray | None,
-        periods: IntArray | None,
         source: str,
     ) -> Moments | None:
         """When sorted events happened, as far as it is asked; ``tied`` have the place of the one before."""
         together = tied if self.together else None
-        if together is None and not self.keeps_times and periods is None:
+        if together is None and not self.keeps_times:
             return None
         times, unit = None, NANOSECONDS
         if self.keeps_times:
             times, unit = times_of(keys[0], kinds[0], (self.columns[0].name, source))
-        n = len(keys[0]) if periods is None else len(periods)
-        return Moments(np.ones(n, bool) if together is None else ~together, times, unit, periods)
+        return Moments(np.ones(len(keys[0]), bool) if together is None else ~together, times, unit)
 
 
 def refuse_no_order(wanted: Wanted, source: str) -> None:

@@ -34,7 +34,6 @@ class Reading(TypedDict, total=False):
     separator: str
     ties: TieKind | None
     times: bool
-    period: str | None
     attributes: Any
     cuts: Cuts
     missing_attributes: Literal["value", "error"]
@@ -80,7 +79,6 @@ class Wanted:
         separator: str = SEPARATOR,
         ties: TieKind | None = None,
         times: bool = False,
-        period: object = None,
         attributes: Any = None,
         cuts: object = None,
         missing_attributes: str = "value",
@@ -123,7 +121,6 @@ class Wanted:
                 weight=weight,
                 attributes=attributes if listed else (),
                 with_lifecycle=lifecycle is not None,
-                period=period,
             ),
             None if labels is None else vocabulary_of(labels),
             None if session_gap is None else Gap.of(session_gap),

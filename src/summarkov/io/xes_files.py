@@ -18,7 +18,6 @@ import numpy as np
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.attributes import attribute_values
-from summarkov.events.draws import period_numbers
 from summarkov.events.moments import time_column
 from summarkov.io.files import TextBudget, open_file, unpacked
 from summarkov.io.line_files import Collected
@@ -95,7 +94,6 @@ def _finished(log: _Log, named: tuple[str, ...]) -> EventSequences:
     order, columns = Order(named, wanted, "event"), [as_column(places) for places in log.places[: len(named)]]
     order.look(columns, log.path)
     keys, kinds = order.read(columns, log.path)
-    periods = None if asked.period is None else period_numbers(log.periods)
     backwards = 0
     if not named and log.places and None not in log.places[0]:
         keys = _times(log)
@@ -103,15 +101,14 @@ def _finished(log: _Log, named: tuple[str, ...]) -> EventSequences:
     elif keys and len(codes) and not sorted_within(keys, starts):
         moved = sort_within(keys, starts)
         codes, keys = codes[moved], [each[moved] for each in keys]
-        periods = None if periods is None else periods[moved]
     same, offsets = tied(keys, starts) if keys and len(codes) else None, events.offsets
     if same is not None and not order.together:
         keep = log.left_out.drop(Repeated().of(codes, same), order)
         if keep is not None:
             codes, keys, same = codes[keep], [each[keep] for each in keys], same[keep]
-            offsets, periods = kept_offsets(offsets, keep), None if periods is None else periods[keep]
+            offsets = kept_offsets(offsets, keep)
     of_cases = log.collected.columns()
-    found = InOrder(codes, offsets, events.labels, events.ids, keys, kinds, same, periods, of_cases)
+    found = InOrder(codes, offsets, events.labels, events.ids, keys, kinds, same, of_cases)
     lifecycle = LIFECYCLE if asked.with_lifecycle else None
     chosen = replace(
         asked,
@@ -150,7 +147,6 @@ class _Log:
         self.case = asked.case
         self.places: list[list[str | None]] = [[] for _ in ((TIME,) if self.order is None else self.order)]
         self.collected = Collected(values=CaseValues(asked.per_case, TextBudget(sys.maxsize)))
-        self.periods: list[str] = []  # those of all events, if they are asked for
         self.needed = {NAME, TIME, LIFECYCLE, *asked.names(), *self.event, *(self.order or ())}
         self.open: list[str] = []  # the elements that are open
         self.trace: dict[str, str] = {}
@@ -217,8 +213,6 @@ class _Log:
                 return
             self.labels.append(label)
             asked = self.wanted.columns
-            if asked.period is not None:
-                self.periods.append(self.value(asked.period, "period"))
             self.of_events.append(tuple(map(self.attributes.get, asked.per_case)))
             if self.order is None:
                 self.places[0].append(self.attributes.get(TIME))

@@ -7,7 +7,6 @@ from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
-from summarkov.arrow import pa
 from summarkov.explain import Influence, Shown, ranked, weight
 from summarkov.explain.sentences import cases, follow_note, follows, follows_others, headline, rates
 from summarkov.explain.verdicts import effect_word, limits, times, verdict
@@ -127,10 +126,6 @@ class HasEdges:
         """How often each label occurred in what was learned from."""
         raise NotImplementedError  # each class that takes this in has its own
 
-    def edge_table(self) -> pa.Table:
-        """Return the edges as a ``pyarrow.Table``, one row per edge: ``edges_.to_frame("pyarrow")``."""
-        return self.edges_.to_frame("pyarrow")
-
     def to_networkx(self) -> nx.DiGraph:
         """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
         import networkx
@@ -246,7 +241,7 @@ class HasPage:
         file, it shows the sentences behind every edge; they are then part of the page. ``title`` says what
         the events are. ``sequences`` is the number of sequences of the events that become part of the page,
         to be looked at one event after the other: none unless asked for. ``groups``, what
-        :func:`compare_groups` or :func:`compare_groups_by` returned, or several of these, are shown side by
+        :func:`compare_groups` returned, or several of these, are shown side by
         side.
         """
         from summarkov.report import to_html

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -28,11 +28,24 @@ from summarkov.typing import BoolArray, FloatArray
 MOST_GROUPS = 20
 
 
+@overload
+def compare_groups(
+    model: SummaryModel, first: Any, second: Any, *, by: None = None, **settings: Any
+) -> GroupComparison: ...
+
+
+@overload
+def compare_groups(
+    model: SummaryModel, first: Any, second: None = None, *, by: str | Sequence[str], **settings: Any
+) -> SeveralGroups: ...
+
+
 def compare_groups(
     model: SummaryModel,
     first: Any,
-    second: Any,
+    second: Any = None,
     *,
+    by: str | Sequence[str] | None = None,
     names: tuple[str, str] = ("first", "second"),
     targets: Iterable[str] | None = None,
     sample_weight: tuple[Any, Any] | None = None,
@@ -42,8 +55,8 @@ def compare_groups(
     level: float = 0.95,
     n_jobs: int | None = None,
     progress: Progress = None,
-) -> GroupComparison:
-    r"""Learn the same graph from two groups of sequences, and say which labels and edges differ.
+) -> GroupComparison | SeveralGroups:
+    r"""Learn the same graph from two groups of sequences, or several, and say which labels and edges differ.
 
     Labels come first: in which share of the sequences each occurs, and its share of all events. Then edges: a
     graph is learned from each group and one from both together, and for each edge of any of them the ratio
@@ -61,8 +74,12 @@ def compare_groups(
         label that one of them asks about occurred as far back as any of them asks.
     first, second
         Events of the groups, as ``fit`` takes them; sequences belong to one group each.
+    by : str or list of str, optional
+        Groups of the sequences of ``first`` alone, two or more: an attribute of the sequences (read with
+        ``attributes=[by]``), which is then left out as an influencer; or the group of each sequence. Each
+        group is compared with all others, at a level at which all comparisons hold together (Bonferroni).
     names : two texts
-        What the groups are called.
+        What two groups are called.
     targets : labels, optional
         Compare these labels and their influencers only.
     sample_weight : two lists of numbers, optional
@@ -75,7 +92,8 @@ def compare_groups(
     Returns
     -------
     GroupComparison
-        With ``labels``, ``edges``, ``differing_labels()`` and ``differing()``.
+        With ``labels``, ``edges``, ``differing_labels()`` and ``differing()``; with ``by`` one for each group
+        (``SeveralGroups``), and how often each label is in every group.
 
     >>> from summarkov import BSuMM
     >>> before, after = [["A", "B", "C"] * 5] * 30, [["A", "C", "B"] * 5] * 30
@@ -84,7 +102,25 @@ def compare_groups(
     [('A', 'amplifies', 'inhibits')]
     >>> len(found.differing_labels())  # B is as frequent in both
     0
+    >>> found = compare_groups(
+    ...     BSuMM(lookback=1, candidates=["A"]),
+    ...     before + after,
+    ...     by=["old"] * 30 + ["new"] * 30,
+    ...     targets=["B"],
+    ...     n=50,
+    ... )
+    >>> found.names, [len(edges) for edges in found.differing().values()]
+    (('new', 'old'), [1])
     """
+    if (by is None) == (second is None):
+        raise SettingError("give the events of two groups, or those of all groups and by=")
+    if by is not None:
+        if sample_weight is not None:
+            raise SettingError("with by=, sequences weigh what they were read with; leave out sample_weight=")
+        settings = {"n": n, "seed": seed, "random_state": random_state, "n_jobs": n_jobs}
+        return _compare_by(
+            model, first, by, targets=targets, level=level, progress=progress, settings=settings
+        )
     seed, tell = seed_of(seed, random_state), reporter(progress)
     check_whole("n", n, 2, MOST_REPLICATES)
     check_level("level", level)
@@ -199,42 +235,17 @@ def _together(first: EventSequences, second: EventSequences) -> EventSequences:
     )
 
 
-def compare_groups_by(
+def _compare_by(
     model: SummaryModel,
     events: Any,
     by: str | Sequence[str],
     *,
-    targets: Iterable[str] | None = None,
-    n: int = 200,
-    seed: int = 0,
-    random_state: int | None = None,
-    level: float = 0.95,
-    n_jobs: int | None = None,
-    progress: Progress = None,
+    targets: Iterable[str] | None,
+    level: float,
+    progress: Progress,
+    settings: dict[str, Any],
 ) -> SeveralGroups:
-    """Compare groups of sequences by an attribute, each with all others, as :func:`compare_groups` does two.
-
-    First comes how often each label is in every group, then how influences differ. With more than two groups
-    the level of each comparison is such that all hold together (Bonferroni).
-
-    Parameters
-    ----------
-    model : SummaryModel
-        The template: a BSuMM, OSuMM or CSuMM without a target.
-    events
-        Events in memory, read with ``attributes=[by]``; or any, if ``by`` is a list.
-    by : str or list of str
-        An attribute of the sequences, which is then left out as an influencer; or the group of each sequence.
-    targets, n, seed, random_state, level, n_jobs, progress
-        As for :func:`compare_groups`.
-
-    >>> from summarkov import BSuMM, read_events
-    >>> events = read_events([["A", "B", "C"] * 5] * 30 + [["A", "C", "B"] * 5] * 30)
-    >>> model = BSuMM(lookback=1, candidates=["A"])
-    >>> found = compare_groups_by(model, events, ["old"] * 30 + ["new"] * 30, targets=["B"], n=50)
-    >>> found.names, [len(edges) for edges in found.differing().values()]
-    (('new', 'old'), [1])
-    """
+    """Compare each group with all others."""
     check_level("level", level)
     events = read_events(events)
     column, groups = _groups(events, by)
@@ -265,11 +276,8 @@ def compare_groups_by(
             plain[here],
             names=(others, name),
             targets=targets,
-            n=n,
-            seed=seed,
-            random_state=random_state,
             level=1 - (1 - level) / len(compared),
-            n_jobs=n_jobs,
+            **settings,
         )
         comparisons.append(one)
         tell(done + 1, len(compared))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from summarkov.confidence import OLD_ORDERS
 from summarkov.engines import StateCounts, Target
 from summarkov.errors import DataError, SettingError, StoreError
-from summarkov.models.bag import Bag, read_influences
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.joint import JointSuMM
@@ -60,36 +59,25 @@ _YOUNGER = (
 _MOST_SETS = 2**100_000
 
 
-def load(path: Place) -> SummaryModel | InfluenceGraph | Bag | JointSuMM | OutcomeModel:
-    """Read a model, graph or bag that ``save`` wrote; what is wrong with the file is named with its place.
+def load(path: Place) -> SummaryModel | InfluenceGraph | JointSuMM | OutcomeModel:
+    """Read a model or graph that ``save`` wrote; what is wrong with the file is named with its place.
 
     ``path`` is that of a file, an address such as ``"s3://bucket/model.json"``, or a file that is open.
 
-    Returns a model (``BSuMM``, ..., ``JointSuMM``), an ``InfluenceGraph``, a ``Bag`` or an ``OutcomeModel``.
+    Returns a model (``BSuMM``, ..., ``JointSuMM``), an ``InfluenceGraph`` or an ``OutcomeModel``.
     """
     document = read_document(path)
     _check_format(document)
-    readers: dict[str, Callable[[Node], Any]] = {"Bag": _read_bag, "JointSuMM": _read_joint}
-    model: SummaryModel | InfluenceGraph | Bag | JointSuMM | OutcomeModel
+    if document["kind"].value == "Bag":
+        raise StoreError(
+            f"{document.where}: a bag of models, which this version no longer has; fit a JointSuMM, which "
+            "predicts better"
+        )
+    readers: dict[str, Callable[[Node], Any]] = {"JointSuMM": _read_joint}
+    model: SummaryModel | InfluenceGraph | JointSuMM | OutcomeModel
     model = readers.get(str(document["kind"].value), _read)(document)
     check_seal(document)
     return model
-
-
-def _read_bag(document: Node) -> Bag:
-    models = []
-    for node in document["models"].list():
-        _check_format(node)
-        models.append(_read(node))
-    one_of_a_kind = len({(type(m), m.labels_, m.target_) for m in models if isinstance(m, SummaryModel)}) == 1
-    if not one_of_a_kind or any(isinstance(m, InfluenceGraph | OutcomeModel) for m in models):
-        document["models"].wrong("models of one kind, of the same target and vocabulary")
-    bag = Bag(models[0].copy(), len(models), document["settings"]["seed"].count())
-    bag._models = tuple(models)
-    if "influences" in document:  # younger than the format
-        bag._influences = read_influences(document["influences"], bag)
-    refuse_differences(document, _without(bag.to_document(), "version", "models"))
-    return bag
 
 
 def _read_joint(document: Node) -> JointSuMM:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,7 @@ import numpy.typing as npt
 from summarkov.engines import CountSource, StateCounts, make_source
 from summarkov.engines.messages import travels
 from summarkov.engines.work import Part
-from summarkov.errors import SettingError
-from summarkov.events.vocabulary import Unknown, check_unknown
+from summarkov.events.vocabulary import Unknown
 from summarkov.frames import Records
 from summarkov.models.predictions import blocks_to_predict
 from summarkov.scores.estimates import ExactSum
@@ -265,47 +264,3 @@ def measure(model: Predictor, events: Any, unknown: Unknown, sample_weight: Any 
     """Measure predictions event by event, on events or on a source of them."""
     source = make_source(events, sample_weight=sample_weight).recode(model.labels_, unknown=unknown)
     return source.run(MeasureWork(model, source.scale)).whole
-
-
-Measure = Literal["log_likelihood", "brier"]
-
-
-def scorer(measure: Measure = "log_likelihood", *, unknown: Unknown = "error") -> EventScorer:
-    """What to give scikit-learn as ``scoring=``, for models, graphs, bags, and pipelines that end in one.
-
-    Parameters
-    ----------
-    measure : {"log_likelihood", "brier"}
-        The mean log-likelihood per event, as ``score`` has it; or the Brier score, times -1, so that larger
-        is better.
-    unknown : {"error", "ignore"}
-        What to do about labels that occur in the part to test and not in that to learn from.
-
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from summarkov import BSuMM
-    >>> events = [["a", "b"], ["b", "a"], ["a", "b", "c"]] * 4
-    >>> cross_val_score(BSuMM("b", lookback=1), events, cv=3, scoring=scorer(unknown="ignore")).round(2)
-    array([-0.48, -0.66, -0.49])
-    """
-    if measure not in ("log_likelihood", "brier"):
-        raise SettingError(f"measure must be 'log_likelihood' or 'brier', not {measure!r}")
-    check_unknown(unknown)
-    return EventScorer(measure, unknown)
-
-
-@dataclass(frozen=True)
-class EventScorer:
-    """A measure of a fitted model on events; larger is better."""
-
-    measure: Measure
-    unknown: Unknown
-
-    def __call__(self, estimator: Any, events: Any, y: None = None) -> float:
-        """Measure a model, or the last step of a pipeline after the steps before it."""
-        if hasattr(estimator, "steps"):
-            *steps, (_, estimator) = estimator.steps
-            for _, step in steps:
-                events = events if step is None or step == "passthrough" else step.transform(events)
-        if self.measure == "brier":
-            return -float(estimator.brier_score(events, unknown=self.unknown))
-        return float(estimator.score(events, unknown=self.unknown))

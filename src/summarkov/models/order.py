@@ -23,7 +23,7 @@ from summarkov.confidence import (
     order_word,
 )
 from summarkov.confidence.order import RATE, AgainstShuffled
-from summarkov.engines import CountSource, Layout, MemorySource
+from summarkov.engines import CountSource, Layout
 from summarkov.engines.shuffles import MOST_STRATA, Moved, OrderQuestion, Shuffles, count_moved, longest_reach
 from summarkov.errors import SettingError
 from summarkov.events.vocabulary import END
@@ -45,8 +45,6 @@ _TIMES = 4
 #: With an adjusted p-value from this on and below 1 an edge is near the decision, and gets so many times as
 #: many shuffles more.
 _NEAR, _MORE = RATE / 10, 9
-#: What is said of periods that were given for each event, and so have no column.
-GIVEN_PERIODS = "periods"
 #: More would take longer than anybody waits.
 _MOST_SHUFFLES = 100_000
 
@@ -68,7 +66,7 @@ def order_test(
         raise SettingError(
             f"n must be at most {_MOST_SHUFFLES:,} shuffles, not {n:,}: the counts of each are kept"
         )
-    source, within = _checked(source, within)
+    within = _checked(source, within)
     if not models[0].fitted.summary.by_label:
         raise SettingError(f"a {type(models[0]).__name__} has no edges; use a BSuMM, OSuMM or CSuMM")
     edges = [
@@ -80,8 +78,7 @@ def order_test(
     reach = longest_reach([edge.window for edge in edges])
     if within == "auto":  # long enough for what happens within a look-back, and short beside slow changes
         within = None if reach is None else _TIMES * reach
-    by_period = isinstance(within, str)
-    shuffles = Shuffles(int(n), int(seed), None if by_period else within, _KEPT, by_period)
+    shuffles = Shuffles(int(n), int(seed), within, _KEPT)
     n_pairs = sum(map(_n_candidates, models))
     test = _Test(source, shuffles, n_pairs)
     found, alone = test.edges(edges, reporter(progress))
@@ -97,49 +94,32 @@ def order_test(
 
 def _short_scale(reach: int | None, within: Any) -> int | None:
     """The size of blocks hardly longer than the window, where those of the test are much longer."""
-    if reach is None or isinstance(within, str | Duration):
+    if reach is None or isinstance(within, Duration):
         return None
     short = reach + 1
     return short if short > 2 - _KEPT and (within is None or within >= 2 * short) else None
 
 
-def _checked(source: CountSource, within: Any) -> tuple[CountSource, Any]:
-    """How far events may change places: positions, a time, "auto", None, or what their periods are called."""
+def _checked(source: CountSource, within: Any) -> Any:
+    """How far events may change places: positions, a time, "auto" or None."""
     if isinstance(within, str) and within == "auto":
-        return source, within
-    if not isinstance(within, str) and hasattr(within, "__len__"):
-        if not isinstance(source, MemorySource):
-            raise SettingError(
-                "within names a period for each event, which needs the events in memory; read these with "
-                "period=, a column, and give within the name of that column"
-            )
-        return source.with_periods(within), GIVEN_PERIODS
+        return within
     if isinstance(within, str) and read_time(within, "within") is None:
-        _refuse_other_column(source, within)
-        return source, within
+        raise _unfit(within)
     within = span_of(within, "within")
     if isinstance(within, Duration):
         if Layout.of(source).time != ("clock" if within.is_clock else "number"):
             raise SettingError(f"within {within} is a time, and these events have none that is measured so")
     elif within is not None and not (is_whole(within) and 2 <= within <= UNLIMITED):
-        raise SettingError(
-            "within must be a number of positions from 2 on and at most 2^62, a time such as '7d', the "
-            "column that events were read with as period=, the period of each event, 'auto', or None for "
-            f"whole sequences, not {within!r}"
-        )
-    return source, within
+        raise _unfit(within)
+    return within
 
 
-def _refuse_other_column(source: CountSource, within: str) -> None:
-    """Refuse the name of a column that is not the one of the periods of events."""
-    origin = getattr(source, "origin", None)
-    period = None if origin is None else origin.period
-    if period != within:
-        those = "were read without one" if period is None else f"have the periods of column {period!r}"
-        raise SettingError(
-            f"within={within!r} is neither 'auto' nor a time such as '7d', so it must be the column of the "
-            f"periods of events, and these {those}; read them with period={within!r}"
-        )
+def _unfit(within: object) -> SettingError:
+    return SettingError(
+        "within must be a number of positions from 2 on and at most 2^62, a time such as '7d', 'auto', or "
+        f"None for whole sequences, not {within!r}"
+    )
 
 
 class OrderTested(Resampled):
@@ -177,12 +157,10 @@ class OrderTested(Resampled):
         n : int
             How many shuffles of every edge. Edges near the decision, whose adjusted p-value is from 0.005 to
             less than 1 then, get nine times as many in addition.
-        within : int, time, column, names, "auto" or None
-            Events move only inside of blocks of this number of positions of their sequence, or of this time,
-            such as "7d". What changes more slowly than that stays in the shuffled data. A column, such as
-            "month", which the events were read with as ``period=``, gives the periods to stay in: events in a
-            row of one value move. So do names, one per event in memory. "auto" is four times the longest
-            look-back; None takes whole sequences.
+        within : int, time, "auto" or None
+            Events move only inside blocks of this number of positions of their sequence, or of this time,
+            such as "7d". What changes more slowly than that stays in the shuffled data. "auto" is four times
+            the longest look-back; None takes whole sequences.
         seed : int
             The order in each sequence follows from the seed, the number of the shuffle and the name of the
             sequence, so that it is the same in memory, streamed and on a cluster, in whatever order sequences

@@ -165,7 +165,7 @@ def predict_frame(
     Parameters
     ----------
     model
-        A fitted model, graph or bag, or a joint model.
+        A fitted model or graph, or a joint model.
     dataframe, case, event, order
         As for :func:`scan_spark`. Times are read if the model looks back in time.
     rows : {"events", "next", "sequences"}
@@ -199,7 +199,7 @@ def predict_frame(
     """
     if not isinstance(model, Predictor):
         raise SettingError(
-            f"this takes a fitted model, graph or bag, not {type(model).__name__}; only these predict events"
+            f"this takes a fitted model or graph, not {type(model).__name__}; only these predict events"
         )
     for name, given, allowed in (("rows", rows, get_args(Rows)), ("form", form, get_args(Form))):
         if given not in allowed:

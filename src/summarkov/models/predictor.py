@@ -1,4 +1,4 @@
-"""What comes next: ``Predictor``, what models, graphs and bags have in common, and what it says of places."""
+"""What comes next: ``Predictor``, what models and graphs have in common, and what it says of places."""
 
 from __future__ import annotations
 

@@ -20,7 +20,6 @@ from summarkov.explain import (
     Influence,
     Shown,
     influences_of,
-    is_bag,
     is_graph,
     is_joint,
     is_outcome,
@@ -69,7 +68,7 @@ def content(
     codes = {label: code for code, label in enumerate(fitted.labels)}
     influences = list(influences_of(model))
     edges = edge_content(model, influences, codes)
-    if passages is not None and (is_bag(model) or is_outcome(model)):
+    if passages is not None and is_outcome(model):
         raise SettingError("passages can be shown for a model or a graph; leave out passages=")
     found = None if passages is None else text_events_of(passages)
     if found is not None and events is None:
@@ -90,7 +89,6 @@ def content(
         "family": type(first).__name__,
         "graph": is_joint(model) or is_graph(model),
         "joint": joint_content(model) if is_joint(model) else None,
-        "bag": is_bag(model),
         "outcome": [fitted.target.codes[at] for at in (model.yes, 1 - model.yes)]
         if is_outcome(model)
         else None,

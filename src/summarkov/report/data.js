@@ -9,7 +9,7 @@ function settingWords(value) {
   return typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "string" ? visible(value) : String(value);
 }
 
-const familyWords = model.outcome ? `OutcomeModel of ${model.family}` : model.bag ? `Bag of ${targets.length} ${model.family}` : model.graph && !joint ? `InfluenceGraph of ${model.family}` : model.family;
+const familyWords = model.outcome ? `OutcomeModel of ${model.family}` : model.graph && !joint ? `InfluenceGraph of ${model.family}` : model.family;
 
 const facts = (pairs) => make("dl", { class: "facts" }, ...pairs.flatMap(([what, value]) => [make("dt", {}, what), make("dd", {}, value)]));
 

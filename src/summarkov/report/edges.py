@@ -6,17 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from summarkov.explain import (
-    Influence,
-    Shown,
-    is_bag,
-    is_joint,
-    is_outcome,
-    models_of,
-    sentences,
-    verdicts,
-    weight,
-)
+from summarkov.explain import Influence, Shown, is_joint, is_outcome, models_of, sentences, verdicts, weight
 from summarkov.report.events import numbers_or_none
 from summarkov.summaries.window import later_words
 from summarkov.wording import AttributeName, plural, rounded, whole
@@ -75,8 +65,6 @@ def _within(model: Shown) -> Callable[[Influence], str]:
     """Where a target is looked for after an influencer."""
     if is_joint(model):
         return lambda edge: f"within {plural(model.lookback, 'event')}"
-    if is_bag(model):
-        return lambda edge: "in its window"
     fitted = {x: each.fitted for each in models_of(model) for x in each.target_}
     thing = "tick" if next(iter(fitted.values())).layout.together else "event"
     return lambda edge: later_words(fitted[edge.target].reach(edge.influencer), thing)

@@ -104,7 +104,7 @@ def clock_content(durations: Iterable[Duration], cases: Sequence[list[Any]] | No
 
 
 def groups_content(given: Any, labels: Sequence[str]) -> list[dict[str, Any]]:
-    """What ``compare_groups`` found, once or several times, or ``compare_groups_by``.
+    """What ``compare_groups`` found, once or several times.
 
     A label has its reach and its share of events in each group, and by how many times each differs; an edge
     has what was counted in each group, and by how many times the ratio differs.
@@ -116,8 +116,7 @@ def groups_content(given: Any, labels: Sequence[str]) -> list[dict[str, Any]]:
     for each in found:
         if not isinstance(each, GroupComparison):
             raise SettingError(
-                "groups must be what compare_groups or compare_groups_by returned, or several of these, not "
-                f"{type(each).__name__}"
+                f"groups must be what compare_groups returned, or several of these, not {type(each).__name__}"
             )
         if unknown := {one.label for one in each.labels} - codes.keys():
             raise SettingError(

@@ -95,7 +95,7 @@ function showLabel() {
     ...(its ? [
       ...(joint ? [make("h3", {}, "What its influencers do, and when"), recencyTable(code)] : [
       make("h3", {}, model.outcome ? "How likely it is, by what has happened" : "How likely it is as the next event, by history state"),
-      ...(model.bag ? oneOfBag(its.outcome, code) : tablesOf(its.target, its.outcome, code))]),
+      ...tablesOf(its.target, its.outcome, code)]),
     ] : []));
 }
 
@@ -106,14 +106,6 @@ function tablesOf(target, outcome, code) {
     stateTable(target, outcome, code),
     ...traceOf(target),
     make("p", { class: "key" }, `Score ${target.score === null ? "none" : number(target.score)}; log-likelihood ${number(target.likelihood)}.`)];
-}
-
-// The models of a bag differ; each can be looked at.
-function oneOfBag(outcome, code) {
-  const box = make("div", {}), show = (i) => box.replaceChildren(...tablesOf(targets[i], outcome, code));
-  show(0);
-  return [make("p", {}, `A bag of ${targets.length} models, each learned from resampled cases: what comes next is their mean. Below is one of them.`),
-    make("label", { class: "small which no-print" }, "Model ", make("select", { id: "which-model", onchange: (event) => show(event.target.selectedIndex) }, ...targets.map((_, i) => make("option", {}, i + 1)))), box];
 }
 
 function labelList() {

@@ -227,8 +227,8 @@ function pastOf(events, { given = [], times = [], now } = {}) {
   const moments = events.map((those, at) => ({ codes: codesOf([those].flat()), time: steps(times[at] ?? 0) }));
   return new History(moments, codesOf(given), now === undefined ? undefined : steps(now));
 }
-function plainly({ code, own, p, hits, support, occurred, target, key, row, why, among }) {
-  const [low, high] = exactInterval(hits, support, own), words = why ? whyWords({ why }) : among ? [] : stateWords(target, key, row);
+function plainly({ code, own, p, hits, support, occurred, target, key, row, why }) {
+  const [low, high] = exactInterval(hits, support, own), words = why ? whyWords({ why }) : stateWords(target, key, row);
   return { label: labels[code], own, p, low, high, support, occurred, words: make("p", {}, ...words).textContent };
 }
 window.summarkov = {

@@ -50,5 +50,5 @@ for (const target of targets) {
 // A graph over all labels has a next-event distribution: its models' probabilities, divided by their sum; not where
 // several events may come together.
 const normalised = model.graph && !model.together && modelOf.every((its, code) => its || attributes.has(code));
-// What a history is put to: of an outcome one of the further tables, of cases that were open after as many events; all of a bag.
+// What a history is put to: of an outcome one of the further tables, of cases that were open after as many events.
 const predicting = model.outcome ? targets.slice(1) : targets;

@@ -73,7 +73,7 @@ function eventChip({ code, at, time }, before, classes) {
 function litBy({ target }, past) {
   const { reach, order } = target.summary;
   if (!reach) return new Set(past.rows.map((_, row) => row).slice(-(order ?? 0)));
-  return new Set((model.bag ? [...new Set(predicting.flatMap(({ u }) => u))] : target.u).flatMap((code) => past.found(code, ...windowOf(target, code))));
+  return new Set(target.u.flatMap((code) => past.found(code, ...windowOf(target, code))));
 }
 
 function lineAlong(past, found, label) {

@@ -102,7 +102,6 @@ function predict(history) {
     const state = stateOf(history, target);
     return target.x.map((code, outcome) => ({ code, ...inState(target, outcome, state), ...(model.moments ? { after: model.moments[moment][0], usual: model.moments[moment][1] } : {}) }));
   });
-  if (model.bag) return meansOf(found);
   const sum = normalised ? found.reduce((total, { own }) => total + own, 0) : 1;
   for (const each of found) each.p = each.own / sum;
   if (model.decidedBy !== null && history.codes.includes(model.decidedBy)) return found.map((each) => ({ ...each, own: 1, p: 1, isCertain: true }));
@@ -118,33 +117,23 @@ function momentOf(history) {
 // The table that a history is put to for a label, and its place among the outcomes there.
 const predictingOf = (code, history) => { const target = model.moments ? predicting[momentOf(history)] : predicting.find(({ x }) => x.includes(code)); return { target, outcome: target.x.indexOf(code) }; };
 
-// A bag says what its models say on average.
-function meansOf(found) {
-  return predicting[0].x.map((code, outcome) => {
-    const said = found.filter((each) => each.code === code).map(({ own }) => own), p = sumOf(said) / said.length;
-    return { code, target: predicting[0], outcome, own: p, p, hits: 0, support: 0, among: [Math.min(...said), Math.max(...said)] };
-  });
-}
-
-// How far back a model looks for a label; a bag as far as any of its models.
+// How far back a model looks for a label.
 function windowOf(target, code) {
-  const { kind, reach, delay, order } = target.summary;
-  if (!model.bag) return [reach ? reach[target.u.indexOf(code)] : order, delay ?? 0];
-  const all = predicting.filter(({ u }) => u.includes(code)).map((each) => each.summary.reach[each.u.indexOf(code)]);
-  return [kind === "tree" || all.includes(null) ? null : all.reduce((a, b) => (spanOf(a).time ?? a) > (spanOf(b).time ?? b) ? a : b), delay ?? 0];
+  const { reach, delay, order } = target.summary;
+  return [reach ? reach[target.u.indexOf(code)] : order, delay ?? 0];
 }
 
 // The same, had an influencer not occurred where the model looks for it, or had another one occurred just now.
 function otherwise(history, { target, outcome, after }) {
   const { kind, delay } = target.summary, edits = [], missing = [], x = target.x[outcome];
-  const looked = kind === "chain" ? new Set(history.codes) : new Set(model.bag ? predicting.flatMap(({ u }) => u) : target.u);
+  const looked = kind === "chain" ? new Set(history.codes) : new Set(target.u);
   for (const code of [...looked].sort((a, b) => a - b)) {
     const rows = history.found(code, ...windowOf(target, code)), isGiven = history.given.has(code);
     if (isGiven && columnOf(code).every((value) => looked.has(value))) continue;  // it would have another of these values
     if (isGiven || rows.length) edits.push({ code, occurred: false, history: history.without(code, rows) });
     else if (attributes.has(code) || (!delay && kind !== "chain")) missing.push({ code, occurred: true, history: history.and(code) });
   }
-  const said = (past) => (joint || model.bag ? predict(past).find(({ code }) => code === x) : inState(target, outcome, stateOf(past, target)));
+  const said = (past) => (joint ? predict(past).find(({ code }) => code === x) : inState(target, outcome, stateOf(past, target)));
   return [...edits, ...missing].map((edit) => ({ ...said(edit.history), after, ...edit }));
 }
 

@@ -105,8 +105,8 @@ function showWhatIf() {
 }
 
 function whatKey(most) {
-  const of = model.outcome ? "of this outcome, from the cases that had got as far" : normalised ? "of being the next event" : model.bag ? "on average over its models" : model.together ? "of being in the next tick" : "by its model";
-  return `Bar: probability ${of};${joint || model.bag ? "" : " bracket: its 95% interval;"} dashed line: ${model.outcome ? "its share of all cases that had got as far" : usualOf(targets[0].x[0])}. All bars have one scale, up to ${percent(most)}.`;
+  const of = model.outcome ? "of this outcome, from the cases that had got as far" : normalised ? "of being the next event" : model.together ? "of being in the next tick" : "by its model";
+  return `Bar: probability ${of};${joint ? "" : " bracket: its 95% interval;"} dashed line: ${model.outcome ? "its share of all cases that had got as far" : usualOf(targets[0].x[0])}. All bars have one scale, up to ${percent(most)}.`;
 }
 
 const signs = { up: "▲", down: "▼", quiet: "" };
@@ -123,7 +123,7 @@ function forecast(each, most) {
 }
 
 const seenWords = (n, after) => (model.outcome ? `${plural(n, "case")} after ${plural(after, thing)}` : `seen ${number(n)} times`);
-const because = (each) => each.isCertain ? ["it was already reached"] : each.among ? [`on average over ${predicting.length} models, of which each says ${each.among.map(percent).join(" to ")}`] : each.why ? ["because of ", ...whyWords(each)] : [each.support ? `(${exactInterval(each.hits, each.support, each.own).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? seenWords(each.support, each.after) : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
+const because = (each) => each.isCertain ? ["it was already reached"] : each.why ? ["because of ", ...whyWords(each)] : [each.support ? `(${exactInterval(each.hits, each.support, each.own).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? seenWords(each.support, each.after) : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
 
 // What would be different, worked out when somebody asks.
 function otherwiseOf(each) {

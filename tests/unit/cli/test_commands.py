@@ -596,55 +596,6 @@ def test_no_command_prints_the_help(run: Run) -> None:
     assert "Learn which events make which others more or less likely" in run("-h").stdout
 
 
-# ---------------------------------------------------------------------------------- bags
-
-
-@pytest.fixture(scope="module")
-def bag_file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("bags") / "bag.json"
-    sequences = [["A", "B", "C", "D", "A", "D", "C", "B"], ["D", "C", "A", "C", "D", "B"]] * 10
-    sm.Bag(sm.TreeSuMM("B"), n_models=3).fit(sequences).save(path)
-    return path
-
-
-def test_show_a_bag(run, bag_file):
-    text = run("show", bag_file).stdout
-    assert "3 TreeSuMM" in text
-    assert "100%" in text
-    found = json.loads(run("show", bag_file, "--json").stdout)
-    assert found["usage"] == sm.load(bag_file).usage_
-    assert found["n_models"] == 3
-
-
-def test_the_page_of_a_bag(run, bag_file, tmp_path):
-    run("report", bag_file, "-o", tmp_path / "page.html")
-    text = (tmp_path / "page.html").read_text().partition('id="model">')[2].partition("</script>")[0]
-    told = json.loads(text)
-    bag = sm.load(bag_file)
-    assert told["bag"] is True
-    assert len(told["targets"]["x"]) == len(bag.models_)
-    assert [[told["labels"][z] for z in u] for u in told["targets"]["u"]] == [
-        list(model.influencers_) for model in bag.models_
-    ]
-
-
-def test_predict_with_a_bag(run, bag_file, tmp_path):
-    (tmp_path / "new.jsonl").write_text('{"id": "x", "events": ["A", "D", "C", "B"]}\n')
-    found = json.loads(run("predict", bag_file, tmp_path / "new.jsonl", "--json").stdout)
-    expected = sm.load(bag_file).predict_proba([["A", "D", "C", "B"]])[:, 0]
-    assert [row["p(B)"] for row in found["rows"]] == pytest.approx(expected.tolist())
-
-
-@pytest.mark.parametrize("arguments", [["evaluate"], ["predict", "--after", "A"], ["show", "--target", "B"]])
-def test_what_a_bag_cannot_do_is_said(bag_file, tmp_path, arguments):
-    command, *rest = arguments
-    (tmp_path / "new.jsonl").write_text('{"id": "x", "events": ["A"]}\n')
-    files = [tmp_path / "new.jsonl"] if command == "evaluate" else []
-    result = CliRunner().invoke(app, [str(a) for a in (command, bag_file, *files, *rest)])
-    assert result.exit_code == 2
-    assert "holds a bag of models" in " ".join(result.stderr.split())
-
-
 # ---------------------------------------------------------------------------------- export
 
 

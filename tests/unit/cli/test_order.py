@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from importlib import resources
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -147,56 +146,11 @@ def test_faint_edges_come_last():
     ]
 
 
-@pytest.fixture(scope="module")
-def drifting(tmp_path_factory):
-    """Rates that change with the month, early or late in a case: within a month, nothing is about order."""
-    rng = np.random.default_rng(3)
-    rates, rows = [(0.8, 0.1, 0.1), (0.1, 0.1, 0.8)], []
-    for case in range(60):
-        change = rng.integers(120)
-        for place in range(120):
-            month = int(place >= change)
-            rows.append(f"case {case},{'abc'[rng.choice(3, p=rates[month])]},{place},month {month}")
-    path = tmp_path_factory.mktemp("drifting") / "log.csv"
-    path.write_text("\n".join(["case,event,time,month", *rows]) + "\n")
-    return path
-
-
-def test_events_are_shuffled_within_the_values_of_a_column(drifting, tmp_path):
-    model = tmp_path / "model.json"
-    result = run("learn", drifting, "--lookback", "3", "--within", "month", "-o", model)
-    assert "Order test: 99 shuffles of every case within the same 'month'." in result.stdout
-    assert "period 'month'" in " ".join(result.stdout.split())
-    saved = sm.load(model).order_
-    assert (saved.within, len(saved.depends_on_order)) == ("month", 0)
-    assert len(saved.edges) > 2
-    events = sm.read_events(drifting, period="month")
-    assert sm.load(model).order_test(events, within="month") == saved
-    assert len(sm.load(model).order_test(events, within=None).depends_on_order) > 2
-    streamed = run("learn", drifting, "--lookback", "3", "--within", "month", "--engine", "stream", "--json")
-    document = json.loads(streamed.stdout)
-    assert document["order"]["within"] == "month"
-    assert document["order"]["edges"] == json.loads(model.read_text())["order"]["edges"]
-    assert document["columns"]["period"] == "month"
-    told = json.loads(run("confidence", model, drifting, "-n", "5", "--within", "month", "--json").stdout)
-    assert told["order"] == document["order"]
-
-
-@pytest.mark.parametrize(
-    ("file_name", "within", "words"),
-    [
-        ("drifting", "mnth", "has no column 'mnth'; the columns are 'case', 'event', 'time', 'month'"),
-        (
-            "file",
-            "month",
-            "a line is a whole sequence, in the order of its list; leave out --lifecycle, --within",
-        ),
-    ],
-)
-def test_a_column_that_is_not_there(file_name, within, words, request):
-    result = run("learn", request.getfixturevalue(file_name), "--within", within, code=2)
-    assert words in " ".join(result.stderr.split())
-    assert "--within" in result.stderr or "mean 'month'" in " ".join(result.stderr.split())
+def test_within_is_a_number_or_a_time(file):
+    result = run("learn", file, "--within", "month", code=2)
+    assert "--within must be a number of positions or a time such as 7d, not 'month'" in " ".join(
+        result.stderr.split()
+    )
 
 
 def test_what_is_thin_is_told_by_the_rule(capsys):

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.engines.memory import bytes_of
+from summarkov.cli.sizes import bytes_of
 from summarkov.errors import SettingError
 from summarkov.simulate.example import web_shop
 
@@ -102,13 +102,12 @@ def test_predictions_are_those_in_memory(run: Run, settings: list[str], memory: 
     assert other.equals(one)
 
 
-def test_predictions_of_a_bag_and_as_other_formats(run: Run) -> None:
-    bag = sm.Bag(sm.BSuMM("purchase"), n_models=3).fit(sm.read_events("log.csv"))
-    bag.save("bag.json")
+def test_predictions_as_other_formats(run: Run) -> None:
+    sm.BSuMM("purchase").fit(sm.read_events("log.csv")).save("model.json")
     for end in ("csv", "jsonl"):
-        assert run("predict", "bag.json", "log.csv", "-o", f"a.{end}").exit_code == 0
+        assert run("predict", "model.json", "log.csv", "-o", f"a.{end}").exit_code == 0
         result = run(
-            "predict", "bag.json", "log.csv", "-o", f"b.{end}", "--engine", "stream", "--memory", "40K"
+            "predict", "model.json", "log.csv", "-o", f"b.{end}", "--engine", "stream", "--memory", "40K"
         )
         assert result.exit_code == 0, result.output
         assert Path(f"a.{end}").read_text() == Path(f"b.{end}").read_text()
@@ -170,5 +169,5 @@ def test_sizes() -> None:
         3 * 2**30,
     ]
     for size in ("", "0", "-1", "1X", "G"):
-        with pytest.raises(SettingError, match="memory= must be a size"):
+        with pytest.raises(SettingError, match="--memory must be a size"):
             bytes_of(size)

@@ -57,9 +57,8 @@ def test_log_loss_of_a_comparison_is_per_tick(folder: Path) -> None:
     assert "test_events" not in document
 
 
-@pytest.mark.parametrize("more", [(), ("--learning-curve",)])
-def test_the_default_models_are_those_that_know_ticks(folder: Path, more: tuple[str, ...]) -> None:
-    told = run("compare", folder / "log.jsonl", *more)
+def test_the_default_models_are_those_that_know_ticks(folder: Path) -> None:
+    told = run("compare", folder / "log.jsonl")
     assert "chain-0" in told
     assert "bsumm" in told
     assert "osumm" in told

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
-from summarkov.engines import messages
+from summarkov.engines import MappedSource, messages
 from summarkov.engines.work import CountWork
 from summarkov.errors import DataError, SettingError, StoreError, UnknownLabelError
 from summarkov.simulate.example import web_shop
@@ -243,7 +243,7 @@ def test_days_of_ticks_and_times_are_the_month(tmp_path, how, streamed):
     document, sure = expected.to_document(), expected.confidence(whole, n=5)
     order = expected.order_test(whole, n=19)
     assert len(expected.edges_) > 2
-    for source in (store, sm.CountStore(tmp_path / "store"), sm.MappedSource(openers, map=map)):
+    for source in (store, sm.CountStore(tmp_path / "store"), MappedSource(openers, map=map)):
         graph = sm.InfluenceGraph(model).fit(source)
         assert graph.to_document() == document
         assert (graph.confidence(source, n=5), graph.order_test(source, n=19)) == (sure, order)
@@ -312,14 +312,13 @@ def test_what_parts_cannot_tell_is_refused_with_what_to_do(tmp_path):
     rows = pa.table({"case": [1, 1, 1], "event": ["A", "B", "A"], "time": [1, 2, 3], "who": ["x"] * 3})
     store = sm.CountStore(tmp_path / "store")
     for how, words in (
-        ({"period": "who"}, "named from all of the data at once; read parts without attributes= and period="),
-        ({"attributes": ["who"]}, "named from all of the data at once"),
+        ({"attributes": ["who"]}, "named from all of the data at once; read parts without attributes="),
     ):
         events = sm.read_events(rows, **how)
         with pytest.raises(SettingError, match=words):
             store.add("monday", events)
         with pytest.raises(SettingError, match=words):
-            sm.MappedSource([lambda events=events: events], map=map)
+            MappedSource([lambda events=events: events], map=map)
     assert store.names == ()
     plain, timed = sm.read_events(rows), sm.read_events(rows, times=True)
     store.add("monday", timed)
@@ -328,7 +327,7 @@ def test_what_parts_cannot_tell_is_refused_with_what_to_do(tmp_path):
     for ask in (
         lambda: store.add("tuesday", plain),
         lambda: store.merge(other),
-        lambda: sm.MappedSource([lambda: plain, lambda: timed], map=map),
+        lambda: MappedSource([lambda: plain, lambda: timed], map=map),
     ):
         with pytest.raises(
             SettingError, match=r"some parts have times and others have none, .* read all parts"

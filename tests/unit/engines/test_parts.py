@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
+from summarkov.engines import MappedSource
 from summarkov.errors import DataError, SettingError
 from summarkov.simulate.example import web_shop
 
@@ -55,11 +56,12 @@ from functools import partial
 from multiprocessing import get_context
 
 import summarkov as sm
+from summarkov.engines import MappedSource
 
 if __name__ == "__main__":
     openers = [partial(sm.read_events, path) for path in sys.argv[2:]]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        source = sm.MappedSource(openers, map=pool.map)
+        source = MappedSource(openers, map=pool.map)
         sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(source).save(sys.argv[1])
         print(source.n_sequences, source.n_filled)
 """
@@ -79,7 +81,7 @@ def test_in_other_processes(parts, tmp_path):
 def test_here(parts, name):
     paths, events = parts
     with ThreadPoolExecutor(2) as pool:
-        source = sm.MappedSource(openers(paths), map=map if name == "map" else pool.map)
+        source = MappedSource(openers(paths), map=map if name == "map" else pool.map)
         assert results(source) == results(events)
         tree = sm.TreeSuMM("search", max_depth=2)
         assert tree.fit(source).to_document() == tree.fit(events).to_document()
@@ -87,7 +89,7 @@ def test_here(parts, name):
 
 def test_sequences_of_one_name_in_several_parts_are_several(parts):
     paths, _ = parts
-    twice = sm.MappedSource(openers([*paths, paths[0]]), map=map)
+    twice = MappedSource(openers([*paths, paths[0]]), map=map)
     assert twice.n_sequences == 120
     assert len(np.unique(np.concatenate(twice.sequence_keys()))) == 120
 
@@ -95,10 +97,10 @@ def test_sequences_of_one_name_in_several_parts_are_several(parts):
 def test_what_cannot_be_mapped(parts, tmp_path):
     for wrong in ([], ["part.jsonl"], [None]):
         with pytest.raises(SettingError, match="give at least one function that opens a part"):
-            sm.MappedSource(wrong, map=map)
+            MappedSource(wrong, map=map)
     with pytest.raises(DataError, match="there is no file"):
-        sm.MappedSource([partial(sm.read_events, tmp_path / "no.jsonl")], map=map)
-    source = sm.MappedSource([partial(operator.itemgetter(0), [[["a", "b"]] * 3])], map=map)
+        MappedSource([partial(sm.read_events, tmp_path / "no.jsonl")], map=map)
+    source = MappedSource([partial(operator.itemgetter(0), [[["a", "b"]] * 3])], map=map)
     assert source.label_counts.tolist() == [3, 3]
 
 
@@ -121,7 +123,7 @@ def test_draws_do_not_travel_with_every_sequence():
         events = sm.EventSequences(np.tile([0, 1, 2, 1], n), np.arange(0, 4 * n + 1, 4), ["A", "B", "C"])
         told = []
         parts = [partial(events.__getitem__, half) for half in (slice(0, n // 2), slice(n // 2, n))]
-        source = sm.MappedSource(parts, map=recording(told))
+        source = MappedSource(parts, map=recording(told))
         graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(source)
         told.clear()
         assert graph.confidence(source, n=5) == graph.confidence(events, n=5)
@@ -132,7 +134,7 @@ def test_draws_do_not_travel_with_every_sequence():
 def test_settings_of_a_grid_share_passes():
     """36 settings with three look-backs: as many passes as three searches have rounds, and few more."""
     events, told = web_shop().simulate(n_sequences=300, length=20, seed=2), []
-    source = sm.MappedSource([partial(events.__getitem__, slice(None))], map=recording(told))
+    source = MappedSource([partial(events.__getitem__, slice(None))], map=recording(told))
     found = sm.compare(source, models=["bsumm"], targets=["purchase", "search"])
     assert (
         found.lines[0].difference
@@ -150,7 +152,7 @@ def test_weights(parts, weights, tmp_path):
     for at in (1, 2):
         sm.write_events(sm.read_events(paths[at]).with_weights(told[at]), weighed[at])
     given = openers(weighed[:1]) + [partial(sm.read_events, path, weight="weight") for path in weighed[1:]]
-    source = sm.MappedSource(given, map=map)
+    source = MappedSource(given, map=map)
     expected = events.with_weights([weight for some in told for weight in some])
     assert source.scale == (1 if weights[1] == 2 else 2**20)
     assert source.n_events == events.n_events

@@ -18,7 +18,6 @@ EVENTS = web_shop().simulate(30, 12, seed=1)
 #: A model, graphs, a bag and a joint model, learned in memory.
 MODEL = sm.BSuMM("purchase", criterion="aic").fit(EVENTS)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(criterion="aic"), targets=["purchase", "search"]).fit(EVENTS)
-BAG = sm.Bag(sm.BSuMM("purchase", criterion="aic"), 2).fit(EVENTS)
 WHOLE = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(EVENTS)
 OUTCOME = sm.OutcomeModel(contains="purchase", after=3).fit(EVENTS)
 JOINT = sm.JointSuMM().fit(EVENTS)
@@ -46,10 +45,6 @@ WORKS = {
     "InfluenceGraph.order_test": lambda e: GRAPH.order_test(e, n=19),
     "InfluenceGraph.ranking": lambda e: str(GRAPH.ranking(e)),
     "InfluenceGraph.discoveries": lambda e: GRAPH.discoveries(e),
-    "Bag.fit": lambda e: [str(model.table_) for model in sm.Bag(sm.BSuMM("purchase"), 2).fit(e).models_],
-    "Bag.log_likelihood": lambda e: BAG.log_likelihood(e),
-    "Bag.score": lambda e: BAG.score(e),
-    "Bag.brier_score": lambda e: BAG.brier_score(e),
     "JointSuMM.fit": lambda e: sm.JointSuMM(rounds=1).fit(e).to_document(),
     "JointSuMM.log_likelihood": lambda e: JOINT.log_likelihood(e),
     "JointSuMM.score": lambda e: JOINT.score(e),
@@ -95,9 +90,6 @@ REFUSES = {
     "InfluenceGraph.predict": (lambda e: WHOLE.predict(e), IN_MEMORY),
     "InfluenceGraph.predictions": (lambda e: WHOLE.predictions(e), IN_MEMORY),
     "InfluenceGraph.to_html": (lambda e: GRAPH.to_html(events=e), IN_MEMORY),
-    "Bag.predict_proba": (lambda e: BAG.predict_proba(e), IN_MEMORY),
-    "Bag.predict": (lambda e: BAG.predict(e), IN_MEMORY),
-    "Bag.predictions": (lambda e: BAG.predictions(e), IN_MEMORY),
     "JointSuMM.predict_proba": (lambda e: JOINT.predict_proba(e), IN_MEMORY),
     "JointSuMM.predict": (lambda e: JOINT.predict(e), IN_MEMORY),
     "JointSuMM.predictions": (lambda e: JOINT.predictions(e), IN_MEMORY),
@@ -107,17 +99,14 @@ REFUSES = {
     "LabelSets.held": (lambda e: SETS.held(e), IN_MEMORY),
     "LabelSets.mean_size": (lambda e: SETS.mean_size(e), IN_MEMORY),
     "SummaryModel.predict_next": (lambda e: MODEL.predict_next(e), IN_MEMORY),
-    "Bag.predict_next": (lambda e: BAG.predict_next(e), IN_MEMORY),
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
-    "compare_groups_by": (lambda e: sm.compare_groups_by(sm.BSuMM(), e, "region"), IN_MEMORY),
     "OutcomeModel.predict_proba": (lambda e: OUTCOME.predict_proba(e), IN_MEMORY),
     "OutcomeModel.predict_open": (lambda e: OUTCOME.predict_open(e), IN_MEMORY),
     "OutcomeModel.score": (lambda e: OUTCOME.score(e), IN_MEMORY),
     "OutcomeModel.predict_ended": (lambda e: OUTCOME.predict_ended(e), IN_MEMORY),
     "OutcomeModel.predictions": (lambda e: OUTCOME.predictions(e), IN_MEMORY),
     "OutcomeModel.to_html": (lambda e: OUTCOME.to_html(events=e), IN_MEMORY),
-    "Bag.to_html": (lambda e: BAG.to_html(events=e), IN_MEMORY),
     "JointSuMM.to_html": (lambda e: JOINT.to_html(events=e), IN_MEMORY),
     "JointSuMM.explain_next": (lambda e: JOINT.explain_next(e), "and a StreamSource holds many; give one"),
     "InfluenceGraph.probability_of": (
@@ -156,7 +145,6 @@ OPTIONS = {
             lambda e: GRAPH.confidence(e, sample_weight=WEIGHTS),
             lambda e: GRAPH.discoveries(e, sample_weight=WEIGHTS),
             lambda e: GRAPH.order_test(e, sample_weight=WEIGHTS),
-            lambda e: sm.Bag(sm.BSuMM("purchase"), 2).fit(e, sample_weight=WEIGHTS),
             lambda e: sm.sensitivity(sm.BSuMM("purchase"), e, sample_weight=WEIGHTS),
         ],
         "sample_weight needs events in memory, and this is a StreamSource; name a column of weights",
@@ -228,7 +216,7 @@ def test_nothing_is_left_out_of_the_table():
 # ------------------------------------------------------------------ other labels than the model's
 
 
-@pytest.mark.parametrize("model", [MODEL, WHOLE, BAG], ids=["model", "graph", "bag"])
+@pytest.mark.parametrize("model", [MODEL, WHOLE], ids=["model", "graph"])
 def test_a_source_of_fewer_labels(tmp_path, model):
     """As in memory: labels that do not occur are no matter, and those that are not known are refused."""
     few = [sequence[:3] for sequence in EVENTS.to_lists()[:4]]

@@ -77,7 +77,7 @@ def test_files_keep_it(tmp_path, name):
         ({"closed_by": []}, "closed_by is empty"),
         ({"closed_by": ["Z"]}, "closed_by names 'Z', which is no label of the data"),
         ({"ends": "cut off", "closed_by": ["C"]}, "ends='cut off' is about all sequences"),
-        ({"open_since": "2024-01-01"}, "period, session_gap and drop_duplicates are about columns"),
+        ({"open_since": "2024-01-01"}, "times, session_gap and drop_duplicates are about columns"),
     ],
 )
 def test_refused(settings, message):

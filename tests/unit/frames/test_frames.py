@@ -11,7 +11,6 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import MissingLibraryError, SettingError
-from summarkov.evaluation import learning_curve
 from summarkov.explain import Influence
 from summarkov.frames import Records, Sheet, columns_of
 from summarkov.simulate.example import web_shop
@@ -61,7 +60,7 @@ RESULTS = {
     "order test": (GRAPH.order_test(EVENTS, n=19), len(GRAPH.edges_)),
     "ranking": (GRAPH.ranking(EVENTS), len(EVENTS.labels) ** 2),
     "evaluation": (GRAPH.evaluate(EVENTS), None),
-    "groups by": (sm.compare_groups_by(sm.BSuMM(lookback=1), EVENTS, ["a", "b"] * 30, n=5), None),
+    "groups by": (sm.compare_groups(sm.BSuMM(lookback=1), EVENTS, by=["a", "b"] * 30, n=5), None),
     "outcome": (OUTCOME.table_, len(OUTCOME.table_)),
     "outcome's influences": (OUTCOME.influences_, len(OUTCOME.influencers_)),
     "outcome's prediction": (OUTCOME.predictions(EVENTS), len(EVENTS)),
@@ -70,7 +69,6 @@ RESULTS = {
     "joint why next": (JOINT.explain_next(["search"], most=2), 2),
     "label sets": (SETS.predict_next([["search"], ["browse"]]), 2),
     "reliability": (COMPARED.reliability("chain-1"), None),
-    "learning curve": (learning_curve(EVENTS, models=["chain-0"], targets=["browse"]), None),
     "drift": (drift(), None),
 }
 

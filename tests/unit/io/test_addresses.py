@@ -56,8 +56,6 @@ def rows(start, stop):
 def test_events_go_there_and_back(store, name):
     sm.write_events(EVENTS, store(name))
     assert sm.read_events(store(name)) == EVENTS
-    with sm.open_events(store(name)) as events:
-        assert events == EVENTS
     if name != "log.xes":
         with sm.scan_events(store(name)) as source:
             assert source.label_counts.tolist() == EVENTS.label_counts.tolist()
@@ -75,8 +73,6 @@ def test_folders_patterns_and_lists(store):
             assert sm.BSuMM("B").fit(source).to_document() == model.to_document()
     with sm.scan_events(store("lake/day=[01]*")) as source:
         assert source.n_sequences == 20
-    with sm.open_events(store("lake")) as source:
-        assert source.n_sequences == 30
     for wrong, words in (
         ("nothing", "there is no file or folder s3://bucket/nothing"),
         ("lake/*.csv", "there are no parquet files at|cannot be told"),

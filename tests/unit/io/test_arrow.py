@@ -168,8 +168,7 @@ def test_order_for_lists_is_refused():
     with pytest.raises(SettingError) as error:
         read_events(pyarrow.table({"events": [["a"]], "time": [1]}), order="time")
     assert str(error.value) == (
-        "in the table a row is a whole sequence, in the order of its list; leave out order=, lifecycle=, "
-        "period= "
+        "in the table a row is a whole sequence, in the order of its list; leave out order=, lifecycle= "
         "and further columns of events"
     )
     assert read_events(pyarrow.table({"events": [["a"]], "time": [1]})).to_lists() == [["a"]]

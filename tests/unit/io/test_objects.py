@@ -100,14 +100,14 @@ def test_what_cannot_be_read(source, message):
         (
             {"x": ["a", "b"]},
             {"case": "case"},
-            "case, event, order, weight, lifecycle, date_format, ties, times, period, session_gap and "
+            "case, event, order, weight, lifecycle, date_format, ties, times, session_gap and "
             "drop_duplicates are about "
             "columns, and a dict has none; make it a table first, for example with pandas.DataFrame",
         ),
         (
             EventSequences.from_lists([]),
             {"order": "time"},
-            "case, event, order, weight, lifecycle, date_format, ties, times, period, session_gap and "
+            "case, event, order, weight, lifecycle, date_format, ties, times, session_gap and "
             "drop_duplicates are about "
             "columns, and an EventSequences has none; make it a table first, for example with "
             "pandas.DataFrame",

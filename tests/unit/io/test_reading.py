@@ -376,7 +376,6 @@ def test_describe_names_the_columns(tmp_path):
         "weight": None,
         "lifecycle": None,
         "attributes": [],
-        "period": None,
     }
     left_out = {"unlabelled": 1, "other_lifecycle": 0, "caseless": 0, "duplicates": 0}
     assert found.to_dict()["left_out"] == left_out

@@ -115,7 +115,7 @@ def test_what_has_no_times(tmp_path):
     with pytest.raises(SettingError, match="session_gap needs the time of every event, and the table has no"):
         read_events(table(rows), order=False, session_gap=5)
     with pytest.raises(
-        SettingError, match="period, session_gap and drop_duplicates are about columns, and a list"
+        SettingError, match="times, session_gap and drop_duplicates are about columns, and a list"
     ):
         read_events([["A"]], session_gap=5)
     with pytest.raises(DataError, match=r"holds decimal128.*, which session_gap cannot measure"):

@@ -188,7 +188,7 @@ def test_what_follows_from_them():
 
 def test_frames_and_tables_have_them():
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(complete(HOSPITAL))
-    frame = graph.edge_table()
+    frame = graph.edges_.to_frame("pyarrow")
     names = ("cases_with", "cases_followed", "occurrences", "followed", "follow_rate", "occurrences_other")
     names += ("followed_other", "follow_rate_other", "left_out", "follow_rule", "cases_both", "cases_first")
     names += ("precedence", "leads_with_cases", "directions_differ")

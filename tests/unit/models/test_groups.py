@@ -222,8 +222,8 @@ def test_empty_sequences_are_among_those_that_a_label_does_not_reach():
         sample_weight=(np.ones(100), np.repeat([3.0, 1.0], 50)),
     )
     assert weighted.labels[0].reach_second == 0.75
-    several = sm.compare_groups_by(
-        sm.BSuMM(lookback=1), first + second, ["x"] * 100 + ["y"] * 100, targets=["A"], n=20
+    several = sm.compare_groups(
+        sm.BSuMM(lookback=1), first + second, by=["x"] * 100 + ["y"] * 100, targets=["A"], n=20
     )
     assert [(one.group, one.reach) for one in several.shares] == [("x", 0.5), ("y", 0.5)]
     assert several.sizes == (100, 100)

@@ -38,7 +38,7 @@ def table():
 @pytest.fixture(scope="module")
 def found(table):
     events = sm.read_events(table, attributes=["region"])
-    return sm.compare_groups_by(MODEL, events, "region", n=20)
+    return sm.compare_groups(MODEL, events, by="region", n=20)
 
 
 def test_groups_are_named_and_sized(found):
@@ -75,12 +75,12 @@ def test_a_comparison_is_that_of_the_two_files(found, table):
 def test_two_groups_are_compared_once(table):
     two = table[table["region"].isin(["north", "west"])]
     events = sm.read_events(two, attributes=["region"])
-    found = sm.compare_groups_by(MODEL, events, "region", n=20)
+    found = sm.compare_groups(MODEL, events, by="region", n=20)
     assert [(one.names, one.level) for one in found.comparisons] == [(("north", "west"), 0.95)]
-    by_list = sm.compare_groups_by(
+    by_list = sm.compare_groups(
         MODEL,
         events.with_attributes(None),
-        [n.removeprefix("region=") for n in events.attributes.values("region")],
+        by=[n.removeprefix("region=") for n in events.attributes.values("region")],
         n=20,
     )
     assert by_list.comparisons == found.comparisons
@@ -88,11 +88,11 @@ def test_two_groups_are_compared_once(table):
 
 def test_weights_of_the_events_count(table):
     two = table[table["region"].isin(["north", "west"])].assign(n=lambda t: np.where(t["case"] < 120, 2, 0))
-    weighed = sm.compare_groups_by(
-        MODEL, sm.read_events(two, attributes=["region"], weight="n"), "region", n=20
+    weighed = sm.compare_groups(
+        MODEL, sm.read_events(two, attributes=["region"], weight="n"), by="region", n=20
     )
     kept = two[two["case"] < 120]
-    copied = sm.compare_groups_by(MODEL, sm.read_events(kept, attributes=["region"]), "region", n=20)
+    copied = sm.compare_groups(MODEL, sm.read_events(kept, attributes=["region"]), by="region", n=20)
     one, other = weighed.comparisons[0], copied.comparisons[0]
     assert [x.rate_second for x in one.labels] == pytest.approx([x.rate_second for x in other.labels])
     assert one.sizes == other.sizes
@@ -110,11 +110,11 @@ def test_weights_of_the_events_count(table):
 def test_what_makes_no_groups(table, by, error, why):
     events = sm.read_events(table, attributes=["region"])
     with pytest.raises(error, match=why):
-        sm.compare_groups_by(MODEL, events, by)
+        sm.compare_groups(MODEL, events, by=by)
     with pytest.raises(
         SettingError, match=r"the events have no attributes; read them with attributes=\['x'\]"
     ):
-        sm.compare_groups_by(MODEL, [["A"]], "x")
+        sm.compare_groups(MODEL, [["A"]], by="x")
 
 
 def test_on_the_command_line(tmp_path, table):
@@ -183,6 +183,6 @@ def test_ranges_of_numbers_stand_in_their_order():
             for name, value in zip(rows, (case, event, time, ages[case]), strict=True):
                 rows[name].append(value)
     events = sm.read_events(rows, case="case", order="time", attributes=["age"], cuts={"age": [5, 10, 15]})
-    found = sm.compare_groups_by(sm.BSuMM(lookback=2), events, "age", n=5)
+    found = sm.compare_groups(sm.BSuMM(lookback=2), events, by="age", n=5)
     assert found.names == ("below 5", "5 to <10", "10 to <15", "15 or more")
     assert found.sizes == (6, 6, 6, 6)

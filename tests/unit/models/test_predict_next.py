@@ -34,12 +34,6 @@ def test_the_numbers_are_those_of_follow(template):
             assert np.array_equal(follower.probabilities(), row)
 
 
-def test_a_bag_predicts_the_mean():
-    bag = sm.Bag(sm.BSuMM("purchase", lookback=2), n_models=3).fit(EVENTS)
-    each = [np.asarray(model.predict_next(HISTORIES)) for model in bag.models_]
-    assert np.asarray(bag.predict_next(HISTORIES)) == pytest.approx(np.mean(each, axis=0), rel=1e-15)
-
-
 @pytest.fixture(scope="module")
 def graph():
     return sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(EVENTS)

@@ -1,7 +1,5 @@
 """At home in scikit-learn: pipelines, searches, scorers, and its own list of checks."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -36,7 +34,7 @@ def pipeline():
 
 @pytest.mark.parametrize(
     "estimator",
-    [sm.BSuMM("browse"), GRAPH, sm.Bag(sm.BSuMM("browse"), n_models=2), sm.PoolRare(), sm.CollapseRepeats()],
+    [sm.BSuMM("browse"), GRAPH, sm.PoolRare(), sm.CollapseRepeats()],
     ids=lambda e: type(e).__name__,
 )
 def test_check_is_fitted(estimator):
@@ -126,7 +124,7 @@ def test_sessions_as_a_step(pipeline):
 # ---------------------------------------------------------------------------------- scores
 
 
-def test_labels_that_a_part_does_not_know(selection, pipeline):
+def test_labels_that_a_part_does_not_know(selection):
     """In lists, unlike EventSequences, a part has the labels that occur in it and no others."""
     lists = [["a", "b"], ["b", "a"], ["a", "b", "c"]] * 4 + [["a", "odd"]]
     model = sm.BSuMM("b", lookback=1)
@@ -135,29 +133,17 @@ def test_labels_that_a_part_does_not_know(selection, pipeline):
         fitted.score(lists)
     for estimator in (fitted, sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(lists[:-1])):
         assert estimator.score(lists, unknown="ignore") < 0
-    bag = sm.Bag(model, n_models=2).fit(lists[:-1])
-    assert bag.score(lists, unknown="ignore") < 0
     cut = selection.KFold(13)
-    found = selection.cross_val_score(model, lists, cv=cut, scoring=sm.scorer(unknown="ignore"))
+
+    def scoring(estimator, events, y=None):
+        return estimator.score(events, unknown="ignore")
+
+    found = selection.cross_val_score(model, lists, cv=cut, scoring=scoring)
     by_hand = [
         model.copy().fit([lists[i] for i in train]).score([lists[i] for i in test], unknown="ignore")
         for train, test in cut.split(lists)
     ]
     assert found == pytest.approx(by_hand, rel=1e-12)
-    whole = pipeline(sm.CollapseRepeats(), model)
-    again = selection.cross_val_score(whole, lists, cv=cut, scoring=sm.scorer(unknown="ignore"))
-    assert again == pytest.approx(by_hand, rel=1e-12)  # nothing is repeated here
-
-
-def test_scorers():
-    model = sm.BSuMM("browse").fit(EVENTS)
-    assert sm.scorer()(model, EVENTS) == model.score(EVENTS)
-    assert sm.scorer("brier")(model, EVENTS) == -model.brier_score(EVENTS)
-    assert pickle.loads(pickle.dumps(sm.scorer("brier"))) == sm.scorer("brier")
-    with pytest.raises(SettingError, match="measure must be 'log_likelihood' or 'brier', not 'auc'"):
-        sm.scorer("auc")
-    with pytest.raises(DataError, match="unknown='skip' is not known"):
-        sm.scorer(unknown="skip")
 
 
 @pytest.mark.needs("pandas")
@@ -178,9 +164,6 @@ def test_cross_validation_does_not_cut_sequences(selection, pipeline):
 
 
 def test_random_state_means_seed():
-    bag = sm.Bag(sm.BSuMM("browse"), n_models=2, random_state=3).fit(EVENTS)
-    same = sm.Bag(sm.BSuMM("browse"), n_models=2, seed=3).fit(EVENTS)
-    assert np.array_equal(bag.predict_proba(EVENTS), same.predict_proba(EVENTS))
     graph = GRAPH.copy().fit(EVENTS)
     pairs = [
         lambda **s: graph.confidence(EVENTS, n=3, **s),
@@ -205,11 +188,6 @@ def test_random_state_means_seed():
             SettingError, match=r"random_state must be a whole number from 0 to 2\^62, not 'x'"
         ):
             ask(random_state="x")
-
-
-def test_the_seed_of_a_bag_is_saved(tmp_path):
-    sm.Bag(sm.BSuMM("browse"), n_models=2, random_state=3).fit(EVENTS).save(tmp_path / "bag.json")
-    assert sm.load(tmp_path / "bag.json").seed == 3
 
 
 # ---------------------------------------------------------------------------------- its own checks

@@ -340,7 +340,7 @@ def test_groups_must_be_comparisons_of_labels_that_the_model_knows(graph: sm.Inf
     assert [edge[:2] for edge in told["edges"]] == [
         [graph.labels_.index(e.influencer), graph.labels_.index(e.target)] for e in found.edges
     ]
-    with pytest.raises(SettingError, match="what compare_groups or compare_groups_by returned"):
+    with pytest.raises(SettingError, match="what compare_groups returned"):
         contents.content(graph, groups=["men", "women"])
     with pytest.raises(SettingError, match="several of these, not int"):
         contents.content(graph, groups=3)

@@ -99,7 +99,7 @@ class Frame:
         found |= {f"order{at}": name for at, name in enumerate(self.chosen.order or ())}
         attributes = self.chosen.attributes if self.table is None else self.table.names
         found |= {f"value{at}": name for at, name in enumerate(attributes)}
-        others = {role: getattr(self.chosen, role) for role in ("period", "weight", "lifecycle")}
+        others = {role: getattr(self.chosen, role) for role in ("weight", "lifecycle")}
         return found | {role: name for role, name in others.items() if name is not None}
 
     @property

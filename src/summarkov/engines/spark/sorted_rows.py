@@ -12,7 +12,6 @@ import numpy as np
 from summarkov.arrow import pa, pc
 from summarkov.engines.spark.session import FRAME, unstable
 from summarkov.errors import UnknownLabelError
-from summarkov.events.draws import period_numbers
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.io.encoding import Vocabulary, encode, encode_some, refuse_caseless, refuse_missing
 from summarkov.io.ordering import run_starts, sort_keys, tied
@@ -43,12 +42,12 @@ class SortedBlock:
 
 @dataclass(frozen=True)
 class Sorted:
-    """Reads sorted rows: columns "case", "event", "order0", ..., "value0", ..., "period" and "weight".
+    """Reads sorted rows: columns "case", "event", "order0", ..., "value0", ... and "weight".
 
     ``together`` says that rows of one place happened together; ``times`` are the type and the name of the
     column of times, if these are to be kept; ``heads`` are the names of columns of attributes, and the code
-    of every value of each. ``sorting`` unpacks and sorts rows that are packed. ``period`` and ``weight`` are
-    the names of the columns of periods and of weights, if there are any. Where more than ``gap`` lies between
+    of every value of each. ``sorting`` unpacks and sorts rows that are packed. ``weight`` is
+    the name of the column of weights, if there is one. Where more than ``gap`` lies between
     two rows of a case, another sequence begins.
     """
 
@@ -59,7 +58,6 @@ class Sorted:
     times: tuple[pa.DataType, str] | None = None
     heads: tuple[tuple[str, dict[str | None, int]], ...] = ()
     sorting: Sorting | None = None
-    period: str | None = None
     weight: str | None = None
     gap: Fraction | None = None
 
@@ -113,12 +111,12 @@ class Sorted:
             last_case, ties = names[-1], _ties(same, starts, names)
             if not self.together:
                 same[:] = False
-            times, periods = None, self._periods(table)
+            times = None
             if self.times is not None:
                 kind, name = self.times
                 times = times_of(keys[0], kind, (name, FRAME)).values
             offsets = np.append(starts, len(codes))
-            codes, offsets, moments = Moments.made(codes, offsets, ~same, times, periods=periods)
+            codes, offsets, moments = Moments.made(codes, offsets, ~same, times)
             yield SortedBlock(
                 codes,
                 offsets[:-1],
@@ -129,12 +127,6 @@ class Sorted:
                 heads,
                 weights,
             )
-
-    def _periods(self, table: pa.Table) -> IntArray | None:
-        if self.period is None:
-            return None
-        named = encode(table.column("period"), self.period, FRAME)
-        return np.asarray(period_numbers(named.texts)[named.codes])
 
 
 class _PerCase:

@@ -235,7 +235,6 @@ def sorted_by_case(
         (kind, frame.roles["order0"]) if frame.wanted.times and kind is not None else None,
         tuple(zip(names, heads, strict=False)),
         sorting,
-        frame.chosen.period,
         frame.chosen.weight,
         gap,
     )

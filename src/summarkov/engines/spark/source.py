@@ -178,10 +178,9 @@ class SparkSource(EventSource):
 
     def _hold(self, codes: Any, reading: Sorted) -> None:
         self.time_unit = reading.time_unit
-        periods = reading.period is not None
-        timed = self.time_unit is not None or periods
+        timed = self.time_unit is not None
         moments = self._is_attribute is not None or reading.together or timed
-        self._content = Contents(self.labels, self._is_attribute, self.time_unit, moments, periods)
+        self._content = Contents(self.labels, self._is_attribute, self.time_unit, moments)
         self._codes = codes
         self._finalizer = weakref.finalize(self, _forget, codes)
         self._finalizer.atexit = False  # with Python the session ends too
@@ -281,7 +280,7 @@ def scan_spark(
     """Count the events of a Spark dataframe on its cluster; a row is an event.
 
     The rows are brought together by case and sorted once, and cached as codes (4 bytes per event, 8 more for
-    its time with ``times=True``, 8 for its ``period``, 8 per sequence); every pass of a search then runs the
+    its time with ``times=True``, 8 per sequence); every pass of a search then runs the
     kernels on each partition and brings back counts, never events. The session is that of the dataframe, and
     ``close()``, or the end of a ``with`` block, makes it forget the codes.
 

@@ -31,14 +31,13 @@ ROW_EVENTS = 1 << 11
 #: This bit of a code says that the sequence ends with it, and this one that no tick begins with it.
 _END, _WITHIN = np.int32(-(2**31)), np.int32(1 << 30)
 
-#: The cached table: the number of the partition, codes (int32), their times and periods (int64) if they have
+#: The cached table: the number of the partition, codes (int32), their times (int64) if they have
 #: some, the keys (uint64) and weights (float64) of the sequences that begin among them or in the rows that
 #: follow, ties in the order column, a case with some, and errors.
 CODES = {
     "part": "integer",
     "codes": "binary",
     "times": "binary",
-    "periods": "binary",
     "keys": "binary",
     "weights": "binary",
     "ties": "long",
@@ -57,27 +56,25 @@ class Contents:
     labels: tuple[str, ...]
     attributes: BoolArray | None = None
     time_unit: TimeUnit | None = None
-    has_moments: bool = False  # whether not every row is a position of its own, or rows have times or periods
-    has_periods: bool = False
+    has_moments: bool = False  # whether not every row is a position of its own, or rows have times
     scale: int | None = None
 
 
 class Coded(NamedTuple):
-    """Some rows: codes with bits, and times and periods; these are empty where rows have none."""
+    """Some rows: codes with bits, and times; these are empty where rows have none."""
 
     codes: CodeArray
     times: IntArray
-    periods: IntArray
 
     @classmethod
     def joined(cls, several: Sequence[Coded]) -> Coded:
         """Rows one after the other."""
-        codes, times, periods = zip(*several, strict=True)
-        return cls(np.concatenate(codes), np.concatenate(times), np.concatenate(periods))
+        codes, times = zip(*several, strict=True)
+        return cls(np.concatenate(codes), np.concatenate(times))
 
     def between(self, start: int, stop: int | None = None) -> Coded:
         """Some of them."""
-        return Coded(self.codes[start:stop], self.times[start:stop], self.periods[start:stop])
+        return Coded(self.codes[start:stop], self.times[start:stop])
 
 
 @dataclass(frozen=True)
@@ -99,20 +96,17 @@ class ToCodes:
                     f"the workers have summarkov {__version__} and the driver {self.version}; install one"
                 )
             for block, ends in self.rows.blocks(batches):
-                codes, *others = _with_heads(block, ends)
+                codes, times = _with_heads(block, ends)
                 keys = sequence_keys(block.names[block.continues :])
                 weights = block.weights[int(block.continues) :]
                 cuts = np.append(np.arange(0, len(codes), ROW_EVENTS), len(codes))
                 n = len(cuts) - 1
-                times, periods = (
-                    _binary(each, cuts if len(each) else np.zeros(n + 1, np.int64)) for each in others
-                )
+                timed = _binary(times, cuts if len(times) else np.zeros(n + 1, np.int64))
                 yield pa.record_batch(
                     {
                         "part": pa.array(np.full(n, number, np.int32)),
                         "codes": _binary(codes, cuts),
-                        "times": times,
-                        "periods": periods,
+                        "times": timed,
                         "keys": _binary(keys, np.append(0, np.full(n, len(keys)))),
                         "weights": _binary(weights, np.append(0, np.full(n, len(weights)))),
                         "ties": pa.array([block.ties.n] + [0] * (n - 1), pa.int64()),
@@ -121,8 +115,8 @@ class ToCodes:
                     }
                 )
         except SummarkovError as error:
-            columns = [[number], *([b""] for _ in range(5)), [0], [None], [pack_error(error)]]
-            binary = [pa.binary()] * 5
+            columns = [[number], *([b""] for _ in range(4)), [0], [None], [pack_error(error)]]
+            binary = [pa.binary()] * 4
             kinds = [pa.int32(), *binary, pa.int64(), pa.string(), pa.binary()]
             arrays = [pa.array(*column) for column in zip(columns, kinds, strict=True)]
             yield pa.record_batch(arrays, [*CODES])
@@ -133,7 +127,7 @@ def _with_heads(block: SortedBlock, ends: IntArray) -> Coded:
     moments, nothing = block.moments, np.empty(0, np.int64)
     codes = np.where(moments.starts, block.codes, block.codes | _WITHIN)
     codes[ends - 1] |= _END
-    found = Coded(codes, *(nothing if each is None else each for each in (moments.times, moments.periods)))
+    found = Coded(codes, nothing if moments.times is None else moments.times)
     heads = block.heads[int(block.continues) :]
     at = np.repeat(block.starts[int(block.continues) :], heads.shape[1])
     if not len(at):
@@ -168,7 +162,7 @@ class CachedCodes:
 
     def __init__(self, batches: Iterable[pa.RecordBatch], partition: int, content: Contents) -> None:
         self._batches, self._content = batches, content
-        self._checksums = [partition] * 5  # of the codes, keys, weights, times and periods
+        self._checksums = [partition] * 4  # of the codes, keys, weights and times
         self._tally, self._weight = Tally(), 0.0
         self._keys, self._weights = np.empty(0, np.uint64), np.empty(0)  # of sequences that have not ended
         self._ends, self._is_whole = 0, True  # sequences that ended, and whether the last one has
@@ -176,7 +170,7 @@ class CachedCodes:
     def blocks(self, most: int) -> Iterator[Block]:
         """Blocks of about ``most`` events, which cut no tick; one empty block if there are none."""
         content = self._content
-        for codes, times, periods in cut_evenly(self._codes(), most, content.attributes):
+        for codes, times in cut_evenly(self._codes(), most, content.attributes):
             block = Block.of(codes & ~_END & ~_WITHIN, np.flatnonzero(codes < 0) + 1)
             n = len(block.offsets) - 1
             moments = None
@@ -185,7 +179,6 @@ class CachedCodes:
                     codes & _WITHIN == 0,
                     None if content.time_unit is None else times,
                     content.time_unit or NANOSECONDS,
-                    periods if content.has_periods else None,
                 )
             floats = self._weights[:n]
             if content.scale is not None and len(floats) < n:
@@ -209,10 +202,9 @@ class CachedCodes:
             if error.null_count < len(error):
                 raise unpack_error(error.drop_null()[0].as_py())
             kinds = {"codes": np.int32, "keys": np.uint64, "weights": np.float64, "times": np.int64}
-            kinds["periods"] = np.int64
             found = [numbers(batch.column(name), kind) for name, kind in kinds.items()]
-            codes, keys, weights, times, periods = found
-            self._refuse_unfit(Coded(codes, times, periods))
+            codes, keys, weights, times = found
+            self._refuse_unfit(Coded(codes, times))
             each = zip(found, self._checksums, strict=True)
             self._checksums = [crc32(some.data, before) for some, before in each]
             within = codes & _WITHIN != 0
@@ -224,14 +216,13 @@ class CachedCodes:
             self._weights = np.concatenate([self._weights, weights])
             self._ends += int(np.count_nonzero(codes < 0))
             self._is_whole = bool(codes[-1] < 0) if len(codes) else self._is_whole
-            yield Coded(codes, times, periods)
+            yield Coded(codes, times)
 
     def _refuse_unfit(self, rows: Coded) -> None:
         """Refuse codes of no label, and times of no event: folders may hold anything."""
         content, n = self._content, len(rows.codes)
-        sizes = (n * (content.time_unit is not None), n * content.has_periods)
         last = (rows.codes & ~_END & ~_WITHIN).max(initial=-1)
-        if last >= len(content.labels) or (len(rows.times), len(rows.periods)) != sizes:
+        if last >= len(content.labels) or len(rows.times) != n * (content.time_unit is not None):
             raise DataError("the codes of events do not fit to labels and times")
 
 
