@@ -12,7 +12,6 @@ from summarkov.wording import END
 if TYPE_CHECKING:
     from summarkov.explain import Influence
     from summarkov.models import InfluenceGraph, JointSuMM, OutcomeModel, SummaryModel
-    from summarkov.text import Before, Passages
 
 #: Settings that may be several to choose from, in their order.
 CHOICES = ("lookback", "lookbacks", "counts", "starts")
@@ -63,9 +62,17 @@ def settings(model: SummaryModel | JointSuMM) -> dict[str, Any]:
 
 def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
     """Edges in the order in which they are printed."""
-    further = (
-        "rate_with rate_without precedence leads_with_cases directions_differ is_thin is_reversed is_raw set_aside"
-    ).split()
+    further = [
+        "rate_with",
+        "rate_without",
+        "precedence",
+        "leads_with_cases",
+        "directions_differ",
+        "is_thin",
+        "is_reversed",
+        "is_raw",
+        "set_aside",
+    ]
     return [{**vars(edge), **{name: getattr(edge, name) for name in further}} for edge in edges]
 
 
@@ -244,17 +251,3 @@ def history_document(history: Any) -> dict[str, Any]:
     given = history.attributes
     held = {} if given is None else {"attributes": [given.names[at] for at in given.present[0].nonzero()[0]]}
     return {"case": history.ids[0], "after": past, **held}
-
-
-def passages_document(found: Passages) -> dict[str, Any]:
-    """Passages of documents."""
-    passages = [
-        {"sequence": each.sequence, "before": before_document(each.before), "target": dict(vars(each.target))}
-        for each in found
-    ]
-    return {"total": found.total, "passages": passages}
-
-
-def before_document(before: tuple[Before, ...]) -> list[dict[str, Any]]:
-    """The sentences of influencers."""
-    return [{"label": b.label, "lag": b.lag, "sentence": dict(vars(b.sentence))} for b in before]

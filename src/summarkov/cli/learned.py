@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.documents import CHOICES, choose, history_document, is_a, notices, settings
@@ -398,17 +398,30 @@ def _states(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Tab
     n_states = len(states) if most is None else max(1, most // len(chosen))
     if len(states) > n_states:
         states = sorted(states, key=lambda row: -row.n)[:n_states]
+    summary: Any = model.fitted.summary
+
+    def words(row: Any) -> str:
+        """The influencers that are there, not those that are not; rules are whole."""
+        listed = None
+        if model.fitted.nodes is None:
+            listed = summary.listed(row.state, lambda z: f"{shorten(z, 32)} {summary.where(z)}".rstrip())
+        if listed is None or not model.influencers_:
+            return shorten(row.words or "any history", 400)
+        return listed or ("none of them" if len(model.influencers_) > 1 else shorten(row.words, 60))
+
     rows = []
     for row in states:
-        first = [shorten(row.words or "any history", 400), _mark(row.seen) + number(row.n)]
+        first = [words(row), _mark(row.seen) + number(row.n)]
         for x in chosen:
             at = model.target_.index(x)
             within = interval(*row.intervals[at]) if row.n else "never seen"
-            rows.append([*first, name(x), number(row.counts[at]), percent(row.probabilities[at]), within])
+            which = [name(x)] if len(chosen) > 1 else []
+            rows.append([*first, *which, number(row.counts[at]), percent(row.probabilities[at]), within])
             first = ["", ""]
     left = len(model.table_) - len(states)
+    which = ["*Next"] if len(chosen) > 1 else []
     return Table(
-        ("*History state", ">Seen", "*Next", ">Count", ">Probability", ">95% interval"),
+        ("*History state", ">Seen", *which, ">Count", ">Probability", ">95% interval"),
         rows,
         more=f"... and {plural(left, 'state')} seen less often; --rows 0 prints all" if left else "",
     )
@@ -502,7 +515,12 @@ def outcome(
     yield from (f"Notice: {sentence}." for sentence in notices(model))
     if edges:
         found = model.summary()
-        yield from sheet(found, title="")
+        tests = {} if order is None else {"order": {e.influencer: e.order for e in order.edges}}
+        if confidence is not None:
+            tests["sure"] = {e.influencer: f"{e.frequency:.0%}" for e in confidence.edges}
+        beside = [[each.get(e.influencer, "") for each in tests.values()] for e in edges]
+        rows = [[*row, *more] for row, more in zip(found.rows, beside, strict=False)]
+        yield from sheet(replace(found, title="", head=[*found.head, *tests], rows=rows))
         yield case_sentence(edges[0], window_words(fitted, edges[0].influencer))
         yield "Rate ratio: how many times as likely with it, other influencers equal." + (
             ""
@@ -512,10 +530,6 @@ def outcome(
     else:
         yield ""
         yield "No event and no attribute was found to change it; a weak influence may be missed."
-    for more in (order, confidence):
-        if more is not None:
-            yield ""
-            yield from sheet(more.summary())
     yield ""
     yield from sheet(model.states_sheet())
     yield from _proved([model.model_])

@@ -27,7 +27,6 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
-from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -92,9 +91,9 @@ class Table:
 Part = str | Table
 
 
-def sheet(found: Sheet, title: str | None = None) -> Iterator[Part]:
-    """What Python shows of a result, as parts; ``title`` may stand instead of its own."""
-    first, *rest = (found.title if title is None else title).split("\n")
+def sheet(found: Sheet) -> Iterator[Part]:
+    """What Python shows of a result, as parts."""
+    first, *rest = found.title.split("\n")
     yield from ([Headline(first)] if first else []) + rest
     if found.rows:
         columns = list(zip(*found.rows, strict=True))
@@ -102,7 +101,7 @@ def sheet(found: Sheet, title: str | None = None) -> Iterator[Part]:
         left = found.total - len(found.rows)
         yield Table(
             head,
-            [[name(x) for x in row] for row in found.rows],
+            [[x and name(x) for x in row] for row in found.rows],
             more=f"... and {left:,} more" if left > 0 else "",
         )
     yield from found.notes
@@ -197,64 +196,76 @@ class Page(Console):
         return visible(text)
 
     def _show_table(self, table: Table) -> None:
-        for n, widths in enumerate(self._fit(table)):
+        blocks = self._fit(table)
+        for n, widths in enumerate(blocks):
             if n:
                 self.print()
-            self._show_columns(table, widths)
-        shown = {at for widths in self._fit(table) for at in widths}
-        lost = ", ".join(h.lstrip(">*") for at, h in enumerate(table.head) if at not in shown)
-        for note in (f"Left out for want of space, --json has it: {lost}" if lost else "", table.more):
-            if note:
-                self.print(self._signs(note), style="dim", width=self.page_width)
+            first = 0
+            for title, n_rows in table.sections or [("", len(table.rows))]:
+                if title:
+                    self.print(
+                        ("\n" if first else "") + self._signs(title), style="dim", width=self.page_width
+                    )
+                self.print(self._grid(table, widths, first, first + n_rows))
+                first += n_rows
+        shown = [heading for block in blocks for heading in _headings(table, block)]
+        lost = [
+            each
+            for each in _headings(table, range(len(table.head)))
+            if each in table.spare and each not in shown
+        ]
+        left_out = f"Left out for want of space, --json has it: {', '.join(lost)}" if lost else ""
+        for note in filter(None, (left_out, table.more)):
+            self.print(self._signs(note), style="dim", width=self.page_width)
 
-    def _show_columns(self, table: Table, widths: Mapping[int, int]) -> None:
-        first = 0
-        for title, n_rows in table.sections or [("", len(table.rows))]:
-            grid = Grid(
-                box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=not first
+    def _grid(self, table: Table, widths: Mapping[int, int], first: int, end: int) -> Grid:
+        """Some rows of some columns; the headings stand above the first."""
+        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=not first)
+        for at, heading in zip(widths, _headings(table, widths), strict=True):
+            grid.add_column(
+                self._signs(heading),
+                justify="right" if table.head[at][:1] == ">" else "left",
+                width=widths[at],
+                no_wrap=table.head[at][:1] != "*",
+                overflow="fold",
             )
-            for at, width in widths.items():
-                heading = table.head[at]
-                grid.add_column(
-                    self._signs(heading.lstrip(">*")),
-                    justify="right" if heading[:1] == ">" else "left",
-                    width=width,
-                    no_wrap=heading[:1] != "*",
-                    overflow="fold",
-                )
-            for n in range(first, first + n_rows):
-                style = table.styles[n] if table.styles else ""
-                grid.add_row(*(Text(self._signs(table.rows[n][at]), style=style) for at in widths))
-            if title:
-                self.print(("\n" if first else "") + self._signs(title), style="dim", width=self.page_width)
-            self.print(grid)
-            first += n_rows
+        for row in range(first, end):
+            style = table.styles[row] if table.styles else ""
+            grid.add_row(*(Text(self._signs(table.rows[row][at]), style=style) for at in widths))
+        return grid
 
     def _fit(self, table: Table) -> list[dict[int, int]]:
         """The columns that stand beside each other, and how wide each is; the first stands in every block."""
-        widths = {
-            at: widest([heading.lstrip(">*"), *(str(row[at]) for row in table.rows)])
-            for at, heading in enumerate(table.head)
+        every = range(len(table.head))
+        full = {
+            at: widest([*_headings(table, [at]), *(row[at] for row in table.rows)])
+            for at in every
+            if any(row[at] for row in table.rows)
         }
-        names = {at for at in widths if table.head[at][:1] == "*"}
-        least = {at: min(width, _NAME) if at in names else width for at, width in widths.items()}
+        names = {at for at in full if table.head[at][:1] == "*"}
+        least = {at: min(width, _NAME) if at in names else width for at, width in full.items()}
         for spare in table.spare:
             if sum(least.values()) + 2 * len(least) - 2 > self.page_width:
-                least = {at: width for at, width in least.items() if table.head[at].lstrip(">*") != spare}
+                least = {at: width for at, width in least.items() if spare not in _headings(table, [at])}
         blocks: list[dict[int, int]] = [{}]
         for at, width in least.items():
             if (
                 len(blocks[-1]) > 1
-                and sum(blocks[-1].values()) + 2 * len(blocks[-1]) + width > self.page_width
+                and sum(2 + each for each in blocks[-1].values()) + width > self.page_width
             ):
                 blocks.append({0: least[0]})
             blocks[-1][at] = width
         for block in blocks:
             left = self.page_width - sum(2 + width for width in block.values()) + 2
-            for at in sorted(names & set(block), key=widths.__getitem__):  # the narrow ones are whole first
-                more = max(0, min(widths[at] - block[at], left))
+            for at in sorted(names & set(block), key=full.__getitem__):  # the narrow ones are whole first
+                more = max(0, min(full[at] - block[at], left))
                 block[at], left = block[at] + more, left - more
         return blocks
+
+
+def _headings(table: Table, which: Iterable[int]) -> list[str]:
+    """Headings of columns without the marks of their kinds."""
+    return [table.head[at].lstrip(">*") for at in which]
 
 
 #: What stands for signs on a terminal without them.
@@ -322,9 +333,7 @@ def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
     """Show a bar on stderr while something runs, if that is a terminal."""
     columns = BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn(unit, markup=False)
     with _going_on(what, *columns, total=total) as update:
-        yield lambda done, total, *what: update(
-            completed=done, total=total, **{"description": each.capitalize() for each in what}
-        )
+        yield lambda done, total, now=what: update(completed=done, total=total, description=now.capitalize())
 
 
 @contextmanager

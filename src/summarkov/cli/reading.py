@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from summarkov.cli.errors import reporting
 from summarkov.cli.page import progress, shown, working
+from summarkov.cli.sizes import bytes_of, is_streamed
 from summarkov.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -23,9 +24,20 @@ Events = TypeVar("Events", "EventSequences", "EventSource")
 
 #: Settings of reading that Python calls the same.
 _SAME = (
-    "case event weight date_format missing separator ties times lifecycle session_gap missing_attributes format "
-    "closed_by ends_column drop_duplicates"
-).split()
+    *(
+        "case",
+        "event",
+        "weight",
+        "date_format",
+        "missing",
+        "separator",
+        "ties",
+        "times",
+        "lifecycle",
+        "format",
+    ),
+    *("session_gap", "missing_attributes", "closed_by", "ends_column", "drop_duplicates"),
+)
 
 
 class Reading:
@@ -101,10 +113,7 @@ class Reading:
 
     def streams(self, path: Path) -> bool:
         """Whether the events are streamed."""
-        from summarkov.engines.memory import is_streamed
-
-        given = self.given
-        return is_streamed(path, engine=given.engine, memory=given.memory, format=given.format)
+        return is_streamed(path, self.given.engine, self.given.memory, self.given.format)
 
     @contextmanager
     def open(
@@ -137,13 +146,13 @@ class Reading:
         if not self.streams(path):
             yield self.events(path)
             return
-        from summarkov.engines import open_events
+        from summarkov.engines import scan_events
 
-        how: dict[str, Any] = {**self.columns, "engine": "stream", "memory": self.given.memory}
+        how: dict[str, Any] = {**self.columns, "memory": bytes_of(self.given.memory)}
         with ExitStack() as opened:
             with reporting(), progress("Reading", 1, "parts") as advance:
                 source = opened.enter_context(
-                    open_events(path, **how, n_jobs=jobs, names=names, progress=advance)
+                    scan_events(path, **how, n_jobs=jobs, names=names, progress=advance)
                 )
             yield source
 

@@ -15,10 +15,10 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.commands.confidence import print_groups
+from summarkov.cli.commands.confidence import _two_groups
 from summarkov.cli.main import app
-from summarkov.cli.printing import Page, shorten
-from summarkov.cli.printing.graph import print_graph
+from summarkov.cli.learned import learned
+from summarkov.cli.page import Page, shorten
 from summarkov.simulate.example import loan_process
 from summarkov.wording import visible
 
@@ -253,12 +253,8 @@ def test_no_number_is_ever_cut(columns: int) -> None:
     sure = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
     sure.confidence(events, n=3)
     groups = sm.compare_groups(sm.BSuMM(lookback=5), events[:70], events[70:], n=3)
-    for show in (
-        lambda console: print_graph(console, graph),
-        lambda console: print_graph(console, sure),
-        lambda console: print_groups(console, groups, 0),
-    ):
+    for parts in (learned(graph), learned(sure), _two_groups(groups, 0)):
         said = io.StringIO()
-        show(Page(file=said, width=columns))
+        Page(file=said, width=columns).show(parts)
         assert not re.search(r"[\d.,%×]…|(Fact|Sur|Seq|inter|wit|Orde)\w?…", said.getvalue())
         assert max(map(cell_len, said.getvalue().splitlines())) <= columns

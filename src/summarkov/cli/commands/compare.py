@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
 from summarkov.cli.files import check_output, going_on, json_text, suffix_of, write_text
 from summarkov.cli.options import command, make_template, read_option, several
-from summarkov.cli.page import (
-    Document,
-    Headline,
-    Line,
-    Note,
-    Part,
-    Table,
-    bar,
-    name,
-    progress,
-    shorten,
-    shown,
-)
+from summarkov.cli.page import Document, Headline, Line, Note, Part, Table, name, progress, sheet, shown
 from summarkov.cli.reading import Reading
 from summarkov.errors import SettingError
 from summarkov.wording import plural
@@ -78,68 +66,30 @@ def compare(given: Any) -> Document:
         is_markdown = suffix_of(output) == ".md"
         write_text(output, result.to_markdown() if is_markdown else json_text(result.to_dict()))
 
-    def document() -> Iterator[Part]:
-        yield from _comparison(result)
-        if output is not None:
-            yield ""
-            yield Line(f"Saved {shown(output)}")
-
-    return Document(result.to_dict, document())
+    return Document(result.to_dict, _comparison(result, output))
 
 
-def _comparison(result: Comparison) -> Iterator[Part]:
-    n_targets = max(len(tuned.chosen) for tuned in result.results[0])
-    where = "" if len(result.n_test) == 1 else f" in {plural(len(result.n_test), 'split')}"
-    tested = f"Tested on {plural(sum(result.n_test), result.unit)}{where}"
-    yield Headline(f"{tested}, {plural(n_targets, 'target')}; best first")
-    rows, further, following = [], [], []
-    for line in result.lines:
-        low, high = line.interval
-        interval = f"{_signed(low)} to {_signed(high)}" if math.isfinite(high - low) else ""
-        interval = "ruled out what happened" if line.verdict == "refuted" else interval
-        to_best = "" if line.verdict in ("best", "refuted") else _signed(line.difference)
-        verdict = (
-            "best  " if line.verdict == "best" else f"{interval} {'*' if line.verdict == 'worse' else ' '}"
-        )
-        called = name(line.name)
-        rows.append([called, f"{line.log_likelihood:,.2f}", to_best, verdict, f"{line.log_loss:.4f}"])
-        n_influencers = "" if line.n_influencers is None else f"{line.n_influencers:.1f}"
-        error = f"{result.calibration_error(line.name):.4f}"
-        further.append([called, f"{line.brier:.4f}", error, n_influencers, f"{line.seconds:.1f}"])
-        if line.top_1 is not None and line.top_3 is not None:
-            loss = "" if line.next_event_log_loss is None else f"{line.next_event_log_loss:.4f}"
-            following.append([called, loss, f"{line.top_1:.1%}", f"{line.top_3:.1%}"])
-    yield Table(("*Model", ">Log-likelihood", ">To the best", ">95% interval  ", ">Log loss"), rows)
-    yield Table(("*Model", ">Brier", ">Calibration error", ">Influencers", ">Seconds"), further)
-    about_next = ""
-    if following:
-        yield Table(("*Model", ">Log loss of the next event", ">Top 1", ">Top 3"), following)
-        about_next = (
-            " For the next event the probabilities of all labels are divided by their sum; of equally likely "
-            "ones the first by name counts."
-        )
+def _comparison(result: Comparison, output: Path | None) -> Iterator[Part]:
+    yield from sheet(result.summary())
     yield (
         f"Log-likelihood of the test {result.unit}s, mean over the target labels; log loss and Brier per "
-        f"{result.unit} and label. * worse than the best: the interval, from resampling the test sequences, "
-        f"lies below 0. The others this data cannot tell apart.{about_next}"
+        f"{result.unit} and label. Worse: the interval, from resampling the test sequences, lies below 0. The others "
+        "this data cannot tell apart. For the next event the probabilities of all labels are divided by their sum; "
+        "of equally likely ones the first by name counts."
     )
     if chosen := result.settings:
         yield ""
         yield "Settings that were best on dev for all labels together:"
         yield from (f"{model}: {words}" for model, words in chosen.items())
-    for each in result.windows:
-        if each.differs:
-            yield ""
-            yield str(each)
-
-
-def _signed(difference: float) -> str:
-    return f"{difference:+,.2f}" if abs(difference) < 10_000 else f"{difference:+,.0f}"
+    yield from (str(each) for each in result.windows if each.differs)
+    if output is not None:
+        yield ""
+        yield Line(f"Saved {shown(output)}")
 
 
 #: The kinds of models that have both settings.
 _MODELS = ("bsumm", "osumm", "csumm")
-_NAMES = {"lookback": "Look-back", "gamma": "Gamma"}
+_NAMES = {"lookback": "look-back", "gamma": "gamma"}
 
 
 @command
@@ -181,33 +131,19 @@ def sensitivity(given: Any) -> Document:
 def _stability(found: Stability) -> Iterator[Part]:
     edges, n = found.edges, len(found.settings)
     yield Headline(f"{plural(len(edges), 'influence')} in {plural(n, 'setting')}")
-    tried = (f"{_NAMES[x].lower()} {', '.join(map(_value, values))}" for x, values in found.paths.items())
+    tried = (f"{_NAMES[x]} {', '.join(map(_value, values))}" for x, values in found.paths.items())
     yield Note(" x ".join(tried))
-    targets = list(dict.fromkeys(row.target for row in found.rows))
-    rows = []
-    for target in targets:
-        some = [
-            [
-                f"  {name(edge.influencer)}",
-                f"{round(edge.share * n)} of {n}",
-                bar(edge.share),
-                *(found.words(edge, setting) for setting in found.paths),
-            ]
-            for edge in edges
-            if edge.target == target
-        ] or [["  none", *[""] * (2 + len(found.paths))]]
-        rows += [[name(str(target)), *[""] * (2 + len(found.paths))], *some]
-    yield Table(("*Label", ">Found in", "", *(_NAMES[x] for x in found.paths)), rows)
-    if len(targets) == 1:  # every setting; scores of one gamma can be compared
+    yield from sheet(found.summary())
+    if len({row.target for row in found.rows}) == 1:  # every setting; scores of one gamma can be compared
         rows = [
             [
                 *map(_value, row.settings.values()),
                 f"{row.score:,.1f}",
-                " + ".join(shorten(z, 30) for z in row.influencers) or "none",
+                name(" + ".join(row.influencers) or "none"),
             ]
             for row in found.rows
         ]
-        yield Table((*(f">{_NAMES[x]}" for x in found.rows[0].settings), ">Score", "*Influencers"), rows)
+        yield Table((*(f">{_NAMES[x]}" for x in found.rows[0].settings), ">score", "*influencers"), rows)
     stable = sum(edge.share == 1 for edge in edges)
     yield (
         f"{plural(stable, 'influence')} found in every setting. Look-back and gamma: with which values it is "

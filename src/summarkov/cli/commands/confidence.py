@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from summarkov.cli.commands import add_confidence, add_order_test
 from summarkov.cli.files import TABLES, check_output, load_model, save_model, save_table
 from summarkov.cli.learned import learned
 from summarkov.cli.options import command, make_template
-from summarkov.cli.page import Document, Headline, Line, Note, Part, Table, name, progress, shorten
+from summarkov.cli.page import Document, Headline, Line, Note, Part, Table, name, progress, sheet, shorten
 from summarkov.cli.reading import Reading
 from summarkov.errors import SettingError
 from summarkov.wording import factor, factor_interval, percent, plural
@@ -94,33 +93,12 @@ def confidence(given: Any) -> Document:
 
 def _discoveries(found: Discoveries) -> Iterator[Part]:
     """The edges that were tested, the surest first."""
-    kept = f"{len(found.kept)} of {plural(len(found.tested), 'edge')}"
-    yield Headline(f"{kept} hold at a false-discovery rate of {found.rate:g}")
-    half = f"one half of {found.n_units:,} {found.units}"
-    yield Note(f"Proposed by {half}, tested on the other; seed {found.seed}")
-    rows = [
-        [
-            name(edge.influencer),
-            name(edge.target),
-            factor(edge.ratio),
-            factor_interval(edge.low, edge.high),
-            _small(edge.p_value),
-            _small(edge.adjusted),
-            "kept" if edge.is_kept else "",
-        ]
-        for edge in sorted(found.tested, key=lambda edge: edge.adjusted)
-    ]
-    if rows:
-        yield Table(("*Influencer", "*Target", "Factor", "95% interval", ">p", ">Adjusted", ""), rows)
+    yield from sheet(found.summary())
     yield Note(
-        "Adjusted: the least rate at which the edge is kept (Benjamini and Yekutieli). Half of the "
-        "data finds less than all, so what is not kept need not be wrong."
+        f"One half of {found.n_units:,} {found.units} proposed them, the other tested them. Adjusted: the least rate "
+        "at which an edge is kept (Benjamini and Yekutieli). Half of the data finds less than all, so what is not "
+        "kept need not be wrong."
     )
-
-
-def _small(p: float) -> str:
-    """A p-value with two digits."""
-    return "0" if p == 0 else f"{p:.1e}" if p < 0.001 else f"{p:.{1 - math.floor(math.log10(p))}f}"
 
 
 #: The kinds of models whose edges are compared.
@@ -157,7 +135,7 @@ def groups(given: Any) -> Document:
     <json>
     <reading>
     """
-    from summarkov.models import compare_groups, compare_groups_by
+    from summarkov.models import compare_groups
 
     first, second, by = given.file, given.second, given.by
     settings = {name: getattr(given, name) for name in ("lookback", "alpha", "gamma")}
@@ -173,7 +151,7 @@ def groups(given: Any) -> Document:
         if given.attributes is None and by not in reading.attributes:
             reading = reading.changed(attribute=[*reading.attributes, by])
         with progress("Comparing", 1, "groups") as advance:
-            several = compare_groups_by(template, reading.read(first), by, **asked, progress=advance)
+            several = compare_groups(template, reading.read(first), by=by, **asked, progress=advance)
         return Document(lambda: asdict(several), _several_groups(several, given.rows))
     events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
     with progress("Comparing", 5, "steps") as advance:
@@ -202,22 +180,22 @@ def _several_groups(found: SeveralGroups, most: int) -> Iterator[Part]:
         yield f"  {shorten(group, 40)}: {plural(size, 'sequence')}, {percent(size / total)}"
     for group, size in found.left_out.items():
         yield f"  {shorten(group, 40)}: {plural(size, 'sequence')}, too few to compare"
-    labels = list(dict.fromkeys(one.label for one in found.shares))
     shares = {(one.label, one.group): f"{percent(one.reach)}, {percent(one.rate)}" for one in found.shares}
+    labels = list(dict.fromkeys(one.label for one in found.shares))
     rows = [[name(x), *(shares[x, group] for group in found.names)] for x in labels]
-    head = [shorten(group, 16) for group in found.names]
-    yield _cut_table(["*Label", *head], rows, most, spare=head[::-1])
+    yield _table(("*Label", *(shorten(group, 16) for group in found.names)), rows, most)
     yield Note("Share of sequences with the label, and its share of events.")
     for one in found.comparisons:
         yield ""
         yield from _two_groups(one, most)
 
 
-def _cut_table(head: list[str], rows: list[list[str]], most: int, spare: list[str]) -> Table:
-    """A table of ``most`` rows at most (0: of all), in which every column but the first two can be spared."""
-    left = len(rows) - most if most else 0
-    more = f"... and {left} more; --rows 0 prints all" if left > 0 else ""
-    return Table(head, rows[: most or None], spare=spare[:-1], more=more)
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], most: int) -> Table:
+    """A table of ``most`` rows at most; 0: of all."""
+    left = len(rows) - (most or len(rows))
+    return Table(
+        head, rows[: most or None], more=f"... and {left} more; --rows 0 prints all" if left > 0 else ""
+    )
 
 
 def _two_groups(found: GroupComparison, most: int) -> Iterator[Part]:
@@ -225,10 +203,8 @@ def _two_groups(found: GroupComparison, most: int) -> Iterator[Part]:
     one, two = (shorten(group, 20) for group in found.names)
     labels = f"{len(found.differing_labels())} of {plural(len(found.labels), 'label')}"
     edges = f"{len(found.differing())} of {plural(len(found.edges), 'influence')}"
-    sides = [
-        f"{group} ({plural(size, 'sequence')})" for group, size in zip((one, two), found.sizes, strict=True)
-    ]
-    yield Headline(f"{labels} and {edges} differ between {sides[0]} and {sides[1]}")
+    sizes = [plural(size, "sequence") for size in found.sizes]
+    yield Headline(f"{labels} and {edges} differ between {one} ({sizes[0]}) and {two} ({sizes[1]})")
     by = shorten(f"{two} by {one}", 16)
     rows = [
         [
@@ -240,29 +216,26 @@ def _two_groups(found: GroupComparison, most: int) -> Iterator[Part]:
         ]
         for each in found.labels
     ]
-    head = ["*Label", "Reach", f"{by}: reach", "Share", f"{by}: share"]
-    yield _cut_table(head, rows, most, spare=head[:0:-1])
-    if found.edges:
-        rows = [
-            [
-                name(each.influencer),
-                f"→ {name(each.target)}",
-                _ratio(each.first, each.in_first),
-                _ratio(each.second, each.in_second),
-                _change(each.change),
-            ]
-            for each in found.edges
+    yield _table(("*Label", "Reach", by, "Share", by), rows, most)
+    rows = [
+        [
+            f"{name(each.influencer)} → {name(each.target)}",
+            _ratio(each.first, each.in_first),
+            _ratio(each.second, each.in_second),
+            _change(each.change),
         ]
-        head = ["*Influencer", "*→ target", one, two, by]
-        yield _cut_table(head, rows, most, spare=[two, one, by])
+        for each in found.edges
+    ]
+    if rows:
+        yield _table(("*Influence", one, two, by), rows, most)
     else:
         yield "No influence was found, neither in one of the groups nor in both together."
     yield Note(
-        f"{two} by {one}: how many times as large, with a {found.level:.0%} interval that "
-        "allows for all rows of its table; * where that leaves out 1. Reach: share of sequences in "
-        "which the label occurs. Share: of all events; not known where fewer than ten sequences of a "
-        "group have the label. Influences: by how much the influencer multiplies the label's "
-        "probability, other influencers equal; in brackets if the group's own graph does not have it."
+        f"{two} by {one}: how many times as large, with a {found.level:.0%} interval that allows for all rows of its "
+        "table; * where that leaves out 1. Reach: share of sequences in which the label occurs. Share: of all events; "
+        "not known where fewer than ten sequences of a group have the label. Influences: by how much the influencer "
+        "multiplies the label's probability, other influencers equal; in brackets if the group's own graph does not "
+        "have it."
     )
 
 

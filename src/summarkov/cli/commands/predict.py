@@ -19,9 +19,21 @@ from summarkov.cli.files import (
     table_format,
     write_rows,
 )
-from summarkov.cli.history import MOST_NEXT, explain, history
+from summarkov.cli.learned import MOST_NEXT, explain, history
 from summarkov.cli.options import command
-from summarkov.cli.page import Document, Headline, Line, Part, Table, first_of, name, progress, shorten, shown
+from summarkov.cli.page import (
+    Document,
+    Headline,
+    Line,
+    Part,
+    Table,
+    first_of,
+    name,
+    progress,
+    sheet,
+    shorten,
+    shown,
+)
 from summarkov.cli.reading import Reading
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.wording import number, percent, plural, visible, whole
@@ -31,7 +43,7 @@ if TYPE_CHECKING:
     from summarkov.events import EventSequences
     from summarkov.io.write import Rows
     from summarkov.models import LabelSets, OutcomeModel
-    from summarkov.models.evaluating import Evaluation, Figures
+    from summarkov.models.evaluating import Evaluation
     from summarkov.models.open_cases import OpenPredictions
 
 #: Rows to show where they are not saved.
@@ -88,7 +100,7 @@ def predict(given: Any) -> Document:
         with known_labels():
             cases = fitted.predictions(reading.read(file, fitted.labels_), unknown=unknown)
         rows = _open_cases(fitted, cases)
-        return _rows([rows], list(rows), given, sets, iter(str(cases.summary()).split("\n")))
+        return _rows([rows], list(rows), given, sets, sheet(cases.summary()))
     is_streamed = reading.streams(file)
     if is_streamed and output is None:
         raise SettingError("one row per event would be too many to print; save them with -o FILE")
@@ -182,39 +194,26 @@ def _predictions(fitted: Any, events: EventSequences | EventSource, unknown: str
 def _preview(fitted: Any, events: EventSequences, unknown: str, sets: _Sets | None) -> Iterator[Part]:
     """The first rows: what happened, how likely it was, and what was most likely, or the set."""
     from summarkov.events.rows import cut_between_sequences
-    from summarkov.models.predictor import column_names
 
-    few = next(cut_between_sequences(events, 1, cells=_PREVIEW))
-    parts: Iterable[Rows] = _predictions(fitted, few, unknown)
-    parts = parts if sets is None else sets.with_sets(parts, as_text=True)
-    first = [row for part in parts for row in plain_rows(part)][:_PREVIEW]
-    names = column_names(fitted.outcomes_)
-    is_short = len(names) <= 3 and sets is None
+    few = fitted.predictions(next(cut_between_sequences(events, 1, cells=_PREVIEW)), unknown=unknown)
+    own = {x: at for at, x in enumerate(fitted.outcomes_)}
     rows = []
-    for row in first:
-        cells = [shorten(row["sequence"], 20), number(row["position"]), name(row["event"])]
-        if is_short:
-            cells += [percent(row[each]) for each in names]
+    for at in range(min(_PREVIEW, len(few))):
+        event, p = few.events[at], few.probabilities[at].tolist()
+        place = [shorten(few.ids[few.sequences[at]], 20), number(int(few.positions[at])), name(event)]
+        if sets is None:
+            best = sorted(zip(p, map(str, fitted.outcomes_), strict=True), reverse=True)[:2]
+            likely = ", ".join(f"{shorten(x, 24)} {percent(each)}" for each, x in best)
         else:
-            own = row.get(f"p({row['event']})", row.get("p_other"))
-            cells.append("" if own is None else percent(own))
-            if sets is None:
-                best = max(names, key=lambda each: row[each])
-                label = "(any other)" if best == "p_other" else best[2:-1]
-                cells += [name(label), percent(row[best])]
-            else:
-                cells.append(shorten(row["set"], 90))
-        rows.append(cells)
-    beside = ["*Set"] if sets is not None else ["*Most likely", ">"]
-    beside = [f">{shorten(each, 20)}" for each in names] if is_short else [">Probability", *beside]
-    if not rows:
-        yield "There are no events."
-        return
+            likely = shorten(", ".join(map(str, sets.sets.labels_of(few.probabilities[at : at + 1])[0])), 90)
+        rows.append([*place, percent(p[own[event]]) if event in own else "", likely])
     left = events.n_ticks - len(rows)
     more = f"... and {plural(left, 'row')} more; -o FILE saves all" if left > 0 else ""
-    yield Table(("*Sequence", ">Position", "*Event", *beside), rows, more=more)
-    if not is_short and events.moments is not None and events.moments.has_ticks:
-        yield "Probability: that of the event; none is shown of several together."
+    beside = "*Most likely" if sets is None else "*Set"
+    if rows:
+        yield Table(("*Sequence", ">Position", "*Event", ">Probability", beside), rows, more=more)
+    else:
+        yield "There are no events."
 
 
 # ---------------------------------------------------------------------- how good they are
@@ -285,10 +284,20 @@ def evaluate(given: Any) -> Document:
 def _figures(found: Evaluation, unknown: str) -> Iterator[Part]:
     ticks = "" if found.n_ticks is None else f"{plural(found.n_ticks, 'tick')} of "
     yield Headline(f"{plural(found.n_sequences, 'sequence')} with {ticks}{plural(found.n_events, 'event')}")
-    rows = [[name(" + ".join(x)), *_cells(each)] for x, each in found.targets.items()]
+    figures = {name(" + ".join(x)): each for x, each in found.targets.items()}
     if found.next_event is not None:
-        what = "next event" if found.top_1 is not None else "these, or any other"
-        rows.append([what, *_cells(found.next_event)])
+        figures["next event" if found.top_1 is not None else "these, or any other"] = found.next_event
+    rows = [
+        [
+            what,
+            f"{each.log_likelihood:,.2f}",
+            f"{each.log_loss:.4f}",
+            f"{each.base_rate_log_loss:.4f}",
+            f"{100 * each.gain:.1f}%",
+            f"{each.brier_score:.4f}",
+        ]
+        for what, each in figures.items()
+    ]
     yield Table(("*Target", ">Log-likelihood", ">Log loss", ">Base rate", ">Gain", ">Brier"), rows)
     yield (
         f"Log loss per {found.unit}, in nats: smaller is better. Base rate: the log loss of never "
@@ -301,11 +310,6 @@ def _figures(found: Evaluation, unknown: str) -> Iterator[Part]:
             "Events of labels that the model does not know count as none of the targets; what is said of the "
             "next event leaves them out."
         )
-
-
-def _cells(each: Figures) -> list[str]:
-    shares = f"{each.log_loss:.4f}", f"{each.base_rate_log_loss:.4f}", f"{100 * each.gain:.1f}%"
-    return [f"{each.log_likelihood:,.2f}", *shares, f"{each.brier_score:.4f}"]
 
 
 # ---------------------------------------------------------------------- sets that keep a promise

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.documents import before_document, explanation_document, passages_document
+from summarkov.cli.documents import explanation_document
 from summarkov.cli.files import check_output, load_model, saving
-from summarkov.cli.history import earlier, reason, state
-from summarkov.cli.history import passages as passage_parts
-from summarkov.cli.influences import window_words
-from summarkov.cli.learned import state_text
+from summarkov.cli.learned import explanations
 from summarkov.cli.options import SHARED, command
-from summarkov.cli.page import Document, Headline, Line, Part, Table, name, progress, working
+from summarkov.cli.page import Document, Headline, Line, Part, Quote, Table, name, progress, working
 from summarkov.cli.reading import read_quoted
 from summarkov.errors import DataError, SettingError
 from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
+    from summarkov.text import Before, Labeler, Passages, Sentence, TextEvents
     from summarkov.text import Document as TextDocument
-    from summarkov.text import Labeler, TextEvents
 
 SHARED["documents"] = """
 files:FILE...  Documents: .jsonl (one object per line), .csv or .tsv (one row per document), .txt (one document), or
@@ -225,6 +223,7 @@ def passages(given: Any) -> Document:
     <json>
     """
     from summarkov.explain import model_of
+    from summarkov.summaries.window import later_words
 
     target, influencer, after = given.target, given.influencer, given.after or None
     fitted = load_model(given.model)
@@ -234,14 +233,37 @@ def passages(given: Any) -> Document:
     def parts() -> Iterator[Part]:
         how, one = "", None if influencer is None and not after else model_of(fitted, target)
         if one is not None and influencer is not None:
-            how = f", with {influencer} {window_words(one, influencer)}"  # type: ignore[arg-type]
+            how = f" after {influencer}, {later_words(one.fitted.reach(influencer))}"
         elif one is not None:
-            why = one.explain(after, label=target)
-            how = f", in history state: {state_text(one, why.state, why.words)}"  # type: ignore[arg-type]
+            how = f", in history state: {one.explain(after, label=target).words}"
         yield Headline(f"{target}{how}")
-        yield from passage_parts(found)
+        yield from _passages(found)
 
-    return Document(lambda: {**asked, **passages_document(found)}, parts())
+    return Document(
+        lambda: {**asked, "total": found.total, "passages": [asdict(each) for each in found]}, parts()
+    )
+
+
+def _passages(found: Passages) -> Iterator[Part]:
+    """How many places there are; of some, the sentences of influencers, and of the target after them."""
+    some = "" if len(found) == found.total else f"; {plural(len(found), 'passage')} of them, evenly spread"
+    yield f"{plural(found.total, 'time')}{some}"
+    for each in found:
+        yield ""
+        for before in each.before:
+            yield from _earlier(before)
+        yield from _sentence(each.target)
+
+
+def _earlier(before: Before) -> Iterator[Part]:
+    """The sentence of an influencer."""
+    yield from _sentence(before.sentence, f" ({before.label}, {before.lag} back)")
+
+
+def _sentence(sentence: Sentence, note: str = "") -> Iterator[Part]:
+    """A sentence, and above it where it stands."""
+    yield Line(f"{sentence.document}, sentence {sentence.number}{note}")
+    yield Quote(sentence.text)
 
 
 @command
@@ -262,8 +284,6 @@ def explain(given: Any) -> Document:
     --rows N>=1  Show at most N passages. [default: 3]
     <json>
     """
-    from summarkov.explain import model_of
-
     target, position = given.target, given.position
     fitted = load_model(given.model)
     here = read_quoted(given.file)
@@ -273,20 +293,26 @@ def explain(given: Any) -> Document:
     which = here.events.ids[-1] if given.sequence is None else given.sequence
 
     def data() -> dict[str, Any]:
-        told = {"before": before_document(found.before), "same_state": passages_document(found.passages)}
+        same = {"total": found.passages.total, "passages": [asdict(each) for each in found.passages]}
+        before = [asdict(each) for each in found.before]
         why = explanation_document(found.why)
-        return {"sequence": which, "position": position, "explanation": why, **told}
+        return {
+            "sequence": which,
+            "position": position,
+            "explanation": why,
+            "before": before,
+            "same_state": same,
+        }
 
     def parts() -> Iterator[Part]:
         yield Headline(f"{which}, {'what comes next' if position is None else f'event {position}'}")
         yield ""
-        yield from state(model_of(fitted, target), [found.why])
+        yield from explanations([found.why])
         for before in found.before:
             yield ""
-            yield from earlier(before, named=True)
-        yield from reason(found.why, places=False)
+            yield from _earlier(before)
         yield ""
         yield Headline(f"In the same state {target} occurred")
-        yield from passage_parts(found.passages)
+        yield from _passages(found.passages)
 
     return Document(data, parts())
