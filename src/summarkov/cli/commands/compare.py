@@ -15,7 +15,7 @@ from summarkov.errors import SettingError
 from summarkov.wording import plural
 
 if TYPE_CHECKING:
-    from summarkov.evaluation import Comparison
+    from summarkov.comparison import Comparison
     from summarkov.models import Stability
 
 
@@ -39,9 +39,9 @@ def compare(given: Any) -> Document:
     <json>
     <opening>
     """
-    from summarkov.evaluation import DEFAULT, NAMES
-    from summarkov.evaluation import compare as run
-    from summarkov.evaluation.tuning import lineup
+    from summarkov.comparison import DEFAULT, NAMES
+    from summarkov.comparison import compare as run
+    from summarkov.comparison.tuning import lineup
 
     parts, output = given.parts or [], given.output
     names = list(NAMES) if given.model and "all" in given.model else given.model or None
