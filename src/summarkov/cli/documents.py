@@ -200,7 +200,7 @@ def _joint_document(model: JointSuMM, target: str | None) -> dict[str, Any]:
 
 
 def outcome_document(model: OutcomeModel, **sure: Any) -> dict[str, Any]:
-    """What was learned about an outcome, and what the order test and the confidence say if they were asked for."""
+    """What was learned about an outcome, and what the order test and the confidence say."""
     return {
         "outcome": model.name_,
         "after": model.after,

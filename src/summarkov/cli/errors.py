@@ -45,9 +45,10 @@ _OTHER = {
     "order": "order-column",
     "targets": "target",
 }
-#: Settings of Python's in a message: ``name=``, ``name='value'``, ``name=[...]``; or a name with an underscore.
+#: Settings of Python's in a message: ``name=``, ``name='value'``, ``name=[...]``; or a name with "_" in it.
 _SETTING = re.compile(
-    r"(?<![^ ;,])(\w+)=(False|True|'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\{[^}]*\})?(?![^ ;,.:])|(?<![^ ;,])([a-z]+_[a-z]+)\b"
+    r"(?<![^ ;,])(\w+)=(False|True|'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\{[^}]*\})?(?![^ ;,.:])|"
+    r"(?<![^ ;,])([a-z]+_[a-z]+)\b"
 )
 
 

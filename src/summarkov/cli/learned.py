@@ -83,8 +83,9 @@ def settings_words(model: SummaryModel | JointSuMM) -> str:
     defaults = {f.name: list(f.default) if isinstance(f.default, tuple) else f.default for f in fields(model)}
     idle = ["split"] if given.get("average") is False else []
     rest = [each for each in given if each not in _ALWAYS and given[each] != defaults[each]]
+    names = {"lookback": "look-back"}
     words = [
-        f"{'look-back' if each == 'lookback' else each.replace('_', ' ')} {_value_words(given[each], each in CHOICES)}"
+        f"{names.get(each, each).replace('_', ' ')} {_value_words(given[each], each in CHOICES)}"
         for each in (*_ALWAYS, *rest)
         if each in given and each not in idle
     ]
@@ -260,8 +261,8 @@ def _proved(models: Sequence[SummaryModel]) -> Iterator[Part]:
         scored = plural(sum(c.examined for c in found), "set")
         yield ""
         yield (
-            f"Exact search: for {labels} no other influencers score better{rest} ({scored} scored). Greedy search "
-            f"finds {worse}."
+            f"Exact search: for {labels} no other influencers score better{rest} ({scored} scored). Greedy "
+            f"search finds {worse}."
         )
 
 
@@ -341,8 +342,8 @@ def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Par
         yield ""
         yield (
             f"Sure: how many of {plural(sure.n, 'graph')} have the edge, each learned from {sure.n_units:,} "
-            f"{sure.units} drawn with replacement. The interval ({sure.level:.0%}) is that of the edge, or wider "
-            "where those graphs spread more."
+            f"{sure.units} drawn with replacement. The interval ({sure.level:.0%}) is that of the edge, or "
+            "wider where those graphs spread more."
         )
         missing = sorted(sure.missing(), key=lambda edge: -edge.frequency)
         if missing:
@@ -376,8 +377,8 @@ def _model(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iter
         if each.target in chosen:
             ends = ("with all", "with none") if each.kind == "together" else ("then", "otherwise")
             yield (
-                f"Pattern ({each.kind}): '{shorten(each.target, 32)}' with {each.words}; {ends[0]} the next event at "
-                f"{percent(each.probability)} of moments, {ends[1]} at {percent(each.otherwise)}."
+                f"Pattern ({each.kind}): '{shorten(each.target, 32)}' with {each.words}; {ends[0]} the next "
+                f"event at {percent(each.probability)} of moments, {ends[1]} at {percent(each.otherwise)}."
             )
     if fitted.nodes is not None:
         yield ""
@@ -489,7 +490,8 @@ def _joint(model: JointSuMM, target: str | None, most: int | None) -> Iterator[P
     yield ""
     yield (
         f"One distribution over {over}.{follows} Odds ratio: against any other event type, with the "
-        f"influencer among the last {model.lookback} events, all else equal{alone}; a penalty draws it to 1. {_NO_CAUSE}"
+        f"influencer among the last {model.lookback} events, all else equal{alone}; a penalty draws it to 1. "
+        f"{_NO_CAUSE}"
     )
 
 
@@ -522,11 +524,9 @@ def outcome(
         rows = [[*row, *more] for row, more in zip(found.rows, beside, strict=False)]
         yield from sheet(replace(found, title="", head=[*found.head, *tests], rows=rows))
         yield case_sentence(edges[0], window_words(fitted, edges[0].influencer))
-        yield "Rate ratio: how many times as likely with it, other influencers equal." + (
-            ""
-            if after is not None
-            else " Whole cases are compared: an influencer may also come after. --after N asks what was known."
-        )
+        whole = "Whole cases are compared: an influencer may also come after. --after N asks what was known."
+        words = "Rate ratio: how many times as likely with it, other influencers equal."
+        yield words if after is not None else f"{words} {whole}"
     else:
         yield ""
         yield "No event and no attribute was found to change it; a weak influence may be missed."
@@ -577,18 +577,19 @@ def history(past: Any) -> Iterator[Part]:
 
 
 def explanations(every: Sequence[Explanation]) -> Iterator[Part]:
-    """Each in sentences: the state of the history, what that makes of the probability, what would change it."""
+    """Each in sentences: the state, what that makes of the probability, and what would change it."""
     for why in every:
         yield from str(why).split("\n")
         for there in why.active:
             if there.lags:
-                back = f"{', '.join(map(str, there.lags[:8]))} {there.unit}{'s' if there.lags != (1,) else ''} back"
+                units = there.unit if there.lags == (1,) else f"{there.unit}s"
+                back = f"{', '.join(map(str, there.lags[:8]))} {units} back"
                 ago = f", {', '.join(map(str, there.ages[:8]))} ago" if there.ages else ""
                 yield f"  {shorten(there.label, 40)}: {back}{ago}"
 
 
 def _next(every: Sequence[Any], n_labels: int) -> Iterator[Part]:
-    """The most likely labels, each with why: the state of its model, or the strongest factors of a joint one."""
+    """The most likely labels, each with why: its state, or the strongest factors of a joint model."""
     rows = []
     for each in every[:MOST_NEXT]:
         change = factor(each.probability / each.base_rate) if each.base_rate > 0 else ""
@@ -611,6 +612,6 @@ def _next(every: Sequence[Any], n_labels: int) -> Iterator[Part]:
     if any(row[4][:1] == "*" for row in rows):
         yield Note(_HARDLY)
     yield Note(
-        "Usually: its share of all moments, or of all ticks. Because of: which of its influencers occurred in their "
-        "windows, or the strongest factors. --target LABEL shows one label in full."
+        "Usually: its share of all moments, or of all ticks. Because of: which of its influencers occurred "
+        "in their windows, or the strongest factors. --target LABEL shows one label in full."
     )

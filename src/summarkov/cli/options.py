@@ -1,9 +1,10 @@
 """Options are what --help says of them: every command declares them in its docstring, as a table of text.
 
-A line such as ``--rows N>=0  Show at most N labels; 0 for all. [default: 20]`` is an option, ``file:FILE  Events.``
-an argument, ``Reading the events:`` the heading of what follows, and ``<reading>`` stands for a table below
-that several commands share. What a value is called tells what it is: N is a whole number, FILE a path. After it,
-``...`` means that the option may be repeated, and ``(required)`` at the end that it must be given.
+A line such as ``--rows N>=0  Show at most N labels; 0 for all. [default: 20]`` is an option,
+``file:FILE  Events.`` an argument, ``Reading the events:`` the heading of what follows, and ``<reading>``
+stands for a table below that several commands share. What a value is called tells what it is: N is a whole
+number, FILE a path. After it, ``...`` means that the option may be repeated, and ``(required)`` at the end
+that it must be given.
 
 The tables load nothing, so that --help is instant; a test holds them against the models and ``read_events``.
 """
@@ -30,41 +31,44 @@ _FILES = """
 #: Tables that several commands share.
 SHARED = {
     "file": f"file:FILE  Events: {_FILES}.",
-    "path": f"file:FILE  Events: {_FILES}; or a folder or quoted pattern of .csv, .tsv, .parquet or .jsonl files.",
+    "path": f"""file:FILE  Events: {_FILES}; or a folder or quoted pattern of .csv, .tsv, .parquet or .jsonl
+    files.""",
     "model": "model:MODEL  A model that 'summarkov learn' saved.",
     "json": "--json  Print one JSON document instead, for programs.",
     "jobs": "--jobs -j N  Threads; -1 for one per core.",
-    "safe-csv": "--safe-csv  In a .csv file for spreadsheets, put ' before texts that these would take for formulas.",
+    "safe-csv": """
+--safe-csv  In a .csv file for spreadsheets, put ' before texts that these would take for formulas.
+""",
     "unknown": """
---unknown error|ignore  What to do with labels that the model does not know: stop, or let them pass as events that
-    say nothing. [default: error]
+--unknown error|ignore  What to do with labels that the model does not know: stop, or let them pass as events
+    that say nothing. [default: error]
 """,
     "within": """
---within N|TIME  Shuffle events within blocks of N positions, or of a time such as 7d. Default: 4 times the longest
-    look-back.
+--within N|TIME  Shuffle events within blocks of N positions, or of a time such as 7d. Default: 4 times the
+    longest look-back.
 """,
     "sets": """
 Sets of labels that keep a promise:
---sets FILE  Say of which labels the next event is one, as often as --coverage promises. FILE has events that the
-    model was not learned from, read as those to predict are.
+--sets FILE  Say of which labels the next event is one, as often as --coverage promises. FILE has events that
+    the model was not learned from, read as those to predict are.
 --coverage P  With --sets: what is promised, above 0 and below 1. Default 0.9.
 """,
     "reading": """
 Reading the events:
 --case COLUMN  Column that names the sequence.
 --event COLUMN...  Column of the event's label; repeat it to join several to one label.
---order-column COLUMN...  Column that orders the events of a sequence (time or number), else the order of the rows;
-    repeat it for columns to sort by where the first has equal values.
+--order-column COLUMN...  Column that orders the events of a sequence (time or number), else the order of the
+    rows; repeat it for columns to sort by where the first has equal values.
 --in-order  The rows are in order, whatever their columns are called.
 --date-format FORMAT  How dates are written, such as '%d/%m/%Y %H:%M', if not as ISO has it.
 --weight COLUMN  Column of how much each sequence counts; constant per sequence.
 --lifecycle NAME  Keep only events of this lifecycle, such as complete.
---missing error|skip|LABEL  What to do with events without a label, or a label for them. skip also leaves out rows
-    without a case. [default: error]
+--missing error|skip|LABEL  What to do with events without a label, or a label for them. skip also leaves out
+    rows without a case. [default: error]
 --drop-duplicates  Leave out rows of the case, event and place of an earlier row.
 --separator TEXT  What stands between the labels of several columns. [default: +]
---ties KIND  What events with the same place are: 'in row order' after each other, 'together', or an error. If not
-    given they are taken in row order, with a note if they are many.
+--ties KIND  What events with the same place are: 'in row order' after each other, 'together', or an error. If
+    not given they are taken in row order, with a note if they are many.
 --times  Keep the times of events. A look-back in time keeps them, too.
 --attribute COLUMN...  Column of an attribute, constant per sequence; repeat for more.
 --attributes FILE  Table of attributes, one row per sequence (.csv, .tsv, .parquet).
@@ -76,19 +80,19 @@ Reading the events:
 --open-since TIME  A case with an event at this time or later may go on.
 --ends-column COLUMN  Column that is true for complete cases, else false.
 Preparing the events:
---session-gap TIME  Begin a new sequence after such a time without events: 30min, 2h, 1d, or a number in the unit of
-    the order column.
+--session-gap TIME  Begin a new sequence after such a time without events: 30min, 2h, 1d, or a number in the
+    unit of the order column.
 --map FILE  Rename labels as this JSON file says: {"old": "new", ...}.
---min-count N  Make one label, "(rare)", of all that occur fewer than N times; with a model, of all that the model
-    does not know.
+--min-count N  Make one label, "(rare)", of all that occur fewer than N times; with a model, of all that the
+    model does not know.
 --collapse  Keep only the first of equal labels in a row.
 --start  Begin every sequence with one more event, "(start)".
 """,
     "opening": """
 <reading>
 Reading the events:
---engine auto|memory|stream  Take the events into memory, or stream them through a temporary folder on disk. auto
-    streams folders, patterns, and files that need more than --memory. [default: auto]
+--engine auto|memory|stream  Take the events into memory, or stream them through a temporary folder on disk.
+    auto streams folders, patterns, and files that need more than --memory. [default: auto]
 --memory SIZE  What streaming may use, such as 500M or 4G. [default: 1G]
 """,
     "settings": """
@@ -96,30 +100,31 @@ What of the past counts:
 --delay N|TIME  Leave out the N most recent events, or what is as recent as a time. Default 0.
 --mask last|first  osumm: which occurrence of a label counts. Default last.
 --cap N  csumm: count up to N. Default 2.
---lookbacks N,N,...  tree: how far back to look for a label, or times such as 1h,1d; none, the last: the whole past.
-    Default 1,2,3,5,10,20,none.
+--lookbacks N,N,...  tree: how far back to look for a label, or times such as 1h,1d; none, the last: the whole
+    past. Default 1,2,3,5,10,20,none.
 --counts N,N,...  tree: ask if a label occurred at least N times; none: do not. Default 2,3.
 --pairs auto|yes|no  tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.
 --starts N,N,...  tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10.
 --max-depth N  tree: at most N questions to a history. Default 12.
 How influencers are chosen:
 --alpha A  Pseudo-count of each outcome; larger is more cautious. Default 0.1; tree: 5.
---prior uniform|base-rate  What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from
-    about 5 on. Default uniform; tree: base-rate.
+--prior uniform|base-rate  What rarely seen states are drawn to; base-rate pays off for rare labels with alpha
+    from about 5 on. Default uniform; tree: base-rate.
 --gamma G  Penalty for complexity; larger finds fewer influencers. Default 1.
 --average  tree: average over all smaller trees; best with a smaller --gamma, say 0.3.
---split P  tree --average: how likely a node is split, before anything is seen. Default 0.5, as many times less as
-    there are questions.
+--split P  tree --average: how likely a node is split, before anything is seen. Default 0.5, as many times
+    less as there are questions.
 --criterion NAME  bic, aic, extended-bic or marginal. Default bic.
 --xi X  extended-bic: weight of its extended part. Default 1.
---false-edges N|none  In pure noise, find at most N influences by chance, on average, among all that is learned; none:
-    ask for no more than the criterion does, as in the paper. Default 0.2.
+--false-edges N|none  In pure noise, find at most N influences by chance, on average, among all that is
+    learned; none: ask for no more than the criterion does, as in the paper. Default 0.2.
 --parameters all|reachable  Which states the penalty counts. Default all.
 --search greedy|sweep|exact  The search; exact proves that no other influencers score better. Default greedy.
 --required LABEL...  An influencer that must be there.
 --forbidden LABEL...  One that may not be there.
 --candidates LABEL...  Consider only these.
---given COLUMN...  An attribute (--attribute) within whose values all influences are reported; repeat for more.
+--given COLUMN...  An attribute (--attribute) within whose values all influences are reported; repeat for
+    more.
 --max-influencers N  At most N influencers of a label.
 --max-sets N  exact: stop after N sets per label, and say how much better others could be. Default 100000.
 --paper  The paper's settings: --cut-off and --false-edges none.
@@ -127,10 +132,11 @@ How influencers are chosen:
     "chains": """
 What of the past counts:
 --order N  chain: how many labels back. Default 1.
---max-order N  vom, ctw: at most N labels back. Default 4. (ctw: --alpha is 0.5, and --split, how likely a context is
-    split, 0.5.)
+--max-order N  vom, ctw: at most N labels back. Default 4. (ctw: --alpha is 0.5, and --split, how likely a
+    context is split, 0.5.)
 How influencers are chosen:
---penalty P  joint: how strongly weights are held to 0; more for long sequences. Default 30. (joint: --gamma is 0.5.)
+--penalty P  joint: how strongly weights are held to 0; more for long sequences. Default 30. (joint: --gamma
+    is 0.5.)
 --rounds N  joint: trees of every label beside the weights; some 40 or more, or none. Default 0.
 --contexts S  joint: share of what followed the last two labels; 0.2 for few events. Default 0.
 """,

@@ -1,7 +1,7 @@
 """One renderer for all results: a command gives a document, which is printed for people or as JSON.
 
-A document has parts: a headline, tables, sentences and notes. Results go to stdout; progress, notes and errors
-go to stderr.
+A document has parts: a headline, tables, sentences and notes. Results go to stdout; progress and errors go to
+stderr.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class Raw(str):
 class Table:
     """Rows below headings.
 
-    A heading that begins with ">" is of numbers, at the right. One that begins with "*" is of names, which are
-    wrapped where there is little space. Columns that do not fit beside each other are printed in blocks, the first
-    column in each; but ``spare`` are headings of columns that are left out then, and it is said which.
+    A heading that begins with ">" is of numbers, at the right. One that begins with "*" is of names, to be
+    wrapped where there is little space. Columns that do not fit beside each other are printed in blocks, the
+    first column in each; but ``spare`` are headings of columns that are left out then, and it is said which.
     ``sections`` are titles, each with the number of rows below it; ``more`` stands below all.
     """
 
@@ -116,10 +116,14 @@ def _kind(cells: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """What a command found: ``data`` for programs, ``parts`` for people; only one of them is ever asked for."""
+    """What a command found: ``data`` for programs, ``parts`` for people; only one of them is ever asked for.
+
+    ``save`` is called once it is printed, so that a result is not lost where it cannot be saved.
+    """
 
     data: Callable[[], Any]
     parts: Iterable[Part] = ()
+    save: Callable[[], Iterable[Part]] = tuple
 
     def give(self, *, as_json: bool) -> None:
         """Print it."""
@@ -127,6 +131,9 @@ class Document:
             print_json(self.data())
         else:
             Page().show(self.parts)
+        done = list(self.save())
+        if not as_json:
+            Page().show(done)
 
 
 def saved(what: str, **data: Any) -> Document:

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.commands.confidence import _two_groups
-from summarkov.cli.main import app
 from summarkov.cli.learned import learned
+from summarkov.cli.main import app
 from summarkov.cli.page import Page, shorten
 from summarkov.simulate.example import loan_process
 from summarkov.wording import visible
@@ -124,13 +124,6 @@ def test_learn_and_describe_fit(run: Run, strange: Path) -> None:
     assert "Saved the model as m.json" in run("learn", strange / "events.jsonl", "-k", "2", "-o", "m.json")
     one = run("learn", strange / "events.jsonl", "-t", LABELS[9], "-k", "2")
     assert one.startswith("a label of many short words a l")
-
-
-def test_short_names_leave_the_heading_whole(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "short.jsonl").write_text('["a", "b", "c", "a", "b", "c"]\n["c", "a", "b"]\n' * 30)
-    assert "Influencer → target     Follows      Others  Rate ratio (95%)" in run(
-        "learn", "short.jsonl", columns=80
-    )
 
 
 @pytest.mark.parametrize("target", LABELS)

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli import commands as ordering
-from summarkov.cli.main import app
 from summarkov.cli.learned import influences
+from summarkov.cli.main import app
 from summarkov.cli.page import Page
 from summarkov.confidence.order import ORDERS
 from summarkov.explain import Influence, ranked

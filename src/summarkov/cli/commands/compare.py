@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
@@ -26,15 +25,16 @@ def compare(given: Any) -> Document:
     Options:
     <path>
     parts:[DEV TEST]...  Two more of these, if the data is split already.
-    --model -m NAME...  A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a look-back,
-        bsumm-5 or bsumm-6h; tree, tree-average; chain-0 to chain-4; vom, ctw, kneser-ney; joint, joint-boosted;
-        lr-presence-K, lr-counts-K, lr-onehot-K, lr-relaxed-K with K = 3, 5, 10; boosting; or all. Default: chain-0,
-        chain-1, chain-2, bsumm, osumm. Where events happened together, or there are attributes: chain-0, bsumm, osumm.
+    --model -m NAME...  A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a
+        look-back, bsumm-5 or bsumm-6h; tree, tree-average; chain-0 to chain-4; vom, ctw, kneser-ney; joint,
+        joint-boosted; lr-presence-K, lr-counts-K, lr-onehot-K, lr-relaxed-K with K = 3, 5, 10; boosting; or
+        all. Default: chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are
+        attributes: chain-0, bsumm, osumm.
     --target -t LABEL...  Average over these labels only; repeatable.
     --splits N  Split the file at random N times. [default: 1]
     --seed N  Seed of the first split. [default: 0]
-    --output -o FILE  Save everything as .json, or the table as .md. An interrupted run goes on where it stopped when
-        it is started again.
+    --output -o FILE  Save everything as .json, or the table as .md. An interrupted run goes on where it
+        stopped when it is started again.
     --jobs -j N  Threads; -1 for one per core. [default: 1]
     <json>
     <opening>
@@ -62,29 +62,30 @@ def compare(given: Any) -> Document:
     ):
         asked["progress"] = lambda done, total, what: advance(done, total)
         result = run(*data, **asked, splits=given.splits, checkpoint=checkpoint)
-    if output is not None:
-        is_markdown = suffix_of(output) == ".md"
-        write_text(output, result.to_markdown() if is_markdown else json_text(result.to_dict()))
 
-    return Document(result.to_dict, _comparison(result, output))
+    def save() -> Iterator[Part]:
+        if output is not None:
+            is_markdown = suffix_of(output) == ".md"
+            write_text(output, result.to_markdown() if is_markdown else json_text(result.to_dict()))
+            yield ""
+            yield Line(f"Saved {shown(output)}")
+
+    return Document(result.to_dict, _comparison(result), save)
 
 
-def _comparison(result: Comparison, output: Path | None) -> Iterator[Part]:
+def _comparison(result: Comparison) -> Iterator[Part]:
     yield from sheet(result.summary())
     yield (
         f"Log-likelihood of the test {result.unit}s, mean over the target labels; log loss and Brier per "
-        f"{result.unit} and label. Worse: the interval, from resampling the test sequences, lies below 0. The others "
-        "this data cannot tell apart. For the next event the probabilities of all labels are divided by their sum; "
-        "of equally likely ones the first by name counts."
+        f"{result.unit} and label. Worse: the interval, from resampling the test sequences, lies below 0. "
+        "The others this data cannot tell apart. For the next event the probabilities of all labels are "
+        "divided by their sum; of equally likely ones the first by name counts."
     )
     if chosen := result.settings:
         yield ""
         yield "Settings that were best on dev for all labels together:"
         yield from (f"{model}: {words}" for model, words in chosen.items())
     yield from (str(each) for each in result.windows if each.differs)
-    if output is not None:
-        yield ""
-        yield Line(f"Saved {shown(output)}")
 
 
 #: The kinds of models that have both settings.

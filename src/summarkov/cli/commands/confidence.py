@@ -34,16 +34,16 @@ def confidence(given: Any) -> Document:
     --graphs -n N  How many graphs to learn. [default: 100]
     --blocks N  Draw blocks of N events in a row instead of sequences. Default for one single sequence.
     --level P  Level of the intervals of ratios. [default: 0.95]
-    --rate Q  Instead: test the edges that one half of the sequences proposes on the other half, and keep those among
-        which at most this share is false, on average.
-    --order-test/--no-order-test  Test too whether each edge depends on order, or whether shuffled cases show it.
-        [default: yes]
+    --rate Q  Instead: test the edges that one half of the sequences proposes on the other half, and keep
+        those among which at most this share is false, on average.
+    --order-test/--no-order-test  Test too whether each edge depends on order, or whether shuffled cases show
+        it. [default: yes]
     <within>
     --seed N  For the random draws. [default: 0]
     <jobs>
     --output -o MODEL  Save the graph with its confidence.
-    --pairs TABLE  Write a ranking of every pair of labels, edge or not, as .csv or .parquet: for curves of precision
-        and recall.
+    --pairs TABLE  Write a ranking of every pair of labels, edge or not, as .csv or .parquet: for curves of
+        precision and recall.
     <safe-csv>
     <json>
     <opening>
@@ -95,9 +95,9 @@ def _discoveries(found: Discoveries) -> Iterator[Part]:
     """The edges that were tested, the surest first."""
     yield from sheet(found.summary())
     yield Note(
-        f"One half of {found.n_units:,} {found.units} proposed them, the other tested them. Adjusted: the least rate "
-        "at which an edge is kept (Benjamini and Yekutieli). Half of the data finds less than all, so what is not "
-        "kept need not be wrong."
+        f"One half of {found.n_units:,} {found.units} proposed them, the other tested them. Adjusted: the "
+        "least rate at which an edge is kept (Benjamini and Yekutieli). Half of the data finds less than "
+        "all, so what is not kept need not be wrong."
     )
 
 
@@ -231,11 +231,11 @@ def _two_groups(found: GroupComparison, most: int) -> Iterator[Part]:
     else:
         yield "No influence was found, neither in one of the groups nor in both together."
     yield Note(
-        f"{two} by {one}: how many times as large, with a {found.level:.0%} interval that allows for all rows of its "
-        "table; * where that leaves out 1. Reach: share of sequences in which the label occurs. Share: of all events; "
-        "not known where fewer than ten sequences of a group have the label. Influences: by how much the influencer "
-        "multiplies the label's probability, other influencers equal; in brackets if the group's own graph does not "
-        "have it."
+        f"{two} by {one}: how many times as large, with a {found.level:.0%} interval that allows for all "
+        "rows of its table; * where that leaves out 1. Reach: share of sequences in which the label occurs. "
+        "Share: of all events; not known where fewer than ten sequences of a group have the label. "
+        "Influences: by how much the influencer multiplies the label's probability, other influencers "
+        "equal; in brackets if the group's own graph does not have it."
     )
 
 

@@ -59,7 +59,7 @@ def describe(given: Any) -> Document:
 def as_read(
     origin: Origin | None, ends: CaseEnds | None, labels: Iterable[str], tied_order: int
 ) -> Iterator[Part]:
-    """From which columns events were read, what was left out and assumed, and what may not be as it should."""
+    """From which columns events were read, what was left out and assumed, and what may be wrong."""
     from summarkov.events.describe import Origin, look_alikes
 
     for sentence in [] if origin is None else origin.sentences():

@@ -48,20 +48,21 @@ def learn(given: Any) -> Document:
     --target -t LABEL...  Learn what influences this label; repeat for several. Without it: every label.
     --joint  Make the targets (or all labels) one variable, with one set of influencers.
     --model -m KIND  bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? tree: a
-        decision tree over questions to the past; chain: the last labels themselves; vom: as many of them as they
-        are worth; ctw: all such chains together; joint: one distribution over all labels. [default: bsumm]
+        decision tree over questions to the past; chain: the last labels themselves; vom: as many of them as
+        they are worth; ctw: all such chains together; joint: one distribution over all labels. [default:
+        bsumm]
     What of the past counts:
-    --lookback -k N|TIME|none|auto  How many events back to look; or a time, such as 6h, 7d, or '30 units' of an order
-        column of numbers; none: the whole past; auto: learned for each influencer; 1,4,none or 1h,1d: out of these.
-        Default 5; joint: a number from 20 on, 500.
+    --lookback -k N|TIME|none|auto  How many events back to look; or a time, such as 6h, 7d, or '30 units' of
+        an order column of numbers; none: the whole past; auto: learned for each influencer; 1,4,none or
+        1h,1d: out of these. Default 5; joint: a number from 20 on, 500.
     <settings>
     <chains>
-    --tune  joint: take the penalty, rounds of trees and contexts that best predict a fifth of the sequences, held
-        out; then learn from all.
+    --tune  joint: take the penalty, rounds of trees and contexts that best predict a fifth of the sequences,
+        held out; then learn from all.
     <opening>
     How sure they are:
-    --order-test/--no-order-test  Say of every edge whether it depends on the order of events, or whether shuffled
-        cases show it too. Default: for a graph, unless that takes ten times as long as learning.
+    --order-test/--no-order-test  Say of every edge whether it depends on the order of events, or whether
+        shuffled cases show it too. Default: for a graph, unless that takes ten times as long as learning.
     <within>
     --confidence N  Learn N more graphs from resampled sequences, and say how many of them have each edge.
     --blocks N  Resample blocks of N events in a row, not sequences. Default for one single sequence.
@@ -233,8 +234,8 @@ def outcome(given: Any) -> Document:
     --column COLUMN=VALUE  The column that tells the outcome, and the value asked about.
     --contains LABEL  Instead: does the case contain this label?
     --ends-with LABEL  Instead: is this label the last one of the case?
-    --after N|TIME  Ask what was known before the end: after N events, or at an age of the case such as 3d. Cases that
-        ended before, or had reached the outcome, are left out and counted.
+    --after N|TIME  Ask what was known before the end: after N events, or at an age of the case such as 3d.
+        Cases that ended before, or had reached the outcome, are left out and counted.
     --open FILE  Cases that have not ended: predict their outcome.
     --output -o MODEL  Save the model in this file (JSON).
     <json>
@@ -242,15 +243,16 @@ def outcome(given: Any) -> Document:
     --model -m KIND  bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? tree: a
         decision tree over questions to the past. [default: bsumm]
     What of the past counts:
-    --lookback -k N|TIME|none|auto  How many events back to look; or a time, such as 6h, 7d, or '30 units' of an order
-        column of numbers; none: the whole past; auto: learned for each influencer; 1,4,none or 1h,1d: out of these.
-        Default: the whole past.
+    --lookback -k N|TIME|none|auto  How many events back to look; or a time, such as 6h, 7d, or '30 units' of
+        an order column of numbers; none: the whole past; auto: learned for each influencer; 1,4,none or
+        1h,1d: out of these. Default: the whole past.
     <settings>
     <opening>
     How sure they are:
-    --order-test  Say of every influence whether it depends on the order of events, or whether shuffled cases show
-        it too.
-    --confidence N  Learn N more models from resampled sequences, and say how many of them have each influence.
+    --order-test  Say of every influence whether it depends on the order of events, or whether shuffled cases
+        show it too.
+    --confidence N  Learn N more models from resampled sequences, and say how many of them have each
+        influence.
     """
     from summarkov.events.describe import as_read as reading_document
     from summarkov.models import OutcomeModel

@@ -1,4 +1,4 @@
-"""``summarkov predict`` and ``evaluate``: probabilities of events, sets that hold them, and how good they are."""
+"""``summarkov predict`` and ``evaluate``: probabilities of events, and how good they are."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def predict(given: Any) -> Document:
     Options:
     <model>
     file:[FILE]  Events, as for 'summarkov learn'; folders too.
-    --after -a LABEL...  Instead of a file: what comes next after this label; repeat for a longer history, oldest
-        first.
+    --after -a LABEL...  Instead of a file: what comes next after this label; repeat for a longer history,
+        oldest first.
     --target -t LABEL  With --after or --why: this label alone, why, and what would be different.
     --why CASE  What comes next in this case of FILE, and why: with its times, ticks and attributes.
     --output -o FILE  Save as .csv, .jsonl or .parquet.
@@ -194,26 +194,23 @@ def _predictions(fitted: Any, events: EventSequences | EventSource, unknown: str
 def _preview(fitted: Any, events: EventSequences, unknown: str, sets: _Sets | None) -> Iterator[Part]:
     """The first rows: what happened, how likely it was, and what was most likely, or the set."""
     from summarkov.events.rows import cut_between_sequences
+    from summarkov.models.predictor import column_names
 
-    few = fitted.predictions(next(cut_between_sequences(events, 1, cells=_PREVIEW)), unknown=unknown)
-    own = {x: at for at, x in enumerate(fitted.outcomes_)}
-    rows = []
-    for at in range(min(_PREVIEW, len(few))):
-        event, p = few.events[at], few.probabilities[at].tolist()
-        place = [shorten(few.ids[few.sequences[at]], 20), number(int(few.positions[at])), name(event)]
-        if sets is None:
-            best = sorted(zip(p, map(str, fitted.outcomes_), strict=True), reverse=True)[:2]
-            likely = ", ".join(f"{shorten(x, 24)} {percent(each)}" for each, x in best)
-        else:
-            likely = shorten(", ".join(map(str, sets.sets.labels_of(few.probabilities[at : at + 1])[0])), 90)
-        rows.append([*place, percent(p[own[event]]) if event in own else "", likely])
+    few = _predictions(fitted, next(cut_between_sequences(events, 1, cells=_PREVIEW)), unknown)
+    parts: Iterable[Rows] = few if sets is None else sets.with_sets(few, as_text=True)
+    columns, rows = column_names(fitted.outcomes_), []
+    for row in [row for part in parts for row in plain_rows(part)][:_PREVIEW]:
+        own = row.get(f"p({row['event']})", row.get("p_other"))
+        best = sorted(((row[each], each.removeprefix("p")) for each in columns), reverse=True)[:2]
+        likely = ", ".join(
+            f"{shorten(x.strip('()').replace('_other', 'any other'), 24)} {percent(p)}" for p, x in best
+        )
+        beside = "" if own is None else percent(own), likely if sets is None else shorten(row["set"], 90)
+        rows.append([shorten(row["sequence"], 20), number(row["position"]), name(row["event"]), *beside])
     left = events.n_ticks - len(rows)
     more = f"... and {plural(left, 'row')} more; -o FILE saves all" if left > 0 else ""
-    beside = "*Most likely" if sets is None else "*Set"
-    if rows:
-        yield Table(("*Sequence", ">Position", "*Event", ">Probability", beside), rows, more=more)
-    else:
-        yield "There are no events."
+    head = ("*Sequence", ">Position", "*Event", ">Probability", "*Most likely" if sets is None else "*Set")
+    yield Table(head, rows, more=more) if rows else "There are no events."
 
 
 # ---------------------------------------------------------------------- how good they are

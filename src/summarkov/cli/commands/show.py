@@ -82,8 +82,8 @@ def export(given: Any) -> Document:
 
     Options:
     <model>
-    --out -o FILE  What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv (Graphviz),
-        .mmd (Mermaid), .graphml; .csv or .parquet for a table of the edges. (required)
+    --out -o FILE  What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv
+        (Graphviz), .mmd (Mermaid), .graphml; .csv or .parquet for a table of the edges. (required)
     --target -t LABEL  The model of this label alone; a figure shows its states.
     --edges N>=1  In a figure of a graph: at most the N surest edges.
     --width INCHES>=1  How wide a figure of a graph is.
@@ -133,15 +133,15 @@ def report(given: Any) -> Document:
     Options:
     <model>
     --output -o FILE  Where to save the page. [default: report.html]
-    --events FILE  The events it was learned from, to show how long their sequences are and when a label comes after
-        its influencers.
-    --passages FILE  The events that 'summarkov text' made, to show the sentences behind every edge. They become part
-        of the page.
+    --events FILE  The events it was learned from, to show how long their sequences are and when a label comes
+        after its influencers.
+    --passages FILE  The events that 'summarkov text' made, to show the sentences behind every edge. They
+        become part of the page.
     --title TEXT  What the events are, as the page's title.
-    --sequences N  Put N of the sequences of --events into the page, to look at one event after the other. Whoever has
-        the page can read them.
-    --group FILE...  Events of a group of sequences. Give it two times or more, to show groups side by side, each
-        against the first.
+    --sequences N  Put N of the sequences of --events into the page, to look at one event after the other.
+        Whoever has the page can read them.
+    --group FILE...  Events of a group of sequences. Give it two times or more, to show groups side by side,
+        each against the first.
     <jobs>
     <json>
     <reading>

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from summarkov.text import Document as TextDocument
 
 SHARED["documents"] = """
-files:FILE...  Documents: .jsonl (one object per line), .csv or .tsv (one row per document), .txt (one document), or
-    folders of .txt files.
+files:FILE...  Documents: .jsonl (one object per line), .csv or .tsv (one row per document), .txt (one
+    document), or folders of .txt files.
 --output -o FILE  Save the events here, as .jsonl. (required)
 """
 SHARED["labelling"] = """
---repeats runs|once|all  Keep the first event of every run of the same label, the first of each label in a document,
-    or all. [default: runs]
+--repeats runs|once|all  Keep the first event of every run of the same label, the first of each label in a
+    document, or all. [default: runs]
 --single  One sequence over all documents by date, not one per document.
 --together  With --single: the labels of a document happened together, whatever the order of its sentences.
 <json>
@@ -217,8 +217,8 @@ def passages(given: Any) -> Document:
     <text-events>
     --target -t LABEL  The label that occurred. (required)
     --influencer -i LABEL  Where this one had occurred: why there is an edge.
-    --after -a LABEL...  Instead: where the past was in the state that it is in after these labels, oldest first;
-        repeatable.
+    --after -a LABEL...  Instead: where the past was in the state that it is in after these labels, oldest
+        first; repeatable.
     --rows N>=1  Show at most N passages. [default: 12]
     <json>
     """
@@ -279,8 +279,8 @@ def explain(given: Any) -> Document:
     --target -t LABEL  The label to explain. (required)
     --sequence -s ID  Of which document. Default: the last.
     --position -p N  At its Nth event. Default: the one to come after all.
-    --passages FILE  The events that the model was learned from, if EVENTS are others: where to look for the same
-        state.
+    --passages FILE  The events that the model was learned from, if EVENTS are others: where to look for the
+        same state.
     --rows N>=1  Show at most N passages. [default: 3]
     <json>
     """
