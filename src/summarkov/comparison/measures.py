@@ -12,7 +12,6 @@ import numpy as np
 from summarkov.comparison.contenders import BlockPredictor, Data, Predictor
 from summarkov.comparison.next_event import NextEvent
 from summarkov.engines import make_source
-from summarkov.engines.messages import travels
 from summarkov.engines.work import EVENT_BYTES, Part, carry_past
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
@@ -48,7 +47,6 @@ class Measures:
         return cls(**{**given, "reliability": np.array(given["reliability"])})
 
 
-@travels
 @dataclass(frozen=True)
 class Sums:
     """One target's probabilities against what happened in some of the events.
@@ -220,7 +218,6 @@ class LikelihoodWork:
         return [sum(same, ExactSum()) for same in zip(*answers, strict=True)]
 
 
-@travels
 @dataclass(frozen=True)
 class Found:
     """All measures on some of the events; the sums of several parts add up."""

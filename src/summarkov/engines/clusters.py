@@ -11,7 +11,6 @@ import numpy as np
 from summarkov import kernels
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.followings import Asked
-from summarkov.engines.messages import travels
 from summarkov.engines.requests import StatesRequest
 from summarkov.engines.source import CountSource, EventSource
 from summarkov.engines.work import EVENT_BYTES, Part, map_in_threads
@@ -19,8 +18,6 @@ from summarkov.events.rows import Block
 from summarkov.kernels import ClusterSums, ClusterValues
 from summarkov.summaries import Reach, WindowSummary
 from summarkov.typing import BoolArray, FloatArray, KeyArray
-
-travels(ClusterSums)
 
 #: Patterns of presence of more influencers than this do not fit into a number.
 _MOST_BITS = 60

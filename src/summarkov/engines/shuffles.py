@@ -12,7 +12,6 @@ from functools import partial
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.messages import travels
 from summarkov.engines.source import CountSource, EventSource, Layout
 from summarkov.engines.work import EVENT_BYTES, Part, map_in_threads
 from summarkov.errors import SettingError
@@ -90,7 +89,6 @@ class OrderQuestion:
     only: bool = False
 
 
-@travels
 @dataclass(frozen=True)
 class Moved:
     """What was counted of an edge, weighted.

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import CountSource, StateCounts, make_source
-from summarkov.engines.messages import travels
 from summarkov.engines.work import Part
 from summarkov.events.vocabulary import Unknown
 from summarkov.frames import Records
@@ -26,10 +25,7 @@ if TYPE_CHECKING:
 BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _N_BINS = len(BINS) - 1
 
-travels(ExactSum)
 
-
-@travels
 @dataclass(frozen=True)
 class Measured:
     """Sums over events: of weights, of w log p of what happened, and of w times the squared error.
@@ -105,7 +101,6 @@ class ReliabilityBin:
         return dict(zip(("from", "to", "n", "predicted", "occurred"), vars(self).values(), strict=True))
 
 
-@travels
 @dataclass(frozen=True)
 class Binned:
     """Predictions of one label in the bins of ``BINS``: how many, the sum of them, and how many came true.
@@ -186,7 +181,6 @@ def measure_models(models: Sequence[Fitted], source: CountSource) -> list[Measur
 # ---------------------------------------------------------------------- all that predict, event by event
 
 
-@travels
 @dataclass(frozen=True)
 class Tallied:
     """Predictions of some events, measured: the whole distribution, and single labels, each against all else.

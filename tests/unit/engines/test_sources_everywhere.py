@@ -121,10 +121,7 @@ REFUSES = {
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
     "predict_frame": (lambda e: sm.predict_frame(MODEL, e), "takes a Spark DataFrame, not StreamSource"),
     "scan_spark": (sm.scan_spark, "takes a Spark DataFrame, not StreamSource"),
-    "CountStore.add": (
-        lambda e: sm.CountStore(tempfile.mkdtemp()).add("day", e),
-        "names of sequences are needed; give scan_events(path, names=True)",
-    ),
+    "CountStore.add": (lambda e: sm.CountStore(tempfile.mkdtemp()).add("day", e), IN_MEMORY),
     "EventSequences.from_lists": (sm.EventSequences.from_lists, "and a StreamSource holds many; give one"),
     "explain": (MODEL.explain, "and a StreamSource holds many; give one of them"),
     "InfluenceGraph.explain_next": (WHOLE.explain_next, "and a StreamSource holds many; give one of them"),
