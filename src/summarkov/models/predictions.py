@@ -1,20 +1,21 @@
-"""Predictions as rows, some at a time."""
+"""Predictions as rows, some at a time, of events in memory or on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from summarkov.arrow import pa
-from summarkov.engines import EventSource, make_source
-from summarkov.engines.work import Part, carry_past
+from summarkov.engines import EventSource, MemorySource, make_source
+from summarkov.engines.work import Shard
 from summarkov.errors import UnknownLabelError
 from summarkov.events import EventSequences
-from summarkov.events.rows import Block
 from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown
 from summarkov.kernels import Index
+from summarkov.kernels.index import Ticks
 from summarkov.models.predictor import Predictor, column_names
 from summarkov.typing import CodeArray, IntArray
 
@@ -22,72 +23,60 @@ from summarkov.typing import CodeArray, IntArray
 def prediction_rows(
     model: Predictor, events: EventSequences | EventSource, unknown: Unknown = "error"
 ) -> Iterator[dict[str, Any]]:
-    """Predict every event, in memory or streamed: some rows at a time, see :func:`predict_part`."""
+    """Predict every event, in memory or on disk: some rows at a time, see :func:`predict_shard`."""
     source = make_source(events).without_ends()
-    return predict_part(model, source.part(), unknown, source.ids)
+    assert isinstance(source, MemorySource)
+    for shard in source.shards(most_rows(model)):
+        yield from predict_shard(model, shard, unknown, source.ids)
 
 
-def predict_part(
-    model: Predictor, part: Part, unknown: Unknown = "error", ids: Sequence[str] = ()
+def predict_shard(
+    model: Predictor, shard: Shard, unknown: Unknown, ids: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Predict every event of a part: columns of some rows at a time.
+    """Predict every event of some sequences: columns of rows.
 
     A row has the sequence, the position in it (from 1 on), the event, and what ``predict_proba`` says of it.
     A graph of some labels only is not normalised: each of its models stands for itself. ``ids`` are the names
-    of the sequences, where the blocks of the part do not have them.
+    of all sequences.
     """
-    names, labels = column_names(model.outcomes_), pa.array(part.labels, pa.string())
-    all_ids = pa.array(ids, pa.string())
-    first = 0  # the number of the first sequence of the block
-    for block, index, position in _with_positions(blocks_to_predict(model, part, unknown)):
-        p, lengths, rows = model._at(index), np.diff(block.offsets), index.begins
-        ids_here = all_ids.slice(first, len(lengths)) if block.names is None else block.names
-        first += len(lengths) - block.goes_on
-        of = np.repeat(np.arange(len(lengths)), lengths)
-        event = labels.take(block.codes)
-        if block.moments is not None:
-            event = _together(block.codes, _ticks(block, index), part)
-        told = {"sequence": ids_here.take(of[rows]), "position": position[rows], "event": event}
-        yield told | {name: np.ascontiguousarray(p[rows, i]) for i, name in enumerate(names)}
+    names, index = column_names(model.outcomes_), in_codes_of(model, shard, unknown).index
+    p, rows, position = model._at(index), index.begins, positions_at(index)
+    event: Any = pa.array(shard.labels, pa.string()).take(shard.codes)
+    if index.places is not None:
+        event = _together(shard, index.ticks)
+    of = pa.array(shard.of_rows(np.arange(shard.n_sequences))[rows] + shard.first)
+    told = {"sequence": pa.array(ids, pa.string()).take(of), "position": position[rows], "event": event}
+    yield told | {name: np.ascontiguousarray(p[rows, i]) for i, name in enumerate(names)}
 
 
-def _together(codes: CodeArray, tick: IntArray, part: Part) -> list[str]:
+def _together(shard: Shard, ticks: Ticks) -> list[str]:
     """What happened at each position: labels, with " + " between those of one tick."""
-    found: list[list[str]] = [[] for _ in range(int(tick[-1]) if len(tick) else 0)]
-    for code, at in zip(codes.tolist(), tick.tolist(), strict=True):
-        if code >= 0 and not (part.attributes is not None and part.attributes[code]):
-            found[at - 1].append(part.labels[code])
+    found: list[list[str]] = [[] for _ in ticks.rows]
+    for code, at, held in zip(shard.codes.tolist(), ticks.of.tolist(), ticks.attribute.tolist(), strict=True):
+        if code >= 0 and not held:
+            found[at].append(shard.labels[code])
     return [" + ".join(each) for each in found]
 
 
-def _with_positions(blocks: Iterable[tuple[Block, Index]]) -> Iterator[tuple[Block, Index, IntArray]]:
-    """Each block with the place of its rows in their sequences, from 1 on; several may stand at one."""
-    before = 0  # positions of the sequence that goes on from the block before
-    for block, index in blocks:
-        ticks, lengths = np.append(0, _ticks(block, index)), np.diff(block.offsets)
-        position = ticks[1:] - np.repeat(ticks[block.offsets[:-1]], lengths)
-        position[: lengths[:1].sum()] += before
-        before = (0 if block.begin else before) + int(ticks[-1] - ticks[block.begin])
-        yield block, index, position
+def positions_at(index: Index) -> IntArray:
+    """The place of rows in their sequences, from 1 on; several may stand at one."""
+    before = np.arange(len(index.codes) + 1) if index.places is None else index.ticks.before
+    return np.asarray(before[1:] - np.repeat(before[index.offsets[:-1]], np.diff(index.offsets)))
 
 
-def _ticks(block: Block, index: Index) -> IntArray:
-    """How many positions of a block have begun at each of its rows."""
-    rows = index.begins
-    return np.cumsum(np.ones(len(block.codes), bool) if isinstance(rows, slice) else rows)
+def most_rows(model: Predictor) -> int:
+    """How many rows to predict at once."""
+    return max(1, _PREDICTED_BYTES // (64 * (2 * len(model.outcomes_) + 4)))
 
 
-def blocks_to_predict(
-    model: Predictor, part: Part, unknown: Unknown = "error"
-) -> Iterator[tuple[Block, Index]]:
-    """Every block of a part, of a size to predict at once, and its events in the codes of the model."""
-    translate = translated(model, part.labels, unknown)
-    blocks = part.blocks(64 * (2 * len(model.outcomes_) + 4))
-    attributes = None
-    if part.attributes is not None:
-        held = set(model.layout_.attributes)
-        attributes = np.array([*(label in held for label in model.labels_), False])
-    return carry_past(blocks, len(model.labels_), model._memory(), attributes, translate)
+def in_codes_of(model: Predictor, shard: Shard, unknown: Unknown = "error") -> Shard:
+    """A shard in the codes of the model."""
+    translate, held = translated(model, shard.labels, unknown), set(model.layout_.attributes)
+    attributes = np.array([*(label in held for label in model.labels_), False])
+    rows = replace(
+        shard.rows, codes=translate[shard.codes], labels=tuple(model.labels_), attributes=attributes
+    )
+    return replace(shard, rows=rows)
 
 
 def translated(model: Predictor, labels: Sequence[str], unknown: Unknown) -> CodeArray:
@@ -101,3 +90,7 @@ def translated(model: Predictor, labels: Sequence[str], unknown: Unknown) -> Cod
         if unknown == "error" and label not in index:
             raise UnknownLabelError(label, model.labels_)
     return np.array([*(index.get(label, UNKNOWN) for label in labels), UNKNOWN], np.int32)
+
+
+#: Bytes of what is predicted at once.
+_PREDICTED_BYTES = 1 << 28

@@ -136,21 +136,17 @@ class Finish:
 
 @dataclass(frozen=True)
 class Counting(Generic[Answer]):
-    """Does some work on the events of a shard, as memory does; sequences have keys if ``with_keys``."""
+    """Does some work on the events of a shard, as memory does."""
 
     work: Work[Answer]
     finish: Finish
     steps: tuple[Step, ...]
     has_ends: bool
     scale: int | None
-    with_keys: bool
 
     def __call__(self, shard: Shard) -> Answer:
         """The answer."""
-        source = self.source(shard)
-        if self.with_keys:
-            source.sequence_keys()
-        return source.run(self.work)
+        return self.source(shard).run(self.work)
 
     def source(self, shard: Shard) -> MemorySource:
         """The events, as all works are asked of them."""
@@ -343,7 +339,6 @@ class SparkSource(EventSource):
     ) -> None:
         self._data, self.memory, self._steps = data, memory, steps
         self._has_ends = data.n["complete"] > 0 if has_ends is None else has_ends
-        self._with_keys = False
         named = data.finish.named
         empty = EventSequences([], [0], data.finish.labels)
         if named is not None:
@@ -387,18 +382,16 @@ class SparkSource(EventSource):
 
     def _counting(self, work: Any) -> Counting[Any]:
         data = self._data
-        return Counting(work, data.finish, self._steps, self._has_ends, data.scale, self._with_keys)
+        return Counting(work, data.finish, self._steps, self._has_ends, data.scale)
 
     # ------------------------------------------------------------------ of sequences
 
-    def sequence_keys(self) -> Sequence[HashArray]:
+    def sequence_keys(self) -> HashArray:
         """Numbers for the names of sequences; 8 bytes per sequence come to the driver, once."""
-        self._with_keys = True
-        return [keys for keys, _, _ in self._sequences]
+        return np.concatenate([np.empty(0, np.uint64), *(keys for keys, _, _ in self._sequences)])
 
     def filled_keys(self) -> HashArray:
         """The keys of all sequences with something to count."""
-        self._with_keys = True
         keys = [keys[filled] for keys, filled, _ in self._sequences]
         return np.concatenate([np.empty(0, np.uint64), *keys])
 
@@ -478,7 +471,7 @@ class SparkSource(EventSource):
     def only(self, drawn: Drawn) -> SparkSource:
         """The sequences that were drawn, however often. This takes a pass."""
         found = self._then(methodcaller("only", drawn))
-        found.n_sequences = sum(len(keys) for keys in found.sequence_keys())
+        found.n_sequences = len(found.sequence_keys())
         return found
 
 
@@ -489,5 +482,5 @@ def _n_events(counting: Counting[Any], shard: Shard) -> int:
 def _sequences(counting: Counting[Any], shard: Shard) -> tuple[HashArray, BoolArray, IntArray | None]:
     """The keys of the sequences of a shard, which have something to count, and their weights."""
     source = counting.source(shard)
-    (keys,) = source.sequence_keys()
+    keys = source.sequence_keys()
     return keys, np.isin(keys, source.filled_keys()), source.weights
