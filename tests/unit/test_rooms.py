@@ -32,7 +32,8 @@ FLOORS = (
     ("events",),
     ("kernels",),
     ("frames", "settings"),
-    ("arrow", "errors", "typing", "wording"),
+    ("arrow", "errors", "typing"),
+    ("wording",),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 

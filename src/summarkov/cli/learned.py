@@ -335,8 +335,8 @@ def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Par
         slow = [_arrow(edge) for edge in passing if edge.order_scale == "slow change"]
         if slow:
             yield f"Depends on order {SCALES['slow change']}: {first_of(slow, 10, '; ', '; and ')}."
-        for edge in passing:
-            if edge.is_turned and edge.effect != "mixed":
+        for edge in graph.edges_:
+            if edge.is_turned and edge.effect != "mixed" and not edge.faint:
                 yield f"{_arrow(edge)} is {reversed_words(edge)}."
     if sure is not None:
         yield ""
@@ -611,6 +611,11 @@ def _next(every: Sequence[Any], n_labels: int) -> Iterator[Part]:
     )
     if any(row[4][:1] == "*" for row in rows):
         yield Note(_HARDLY)
+    if any(row[4] == "*0" for row in rows):
+        yield (
+            "Histories like this one were not seen: probabilities beside *0 are guesses, and others shrink "
+            "with them. Give all events of the case, from its start."
+        )
     yield Note(
         "Usually: its share of all moments, or of all ticks. Because of: which of its influencers occurred "
         "in their windows, or the strongest factors. --target LABEL shows one label in full."

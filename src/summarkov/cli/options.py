@@ -85,6 +85,7 @@ Preparing the events:
 --map FILE  Rename labels as this JSON file says: {"old": "new", ...}.
 --min-count N  Make one label, "(rare)", of all that occur fewer than N times; with a model, of all that the
     model does not know.
+--drop-first  Leave out the first event of every case.
 --collapse  Keep only the first of equal labels in a row.
 --start  Begin every sequence with one more event, "(start)".
 """,

@@ -182,6 +182,8 @@ class Reading:
         return events if self.given.map is None else events.map_labels(read_map(self.given.map))
 
     def _finish(self, events: Events) -> Events:
+        if self.given.drop_first:
+            events = events.drop_first()
         if self.given.collapse:
             events = events.collapse_repeats()
         return events.add_start() if self.given.start else events

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from paper.loans import loan_process
 from rich.cells import cell_len
 from typer.testing import CliRunner
 
@@ -19,7 +20,6 @@ from summarkov.cli.commands.confidence import _two_groups
 from summarkov.cli.learned import learned
 from summarkov.cli.main import app
 from summarkov.cli.page import Page, shorten
-from summarkov.simulate.example import loan_process
 from summarkov.wording import visible
 
 #: Numbers as the paper counts them.

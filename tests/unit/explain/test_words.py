@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov import END
-from summarkov.cli.main import app
 from summarkov.cli.learned import influences, learned
+from summarkov.cli.main import app
 from summarkov.cli.page import Page
 from summarkov.confidence.order import ORDERS
 from summarkov.explain import Influence, sentences, verdicts

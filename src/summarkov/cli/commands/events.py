@@ -83,8 +83,9 @@ def as_read(
 def first_events(starts: Sequence[Start]) -> Iterator[Part]:
     """Which labels are special because they come first."""
     from summarkov.events.describe import always_first
+    from summarkov.events.prepare import START
 
-    for start in starts[:3]:
+    for start in [start for start in starts if start.label != START][:3]:
         if start.first == 1:
             yield f"Hint: {_options_only(always_first(start.label))}."
         else:
