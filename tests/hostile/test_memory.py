@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from benchmarks.memory import FEW, MEMORY, SHAPES, measure
 
-from summarkov.cli.reading import Opening
+from summarkov.cli.sizes import is_streamed
 
 KEPT = [
     "3e6 rows in any order",
@@ -34,5 +34,5 @@ def test_kept(tmp_path, few, shape):
 def test_auto_counts_events_and_not_rows(tmp_path):
     path = SHAPES["3,000 lists of 1e4 events"](tmp_path / "shape")
     assert path.stat().st_size < 400_000
-    assert Opening(memory="64M").streams(path)
-    assert not Opening(memory="2G").streams(path)
+    assert is_streamed(path, "auto", "64M", None)
+    assert not is_streamed(path, "auto", "2G", None)
