@@ -19,7 +19,6 @@ from summarkov.events import EventSequences
 from summarkov.events.rows import Block
 from summarkov.kernels import Index
 from summarkov.models.measures import Binned, Measured
-from summarkov.scores.estimates import ExactSum
 from summarkov.summaries import Memory
 from summarkov.typing import BoolArray, FloatArray
 
@@ -51,10 +50,7 @@ class Measures:
 @travels
 @dataclass(frozen=True)
 class Sums:
-    """One target's probabilities against what happened in some of the events.
-
-    The sums are exact, so they do not depend on where the events are nor on how they are cut.
-    """
+    """One target's probabilities against what happened in some of the events."""
 
     measured: Measured = field(default_factory=Measured)  # the logs of the sequences that ended
     binned: Binned = field(default_factory=Binned)
@@ -63,7 +59,7 @@ class Sums:
     def of(cls, p: FloatArray, occurred: BoolArray, by_sequence: FloatArray) -> Sums:
         """Measure the probabilities of a block, in which sequences ended that have these log-likelihoods."""
         return cls(
-            Measured(*map(ExactSum.of, (np.array([float(len(p))]), by_sequence, (p - occurred) ** 2))),
+            Measured(float(len(p)), float(by_sequence.sum()), float(((p - occurred) ** 2).sum())),
             Binned.of(p, np.ones(len(p), np.int64), occurred.astype(np.int64)),
         )
 
@@ -207,17 +203,17 @@ class LikelihoodWork:
 
     questions: Questions
 
-    def run(self, part: Part) -> list[ExactSum]:
+    def run(self, part: Part) -> list[float]:
         """Block by block."""
-        sums = [ExactSum()] * len(self.questions.each)
+        sums = [0.0] * len(self.questions.each)
         for _, told in self.questions.blocks(part):
             for one in told:
-                sums[one.number] += ExactSum.of(one.by_sequence)
+                sums[one.number] += float(one.by_sequence.sum())
         return sums
 
-    def total(self, answers: Sequence[list[ExactSum]]) -> list[ExactSum]:
+    def total(self, answers: Sequence[list[float]]) -> list[float]:
         """Add up several parts."""
-        return [sum(same, ExactSum()) for same in zip(*answers, strict=True)]
+        return [sum(same) for same in zip(*answers, strict=True)]
 
 
 @travels

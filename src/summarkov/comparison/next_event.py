@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines.messages import travels
 from summarkov.models.measures import hits
-from summarkov.scores.estimates import ExactSum
 from summarkov.typing import FloatArray
 
 
@@ -25,13 +24,13 @@ class NextEvent:
     top_1: int = 0  # events whose label was the most probable
     top_3: int = 0  # or among the three most probable
     n: int = 0  # events that are targets
-    logs: ExactSum = field(default_factory=ExactSum)  # of the probability of what came, among all targets
+    logs: float = 0.0  # of the probability of what came, among all targets
 
     @classmethod
     def of(cls, codes: npt.NDArray[np.integer], p: FloatArray) -> NextEvent:
         """Measure ``p[i, m]``, the probability of target m at event i, which was ``codes[i]``."""
         logs = logs_among_all(codes, p)
-        return cls(hits(codes, p, 1), hits(codes, p, 3), len(logs), ExactSum.of(logs))
+        return cls(hits(codes, p, 1), hits(codes, p, 3), len(logs), float(logs.sum()))
 
     def __add__(self, other: NextEvent) -> NextEvent:
         return NextEvent(
@@ -41,7 +40,7 @@ class NextEvent:
     @property
     def log_loss(self) -> float | None:
         """Minus the mean logarithm, infinite where what came had no probability; None without events."""
-        return abs(float(self.logs)) / self.n if self.n else None
+        return abs(self.logs) / self.n if self.n else None
 
 
 def logs_among_all(codes: npt.NDArray[np.integer], p: FloatArray) -> FloatArray:

@@ -1,192 +1,19 @@
-"""The distribution of the next event, sequences followed one event at a time, and what comes at all."""
+"""What comes at all: the probability that a label comes within some events, or before a sequence ends."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from summarkov.engines import IN_A_ROW, Layout, Past, joint_memory
-from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.events.moments import Moments
-from summarkov.events.vocabulary import END, UNKNOWN, Unknown, check_unknown, iterate, label_text
-from summarkov.kernels import Index
-from summarkov.models.fitted import Fitted
+from summarkov.errors import SettingError
+from summarkov.events.vocabulary import END, iterate
+from summarkov.models.distribution import Distribution
 from summarkov.models.parameters import codes_of
 from summarkov.settings import check_whole
-from summarkov.simulate.draw import after_histories, flat
-from summarkov.summaries import Memory
-from summarkov.typing import CodeArray, FloatArray, IntArray
-from summarkov.wording import plural
-
-if TYPE_CHECKING:
-    from summarkov.models.model import SummaryModel
-
-
-class _Following:
-    """One sequence that is followed: as much of its past as is needed for what comes next."""
-
-    def __init__(self, labels: tuple[str, ...], memory: Memory, unknown: Unknown, layout: Layout) -> None:
-        check_unknown(unknown)
-        if layout.attributes or layout.time is not None:
-            raise SettingError(
-                "a history of labels has no attributes and no times, which this model looks at; give "
-                "predict_next events that have them"
-            )
-        self._labels, self._memory, self._unknown = labels, memory, unknown
-        self._together = layout.together
-        self._codes = {label: code for code, label in enumerate(labels)}
-        self._past = Past()
-        self._n_observed = 0
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({plural(self._n_observed, 'event')} observed)"
-
-    def observe(self, event: object) -> None:
-        """Tell it the event that happened next; or a list of those that happened together."""
-        self._n_observed += 1
-        if not self._together:
-            self._past = self._past.extend(np.array([self._code(event)], np.int32), self._memory)
-            return
-        events = event if isinstance(event, list | tuple | Set) else [event]
-        codes = sorted({self._code(each) for each in events}) or [UNKNOWN]
-        starts = np.arange(len(codes)) == 0
-        self._past = self._past.extend(np.array(codes, np.int32), self._memory, Moments(starts))
-
-    def _code(self, event: object) -> int:
-        label = label_text(event)
-        code = self._codes.get(label, UNKNOWN)
-        if code == UNKNOWN and self._unknown != "ignore":
-            raise UnknownLabelError(label, self._labels)
-        return code
-
-    def _next_place(self) -> Index:
-        """The place where the next event will stand, with the past before it."""
-        empty, one = np.array([UNKNOWN], np.int32), np.array([0, 1], np.int64)
-        moments = Moments(np.ones(1, bool)) if self._together else None
-        return self._past.index(empty, one, len(self._labels), moments)
-
-
-class Follower(_Following):
-    """The probabilities of the next event, kept up to date.
-
-    >>> from summarkov import BSuMM
-    >>> model = BSuMM("B", lookback=1).fit([["A", "B", "A", "B", "C"]] * 9)
-    >>> follower = model.follow()
-    >>> follower.observe("A")
-    >>> round(float(follower.probabilities()[0]), 2)
-    0.99
-    """
-
-    def __init__(self, fitted: Fitted, unknown: Unknown) -> None:
-        super().__init__(fitted.labels, fitted.summary.memory(), unknown, fitted.layout)
-        self._fitted = fitted
-
-    def probabilities(self) -> FloatArray:
-        """Probability of each outcome (as in ``outcomes_``) for the event to come."""
-        return np.asarray(self._fitted.theta[self.row])
-
-    @property
-    def row(self) -> int:
-        """The row of the model's probabilities that holds now."""
-        return int(self._fitted.predict(self._next_place())[0])
-
-
-class Distribution(ABC):
-    """Something fitted that gives every label, or other outcome, its probability at any place."""
-
-    @property
-    @abstractmethod
-    def labels(self) -> tuple[str, ...]:
-        """The vocabulary."""
-
-    @property
-    @abstractmethod
-    def memory(self) -> Memory:
-        """How far back a sequence must be remembered, see ``Summary.memory``."""
-
-    @abstractmethod
-    def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
-        """Probability of every outcome at some positions, one row per position."""
-
-    @property
-    def layout(self) -> Layout:
-        """What the data it was learned from had beside events in a row."""
-        return IN_A_ROW
-
-    @abstractmethod
-    def check_complete(self) -> None:
-        """Refuse what does not tell all labels apart."""
-
-    def after(self, histories: CodeArray) -> FloatArray:
-        """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
-        self.check_complete()
-        recent, first, _ = self.memory
-        codes, offsets, ends = after_histories(*flat(histories), recent if first is None else None)
-        return self.at(Index(codes, offsets, len(self.labels)), ends)
-
-
-@dataclass(frozen=True)
-class NextEvent(Distribution):
-    """Fitted models of one vocabulary, one per label."""
-
-    models: Mapping[str, SummaryModel]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The vocabulary."""
-        return next(iter(self.models.values())).labels_
-
-    @property
-    def memory(self) -> Memory:
-        """How far back a sequence must be remembered for all models, see ``Summary.memory``."""
-        return joint_memory(model.fitted.summary for model in self.models.values())
-
-    def check_complete(self) -> None:
-        """Refuse models of some labels only."""
-        if not self.is_complete:
-            raise SettingError(
-                "the next-event distribution needs a model for every label; fit the graph without targets="
-            )
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether there is a model for every label of events."""
-        first = next(iter(self.models.values())).fitted
-        return len(self.models) == len(self.labels) - len(first.layout.attributes)
-
-    def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
-        """Probability of every target at some positions, one row per position.
-
-        Models of some labels only are not normalised: each of them stands for itself.
-        """
-        p = np.column_stack([model._at(index, positions)[:, 0] for model in self.models.values()])
-        return np.asarray(p / p.sum(axis=1, keepdims=True)) if self.is_complete and not self.together else p
-
-    @property
-    def layout(self) -> Layout:
-        return next(iter(self.models.values())).fitted.layout
-
-    @property
-    def together(self) -> bool:
-        """Whether several labels can come at once, each with a probability of its own."""
-        return self.layout.together
-
-
-class GraphFollower(_Following):
-    """The next-event distribution of a graph or a joint model, kept up to date."""
-
-    def __init__(self, next_event: Distribution, unknown: Unknown) -> None:
-        super().__init__(next_event.labels, next_event.memory, unknown, next_event.layout)
-        self._next = next_event
-
-    def probabilities(self) -> FloatArray:
-        """Probability of every outcome (as in ``outcomes_``) for the event to come."""
-        return np.asarray(self._next.at(self._next_place(), np.array([0]))[0])
-
+from summarkov.typing import CodeArray, FloatArray
 
 #: Different pasts that are followed at once; where there are more, sequences are drawn.
 _MOST_PASTS = 20_000
@@ -234,12 +61,12 @@ def reach(
     if within is not None:
         check_whole("within", within, 1, _LONGEST)
     steps = _LONGEST if within is None else within
-    recent, first, _ = model.memory
-    if first is None:
+    recent = model.horizon
+    if recent is not None:
         found = _exactly(model, past[max(0, len(past) - recent) :], x, end, steps, recent)
         if found is not None:
             return Reached(found, 0.0, "exact")
-    return _by_drawing(model, past, x, end, steps, recent if first is None else None, seed)
+    return _by_drawing(model, past, x, end, steps, recent, seed)
 
 
 def _exactly(

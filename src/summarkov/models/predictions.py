@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -22,14 +22,17 @@ from summarkov.events import EventSequences
 from summarkov.events.rows import Block
 from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown
 from summarkov.kernels import Index
-from summarkov.models.predictor import Predictor, Residual, column_names, likeliest
+from summarkov.models.distribution import Distribution, Residual, column_names, likeliest
 from summarkov.scores.estimates import ExactSum
 from summarkov.settings import check_whole
 from summarkov.typing import CodeArray, FloatArray, IntArray
 
+if TYPE_CHECKING:
+    from summarkov.models.predictor import Predictor
+
 
 def prediction_rows(
-    model: Predictor, events: EventSequences | EventSource, unknown: Unknown = "error"
+    model: Distribution, events: EventSequences | EventSource, unknown: Unknown = "error"
 ) -> Iterator[dict[str, Any]]:
     """Predict every event, in memory or streamed: some rows at a time, see :func:`predict_part`."""
     source = make_source(events).without_ends()
@@ -37,7 +40,7 @@ def prediction_rows(
 
 
 def predict_part(
-    model: Predictor, part: Part, unknown: Unknown = "error", ids: Sequence[str] = ()
+    model: Distribution, part: Part, unknown: Unknown = "error", ids: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
     """Predict every event of a part: columns of some rows at a time.
 
@@ -45,11 +48,11 @@ def predict_part(
     A graph of some labels only is not normalised: each of its models stands for itself. ``ids`` are the names
     of the sequences, where the blocks of the part do not have them.
     """
-    names, labels = column_names(model.outcomes_), pa.array(part.labels, pa.string())
+    names, labels = column_names(model.outcomes), pa.array(part.labels, pa.string())
     all_ids = pa.array(ids, pa.string())
     first = 0  # the number of the first sequence of the block
     for block, index, position in _with_positions(blocks_to_predict(model, part, unknown)):
-        p, lengths, rows = model._at(index), np.diff(block.offsets), index.begins
+        p, lengths, rows = model.at(index), np.diff(block.offsets), index.begins
         ids_here = all_ids.slice(first, len(lengths)) if block.names is None else block.names
         first += len(lengths) - block.goes_on
         of = np.repeat(np.arange(len(lengths)), lengths)
@@ -87,28 +90,28 @@ def _ticks(block: Block, index: Index) -> IntArray:
 
 
 def blocks_to_predict(
-    model: Predictor, part: Part, unknown: Unknown = "error"
+    model: Distribution, part: Part, unknown: Unknown = "error"
 ) -> Iterator[tuple[Block, Index]]:
     """Every block of a part, of a size to predict at once, and its events in the codes of the model."""
     translate = translated(model, part.labels, unknown)
-    blocks = part.blocks(64 * (2 * len(model.outcomes_) + 4))
+    blocks = part.blocks(64 * (2 * len(model.outcomes) + 4))
     attributes = None
     if part.attributes is not None:
-        held = set(model.layout_.attributes)
-        attributes = np.array([*(label in held for label in model.labels_), False])
-    return carry_past(blocks, len(model.labels_), model._memory(), attributes, translate)
+        held = set(model.layout.attributes)
+        attributes = np.array([*(label in held for label in model.labels), False])
+    return carry_past(blocks, len(model.labels), model.memory, attributes, translate)
 
 
-def translated(model: Predictor, labels: Sequence[str], unknown: Unknown) -> CodeArray:
+def translated(model: Distribution, labels: Sequence[str], unknown: Unknown) -> CodeArray:
     """The codes that a model has for labels, -1 for those that it does not know, if these may be ignored.
 
     One more is for events that have no label already.
     """
     check_unknown(unknown)
-    index = {label: code for code, label in enumerate(model.labels_)}
+    index = {label: code for code, label in enumerate(model.labels)}
     for label in labels:
         if unknown == "error" and label not in index:
-            raise UnknownLabelError(label, model.labels_)
+            raise UnknownLabelError(label, model.labels)
     return np.array([*(index.get(label, UNKNOWN) for label in labels), UNKNOWN], np.int32)
 
 
@@ -197,6 +200,8 @@ def predict_frame(
 
         It is worked out when it is used, such as by ``.write.parquet(path)``.
     """
+    from summarkov.models.predictor import Predictor
+
     if not isinstance(model, Predictor):
         raise SettingError(
             f"this takes a fitted model or graph, not {type(model).__name__}; only these predict events"
@@ -216,12 +221,12 @@ def predict_frame(
         )
     if rows == "sequences":
         model._check_predicts()
-    task = PredictRows(model, unknown, rows, form, top)
+    task = PredictRows(model.fitted, unknown, rows, form, top)
     times = model.layout_.time is not None
     reading = {"case": case, "event": event, "order": order, "times": times}
 
     def check(labels: Sequence[str]) -> None:
-        translated(model, labels, unknown)
+        translated(model.fitted, labels, unknown)
 
     return map_sorted(dataframe, reading, task, task.new_columns, check, only_case=rows == "sequences")
 
@@ -230,7 +235,7 @@ def predict_frame(
 class PredictRows:
     """Predicts a part of a dataframe, on a worker."""
 
-    model: Predictor
+    model: Distribution
     unknown: Unknown
     rows: Rows
     form: Form
@@ -250,7 +255,7 @@ class PredictRows:
         if self.form == "long":
             kinds = {"rank": "integer", "label": "string", "probability": "double"}
             return found + [NewColumn(name, kind, {}) for name, kind in kinds.items()]
-        for name, outcome in zip(self._names, self.model.outcomes_, strict=False):
+        for name, outcome in zip(self._names, self.model.outcomes, strict=False):
             about = {"comment": "probability of any other label"}
             if not isinstance(outcome, Residual):
                 about = {"comment": f"probability of {outcome}", "label": outcome}
@@ -259,7 +264,7 @@ class PredictRows:
 
     @cached_property
     def _names(self) -> list[str]:
-        return table_names(self.model.outcomes_)
+        return table_names(self.model.outcomes)
 
     @cached_property
     def _measures(self) -> bool:
@@ -267,7 +272,7 @@ class PredictRows:
         if self.rows != "events":
             return False
         try:
-            self.model._check_predicts()
+            self.model.check_complete()
         except SettingError:  # a graph of some labels only: each of its models stands for itself
             return False
         return True
@@ -279,20 +284,20 @@ class PredictRows:
         for block, index, position in _with_positions(blocks_to_predict(self.model, given, self.unknown)):
             n, ends = len(block.codes), block.offsets[1 : len(block.offsets) - block.goes_on]
             if self.rows == "sequences":
-                sums, so_far = _sums(self._logs(index, self.model._at(index)), ends, so_far)
+                sums, so_far = _sums(self._logs(index, self.model.at(index)), ends, so_far)
                 yield Made(n, ends - 1, {"n_events": position[ends - 1], "log_likelihood": sums})
             elif self.rows == "next":
                 last = ends - np.arange(2, len(ends) + 2)  # the last event of each, among those read
-                p = self.model._at(index, ends - 1)
+                p = self.model.at(index, ends - 1)
                 yield from self._told(n - len(ends), last, {"position": position[ends - 1]}, p)
             else:
-                p = self.model._at(index)
+                p = self.model.at(index)
                 logs = {"log_likelihood": self._logs(index, p)} if self._measures else {}
                 yield from self._told(n, np.arange(n), {"position": position, **logs}, p)
 
     def _logs(self, index: Index, p: FloatArray) -> FloatArray:
         """The logarithm of the probability of what happened; nan where the model does not know that."""
-        outcome = self.model._outcomes_at(index)
+        outcome = self.model.outcome_of[index.codes]
         with np.errstate(divide="ignore"):
             logs = np.log(p[np.arange(len(p)), outcome])
         return np.where(outcome < 0, np.nan, logs)
@@ -305,7 +310,7 @@ class PredictRows:
             each = {name: np.ascontiguousarray(p[:, x]) for x, name in enumerate(self._names)}
             yield Made(n_events, about, columns | each)
             return
-        labels = [None if isinstance(x, Residual) else x for x in self.model.outcomes_]
+        labels = [None if isinstance(x, Residual) else x for x in self.model.outcomes]
         most = len(labels) if self.top is None else min(self.top, len(labels))
         step, done = max(1, _LONG_ROWS // most), 0
         for start in range(0, max(1, len(p)), step):

@@ -266,7 +266,7 @@ def draw(
     elif isinstance(source, InfluenceGraph):
         if source.layout_.together:
             return source.simulate(sequences, length, seed)
-        labels, ask = source.labels_, source._next.after
+        labels, ask = source.labels_, source.fitted.after
     else:
         if not source.beside.is_plain or source.outcomes:
             return source.simulate(sequences, length, seed)
