@@ -10,13 +10,12 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from summarkov.comparison.learners import EventCache
-from summarkov.engines import EventSource, as_source, joint_memory
+from summarkov.engines import EventSource, as_source
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, JointSuMM, SummaryModel, TreeSuMM
 from summarkov.models.graph import fit_together
 from summarkov.models.joint_fitted import FittedJoint
-from summarkov.summaries import Memory
 from summarkov.typing import CodeArray, FloatArray
 
 #: Models of single targets that are fitted, or asked, in the passes of one.
@@ -41,9 +40,6 @@ class Predictor(Protocol):
 @runtime_checkable
 class BlockPredictor(Predictor, Protocol):
     """One that can be asked block by block, and so about events that are not in memory together."""
-
-    def memory(self) -> Memory:
-        """What must be remembered of a sequence that is cut, as :meth:`Summary.memory` tells it."""
 
     def at(self, index: Index, target: str) -> FloatArray:
         """Probability of the target at every position of a block."""
@@ -88,10 +84,6 @@ class ModelsPredictor:
     def influencers(self, target: str) -> tuple[str, ...] | None:
         """As learned."""
         return self.models[target].influencers_
-
-    def memory(self) -> Memory:
-        """What all summaries need."""
-        return joint_memory(model.fitted.summary for model in self.models.values())
 
     def at(self, index: Index, target: str) -> FloatArray:
         """The target's own model, on a block."""
@@ -214,10 +206,6 @@ class JointPredictor:
         """As learned."""
         chosen = self.fitted.chosen[:, self._outcome(target)]
         return tuple(label for label, use in zip(self.fitted.labels, chosen, strict=True) if use)
-
-    def memory(self) -> Memory:
-        """What the model looks back at."""
-        return self.fitted.memory
 
     def at(self, index: Index, target: str) -> FloatArray:
         """The same on a piece; the probabilities of all labels are kept for the next question."""

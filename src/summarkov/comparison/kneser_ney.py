@@ -17,7 +17,7 @@ from summarkov.kernels import Index
 from summarkov.models.learning import check_in_a_row
 from summarkov.scores.kneser_ney import LastLabels
 from summarkov.settings import check_whole
-from summarkov.summaries import ChainSummary, Memory
+from summarkov.summaries import ChainSummary
 from summarkov.typing import FloatArray
 
 
@@ -37,10 +37,6 @@ class KneserNeyPredictor:
     def influencers(self, target: str) -> tuple[str, ...] | None:
         """All labels: it looks at whatever came just before."""
         return self.labels if self.order else ()
-
-    def memory(self) -> Memory:
-        """The last labels."""
-        return ChainSummary(self.order).memory()
 
     def at(self, index: Index, target: str) -> FloatArray:
         """The same on a block."""

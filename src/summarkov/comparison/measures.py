@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,18 +13,17 @@ import numpy as np
 from summarkov.comparison.contenders import BlockPredictor, Data, Predictor
 from summarkov.comparison.next_event import NextEvent
 from summarkov.engines import make_source
-from summarkov.engines.messages import travels
-from summarkov.engines.work import EVENT_BYTES, Part, carry_past
+from summarkov.engines.work import EVENT_BYTES, Shard
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.rows import Block
 from summarkov.kernels import Index
 from summarkov.models.measures import Binned, Measured
-from summarkov.summaries import Memory
-from summarkov.typing import BoolArray, FloatArray
+from summarkov.typing import BoolArray, FloatArray, HashArray
 
 #: How far outside 0 to 1 a probability may be.
 _ROUNDING = 1e-9
+#: Bytes that asking may take.
+_ASKED_BYTES = 1 << 30
 #: Measures of the next event are left out where a predictor must be asked about all events at once, and the
 #: probabilities of all labels would not fit into memory.
 _MOST_CELLS = 10**8
@@ -47,7 +47,6 @@ class Measures:
         return cls(**{**given, "reliability": np.array(given["reliability"])})
 
 
-@travels
 @dataclass(frozen=True)
 class Sums:
     """One target's probabilities against what happened in some of the events."""
@@ -86,14 +85,10 @@ def logs(p: FloatArray, occurred: BoolArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Whole:
-    """A predictor that is asked about all events at once, which must then be one block."""
+    """A predictor that is asked about all events at once, which must then be one shard."""
 
     predictor: Predictor
     events: EventSequences
-
-    def memory(self) -> Memory:
-        """Nothing: no sequence is cut."""
-        return Memory(0, None)
 
     def at(self, index: Index, target: str) -> FloatArray:
         """Probability of the target at every position."""
@@ -106,7 +101,7 @@ class Told(NamedTuple):
     number: int  # of the question
     p: FloatArray
     occurred: BoolArray
-    by_sequence: FloatArray  # log-likelihoods of the sequences that ended
+    by_sequence: FloatArray  # log-likelihoods of the sequences
 
 
 @dataclass(frozen=True)
@@ -137,39 +132,26 @@ class Questions:
 
     @property
     def by_block(self) -> bool:
-        """Whether events may be cut."""
+        """Whether some sequences can be asked about at a time."""
         return not any(isinstance(predictor, Whole) for _, predictor in self.each)
 
-    def blocks(self, part: Part, cells: int = 0) -> Iterator[tuple[Block, Iterator[Told]]]:
-        """Every block of a part with what is told of each target; ``cells`` numbers are kept per event."""
-        memory = Memory.joint(predictor.memory() for _, predictor in self.each)
-        carries = [0.0] * len(self.each)
-        blocks = part.blocks(2 * EVENT_BYTES + 24 * cells) if self.by_block else part.read(sys.maxsize)
-        for block, index in carry_past(blocks, len(part.labels), memory, part.attributes):
-            yield block, self._told(block, index, part.labels, carries)
+    def most_rows(self, cells: int = 0) -> int:
+        """How many rows may be asked about at once, if ``cells`` numbers are kept for each."""
+        return _ASKED_BYTES // (2 * EVENT_BYTES + 24 * cells) if self.by_block else sys.maxsize
 
-    def _told(
-        self, block: Block, index: Index, labels: Sequence[str], carries: list[float]
-    ) -> Iterator[Told]:
-        """Each target; ``carries`` is what a sequence that was cut has come to before.
-
-        Logarithms are summed in the order of positions, so that it does not matter where a sequence is cut.
-        """
-        offsets, begin, n = block.offsets, block.begin, len(block.codes)
+    def told(self, shard: Shard) -> Iterator[Told]:
+        """What is told of each target."""
+        index, offsets, n = shard.index, shard.offsets, len(shard.codes)
         if not index.in_rows:
-            before, n = index.ticks.before, len(index.ticks.rows)
-            offsets, begin = before[offsets], int(before[begin])
-        lengths = np.diff(offsets)
-        of_sequence = np.concatenate([[0], np.repeat(np.arange(len(lengths)), lengths)])
-        goes_on = begin < n
+            offsets, n = index.ticks.bounds, len(index.ticks.rows)
+        of_sequence = np.repeat(np.arange(shard.n_sequences), np.diff(offsets))
         for number, (target, predictor) in enumerate(self.each):
-            p, occurred = self._asked(target, predictor, index, n), block.codes == labels.index(target)
+            occurred = shard.codes == shard.labels.index(target)
+            p = self._asked(target, predictor, index, n)
             if not index.in_rows:
                 occurred = np.isin(np.arange(n), index.ticks.of[occurred])
-            values = np.concatenate([[carries[number]], logs(p, occurred)])
-            sums = np.bincount(of_sequence, weights=values, minlength=len(lengths))
-            carries[number] = float(sums[-1]) if goes_on else 0.0
-            yield Told(number, p, occurred, np.asarray(sums[: len(lengths) - goes_on], dtype=np.float64))
+            sums = np.bincount(of_sequence, weights=logs(p, occurred), minlength=shard.n_sequences)
+            yield Told(number, p, occurred, np.asarray(sums, dtype=np.float64))
 
     def _asked(self, target: str, predictor: BlockPredictor | Whole, index: Index, n: int) -> FloatArray:
         """The probabilities at n positions, refused if they are none."""
@@ -194,7 +176,7 @@ def log_likelihoods(
     together = Questions(contender, tuple(question for some in each for question in some))
     sums = make_source(data).run(LikelihoodWork(together))
     left = iter(sums)
-    return [{target: float(next(left)) for target, _ in some} for some in each]
+    return [{target: next(left) for target, _ in some} for some in each]
 
 
 @dataclass(frozen=True)
@@ -203,27 +185,28 @@ class LikelihoodWork:
 
     questions: Questions
 
-    def run(self, part: Part) -> list[float]:
-        """Block by block."""
-        sums = [0.0] * len(self.questions.each)
-        for _, told in self.questions.blocks(part):
-            for one in told:
-                sums[one.number] += float(one.by_sequence.sum())
-        return sums
+    @property
+    def most_rows(self) -> int:
+        """How many rows to ask about at once."""
+        return self.questions.most_rows()
+
+    def run(self, shard: Shard) -> list[float]:
+        """Those of some sequences."""
+        return [float(one.by_sequence.sum()) for one in self.questions.told(shard)]
 
     def total(self, answers: Sequence[list[float]]) -> list[float]:
-        """Add up several parts."""
-        return [sum(same) for same in zip(*answers, strict=True)]
+        """Add them up."""
+        return [math.fsum(same) for same in zip(*answers, strict=True)]
 
 
-@travels
 @dataclass(frozen=True)
 class Found:
     """All measures on some of the events; the sums of several parts add up."""
 
     sums: tuple[Sums, ...]  # one per question
     next_event: NextEvent  # empty if not looked at
-    by_sequence: tuple[tuple[int, FloatArray], ...]  # one per part, mean over the targets
+    keys: HashArray  # of the sequences
+    by_sequence: FloatArray  # mean over the targets
 
 
 @dataclass(frozen=True)
@@ -242,11 +225,9 @@ def report(data: Data, contender: str, asked: Mapping[str, Predictor], *, next_e
     source = make_source(data)
     next_event &= not source.has_ticks and not source.attributes  # else there is no one next event, or row
     found = source.run(ReportWork(questions, next_event))
-    by_part, keys = dict(found.by_sequence), source.sequence_keys()
-    each = [by_part[number] for number, some in enumerate(keys) if len(some)]  # others were not looked at
     return Report(
         {target: sums for (target, _), sums in zip(questions.each, found.sums, strict=True)},
-        np.concatenate([np.empty(0), *each])[np.argsort(np.concatenate(keys))],
+        found.by_sequence[np.argsort(found.keys)],
         found.next_event if next_event else None,
     )
 
@@ -258,25 +239,28 @@ class ReportWork:
     questions: Questions
     next_event: bool
 
-    def run(self, part: Part) -> Found:
-        """Block by block."""
+    @property
+    def most_rows(self) -> int:
+        """How many rows to ask about at once."""
+        return self.questions.most_rows(len(self.questions.each) if self.next_event else 0)
+
+    def run(self, shard: Shard) -> Found:
+        """Measure predictions of some sequences."""
         n = len(self.questions.each)
         column = {target: at for at, target in enumerate(sorted(target for target, _ in self.questions.each))}
-        column_of = np.array([*(column.get(label, -1) for label in part.labels), -1])  # of no label, too
-        sums, by_sequence = [Sums()] * n, []
-        next_event = NextEvent()
-        for block, told in self.questions.blocks(part, n if self.next_event else 0):
-            together = np.empty((len(block.codes), n if self.next_event else 0))
-            mean = np.zeros(0)
-            for one in told:
-                sums[one.number] += Sums.of(one.p, one.occurred, one.by_sequence)
-                mean = one.by_sequence if one.number == 0 else mean + one.by_sequence
-                if self.next_event:
-                    together[:, column[self.questions.each[one.number][0]]] = one.p
-            by_sequence.append(mean / n)
+        column_of = np.array([*(column.get(label, -1) for label in shard.labels), -1])  # of no label, too
+        together, mean = (
+            np.empty((len(shard.codes), n if self.next_event else 0)),
+            np.zeros(shard.n_sequences),
+        )
+        sums = []
+        for one in self.questions.told(shard):
+            sums.append(Sums.of(one.p, one.occurred, one.by_sequence))
+            mean += one.by_sequence
             if self.next_event:
-                next_event += NextEvent.of(column_of[block.codes], together)
-        return Found(tuple(sums), next_event, ((part.number, np.concatenate(by_sequence)),))
+                together[:, column[self.questions.each[one.number][0]]] = one.p
+        next_event = NextEvent.of(column_of[shard.codes], together) if self.next_event else NextEvent()
+        return Found(tuple(sums), next_event, shard.keys, mean / n)
 
     def total(self, answers: Sequence[Found]) -> Found:
         """Add up several parts."""
@@ -284,5 +268,6 @@ class ReportWork:
         return Found(
             tuple(sum(same, Sums()) for same in sums),
             sum((answer.next_event for answer in answers), NextEvent()),
-            tuple(part for answer in answers for part in answer.by_sequence),
+            np.concatenate([answer.keys for answer in answers]),
+            np.concatenate([answer.by_sequence for answer in answers]),
         )

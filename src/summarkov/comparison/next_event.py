@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines.messages import travels
 from summarkov.models.measures import hits
 from summarkov.typing import FloatArray
 
 
-@travels
 @dataclass(frozen=True)
 class NextEvent:
     """Probabilities of all targets against the label that came, in some of the events; several add up.

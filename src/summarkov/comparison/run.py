@@ -18,7 +18,7 @@ from summarkov.comparison.contenders import Contender
 from summarkov.comparison.tuned import Tuned
 from summarkov.comparison.tuning import Split, default_models, lineup, tune
 from summarkov.engines import EventSource, Layout, as_events, make_source
-from summarkov.engines.work import Part
+from summarkov.engines.work import Shard
 from summarkov.errors import DataError, SettingError, UnknownLabelError, naming_the_disk
 from summarkov.events import EventSequences
 from summarkov.events.draws import split_by_key
@@ -34,36 +34,30 @@ _START = '{"name": "'
 def contents(split: Split) -> str:
     """What train, dev and test hold, as a checksum.
 
-    It depends on where the parts of a source are cut too: so it is never that of other data, but opened
-    with other settings the same data may have another one.
+    It depends on how a source is cut too: so it is never that of other data, but opened with other settings
+    the same data may have another one.
     """
     digest = hashlib.sha256()
     for part in (split.train, split.dev, split.test):
         source = make_source(part)
-        found = source.run(ChecksumWork())
-        for number, checksum in sorted(found):
-            digest.update(f"{number} {checksum} ".encode())
-        for keys in source.sequence_keys():
-            digest.update(keys.tobytes())
+        for checksum in sorted(source.run(ChecksumWork())):
+            digest.update(checksum.encode())
+        digest.update(source.sequence_keys().tobytes())
         digest.update("\0".join(part.labels).encode())
     return digest.hexdigest()
 
 
 @dataclass(frozen=True)
 class ChecksumWork:
-    """A checksum of the codes of every part and of where its sequences end, however it is read."""
+    """A checksum of the codes of every shard and of where its sequences end."""
 
-    def run(self, part: Part) -> tuple[tuple[int, str], ...]:
-        """Block by block."""
-        codes, ends, start = hashlib.sha256(), hashlib.sha256(), 0
-        for block in part.blocks(1 << 4):
-            codes.update(np.ascontiguousarray(block.codes, np.int32).data)
-            ended = len(block.offsets) - block.goes_on
-            ends.update((block.offsets[1:ended] + start).data)
-            start += len(block.codes)
-        return ((part.number, codes.hexdigest() + ends.hexdigest()),)
+    def run(self, shard: Shard) -> tuple[str, ...]:
+        """That of one."""
+        digest = hashlib.sha256(np.ascontiguousarray(shard.codes, np.int32).data)
+        digest.update(np.ascontiguousarray(shard.offsets).data)
+        return (digest.hexdigest(),)
 
-    def total(self, answers: Sequence[tuple[tuple[int, str], ...]]) -> tuple[tuple[int, str], ...]:
+    def total(self, answers: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
         """All of them."""
         return sum(answers, ())
 
@@ -305,7 +299,7 @@ def _alike(parts: Sequence[EventSequences | EventSource]) -> list[EventSequences
 
 
 def _keys(data: EventSequences | EventSource) -> HashArray:
-    return np.concatenate(make_source(data).sequence_keys())
+    return make_source(data).sequence_keys()
 
 
 def _checked(split: Split) -> Split:

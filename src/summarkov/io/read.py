@@ -191,10 +191,10 @@ def read_events(
         warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, named)
     if wanted.cases is not None:
         events = events.with_attributes(attributes_from(wanted.cases, wanted, events.ids))
-    return events if wanted.ends is None else _with_ends(events, wanted.ends)
+    return events if wanted.ends is None else with_ends(events, wanted.ends)
 
 
-def _with_ends(events: EventSequences, asked: AskedEnds) -> EventSequences:
+def with_ends(events: EventSequences, asked: AskedEnds) -> EventSequences:
     """Events of which it is known which sequences are complete."""
     if not asked.differ:
         return events.with_ends("cut off" if asked.cut_off else "complete")

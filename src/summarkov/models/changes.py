@@ -6,20 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from summarkov.confidence import RateRatio, rate_ratio, widening
 from summarkov.confidence.adjusted import compared_ratios, limits_of_ratios
-from summarkov.engines import (
-    Bootstrap,
-    CountStore,
-    MemorySource,
-    ReplicatedSource,
-    StateCounts,
-    StatesRequest,
-)
+from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
 from summarkov.engines.work import CountWork
 from summarkov.errors import SettingError
 from summarkov.explain import Contrast, EdgeDifference, Influence, contrasts_in_table, influence_of
@@ -27,6 +20,9 @@ from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.models.graph import InfluenceGraph
 from summarkov.settings import check_level
 from summarkov.summaries import BinarySummary, Summary
+
+if TYPE_CHECKING:
+    from summarkov.engines.count_store import CountStore
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from summarkov.engines import IN_A_ROW, Layout
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
-from summarkov.events.rows import Rows, recoded
+from summarkov.events.rows import Rows, cuts, recoded
 from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown, label_text
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.io import read_events
@@ -22,7 +22,7 @@ from summarkov.io.case_attributes import cuts_of
 from summarkov.kernels import Index
 from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories, flat
-from summarkov.summaries import Memory, Summary
+from summarkov.summaries import Summary
 from summarkov.typing import CodeArray, FloatArray, IntArray
 from summarkov.wording import percent, plural
 
@@ -51,6 +51,8 @@ class Residual:
 
 
 OTHER = Residual()
+#: Bytes of what is predicted at once.
+_AT_ONCE = 1 << 28
 #: A printed row names at most this many outcomes.
 _LIKELIEST = 3
 
@@ -76,13 +78,8 @@ class Distribution(ABC):
 
     @property
     @abstractmethod
-    def memory(self) -> Memory:
-        """How far back a sequence must be remembered, see ``Summary.memory``."""
-
-    @property
     def horizon(self) -> int | None:
         """How many of the last positions can matter; None: the whole history."""
-        return self.memory.recent if self.memory.first is None else None
 
     @abstractmethod
     def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
@@ -288,6 +285,20 @@ def predict_rows(model: Distribution, events: EventSequences, unknown: Unknown) 
         positions=events.positions[begins],
         events=tuple(each if isinstance(each, str) else " + ".join(each) for each in happened),
     )
+
+
+def prediction_rows(
+    model: Distribution, events: EventSequences, unknown: Unknown = "error"
+) -> Iterator[dict[str, Any]]:
+    """The same as columns, of some sequences at a time: what is predicted at once stays small."""
+    for first, last in cuts(events.offsets, most_rows(model)):
+        rows = predict_rows(model, events[first:last], unknown)
+        yield {name: column.values for name, column in rows._columns().items()}
+
+
+def most_rows(model: Distribution) -> int:
+    """How many rows to predict at once."""
+    return max(1, _AT_ONCE // (64 * (2 * len(model.outcomes) + 4)))
 
 
 def predict_next(model: Distribution, histories: Any, unknown: Unknown) -> Predictions:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self, overload
 import numpy as np
 
 from summarkov.confidence import exact_intervals, seen
-from summarkov.engines import IN_A_ROW, CountSource, Layout, StateCounts, StatesRequest, Target, joint_memory
+from summarkov.engines import IN_A_ROW, CountSource, Layout, StateCounts, StatesRequest, Target
 from summarkov.engines.clusters import Clusters
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.followings import Followed, Following
@@ -22,7 +22,7 @@ from summarkov.kernels import Index
 from summarkov.models.distribution import OTHER, Distribution, Residual
 from summarkov.scores import log_likelihood, probabilities, pseudo_counts
 from summarkov.search import Certificate, Problem, SearchResult, Step
-from summarkov.summaries import Memory, Reach, Summary
+from summarkov.summaries import Reach, Summary
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray, KeyArray
 from summarkov.wording import number, with_attributes
 
@@ -89,8 +89,8 @@ class Fitted(Distribution):
         return self.target.outcome_of()
 
     @property
-    def memory(self) -> Memory:
-        return self.summary.memory()
+    def horizon(self) -> int | None:
+        return self.summary.horizon
 
     @property
     def parts(self) -> tuple[Fitted]:
@@ -286,8 +286,9 @@ class FittedGraph(Distribution):
         return translation(self.labels, self.outcomes)
 
     @property
-    def memory(self) -> Memory:
-        return joint_memory(fitted.summary for fitted in self.models.values())
+    def horizon(self) -> int | None:
+        found = [fitted.horizon for fitted in self.models.values()]
+        return None if None in found else max(k for k in found if k is not None)
 
     @property
     def parts(self) -> tuple[Fitted, ...]:

@@ -22,7 +22,6 @@ from summarkov.models.learning import check_in_a_row
 from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import Weights, dense, softmax
 from summarkov.search.boosting import Trees
-from summarkov.summaries import Memory
 from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
@@ -62,8 +61,8 @@ class FittedJoint(Distribution):
         return self.features.target.outcome_of()
 
     @property
-    def memory(self) -> Memory:
-        return self.summary.memory()
+    def horizon(self) -> int | None:
+        return self.summary.horizon
 
     @property
     def overall(self) -> FloatArray:

@@ -11,12 +11,11 @@ import numpy.typing as npt
 
 from summarkov.engines import CountSource, EventSource, Layout, StateCounts, make_source
 from summarkov.engines.source import refuse_weights
-from summarkov.engines.work import Part
+from summarkov.engines.work import Shard
 from summarkov.errors import DataError
 from summarkov.events.vocabulary import Unknown
 from summarkov.frames import Records
-from summarkov.models.distribution import Distribution, check_new_data
-from summarkov.models.predictions import blocks_to_predict
+from summarkov.models.distribution import Distribution, check_new_data, most_rows
 from summarkov.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -220,7 +219,7 @@ class Tallied:
 
 @dataclass(frozen=True)
 class MeasureWork:
-    """Measures predictions on every part of a source: the whole distribution, and each of ``labels``.
+    """Measures predictions on every shard: the whole distribution, and each of ``labels``.
 
     ``labels`` are the numbers of outcomes that are measured one by one, each against all else. ``accuracy``
     asks how often the next event was among the most probable ones.
@@ -231,17 +230,16 @@ class MeasureWork:
     labels: tuple[int, ...] = ()
     accuracy: bool = False
 
-    def run(self, part: Part) -> Tallied:
-        """Block by block."""
-        found = self.total([])
-        for block, index in blocks_to_predict(self.model, part):
-            n = np.ones(len(block.codes), np.int64)
-            if block.weights is not None:
-                n = np.repeat(block.weights, np.diff(block.offsets))
-            rows = index.begins
-            happened = self.model.outcome_of[index.codes]
-            found += self._tally(self.model.at(index)[rows], happened[rows], n[rows])
-        return found
+    @property
+    def most_rows(self) -> int:
+        """How many rows to predict at once."""
+        return most_rows(self.model)
+
+    def run(self, shard: Shard) -> Tallied:
+        """Measure predictions of some sequences, which are in the codes of the model."""
+        index, rows = shard.index, shard.index.begins
+        n = np.ones(len(shard.codes), np.int64) if shard.weights is None else shard.of_rows(shard.weights)
+        return self._tally(self.model.at(index)[rows], self.model.outcome_of[index.codes][rows], n[rows])
 
     def _tally(self, p: FloatArray, happened: npt.NDArray[np.integer], n: IntArray) -> Tallied:
         weight, each, binned = n / self.scale, [], []
@@ -259,6 +257,6 @@ class MeasureWork:
         return Tallied(Measured.of(p, happened, weight), tuple(each), tuple(binned), known, right)
 
     def total(self, answers: Sequence[Tallied]) -> Tallied:
-        """Add up several parts."""
+        """Add up several shards."""
         n = len(self.labels)
         return sum(answers, Tallied(Measured(), (Measured(),) * n, (Binned(),) * n))
