@@ -13,7 +13,7 @@ from summarkov import kernels
 from summarkov.engines.counts import CandidateCounts, Counts, JointCounts, RecencyCounts, StateCounts, total
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
 from summarkov.engines.weights import MOST, refuse_overflow
-from summarkov.engines.work import Questions, Shard, most_targets
+from summarkov.engines.work import Questions, Shard, count_recency, most_targets
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.draws import Drawn
 from summarkov.kernels.resampling import MOST_PAIRS, Positions
@@ -212,8 +212,8 @@ class ReplicatedShard:
             weights = np.zeros(len(self.index.offsets) - 1, np.int64)
             if len(self.weights):  # else all sequences are empty
                 weights[:] = self.weights[self._unit_of_sequence, b]
-            each.append(Shard(self.index, self.labels, weights).count(request))
-        tables = zip(*(counts.tables for counts in each if isinstance(counts, RecencyCounts)), strict=True)
+            each.append(count_recency(self.index, weights, request))
+        tables = zip(*(counts.tables for counts in each), strict=True)
         return RecencyCounts(*(np.stack(same, axis=-1) for same in tables))
 
     @cached_property

@@ -93,7 +93,7 @@ class Shard:
     def count(self, request: Request) -> Counts:
         """Answer one request for this shard alone."""
         if isinstance(request, RecencyRequest):
-            return self._count_recency(request)
+            return count_recency(self.index, self.weights, request)
         influencers = np.array(request.influencers, np.int32)
         outcomes = (request.target.outcome_of(), request.target.n_outcomes)
         if isinstance(request.summary, WindowSummary):
@@ -116,26 +116,26 @@ class Shard:
         ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
         return StateCounts(keys, kernels.tabulate(self.index, self.weights, ids, len(keys), *outcomes))
 
-    def _count_recency(self, request: RecencyRequest) -> RecencyCounts:
-        tree = request.summary
-        slots = np.full(len(tree.nodes), -1, np.int64)
-        slots[tree.leaves[list(request.open)]] = np.arange(len(request.open))
-        recency = tree.tests.recency(request.candidates)
-        if recency.in_time and self.index.places is not None:
-            recency = recency._replace(lookbacks=kernels.in_units(recency.lookbacks, self.index.places.unit))
-        outcomes = (request.target.outcome_of(), request.target.n_outcomes)
-        try:
-            return RecencyCounts(
-                *kernels.count_tests(
-                    self.index, self.weights, tree.arrays_for(self.index), slots, recency, *outcomes
-                )
-            )
-        except MemoryError:
-            raise TooLargeError(
-                f"the tests of {len(request.candidates)} labels at {len(request.open)} leaves for "
-                f"{request.target.n_outcomes} outcomes are too many to count; give candidates, "
-                "set max_depth, raise gamma, or leave out counts or pairs"
-            ) from None
+
+def count_recency(index: kernels.Index, weights: IntArray | None, request: RecencyRequest) -> RecencyCounts:
+    """What every test of the candidates would tell apart at some leaves of a tree."""
+    tree = request.summary
+    slots = np.full(len(tree.nodes), -1, np.int64)
+    slots[tree.leaves[list(request.open)]] = np.arange(len(request.open))
+    recency = tree.tests.recency(request.candidates)
+    if recency.in_time and index.places is not None:
+        recency = recency._replace(lookbacks=kernels.in_units(recency.lookbacks, index.places.unit))
+    outcomes = (request.target.outcome_of(), request.target.n_outcomes)
+    try:
+        return RecencyCounts(
+            *kernels.count_tests(index, weights, tree.arrays_for(index), slots, recency, *outcomes)
+        )
+    except MemoryError:
+        raise TooLargeError(
+            f"the tests of {len(request.candidates)} labels at {len(request.open)} leaves for "
+            f"{request.target.n_outcomes} outcomes are too many to count; give candidates, "
+            "set max_depth, raise gamma, or leave out counts or pairs"
+        ) from None
 
 
 class Work(Protocol[Answer]):
