@@ -22,7 +22,6 @@ from summarkov.engines import (
     Target,
     work,
 )
-from summarkov.engines.disk import StreamSource
 from summarkov.errors import DataError, SettingError
 from summarkov.models.learning import learn
 from summarkov.simulate.example import web_shop
@@ -243,9 +242,7 @@ def test_compare(engine):
                 cut = sm.compare(events, models=CONTENDERS, seed=3)
             assert told(cut) == told(sm.compare(events, models=CONTENDERS, seed=3))
             return
-        models = (
-            CONTENDERS if isinstance(source, StreamSource) else CONTENDERS[:2]
-        )  # every pass takes Spark long
+        models = CONTENDERS[:2]  # every pass takes Spark long
         split, in_memory = (sm.compare(s, models=models, seed=3) for s in (source, events))
         assert told(split) == told(in_memory)
         assert split.lines[0].top_1 > 0

@@ -11,7 +11,6 @@ from summarkov.comparison.measures import Measures, log_likelihoods, report
 from summarkov.engines import work
 from summarkov.events import EventSequences
 from summarkov.models.measures import BINS, hits
-from summarkov.summaries import Memory
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -30,9 +29,6 @@ class Given:
 
     def influencers(self, target):
         return None
-
-    def memory(self):
-        return Memory(0, None)
 
     def at(self, index, target):
         start, self.at_position = self.at_position, self.at_position + len(index.codes)

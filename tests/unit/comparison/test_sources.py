@@ -2,22 +2,15 @@
 
 import json
 
-import numpy as np
-import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pyarrow import parquet
 
 import summarkov as sm
-from strategies import assert_same, examples, written_down
+from strategies import written_down
 from summarkov.comparison import ModelContender, run
-from summarkov.comparison.tuning import Split, named, tune
-from summarkov.engines import MemorySource, StatesRequest, Target
+from summarkov.comparison.tuning import Split, named
+from summarkov.engines import MemorySource
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.events.draws import Bootstrap
-from summarkov.summaries import OrdinalSummary
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -81,35 +74,16 @@ def test_sources_and_events_together(sources):
 
 
 @pytest.mark.parametrize("model", ["lr-presence-3", "boosting"])
-def test_what_needs_a_matrix_is_refused_before_anything_is_fitted(sources, model, monkeypatch):
+def test_what_needs_a_matrix_is_refused_before_anything_is_fitted(model, monkeypatch):
     monkeypatch.setattr(run, "tune", None)
     monkeypatch.setattr(run, "lineup", lambda models, n_jobs: list(map(named, models)))  # no library needed
     words = (
-        f"{model} needs all events in memory, and test is a StreamSource; read it with read_events, or "
+        f"{model} needs all events in memory, and test is a MemorySource; read it with read_events, or "
         f"leave {model} out of models="
     )
     with pytest.raises(SettingError) as problem:
-        sm.compare(*PARTS[:2], sources[2], models=["chain-0", model])
+        sm.compare(*PARTS[:2], MemorySource(sm.read_events(PARTS[2])), models=["chain-0", model])
     assert str(problem.value) == words
-
-
-def test_a_contender_that_only_says_that_it_takes_sources(sources):
-    class Half:
-        name = "half"
-        takes_sources = True
-
-        def fit_each(self, train, targets):
-            yield {}, self
-
-        def probability(self, events, target):
-            return np.full(events.n_events, 0.5)
-
-        def influencers(self, target):
-            return None
-
-    with pytest.raises(SettingError, match=r"half says that it takes sources, but .* BlockPredictor"):
-        sm.compare(*sources, models=[Half()])
-    assert sm.compare(*PARTS, models=[Half()]).lines[0].log_likelihood < 0
 
 
 def test_parts_without_events(tmp_path, sources):
@@ -161,58 +135,3 @@ def test_other_data_is_not_taken_for_the_same(sources, tmp_path):
         ]
         assert len(set(others)) == 5
         assert names(*sources) == others[0]
-
-
-# ------------------------------------------------------------------ views
-
-
-def long_table(sequences, seed):
-    case = [f"case {k}" for k, sequence in enumerate(sequences) for _ in sequence]
-    step = [i for sequence in sequences for i, _ in enumerate(sequence)]
-    event = [label for sequence in sequences for label in sequence]
-    table = pa.table({"case": case, "event": event, "order": step})
-    return table.take(pa.array(np.random.default_rng(seed).permutation(len(table))))
-
-
-@examples(15)
-@given(
-    st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=9), min_size=1, max_size=8),
-    st.data(),
-    st.integers(1, 9),
-    st.integers(0, 5),
-)
-def test_some_sequences_under_a_larger_vocabulary(tmp_path_factory, sequences, data, most, seed):
-    """What is counted, drawn and measured through views is what it is in memory."""
-    folder = tmp_path_factory.mktemp("views")
-    parquet.write_table(long_table(sequences, seed), folder / "events.parquet")
-    events = sm.read_events(folder / "events.parquet")
-    chosen = sorted(data.draw(st.sets(st.integers(0, len(events) - 1), min_size=1)))
-    labels = tuple("0abcd")
-    expected = events.recode(labels)[np.array(chosen)]
-    summary = OrdinalSummary(None)
-    request = StatesRequest(summary, (1, 2), Target((1, 3), len(labels)))
-    with sm.scan_events(folder, memory=most * EVENT_BYTES, scratch=folder) as source:
-        view = source.recode(labels).only(written_down(source, chosen))
-        again = source.only(written_down(source, chosen)).recode(labels)
-        for seen in (view, again):
-            assert seen.labels == labels
-            assert seen.label_counts.tolist() == expected.label_counts.tolist()
-            assert (seen.n_sequences, seen.n_events) == (len(expected), expected.n_events)
-            assert_same(seen.count([request])[0], MemorySource(expected).count([request])[0])
-            if len(chosen) > 1:
-                draws = Bootstrap(3, seed)
-                one, other = (s.replicated(draws).count([request])[0] for s in (seen, MemorySource(expected)))
-                assert_same(one, other)
-        contender = ModelContender("chain", sm.MarkovChain(order=1), {"alpha": (0.1, 1)})
-        some, others = (tune(contender, Split(s, s, s), ["a", "b"]).to_dict() for s in (view, expected))
-        assert {**some, "seconds": 0} == {**others, "seconds": 0}
-
-
-def test_empty_sequences_among_the_chosen_are_not_drawn(sources):
-    chosen = [0, 2, 3, 4, 7, 9]  # two of them are empty
-    expected = sm.read_events(PARTS[0])[np.array(chosen)]
-    request = StatesRequest(OrdinalSummary(2), (0,), Target((1,), 3))
-    draws = Bootstrap(5, seed=1)
-    some = sources[0].only(written_down(sources[0], chosen))
-    one, other = (s.replicated(draws).count([request])[0] for s in (some, MemorySource(expected)))
-    assert_same(one, other)
