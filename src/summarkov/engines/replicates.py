@@ -162,7 +162,7 @@ class ReplicatedShard:
                 found[at] = self.count(*asked[at])
                 waiting.remove(at)
             if waiting:
-                if sum(positions.n_bytes for positions in self.kept.values()) > _MOST_KEPT:
+                if sum(positions.n_bytes for positions in list(self.kept.values())) > _MOST_KEPT:
                     self.kept.clear()
                 found[waiting[0]] = self.count(*asked[waiting[0]])
                 del waiting[0]
