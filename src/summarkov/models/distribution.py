@@ -304,13 +304,7 @@ def most_rows(model: Distribution) -> int:
 def predict_next(model: Distribution, histories: Any, unknown: Unknown) -> Predictions:
     """Probability of each outcome after the last event of each sequence."""
     data = model.read(histories, unknown)
-    rows = Rows.of(data)
-    if rows.moments is not None:
-        rows = rows.with_next()
-        index, ends = rows.index(), rows.offsets[1:] - 1
-    else:
-        codes, offsets, ends = after_histories(data.codes, data.offsets, model.horizon)
-        index = Index(codes, offsets, len(model.labels))
+    index, ends = next_places(data, model.horizon)
     last = np.append(0, data.positions)[data.offsets[1:]]
     return Predictions(
         outcomes=model.outcomes,
@@ -319,6 +313,19 @@ def predict_next(model: Distribution, histories: Any, unknown: Unknown) -> Predi
         sequences=np.arange(len(data)),
         positions=np.where(data.lengths > 0, last, 0) + 1,
     )
+
+
+def next_places(data: EventSequences, horizon: int | None = None) -> tuple[Index, IntArray]:
+    """The place where the next event of each sequence will stand, as kernels take it, and the rows of these.
+
+    No more than the last positions are there, as many as ``horizon`` says; None: all.
+    """
+    rows = Rows.of(data)
+    if rows.moments is None:
+        codes, offsets, ends = after_histories(data.codes, data.offsets, horizon)
+        return Index(codes, offsets, len(data.labels)), ends
+    rows = rows.with_next()
+    return rows.index(), rows.offsets[1:] - 1
 
 
 class Follower:

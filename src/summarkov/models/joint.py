@@ -13,7 +13,7 @@ from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.explain.explanation import SharedExplanation
 from summarkov.explain.sentences import headline
 from summarkov.frames import Records, Sheet
-from summarkov.kernels import Index
+from summarkov.models.distribution import next_places
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import one_sequence
 from summarkov.models.joint_fitted import FittedJoint
@@ -33,7 +33,7 @@ from summarkov.settings import (
     step_counter,
     untold,
 )
-from summarkov.simulate.draw import after_histories, draw_sequences
+from summarkov.simulate.draw import draw_sequences
 from summarkov.summaries.profile import ProfileSummary
 
 #: A leaf of a tree is one byte.
@@ -258,8 +258,7 @@ class JointSuMM(GraphPredictor):
             raise SettingError(f"{name!r} is no target of this model; it has {', '.join(targets[:10])}")
         (place,) = codes_of([name], targets)
         data = self.fitted.read(one_sequence(history), unknown)
-        codes, offsets, ends = after_histories(data.codes, data.offsets, self.fitted.horizon)
-        return self.fitted.explain(Index(codes, offsets, len(self.labels_)), ends, place)
+        return self.fitted.explain(*next_places(data, self.fitted.horizon), place)
 
     def explain_next(
         self, history: Iterable[object], *, most: int | None = None, unknown: Unknown = "error"

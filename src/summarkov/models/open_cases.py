@@ -14,12 +14,10 @@ from summarkov.engines import Layout, StateCounts
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
-from summarkov.events.rows import Rows
 from summarkov.frames import Column, Sheet
+from summarkov.models.distribution import Predictions, next_places
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import check_time
-from summarkov.models.predictor import Predictions
 from summarkov.settings import Duration
 from summarkov.typing import FloatArray, IntArray, KeyArray
 from summarkov.wording import plural
@@ -88,7 +86,7 @@ class OpenCases:
 
     def predict(self, data: EventSequences) -> tuple[FloatArray, IntArray]:
         """The probability of each outcome after the last event of each sequence, and the moments taken."""
-        index, ends = after_all(data)
+        index, ends = next_places(data)
         places = self.nearest(n_positions(data))
         found = np.zeros((len(data), self.counts.shape[2]))
         if len(data):
@@ -139,15 +137,6 @@ def up_to(data: EventSequences, after: int | Duration | None) -> EventSequences:
     offsets = np.append(0, np.cumsum(keep))[data.offsets]
     kept = None if data.moments is None else data.moments[keep]
     return data._with(data.codes[keep], offsets, data.labels, kept)
-
-
-def after_all(data: EventSequences) -> tuple[Any, IntArray]:
-    """The place where the next event of each sequence will stand, as kernels take it, and the rows."""
-    rows = Rows.of(data)
-    if rows.moments is None:
-        rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
-    rows = rows.with_next()
-    return rows.index(), rows.offsets[1:] - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

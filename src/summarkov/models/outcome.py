@@ -22,14 +22,14 @@ from summarkov.explain import Explanation
 from summarkov.frames import MOST, Sheet
 from summarkov.io import read_events
 from summarkov.models.bootstrap import bootstrap
-from summarkov.models.distribution import read_new_events
+from summarkov.models.distribution import next_places, read_new_events
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import OneHistory, explain
 from summarkov.models.families import BSuMM, SearchedModel
 from summarkov.models.fitted import StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
-from summarkov.models.open_cases import OpenCases, OpenPredictions, after_all, n_positions, up_to
+from summarkov.models.open_cases import OpenCases, OpenPredictions, n_positions, up_to
 from summarkov.models.order import order_test
 from summarkov.models.outcome_data import (
     classes_of,
@@ -268,7 +268,7 @@ class OutcomeModel(Saved, Parameters):
         With ``after``, from what had happened in the case by then.
         """
         fitted, data = self.model_.fitted, self._read(events, unknown)
-        index, ends = after_all(up_to(data, moment_of(self.after)))
+        index, ends = next_places(up_to(data, moment_of(self.after)))
         return np.asarray(fitted.theta[fitted.predict(index)[ends], self.yes])
 
     def predict_proba(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
@@ -326,7 +326,7 @@ class OutcomeModel(Saved, Parameters):
         if isinstance(history, EventSequences):
             history = self._without_outcome(history)
         so_far = OneHistory.read(history, opened.fitted.labels, opened.fitted.layout, unknown)
-        place = int(opened.nearest(so_far.lags.max(initial=0)))
+        place = int(opened.nearest(np.array(so_far.n_positions)))
         fitted, usual = opened.at(place), float(opened.rates[place, self.yes])
         why = explain(fitted, so_far, self.yes, fitted.influencer_labels, usual)
         why = replace(why, moment=int(opened.moments[place]))
