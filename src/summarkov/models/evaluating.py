@@ -175,14 +175,14 @@ def evaluate(
     tally = run_on(source, MeasureWork(model, source.scale, each, accuracy))
     counts = _counts(source, model, tally.whole)
     rates = zip(labels, tally.each, tally.binned, counts, model.overall.tolist(), strict=False)
-    for x, found, binned, n_x, rate in rates:
+    for label, found, binned, n_x, rate in rates:
         apart = np.array([n_x, found.weight - n_x]), np.array([rate, 1 - rate])
-        targets[(x,)] = _figures(found, *apart)
-        tables[x] = binned.rows(source.scale)
+        targets[(label,)] = _figures(found, *apart)
+        tables[label] = binned.rows(source.scale)
     next_event = _figures(tally.whole, counts, model.overall, of_one=False)
-    top = [n / tally.n for n in tally.hits] if accuracy else [None, None]
+    top_1, top_3 = (n / tally.n if accuracy else None for n in tally.hits)
     tell(max(total, 1), max(total, 1))
-    return Evaluation(source.n_sequences, n_events, targets, next_event, n_ticks, *top, tables)
+    return Evaluation(source.n_sequences, n_events, targets, next_event, n_ticks, top_1, top_3, tables)
 
 
 def _counts(source: CountSource, model: Distribution, found: Measured) -> FloatArray:
