@@ -160,7 +160,7 @@ def test_cases_larger_than_memory(memory, tmp_path, monkeypatch):
     with sm.scan_events(
         tmp_path / "log.parquet", ties="together", times=True, memory=memory, names=True
     ) as source:
-        found = whole(source, 2)
+        found = whole(source)
         labels = {name: [label for _, label, _ in sequence] for name, sequence in found.items()}
         expected = [[label for tick in sequence for label in tick] for sequence in events.to_lists()]
         assert labels == dict(zip(events.ids, expected, strict=True))
@@ -241,7 +241,7 @@ def test_ranges_of_numbers_by_quartiles_and_lines(tmp_path):
     assert events.attributes.names == ("age=21 to <36", "age=36 or more", "age=7 to <21", "age=below 7")
     with sm.scan_events(tmp_path / "log.jsonl", attributes=["age"], memory=3000) as source:
         assert source.attributes == events.attributes
-        assert source.label_counts.tolist() == sm.engines.MemorySource(events).label_counts.tolist()
+        assert source.label_counts.tolist() == events.label_counts.tolist()
 
 
 def test_attributes_that_change_or_clash_are_refused(tmp_path):

@@ -20,7 +20,7 @@ FLOORS = (
     ("__main__",),
     ("cli",),
     ("comparison", "text"),  # beside the core, which never imports them
-    ("plot",),
+    ("plot", "spark"),
     ("models",),
     ("report",),
     ("explain", "confidence", "simulate"),
@@ -47,7 +47,7 @@ LIBRARIES = {
     "pyarrow": {"arrow"},
     "pandas": {"frames"},
     "polars": {"frames"},
-    "pyspark": {"engines.spark"},
+    "pyspark": {"spark"},
     "matplotlib": {"plot"},
     "sklearn": {"comparison", "models.parameters", "text.factors"},
     "scipy": {

@@ -1,5 +1,6 @@
 """Engines: count requests in, counts out."""
 
+from summarkov.engines.count_store import CountStore
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.disk import scan_events
 from summarkov.engines.memory import MemorySource, as_events, as_source, make_source

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from summarkov.engines import work as shards_
 from summarkov.engines.replicates import ReplicatedSource, UnitWeighing
 from summarkov.engines.source import CountSource, EventSource, refuse_weights
 from summarkov.engines.weights import fixed_point, refuse_overflow, units_of
-from summarkov.engines.work import Answer, Shard, Work, threads, work_in_memory
+from summarkov.engines.work import Answer, Questions, Shard, Work, in_order, map_in_threads, threads
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.draws import Drawn, Draws
@@ -73,8 +74,19 @@ class MemorySource(EventSource):
         return int(lengths[0]) if len(lengths) and (lengths == lengths[0]).all() else None
 
     def run(self, work: Work[Answer]) -> Answer:
-        """Do some work on shards, in threads, and add up the answers."""
-        return work_in_memory(work, self.shards(getattr(work, "most_rows", None)), self.n_jobs)
+        """Do some work on as many shards at a time as there are threads; a few shards share questions."""
+        shards, found = self.shards(getattr(work, "most_rows", None)), list[Answer]()
+        with map_in_threads(self.n_jobs) as map_:
+            while few := list(islice(shards, self.n_jobs)):
+                if self.n_jobs > len(few) and isinstance(work, Questions):
+                    step = -(-self.n_jobs // len(few))
+                    each = [(work.some(first, step), shard) for shard in few for first in range(step)]
+                    parts = list(map_(lambda one: one[0].run(one[1]), each))
+                    new: list[Any] = [in_order(parts[at : at + step]) for at in range(0, len(each), step)]
+                else:
+                    new = list(map_(work.run, few))
+                found = [work.total([*found, *new])]
+        return found[0]
 
     def shards(self, most: int | None = None) -> Iterator[Shard]:
         """Shards of at most so many rows, as far as sequences allow, and few enough for all threads."""

@@ -13,7 +13,7 @@ from summarkov import kernels
 from summarkov.engines.counts import CandidateCounts, Counts, JointCounts, RecencyCounts, StateCounts, total
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
 from summarkov.engines.weights import MOST, refuse_overflow
-from summarkov.engines.work import Questions, Shard, count_recency, most_targets
+from summarkov.engines.work import Questions, Shard, most_targets
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.draws import Drawn
 from summarkov.kernels.resampling import MOST_PAIRS, Positions
@@ -90,7 +90,8 @@ class ReplicatedSource:
             # picking half of the weights costs as much as adding them all
             most = 2 * len(some) > n and not isinstance(request, RecencyRequest)
             asked.append(np.arange(n) if most else np.array(sorted(some)))
-        reach = min(len(self.labels), max(request.summary.horizon or len(self.labels) for request in joint))
+        reach = max(request.summary.horizon or len(self.labels) for request in joint)
+        reach = min(len(self.labels), reach)
         most = min(MOST_PAIRS // max(1, reach), _SHARD_BYTES // (64 * (1 + reach) + 32 * n))
         work = ReplicatesWork(tuple(zip(joint, asked, strict=True)), self._weighing, max(1, most))
         counted, targets = self._source.run(work), [request.target for request in joint]
@@ -125,8 +126,7 @@ class ReplicatedShard:
     What positions see through windows is kept for other requests, as long as there is room.
     """
 
-    index: kernels.Index
-    labels: Sequence[str]
+    shard: Shard
     unit: IntArray
     weights: IntArray
     kept: dict[tuple[object, ...], Positions] = field(default_factory=dict)
@@ -134,15 +134,15 @@ class ReplicatedShard:
 
     def name(self, summary: WindowSummary) -> tuple[object, ...]:
         """The name under which what positions see through a window is kept."""
-        window = summary.window(self.labels)
+        window = summary.window(self.shard.labels)
         return self.place, *window.name
 
     def positions(self, summary: WindowSummary) -> Positions:
         """What every position sees."""
         name = self.name(summary)
         if name not in self.kept:
-            window = summary.window(self.labels)
-            self.kept[name] = Positions.of(self.index, window, self.unit, self.weights)
+            window = summary.window(self.shard.labels)
+            self.kept[name] = Positions.of(self.shard.index, window, self.unit, self.weights)
         return self.kept[name]
 
     def count_all(self, asked: Sequence[tuple[Request, IntArray]]) -> list[Counts]:
@@ -162,7 +162,7 @@ class ReplicatedShard:
                 found[at] = self.count(*asked[at])
                 waiting.remove(at)
             if waiting:
-                if sum(positions.n_bytes for positions in list(self.kept.values())) > _MOST_KEPT:
+                if sum(positions.n_bytes for positions in self.kept.values()) > _MOST_KEPT:
                     self.kept.clear()
                 found[waiting[0]] = self.count(*asked[waiting[0]])
                 del waiting[0]
@@ -195,10 +195,10 @@ class ReplicatedShard:
             if chosen is not None:
                 return CandidateCounts(*counted)
             return StateCounts(*counted[:2])
-        ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
+        ids, keys = request.summary.encode(self.shard.index, request.influencers, self.shard.labels)
         weights = self.weights if which is None else np.ascontiguousarray(self.weights[:, which])
         counts = np.zeros((len(keys) * n_outcomes, len(replicates)), np.int64)
-        for outcome, each in kernels.outcomes_counted(self.index, None, outcome_of):
+        for outcome, each in kernels.outcomes_counted(self.shard.index, None, outcome_of):
             for times in [1] if each is None else np.unique(each).tolist():
                 mine = (outcome >= 0) & (True if each is None else each == times)
                 cells = np.where(mine, ids * n_outcomes + outcome, -1)
@@ -209,18 +209,18 @@ class ReplicatedShard:
         """Requests of trees, replicate by replicate: no two have the same tree for long."""
         each = []
         for b in replicates.tolist():
-            weights = np.zeros(len(self.index.offsets) - 1, np.int64)
+            weights = np.zeros(len(self.shard.index.offsets) - 1, np.int64)
             if len(self.weights):  # else all sequences are empty
                 weights[:] = self.weights[self._unit_of_sequence, b]
-            each.append(count_recency(self.index, weights, request))
-        tables = zip(*(counts.tables for counts in each), strict=True)
+            each.append(self.shard.weighed(weights).count(request))
+        tables = zip(*(counts.tables for counts in each if isinstance(counts, RecencyCounts)), strict=True)
         return RecencyCounts(*(np.stack(same, axis=-1) for same in tables))
 
     @cached_property
     def _unit_of_sequence(self) -> IntArray:
-        lengths = np.diff(self.index.offsets)
+        lengths = np.diff(self.shard.index.offsets)
         units = np.zeros(len(lengths), np.int64)
-        units[lengths > 0] = self.unit[self.index.offsets[:-1][lengths > 0]]
+        units[lengths > 0] = self.unit[self.shard.index.offsets[:-1][lengths > 0]]
         if not np.array_equal(np.repeat(units, lengths), self.unit):
             raise SettingError("trees are learned again from whole sequences; blocks must not cut them")
         return units
@@ -248,7 +248,7 @@ class SequenceWeighing:
             weights[:, replicate] = drawn.weights(keys)
         if shard.weights is not None:
             weights *= shard.weights[filled, None]
-        return ReplicatedShard(shard.index, shard.labels, np.repeat(np.arange(len(keys)), lengths), weights)
+        return ReplicatedShard(shard, np.repeat(np.arange(len(keys)), lengths), weights)
 
 
 @dataclass(frozen=True)
@@ -276,4 +276,4 @@ class UnitWeighing:
         """The same weights for each shard."""
         start, stop = shard.start, shard.start + len(shard.codes)
         unit = self.unit[start:stop]
-        return ReplicatedShard(shard.index, shard.labels, unit, self.weights, self.kept, (start, stop))
+        return ReplicatedShard(shard, unit, self.weights, self.kept, (start, stop))

@@ -89,6 +89,7 @@ class EventSource(ABC):
     labels: tuple[str, ...]  # the vocabulary in sorted order
     n_sequences: int
     tied_order: int
+    memory: int = TABLE_BYTES  # bytes that the tables of counts may take at a time
     scale: int = 1  # what counts must be divided by
     weights: IntArray | None = None  # of the sequences by number, in units of 1 / scale
     has_ticks: bool = False  # whether events may have happened together
@@ -153,7 +154,7 @@ class EventSource(ABC):
         """Answer all requests in one pass over the data."""
         if not requests:
             return []
-        joint, answered_by = join(requests, most_targets(requests, TABLE_BYTES))
+        joint, answered_by = join(requests, most_targets(requests, self.memory))
         counted, targets = self.run(CountWork(tuple(joint))), [request.target for request in joint]
         totals = [JointCounts(*each) for each in zip(counted, targets, strict=True)]
         return [totals[at].narrow(request.target) for request, at in zip(requests, answered_by, strict=True)]

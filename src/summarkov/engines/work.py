@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -86,6 +85,12 @@ class Shard:
         """What is kept under a name as long as the shard is; made if there is none."""
         return self.index.keep(name, make)
 
+    def weighed(self, weights: IntArray) -> Shard:
+        """The same sequences under other weights."""
+        found = replace(self, weights=weights)
+        vars(found)["index"] = self.index
+        return found
+
     def of_rows(self, of_sequences: IntArray) -> IntArray:
         """Numbers, one per sequence, as numbers of rows."""
         return np.repeat(of_sequences, np.diff(self.offsets))
@@ -93,7 +98,7 @@ class Shard:
     def count(self, request: Request) -> Counts:
         """Answer one request for this shard alone."""
         if isinstance(request, RecencyRequest):
-            return count_recency(self.index, self.weights, request)
+            return self._count_recency(request)
         influencers = np.array(request.influencers, np.int32)
         outcomes = (request.target.outcome_of(), request.target.n_outcomes)
         if isinstance(request.summary, WindowSummary):
@@ -116,26 +121,26 @@ class Shard:
         ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
         return StateCounts(keys, kernels.tabulate(self.index, self.weights, ids, len(keys), *outcomes))
 
-
-def count_recency(index: kernels.Index, weights: IntArray | None, request: RecencyRequest) -> RecencyCounts:
-    """What every test of the candidates would tell apart at some leaves of a tree."""
-    tree = request.summary
-    slots = np.full(len(tree.nodes), -1, np.int64)
-    slots[tree.leaves[list(request.open)]] = np.arange(len(request.open))
-    recency = tree.tests.recency(request.candidates)
-    if recency.in_time and index.places is not None:
-        recency = recency._replace(lookbacks=kernels.in_units(recency.lookbacks, index.places.unit))
-    outcomes = (request.target.outcome_of(), request.target.n_outcomes)
-    try:
-        return RecencyCounts(
-            *kernels.count_tests(index, weights, tree.arrays_for(index), slots, recency, *outcomes)
-        )
-    except MemoryError:
-        raise TooLargeError(
-            f"the tests of {len(request.candidates)} labels at {len(request.open)} leaves for "
-            f"{request.target.n_outcomes} outcomes are too many to count; give candidates, "
-            "set max_depth, raise gamma, or leave out counts or pairs"
-        ) from None
+    def _count_recency(self, request: RecencyRequest) -> RecencyCounts:
+        tree = request.summary
+        slots = np.full(len(tree.nodes), -1, np.int64)
+        slots[tree.leaves[list(request.open)]] = np.arange(len(request.open))
+        recency = tree.tests.recency(request.candidates)
+        if recency.in_time and self.index.places is not None:
+            recency = recency._replace(lookbacks=kernels.in_units(recency.lookbacks, self.index.places.unit))
+        outcomes = (request.target.outcome_of(), request.target.n_outcomes)
+        try:
+            return RecencyCounts(
+                *kernels.count_tests(
+                    self.index, self.weights, tree.arrays_for(self.index), slots, recency, *outcomes
+                )
+            )
+        except MemoryError:
+            raise TooLargeError(
+                f"the tests of {len(request.candidates)} labels at {len(request.open)} leaves for "
+                f"{request.target.n_outcomes} outcomes are too many to count; give candidates, "
+                "set max_depth, raise gamma, or leave out counts or pairs"
+            ) from None
 
 
 class Work(Protocol[Answer]):
@@ -157,14 +162,6 @@ class Questions:
         """Every so many of the questions."""
         return replace(self, questions=self.questions[first::step])  # type: ignore[type-var]  # dataclasses
 
-    @staticmethod
-    def together(answers: Sequence[list[Any]]) -> list[Any]:
-        """The answers to all questions, from those to some, in order."""
-        found = [None] * sum(map(len, answers))
-        for first, some in enumerate(answers):
-            found[first :: len(answers)] = some
-        return found
-
 
 @dataclass(frozen=True)
 class CountWork(Questions):
@@ -174,7 +171,7 @@ class CountWork(Questions):
 
     def run(self, shard: Shard) -> list[Counts]:
         """Count every request."""
-        return [shard.count(request) for request in self.questions]
+        return list(map(shard.count, self.questions))
 
     def total(self, answers: Sequence[list[Counts]]) -> list[Counts]:
         """Add up what was counted in several shards."""
@@ -198,25 +195,12 @@ class SurveyWork:
         return np.asarray(np.sum(answers, axis=0))
 
 
-def work_in_memory(work: Work[Answer], shards: Iterator[Shard], n_jobs: int) -> Answer:
-    """Do some work on shards, as many at a time as there are threads; a last few share their questions."""
-    totals: list[Answer] = []
-    with map_in_threads(n_jobs) as map_:
-        while few := list(islice(shards, n_jobs)):
-            if n_jobs > len(few) and isinstance(work, Questions):
-                step = -(-n_jobs // len(few))
-                some = [work.some(first, step) for first in range(step)]
-                each = iter(list(map_(lambda one, shard: one.run(shard), some * len(few), _each(few, step))))
-                new: list[Any] = [work.together([next(each) for _ in some]) for _ in few]
-            else:
-                new = list(map_(work.run, few))
-            totals = [work.total([*totals, *new])]
-    return totals[0]
-
-
-def _each(shards: Sequence[Shard], times: int) -> list[Shard]:
-    """Each shard some times."""
-    return [shard for shard in shards for _ in range(times)]
+def in_order(answers: Sequence[list[Any]]) -> list[Any]:
+    """The answers to all questions, from those to every so many of them."""
+    found = [None] * sum(map(len, answers))
+    for first, some in enumerate(answers):
+        found[first :: len(answers)] = some
+    return found
 
 
 def most_targets(requests: Sequence[Request], table_bytes: int) -> int:

@@ -71,7 +71,7 @@ class _Writer:
         """Go on with some sequences."""
         rows, given = chunk.rows, chunk.attributes
         self._labels = tuple(sorted({*rows.labels, END}))
-        self._any_end |= bool(chunk.complete.any())
+        self._any_end |= END in rows.labels
         self._lengths.append(np.diff(rows.offsets))
         if given is not None:
             self._named = given

@@ -398,18 +398,26 @@ class EventSequences(Relabelled):
         if chosen.ndim != 1:
             raise IndexError("sequences are chosen by one number, slice, or flat array")
         places, offsets = chosen_stretches(self.offsets, chosen)
-        ids = self.ids
-        return EventSequences(
+        all_ids = self.ids
+        ids = None if self._ids is None and self._keys is not None else [all_ids[s] for s in chosen]
+        found = EventSequences(
             self.codes[places],
             offsets,
             self.labels,
-            [ids[s] for s in chosen],
+            ids,
             attributes=None if self.attributes is None else self.attributes[chosen],
             moments=None if self.moments is None else self.moments[places],
             weights=None if self.weights is None else self.weights[chosen],
             ends=self.complete[chosen],
             origin=self.origin,
         )
+        return self._keyed(found, chosen)
+
+    def _keyed(self, others: EventSequences, which: IntArray | slice = slice(None)) -> EventSequences:
+        """Other events of the same sequences, or of some, with the keys of these."""
+        if self._keys is not None:
+            object.__setattr__(others, "_keys", np.asarray(self._keys)[which])
+        return others
 
     def with_origin(self, origin: Origin | None) -> EventSequences:
         """The same events, with another account of how they were read."""
@@ -443,8 +451,10 @@ class EventSequences(Relabelled):
         offsets = self.offsets + np.append(0, np.cumsum(self.complete))
         moments = None if self.moments is None else self.moments.with_ends(self.offsets, self.complete)
         about = {**self._of_sequences, "ends": "cut off"}
-        return EventSequences(
-            codes, offsets, labels, self._ids, moments=moments, tied_order=self.tied_order, **about
+        return self._keyed(
+            EventSequences(
+                codes, offsets, labels, self._ids, moments=moments, tied_order=self.tied_order, **about
+            )
         )
 
     def with_attributes(self, attributes: Attributes | None) -> EventSequences:
@@ -453,8 +463,10 @@ class EventSequences(Relabelled):
 
     def _about(self, **about: Any) -> EventSequences:
         about = {"moments": self.moments, **self._of_sequences, **about}
-        return EventSequences(
-            self.codes, self.offsets, self.labels, self._ids, tied_order=self.tied_order, **about
+        return self._keyed(
+            EventSequences(
+                self.codes, self.offsets, self.labels, self._ids, tied_order=self.tied_order, **about
+            )
         )
 
     def _with(
@@ -469,14 +481,16 @@ class EventSequences(Relabelled):
         """The same sequences, with other events."""
         if moments is not None:
             codes, offsets, moments = moments.of_rows(codes, offsets)
-        return EventSequences(
-            codes,
-            offsets,
-            labels,
-            self._ids,
-            moments=moments,
-            tied_order=tied_order,
-            **self._of_sequences,
+        return self._keyed(
+            EventSequences(
+                codes,
+                offsets,
+                labels,
+                self._ids,
+                moments=moments,
+                tied_order=tied_order,
+                **self._of_sequences,
+            )
         )
 
     def with_moments(self, moments: Moments | None) -> EventSequences:

@@ -62,7 +62,7 @@ def read_events(
           labels separated by white space; an empty line is an empty sequence, and the line break at the end
           of the last line begins no other), SPMF text, or an XES log. All but Parquet may
           be packed by gzip or zstd, and in UTF-16 with a byte order mark instead of UTF-8;
-        - ``EventSequences``, returned as they are, or in the vocabulary ``labels``.
+        - ``EventSequences``, returned as they are, or in the vocabulary ``labels``; or a ``CountStore``.
     case, event, order
         The columns of a table that name the sequence, the event's label, and the event's place in its
         sequence. Where they are not given, these names are recognised, in capitals or not:
@@ -185,6 +185,8 @@ def read_events(
         from summarkov.io.jsonl_files import with_told_ends
 
         wanted = with_told_ends(local_name(source), wanted)
+    if hasattr(source, "to_events"):  # a store of events
+        source = source.to_events()
     events = _read(source, wanted, format)
     if not isinstance(source, EventSequences):
         named = local_name(source) if isinstance(source, str | os.PathLike) else TABLE

@@ -6,23 +6,29 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from summarkov.confidence import RateRatio, rate_ratio, widening
 from summarkov.confidence.adjusted import compared_ratios, limits_of_ratios
-from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
+from summarkov.engines import (
+    Bootstrap,
+    CountStore,
+    MemorySource,
+    ReplicatedSource,
+    StateCounts,
+    StatesRequest,
+)
+from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions
 from summarkov.engines.work import CountWork
 from summarkov.errors import SettingError
+from summarkov.events import EventSequences
 from summarkov.explain import Contrast, EdgeDifference, Influence, contrasts_in_table, influence_of
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.models.graph import InfluenceGraph
 from summarkov.settings import check_level
 from summarkov.summaries import BinarySummary, Summary
-
-if TYPE_CHECKING:
-    from summarkov.engines.count_store import CountStore
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
     For each edge the parts are cut in two, an earlier and a later stretch, at every place in turn, and the
     factors of both (see :class:`Influence`), other influencers equal, are compared by the difference of their
     logarithms. The place where they differ most surely is told, with a p-value that allows for all places and
-    all edges (Bonferroni). Counts of parts are those of the store, so little is counted anew.
+    all edges (Bonferroni).
 
     Parameters
     ----------
@@ -117,17 +123,21 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
         An edge has changed if its p-value is at most this.
     """
     check_level("level", level)
-    if len(store.names) < 2:
+    names = store.names
+    if len(names) < 2:
         raise SettingError("a store of at least two parts is needed to tell what changed between them")
     models = [model for model in graph.models_.values() if model.influencers_]
     if not all(model.fitted.summary.by_level for model in models):
         raise SettingError("the edges of these models have no factors; use a BSuMM, OSuMM or CSuMM")
     work = CountWork(tuple(model.fitted.request for model in models))
-    by_part = [store.run_on(name, work) for name in store.names]
+    parts = [store.to_events([name]) for name in names]
+    fractions = any(part.weights is not None and n_fractions(part.weights) for part in parts)
+    scale = FIXED_POINT if fractions else 1
+    by_part = [_of_part(part, scale).recode(graph.labels_).run(work) for part in parts]
     found: dict[tuple[str, str], list[_Place]] = defaultdict(list)
     for at, model in enumerate(models):
         tables = [table for counts in by_part if isinstance(table := counts[at], StateCounts)]
-        for column, outcome, place in _places(tables, store.scale, store.names, len(model.target_)):
+        for column, outcome, place in _places(tables, scale, names, len(model.target_)):
             found[model.influencers_[column], model.target_[outcome]].append(place)
     tests = sum(len(places) for places in found.values())
     changes = []
@@ -136,6 +146,11 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
         p_value = min(1.0, 2 * NormalDist().cdf(-place.apart) * tests)
         changes.append(Change(*names, place.since, *place.before, *place.after, p_value, p_value <= level))
     return Drift(changes, level)
+
+
+def _of_part(events: EventSequences, scale: int) -> MemorySource:
+    weights = np.ones(len(events)) if events.weights is None else events.weights
+    return MemorySource(events, sample_weight=in_units(weights, scale))
 
 
 class _Factor(NamedTuple):

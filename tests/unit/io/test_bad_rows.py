@@ -43,12 +43,7 @@ def streamed(path, memory=2**20, **how):
     """The events, the number of rows that were left out or are duplicates, and the number of ties."""
     how = {"ends": "cut off"} | how  # the ends of cases are no rows of a file
     with sm.scan_events(path, memory=memory, names=True, scratch=path.parent, **how) as source:
-        found = {}
-        name = None
-        for block in source.part().read(2**20):
-            stops = zip(block.offsets[:-1].tolist(), block.offsets[1:].tolist(), strict=True)
-            for name, (start, stop) in zip(block.names.to_pylist(), stops, strict=True):
-                found.setdefault(name, []).extend(source.labels[code] for code in block.codes[start:stop])
+        found = dict(zip(source.ids, source.to_lists(), strict=True))
         return {k: v for k, v in found.items() if v}, source.origin, source.tied_order
 
 

@@ -24,16 +24,17 @@ def learn_and_predict(folder, scratch, out, stage="", how=""):
     import signal
     from pathlib import Path
 
+    from summarkov.models.distribution import prediction_rows
+
     import summarkov as sm
     from summarkov.cli.files import write_rows
-    from summarkov.models.predictions import predict_part
 
     def strike(*told):
         if told[-1] == stage:
             os.kill(os.getpid(), getattr(signal, how))
 
     def rows():
-        for number, part in enumerate(predict_part(graph, source.part())):
+        for number, part in enumerate(prediction_rows(graph.fitted, source)):
             if number == 2:
                 strike("writing")
             yield part
