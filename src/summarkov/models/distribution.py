@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa
 from summarkov.engines import IN_A_ROW, Layout
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
@@ -293,7 +294,10 @@ def prediction_rows(
     """The same as columns, of some sequences at a time: what is predicted at once stays small."""
     for first, last in cuts(events.offsets, most_rows(model)):
         rows = predict_rows(model, events[first:last], unknown)
-        yield {name: column.values for name, column in rows._columns().items()}
+        yield {
+            name: pa.array(column.values, pa.string()) if column.kind is str else column.values
+            for name, column in rows._columns().items()
+        }
 
 
 def most_rows(model: Distribution) -> int:
