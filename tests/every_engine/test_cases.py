@@ -41,15 +41,12 @@ def cases(n=20):
 
 
 def results(data):
-    """All that is learned, resampled, shuffled and compared."""
+    """All that is learned, resampled and shuffled."""
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, false_edges=None)).fit(data)
-    compared = sm.compare(data, models=["chain-0"], targets=["B"], splits=1)
-    lines = [[value for name, value in vars(line).items() if name != "seconds"] for line in compared.lines]
     return (
         graph.edges_,
         graph.confidence(data, n=4),
         graph.order_test(data, n=19),
-        lines,
         [str(model.table_) for model in graph.models_.values()],
     )
 

@@ -229,13 +229,9 @@ def test_what_is_drawn_does_not_depend_on_the_layout(spark, monkeypatch):
         events = sm.read_events(table)
         graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(events)
         sure = graph.confidence(events, n=10)
-        compared = sm.compare(events, models=["chain-0", "chain-1"])
         for some, partitions in ((table, 1), (mixed, 3)):
             with sm.scan_spark(spark.createDataFrame(some), partitions=partitions) as source:
                 assert graph.confidence(source, n=10) == sure
-                again = sm.compare(source, models=["chain-0", "chain-1"])
-                for one, other in zip(again.lines, compared.lines, strict=True):
-                    assert {**vars(one), "seconds": 0} == {**vars(other), "seconds": 0}
 
 
 def test_the_joint_model_is_that_of_memory(spark):

@@ -35,7 +35,7 @@ MOST_STRATA = 50
 class Shuffles:
     """``n`` times the same sequences, the events of an influencer moved against the others at random.
 
-    Events move only inside of blocks of ``within`` positions of their sequence, or of that much time from its
+    Events move only inside blocks of ``within`` positions of their sequence, or of that much time from its
     first event on; with None in the whole
     sequence. The first ``kept`` positions of each stay where they are, and so do times. How far they move
     follows from the seed, the number of the replicate and the key of the sequence alone, so wherever a
@@ -92,7 +92,8 @@ class Moved:
 
     ``positions[stratum]``, and of each replicate ``with_[b, stratum]``, the positions with the influencer in
     their window, ``hits_with[b, stratum]`` and ``hits[b, stratum]``; the events of the influencer, and those
-    in sequences of no more than one block.
+    in sequences of no more than one block. A stratum tells apart events that are in their window just as the
+    target is in it (and so all hits), and others: see :meth:`merged` and :meth:`alike`.
     """
 
     keys: IntArray
@@ -116,15 +117,39 @@ class Moved:
     def hits(self) -> IntArray:
         return np.asarray(self.counts[:, 3::3].T)
 
+    def merged(self, n_labels: int) -> Moved:
+        """All events in the strata of a question with that many labels."""
+        keys = (self.keys >> (n_labels + 1) << n_labels) | (self.keys & ((1 << n_labels) - 1))
+        return _summed(keys, self.counts, self.influencers, self.in_one_block)
+
+    def alike(self, n_labels: int) -> Moved:
+        """The events that are not hits; those in their window just as the target is count as hits."""
+        counts, is_alike = self.counts.copy(), (self.keys >> n_labels & 1)[:, None]
+        counts[:, 0] -= self.counts[:, 3]
+        counts[:, 1::3] -= self.counts[:, 2::3]
+        counts[:, 2::3] = counts[:, 1::3] * is_alike
+        counts[:, 3::3] = counts[:, :1] * is_alike
+        return replace(self, counts=counts).merged(n_labels)
+
     @classmethod
     def total(cls, some: Sequence[Moved]) -> Moved:
         """Add up what was counted in several places."""
         if len(some) == 1:
             return some[0]
-        keys, row = np.unique(np.concatenate([one.keys for one in some]), return_inverse=True)
-        counts = np.zeros((len(keys), some[0].counts.shape[1]), np.int64)
-        np.add.at(counts, row, np.concatenate([one.counts for one in some]))
-        return cls(keys, counts, sum(one.influencers for one in some), sum(one.in_one_block for one in some))
+        keys, counts = (
+            np.concatenate(each) for each in zip(*((one.keys, one.counts) for one in some), strict=True)
+        )
+        return _summed(
+            keys, counts, sum(one.influencers for one in some), sum(one.in_one_block for one in some)
+        )
+
+
+def _summed(keys: IntArray, counts: IntArray, influencers: int, in_one_block: int) -> Moved:
+    """Rows of one key added up."""
+    order = np.argsort(keys, kind="stable")
+    unique, first = np.unique(keys[order], return_index=True)
+    summed = np.add.reduceat(counts[order], first, axis=0) if len(first) else counts
+    return Moved(unique, summed, influencers, in_one_block)
 
 
 def position_strata(reach: int | None) -> tuple[int, ...]:

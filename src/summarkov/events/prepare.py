@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from summarkov.errors import DataError, SettingError, UnknownLabelError, nearest
-from summarkov.events.moments import Moments
+from summarkov.events.moments import Moments, positions_in
 from summarkov.events.vocabulary import (
     Label,
     Unknown,
@@ -285,6 +285,17 @@ class Relabelled(ABC):
                 "repeats can be left out where events come one after the other, and some here happen together"
             )
         return self.only_rows(not_repeated(self.codes, self.offsets))
+
+    def drop_first(self) -> Self:
+        """Leave out the first event of every sequence, such as a registration with which all of them begin.
+
+        Events that happened together with it go, too.
+
+        >>> from summarkov import EventSequences
+        >>> EventSequences.from_lists([["register", "a", "b"], ["register"]]).drop_first().to_lists()
+        [['a', 'b'], []]
+        """
+        return self.only_rows(positions_in(self.offsets, self.moments) > 1)
 
     def only_rows(self, keep: BoolArray) -> Self:
         """The events that are kept; a tick of which none is goes."""

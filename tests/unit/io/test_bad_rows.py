@@ -275,8 +275,8 @@ def test_each_has_a_line_with_the_option_that_mends_it(tmp_path):
         "input",
         "1 row is a duplicate: same case, event and 'time' as an earlier row; drop_duplicates=True "
         "(--drop-duplicates) leaves it out",
-        "every sequence begins with 'go': that it stands first is no influence; order_test (--order-test) "
-        "allows for that, and events.restrict leaves it out",
+        "every sequence begins with 'go': that it stands first is no influence; drop_first (--drop-first) "
+        "leaves it out",
     ]
     for command in (["describe"], ["learn", "--no-order-test"]):
         told = CliRunner().invoke(app, [*command, str(path), "--missing", "skip"]).stdout
@@ -286,7 +286,8 @@ def test_each_has_a_line_with_the_option_that_mends_it(tmp_path):
             "Hint: 1 row is a duplicate: same case, event and 'time' as an earlier row; --drop-dup" in words
         )
         assert (
-            "Hint: every sequence begins with 'go': that it stands first is no influence; --order-" in words
+            "Hint: every sequence begins with 'go': that it stands first is no influence; --drop-first"
+            in words
         )
     arguments = ["describe", str(path), "--missing", "skip", "--drop-duplicates", "--json"]
     found = json.loads(CliRunner().invoke(app, arguments).stdout)

@@ -24,10 +24,9 @@ def learn_and_predict(folder, scratch, out, stage="", how=""):
     import signal
     from pathlib import Path
 
-    from summarkov.models.distribution import prediction_rows
-
     import summarkov as sm
     from summarkov.cli.files import write_rows
+    from summarkov.models.distribution import prediction_rows
 
     def strike(*told):
         if told[-1] == stage:
