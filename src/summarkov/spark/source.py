@@ -438,6 +438,10 @@ class SparkSource(EventSource):
         """Begin every sequence with one more event; see :meth:`map_labels`."""
         return self._then(methodcaller("add_start", label))
 
+    def drop_first(self) -> SparkSource:
+        """Leave out the first event of every sequence; see :meth:`map_labels`."""
+        return self._then(methodcaller("drop_first"))
+
     def without_ends(self) -> SparkSource:
         """The same sequences, all of them taken for cut off."""
         if not self._prepared.has_ends:
