@@ -18,9 +18,9 @@ from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, cuts, recoded
 from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown, label_text
 from summarkov.frames import MOST, Column, Sheet, Tabular
-from summarkov.io import read_events
-from summarkov.io.case_attributes import cuts_of
 from summarkov.kernels import Index
+from summarkov.read import read_events
+from summarkov.read.case_attributes import cuts_of
 from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories, flat
 from summarkov.summaries import Summary

@@ -20,7 +20,6 @@ from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Unknown
 from summarkov.explain import Explanation
 from summarkov.frames import MOST, Sheet
-from summarkov.io import read_events
 from summarkov.models.bootstrap import bootstrap
 from summarkov.models.distribution import next_places, read_new_events
 from summarkov.models.edges import Edges
@@ -45,6 +44,7 @@ from summarkov.models.outcome_edges import case_columns, in_cases, is_the_outcom
 from summarkov.models.parameters import Parameters, codes_of
 from summarkov.models.saving import Saved, models_document
 from summarkov.models.tree import TreeSuMM
+from summarkov.read import read_events
 from summarkov.settings import Duration, Progress, check_whole, seed_of
 from summarkov.typing import FloatArray
 from summarkov.wording import number, percent, plural

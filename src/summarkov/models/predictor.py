@@ -12,7 +12,6 @@ import numpy.typing as npt
 from summarkov.engines import Layout
 from summarkov.events.vocabulary import Unknown
 from summarkov.explain import Shown
-from summarkov.io import read_events
 from summarkov.models.distribution import (
     OTHER,
     Distribution,
@@ -31,6 +30,7 @@ from summarkov.models.evaluating import Evaluation, evaluate
 from summarkov.models.measures import measure
 from summarkov.models.parameters import Parameters
 from summarkov.models.saving import Saved
+from summarkov.read import read_events
 from summarkov.settings import Progress
 from summarkov.typing import FloatArray
 
