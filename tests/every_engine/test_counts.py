@@ -332,3 +332,8 @@ def test_rare_targets_are_counted_as_in_the_table_of_all(kind, lookback, n_jobs)
         for target in rare:
             (alone,) = source.count([CandidatesRequest(summary, influencers, target, others)])
             assert_same(alone, JointCounts(whole, joint).narrow(target))
+
+
+def test_a_sequence_of_too_many_rows_is_refused():
+    with mock.patch.object(work, "MOST_ROWS", 3), pytest.raises(TooLargeError, match="a sequence has 4 rows"):
+        sm.BSuMM("A").fit([["A", "B", "A", "B"]])
