@@ -30,7 +30,7 @@ from strategies import (
     weights_of,
 )
 from summarkov import kernels
-from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest, Target
+from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest, Target, work
 from summarkov.engines.counts import JointCounts, joined_tables
 from summarkov.engines.requests import join
 from summarkov.errors import SettingError, TooLargeError
@@ -336,4 +336,6 @@ def test_rare_targets_are_counted_as_in_the_table_of_all(kind, lookback, n_jobs)
 
 def test_a_sequence_of_too_many_rows_is_refused():
     with mock.patch.object(work, "MOST_ROWS", 3), pytest.raises(TooLargeError, match="a sequence has 4 rows"):
-        sm.BSuMM("A").fit([["A", "B", "A", "B"]])
+        MemorySource(EventSequences.from_lists([["A", "B", "A", "B"]])).count(
+            [StatesRequest(Spec("binary", 2).summary(), (), Target((0,), 2))]
+        )
