@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
-from summarkov.cli.printing import new_table, print_json, progress, results
 
 from paper import calibration as study
 from paper import claims as checks
 from paper import reproduction, text_evidence
 from summarkov.cli.errors import Commands
-from summarkov.cli.files import check_result_file, going_on, save_result
-from summarkov.cli.options import Jobs, Json
+from summarkov.cli.files import check_output, going_on, json_text, suffix_of, write_text
+from summarkov.cli.options import command
+from summarkov.cli.page import Document, Headline, Line, Part, Raw, Table, progress, shown
 from summarkov.wording import visible
 
 app = typer.Typer(
@@ -27,93 +25,87 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-PageFile = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
-
 
 @app.command()
-def reproduce(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="The folder of the paper's data sets (NAME.train.jsonl, ...)."),
-    ],
-    lstm: Annotated[
-        bool, typer.Option("--lstm", help="The LSTM too (needs PyTorch; an hour or so).")
-    ] = False,
-    boosting: Annotated[
-        bool, typer.Option("--boosting", help="Gradient boosting too (not in the paper; half an hour or so).")
-    ] = False,
-    output_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Save the report as .md or .json. An interrupted run goes on where it stopped when it is "
-            "started again.",
-        ),
-    ] = None,
-    jobs: Jobs = -1,
-    json: Json = False,
-) -> None:
-    """Work out every table of the paper that can be, and say how far it is from the published one."""
-    check_result_file(output_file)
-    with going_on(output_file) as checkpoint, progress("Reproducing", 1, "models") as advance:
+@command
+def reproduce(given: Any) -> Document:
+    """Work out every table of the paper that can be, and say how far it is from the published one.
+
+    Options:
+    folder:DIR  The folder of the paper's data sets (NAME.train.jsonl, ...). (required)
+    --lstm  The LSTM too (needs PyTorch; an hour or so).
+    --boosting  Gradient boosting too (not in the paper; half an hour or so).
+    --output -o FILE  Save the report as .md or .json. An interrupted run goes on where it stopped when it is
+        started again.
+    --jobs -j N  Threads; -1 for one per core. [default: -1]
+    <json>
+    """
+    output = given.output
+    check_output(output, endings=".json or .md")
+    with going_on(output) as checkpoint, progress("Reproducing", 1, "models") as advance:
         report = reproduction.reproduce(
-            folder, lstm=lstm, boosting=boosting, checkpoint=checkpoint, progress=advance, n_jobs=jobs
+            given.folder,
+            lstm=given.lstm,
+            boosting=given.boosting,
+            checkpoint=checkpoint,
+            progress=advance,
+            n_jobs=given.jobs,
         )
-    if json:
-        print_json(report.to_dict())
-    else:
-        _print_report(results(), report)
-    if output_file is not None:
-        save_result(output_file, report)
-        if not json:
-            results().print_line(f"Saved {output_file}")
+
+    def save() -> Iterator[Part]:
+        if output is not None:
+            is_markdown = suffix_of(output) == ".md"
+            write_text(output, report.to_markdown() if is_markdown else json_text(report.to_dict()))
+            yield Line(f"Saved {shown(output)}")
+
+    return Document(report.to_dict, _sections(report), save)
 
 
-@app.command()
-def calibration(page: PageFile = Path("docs/calibration.md")) -> None:
-    """Simulate graphs that are known, and say how often edges that we call sure are true (some minutes)."""
-    with progress("Learning", 1, "graphs") as advance:
-        page.write_text(study.page(advance), encoding="utf-8")
-
-
-@app.command()
-def claims(page: PageFile = Path("docs/claims.md")) -> None:
-    """Check what is said of edges against counts by hand, and how often intervals hold the truth."""
-    page.write_text(checks.page(), encoding="utf-8")
-
-
-@app.command()
-def text(
-    documents: Annotated[Path, typer.Argument(metavar="FILE", help="Documents, such as the Beige Book.")],
-    concepts: Annotated[
-        Path | None,
-        typer.Option(
-            "--concepts", metavar="FILE", help="Label 10,000 sentences with these concepts instead."
-        ),
-    ] = None,
-) -> None:
-    """Print the numbers of docs/text.md: topics and graphs of documents, and how stable they are."""
-    for part in text_evidence.measured(documents, concepts):
-        typer.echo(part)
-
-
-def _print_report(console: Console, report: reproduction.Report) -> None:
+def _sections(report: reproduction.Report) -> Iterator[Part]:
     for section in report.sections:
-        console.print(Text(section.title, style="bold"))
-        console.print(Text(section.about))
-        console.print()
-        table = new_table()
-        for heading in section.headings:
-            table.add_column(heading, overflow="fold")
-        for row in section.rows:
-            table.add_row(*(Text(visible(cell)) for cell in row))
-        console.print(table)
+        yield Headline(section.title)
+        yield section.about
+        yield ""
+        yield Table([f"*{each}" for each in section.headings], [[*map(visible, row)] for row in section.rows])
         for note in section.notes:
-            console.print()
-            console.print(Text(note))
-        console.print()
+            yield ""
+            yield note
+        yield ""
+
+
+@app.command()
+@command
+def calibration(given: Any) -> None:
+    """Simulate graphs that are known, and say how often edges that we call sure are true (some minutes).
+
+    Options:
+    --output -o FILE  The page to write. [default: docs/calibration.md]
+    """
+    with progress("Learning", 1, "graphs") as advance:
+        given.output.write_text(study.page(advance), encoding="utf-8")
+
+
+@app.command()
+@command
+def claims(given: Any) -> None:
+    """Check what is said of edges against counts by hand, and how often intervals hold the truth.
+
+    Options:
+    --output -o FILE  The page to write. [default: docs/claims.md]
+    """
+    given.output.write_text(checks.page(), encoding="utf-8")
+
+
+@app.command()
+@command
+def text(given: Any) -> Document:
+    """Print the numbers of docs/text.md: topics and graphs of documents, and how stable they are.
+
+    Options:
+    documents:FILE  Documents, such as the Beige Book. (required)
+    --concepts FILE  Label 10,000 sentences with these concepts instead.
+    """
+    return Document(dict, (Raw(each) for each in text_evidence.measured(given.documents, given.concepts)))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -205,4 +206,5 @@ def order_worlds(graphs: int = 20, replicates: int = 200, names: Iterable[str] =
 if __name__ == "__main__":
     import sys
 
-    order_worlds(*map(int, sys.argv[1:3]), *([sys.argv[3].split(";")] if len(sys.argv) > 3 else []))
+    given: list[Any] = [int(each) for each in sys.argv[1:3]]
+    order_worlds(*given, *(each.split(";") for each in sys.argv[3:4]))

@@ -152,7 +152,8 @@ def ask(contender: str, predictor: Predictor, events: EventSequences, target: st
     sequence = np.repeat(np.arange(len(events)), events.lengths)
     if events.moments is not None:
         sequence = sequence[events.moments.starts]
-    return Answer(p, occurred, np.bincount(sequence, weights=logs(p, occurred), minlength=len(events)))
+    per_sequence = np.bincount(sequence, weights=logs(p, occurred), minlength=len(events))
+    return Answer(p, occurred, per_sequence.astype(np.float64, copy=False))
 
 
 def log_likelihoods(

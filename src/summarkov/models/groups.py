@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -28,18 +28,6 @@ from summarkov.typing import BoolArray, FloatArray
 MOST_GROUPS = 20
 
 
-@overload
-def compare_groups(
-    model: SummaryModel, first: Any, second: Any, *, by: None = None, **settings: Any
-) -> GroupComparison: ...
-
-
-@overload
-def compare_groups(
-    model: SummaryModel, first: Any, second: None = None, *, by: str | Sequence[str], **settings: Any
-) -> SeveralGroups: ...
-
-
 def compare_groups(
     model: SummaryModel,
     first: Any,
@@ -55,7 +43,7 @@ def compare_groups(
     level: float = 0.95,
     n_jobs: int | None = None,
     progress: Progress = None,
-) -> GroupComparison | SeveralGroups:
+) -> Any:
     r"""Learn the same graph from two groups of sequences, or several, and say which labels and edges differ.
 
     Labels come first: in which share of the sequences each occurs, and its share of all events. Then edges: a

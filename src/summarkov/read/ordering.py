@@ -242,9 +242,9 @@ def repeated(codes: npt.NDArray[np.integer], tied: BoolArray) -> BoolArray:
     [False, False, True, False]
     """
     found = np.zeros(len(codes), bool)
-    rows = np.flatnonzero(tied | np.append(tied[1:], False)) if tied.any() else []
-    if not len(rows):
+    if not tied.any():
         return found
+    rows = np.flatnonzero(tied | np.append(tied[1:], False))
     place, labels = np.cumsum(~tied)[rows], codes[rows]
     order = np.lexsort((labels, place))  # which is stable
     found[rows[order[1:]]] = (np.diff(place[order]) == 0) & (np.diff(labels[order]) == 0)

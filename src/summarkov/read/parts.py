@@ -120,8 +120,8 @@ class Part:
         backwards: int = 0,
     ) -> EventSequences:
         """All events, in memory; ``texts`` are the labels of the codes."""
-        codes, labels = settle(self.codes, texts, wanted.labels)
-        found = replace(self, codes=codes).finish(wanted, left_out, source)
+        settled, labels = settle(self.codes, texts, wanted.labels)
+        found = replace(self, codes=settled).finish(wanted, left_out, source)
         origin = origin_of(chosen, left_out, found.ties.case, backwards)
         if found.late is not None:
             since = np.datetime64(found.late[1], self.kinds[0].unit)

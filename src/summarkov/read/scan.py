@@ -6,7 +6,7 @@ import os
 import pickle
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ from summarkov.read.tables import TableFiles
 from summarkov.read.ticks import Order, Ties, as_column, refuse_no_order, warn_of_ties
 from summarkov.read.wanted import Reading, Wanted
 from summarkov.settings import is_whole, reporter
-from summarkov.typing import HashArray, IntArray
+from summarkov.typing import CodeArray, HashArray
 
 #: ``progress(done, total, what)``: how far reading (bytes) or grouping (rows) has come; or True.
 Progress = Callable[[int, int, str], None] | bool | None
@@ -305,7 +305,7 @@ class _Scan:
 
     def _again(self, parts: Iterator[Part]) -> Iterator[Part]:
         """The same with final codes, once all labels and values are known; meanwhile they are in a file."""
-        path, n, values = self.folder / "parts", 0, list[dict[str, Encoded]]()
+        path, n, values = self.folder / "parts", 0, list[Mapping[str, Encoded]]()
         with open(path, "wb") as file:
             for part in parts:
                 pickle.dump(part, file)
@@ -385,7 +385,9 @@ class _Scan:
                 parts.append({name: Encoded(found, self.values[name].texts) for name, found in codes.items()})
         return {name: _joined([each[name] for each in parts]) for name in self._attributes}
 
-    def _part(self, table: pa.Table, order: Order, kinds: Sequence[pa.DataType], translate: IntArray) -> Part:
+    def _part(
+        self, table: pa.Table, order: Order, kinds: Sequence[pa.DataType], translate: CodeArray
+    ) -> Part:
         first = numpy_of(table.column("f"))
         starts = np.flatnonzero(np.append(True, first[1:] != first[:-1]))
         keys = [table.column(f"k{at}") for at in range(len(order.columns))]

@@ -93,7 +93,7 @@ def _finished(log: _Log, named: tuple[str, ...]) -> EventSequences:
     order, columns = Order(named, wanted, "event"), [as_column(places) for places in log.places[: len(named)]]
     order.look(columns, log.path)
     keys, kinds = order.read(columns, log.path)
-    backwards, moved = 0, slice(None)
+    backwards, moved = 0, np.arange(len(part.codes))
     if not named and log.places and None not in log.places[0]:
         keys = _times(log)
         backwards = count_falls(keys, starts) if keys else 0

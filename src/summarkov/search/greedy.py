@@ -340,6 +340,6 @@ def _best_moves(scores: FloatArray, before: FloatArray) -> tuple[list[int], Floa
 
 def _first_better(scores: FloatArray, before: FloatArray) -> tuple[list[int], FloatArray, list[bool]]:
     """The first move of each row that improves, its score, and whether there is one."""
-    better = improves(scores, before[:, None])
+    better = np.asarray(improves(scores, before[:, None]))
     first, found = better.argmax(axis=1), better.any(axis=1)
-    return first.tolist(), scores[np.arange(len(first)), first], [bool(each) for each in found]
+    return first.tolist(), scores[np.arange(len(first)), first], np.asarray(found).tolist()
