@@ -24,7 +24,15 @@ from summarkov.confidence import (
 )
 from summarkov.confidence.order import RATE, AgainstShuffled
 from summarkov.engines import CountSource, Layout
-from summarkov.engines.shuffles import MOST_STRATA, Moved, OrderQuestion, Shuffles, count_moved, longest_reach
+from summarkov.engines.shuffles import (
+    MOST_STRATA,
+    Moved,
+    OrderQuestion,
+    Shuffles,
+    count_moved,
+    full_stratum,
+    longest_reach,
+)
 from summarkov.errors import SettingError
 from summarkov.events.vocabulary import END
 from summarkov.explain import Influence
@@ -82,7 +90,7 @@ def order_test(
         within = None if reach is None else _TIMES * reach
     shuffles = Shuffles(int(n), int(seed), within, _KEPT)
     n_pairs = sum(map(_n_candidates, models))
-    test = _Test(source, shuffles, n_pairs)
+    test = _Test(source, shuffles, n_pairs, full_stratum(reach))
     found, alone = test.edges(edges, reporter(progress))
     found = test.with_remainders(edges, found)
     short = _short_scale(reach, within)
@@ -262,6 +270,7 @@ class _Test:
     source: CountSource
     shuffles: Shuffles
     n_pairs: int
+    full: int  # from which stratum of positions on windows are full
 
     def _against(
         self,
@@ -308,7 +317,7 @@ class _Test:
         """
         ratios = against_shuffled(self._sums(counted, widths, [False] * len(counted)))
         shifts = against_shuffled(
-            _joined([self._sums_of(m.alike(w)) for m, w in zip(counted, widths, strict=True)])
+            _joined([self._sums_of(m.alike(w, self.full)) for m, w in zip(counted, widths, strict=True)])
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             is_large = np.abs(np.log(shifts.ratio)) > _SHIFT * np.log(ratios.high / ratios.low)
@@ -317,7 +326,9 @@ class _Test:
     def _sums(self, counted: Sequence[Moved], widths: Sequence[int], restricted: Sequence[bool]) -> Sums:
         """The sums of each edge in each shuffle."""
         each = zip(counted, widths, restricted, strict=True)
-        return _joined([self._sums_of(moved if apart else moved.merged(n)) for moved, n, apart in each])
+        return _joined(
+            [self._sums_of(one.apart(n, self.full) if apart else one.merged(n)) for one, n, apart in each]
+        )
 
     def _sums_of(self, moved: Moved) -> Sums:
         hits, n = moved.hits_with / self.source.scale, moved.with_ / self.source.scale
