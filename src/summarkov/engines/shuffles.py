@@ -182,10 +182,10 @@ def position_strata(reach: int | None) -> tuple[int, ...]:
 def full_stratum(reach: int | None) -> int:
     """The first stratum of positions that are more than twice as far from the start as windows reach.
 
-    >>> full_stratum(5), position_strata(5)[full_stratum(5) - 1]
-    (6, 10)
+    >>> [position_strata(reach)[full_stratum(reach) - 1] for reach in (1, 3, 5)]  # up to here they are not
+    [5, 7, 10]
     """
-    return 1 << 30 if reach is None else sum(end <= 2 * reach for end in position_strata(reach))
+    return 1 << 30 if reach is None else 1 + sum(end < 2 * reach for end in position_strata(reach))
 
 
 def longest_reach(windows: Sequence[Reach]) -> int | None:

@@ -312,8 +312,8 @@ class _Test:
         Where labels excite themselves, those in the window come again, and Z takes places of the window. So Z
         makes all that is not in the window more likely, the target among it. That shows in the other events:
         with Z, more or fewer of them are in their window just as the target is. Comparing only with these is
-        free of it, but leaves fewer to compare with. So it is done where the shift is large beside what is
-        known of the ratio.
+        free of it, but leaves fewer to compare with, and needs full windows. So it is done where the shift is
+        large beside what is known of the ratio, and most positions are beyond the first two windows.
         """
         ratios = against_shuffled(self._sums(counted, widths, [False] * len(counted)))
         shifts = against_shuffled(
@@ -321,7 +321,11 @@ class _Test:
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             is_large = np.abs(np.log(shifts.ratio)) > _SHIFT * np.log(ratios.high / ratios.low)
-        return [bool(each) for each in is_large]
+        mostly_late = [
+            2 * one.apart(n, self.full).positions.sum() >= one.positions.sum()
+            for one, n in zip(counted, widths, strict=True)
+        ]
+        return [bool(large and late) for large, late in zip(is_large, mostly_late, strict=True)]
 
     def _sums(self, counted: Sequence[Moved], widths: Sequence[int], restricted: Sequence[bool]) -> Sums:
         """The sums of each edge in each shuffle."""
