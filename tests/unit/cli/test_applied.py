@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import SettingError
-from summarkov.io.case_attributes import cuts_of
+from summarkov.read.case_attributes import cuts_of
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -68,7 +68,7 @@ def test_ticks_attributes_and_times_are_told_apart(folder: Path) -> None:
     assert "look-back 1h or 6h or 1d" in told
     assert "dose → relief 6h" in " ".join(told.split())
     assert "'6h'" not in told
-    assert "Back: how far back it is looked for." in " ".join(told.split())
+    assert "Back: how far back it is looked for" in " ".join(told.split())
 
 
 def test_a_model_knows_how_its_events_were_read(folder: Path) -> None:
