@@ -8,8 +8,8 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.io.files import FORMATS
-from summarkov.io.ticks import Gap
+from summarkov.read.files import FORMATS
+from summarkov.read.ticks import Gap
 from summarkov.scores.scorer import SCORES
 from summarkov.search import SEARCHES
 from summarkov.text import text_events

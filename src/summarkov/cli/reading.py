@@ -84,7 +84,7 @@ class Reading:
 
     def as_learned(self, layout: Layout) -> Reading:
         """The same, with what the data had that a model was learned from, where nothing else is asked for."""
-        from summarkov.io.case_attributes import cuts_of
+        from summarkov.read.case_attributes import cuts_of
 
         given, cuts = self.given, cuts_of(layout.attributes)
         named = {text.rpartition("=")[0] for text in given.cut or ()}
@@ -106,7 +106,7 @@ class Reading:
 
     def events(self, path: Path) -> EventSequences:
         """Read events as they are, but for sessions."""
-        from summarkov.io import read_events
+        from summarkov.read import read_events
 
         with reporting(), working(f"Reading {shown(path)}"):
             return read_events(path, **self.columns)
@@ -146,7 +146,7 @@ class Reading:
         if not self.streams(path):
             yield self.events(path)
             return
-        from summarkov.engines import scan_events
+        from summarkov.read import scan_events
 
         how: dict[str, Any] = {**self.columns, "memory": bytes_of(self.given.memory)}
         with ExitStack() as opened:
@@ -215,8 +215,8 @@ def _number_or_text(given: str | None) -> float | str | None:
 
 def read_map(path: Path) -> dict[str, str]:
     """Read what labels become."""
-    from summarkov.io.addresses import name_of
-    from summarkov.io.files import text_lines
+    from summarkov.read.addresses import name_of
+    from summarkov.read.files import text_lines
     from summarkov.store import first_repeated
 
     text = "\n".join(line for _, line in text_lines(name_of(path), expected="a map of labels"))

@@ -19,14 +19,14 @@ from summarkov.errors import SettingError, SummarkovError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin
 from summarkov.events.ends import AskedEnds
-from summarkov.io import read_events
-from summarkov.io.case_attributes import CaseTable
-from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
-from summarkov.io.date_formats import family_of, is_text
-from summarkov.io.encoding import Encoded, caseless_rows, encode_some
-from summarkov.io.rows import changes, text_of
-from summarkov.io.ticks import refuse_no_order
-from summarkov.io.wanted import Wanted
+from summarkov.read import read_events
+from summarkov.read.case_attributes import CaseTable
+from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
+from summarkov.read.date_formats import family_of, is_text
+from summarkov.read.encoding import Encoded, caseless_rows, encode_some
+from summarkov.read.rows import changes, text_of
+from summarkov.read.ticks import refuse_no_order
+from summarkov.read.wanted import Wanted
 from summarkov.spark.session import FRAME, check_frame, exceptions
 from summarkov.spark.session import functions as f
 

@@ -16,8 +16,8 @@ from summarkov.errors import SettingError, SummarkovError
 from summarkov.events import EventSequences
 from summarkov.events.rows import cut_between_sequences, recoded
 from summarkov.events.vocabulary import Unknown, check_unknown
-from summarkov.io import read_events
 from summarkov.models.predictor import Predictor, Residual, column_names, likeliest
+from summarkov.read import read_events
 from summarkov.settings import check_whole
 from summarkov.spark.frames import Frame, ReadShard, retold
 from summarkov.spark.session import FRAME, job, map_partitions, types

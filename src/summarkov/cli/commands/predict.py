@@ -41,10 +41,10 @@ from summarkov.wording import number, percent, plural, visible, whole
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
-    from summarkov.io.write import Rows
     from summarkov.models import LabelSets, OutcomeModel
     from summarkov.models.evaluating import Evaluation
     from summarkov.models.open_cases import OpenPredictions
+    from summarkov.read.write import Rows
 
 #: Rows to show where they are not saved.
 _PREVIEW = 10
