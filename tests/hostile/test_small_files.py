@@ -15,8 +15,8 @@ from fuzz import CORPUS
 import summarkov as sm
 from summarkov.cli.reading import read_map
 from summarkov.errors import DataError, SettingError, StoreError, SummarkovError, nearest
-from summarkov.models.predictions import table_names
 from summarkov.simulate import Dynamics
+from summarkov.spark.predict import table_names
 from summarkov.store import Node, _no_repeats, read_document
 from summarkov.summaries import CountSummary, OrdinalSummary
 from summarkov.text import TopicModel, load_topics

@@ -219,7 +219,7 @@ def read_joint(document: Node, target: Target, settings: dict[str, Any]) -> Fitt
     targets = tuple(labels[code] for code in target.codes)
     return FittedJoint(
         summary=summary,
-        vocabulary=labels,
+        labels=labels,
         features=features,
         **_read_outcomes(document["outcomes"], settings, labels, features),
         last=_read_contexts(document["last_labels"], labels, target.n_outcomes)

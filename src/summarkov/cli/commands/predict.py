@@ -39,7 +39,6 @@ from summarkov.errors import DataError, SettingError, nearest
 from summarkov.wording import number, percent, plural, visible, whole
 
 if TYPE_CHECKING:
-    from summarkov.engines import EventSource
     from summarkov.events import EventSequences
     from summarkov.models import LabelSets, OutcomeModel
     from summarkov.models.evaluating import Evaluation
@@ -178,14 +177,14 @@ def _rows(
     return Document(dict, [*preview, *promise])
 
 
-def _predictions(fitted: Any, events: EventSequences | EventSource, unknown: str) -> Iterator[dict[str, Any]]:
+def _predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows, some of them at a time."""
     from summarkov.events.vocabulary import check_unknown
-    from summarkov.models.predictions import prediction_rows
+    from summarkov.models.distribution import prediction_rows
 
     done = 0
     with progress("Predicting", events.n_events, "events") as advance:
-        for columns in prediction_rows(fitted, events, check_unknown(unknown)):
+        for columns in prediction_rows(fitted.fitted, events, check_unknown(unknown)):
             yield columns
             done += len(columns["position"])
             advance(done, events.n_events)
