@@ -20,11 +20,11 @@ from summarkov.engines.messages import keep_answer, kept_answer, question_name
 from summarkov.engines.parts import KnownPart, SeveralParts, among_others, refuse_more, refuse_unlike
 from summarkov.engines.source import EventSource
 from summarkov.engines.work import Answer, CountWork, Part, Work, threads
-from summarkov.errors import DataError, SettingError, StoreError
+from summarkov.errors import DataError, SettingError, StoreError, place
 from summarkov.events import EventSequences
 from summarkov.events.prepare import RARE
 from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, vocabulary_of
-from summarkov.store import Node, check_seal, read_document, write_sealed
+from summarkov.store import check_seal, checked, read_document, write_sealed
 from summarkov.typing import BoolArray, HashArray
 
 #: What a store calls itself, and the version of the files of one that has held weights; else it is 1.
@@ -94,7 +94,9 @@ class CountStore(SeveralParts):
     def _open(self) -> None:
         """Read what the store says of itself."""
         try:
-            self._says = _read(read_document(self.folder / "store.json"))
+            name, said = read_document(self.folder / "store.json")
+            with place(name):
+                self._says = _read(said)
             folders = [self.folder / part["folder"] for part in self._says["parts"]]
             self._sources = [read_part(folder, self.memory, self.n_jobs) for folder in folders]
         except (OSError, StoreError) as problem:
@@ -275,26 +277,30 @@ class CountStore(SeveralParts):
         return filled if weights is None else filled & (weights > 0)
 
 
-def _read(said: Node) -> dict[str, Any]:
+#: What a store says of itself.
+_SAID: dict[str, Any] = {
+    "version": int,
+    "labels": list[str] | None,
+    "new_labels": NewLabels,
+    "parts": list[dict[str, str]],
+    "waiting": dict[str, list[str]],
+}
+
+
+def _read(said: Any) -> dict[str, Any]:
     """What a store says of itself; refused unless a store could have written it."""
-    if said["format"].value != _FORMAT or said["version"].value not in (1, _WITH_WEIGHTS):
-        said["version"].wrong("1 or 2, the versions of stores")
-    parts = [{each: part[each].text() for each in ("name", "folder")} for part in said["parts"].list()]
-    for each in ("name", "folder"):
-        if len({part[each] for part in parts}) < len(parts):
-            said["parts"].wrong(f"a {each} of its own for each part")
-    for part, node in zip(parts, said["parts"].list(), strict=True):
-        if not _FOLDER.fullmatch(part["folder"]):  # nor a way out of the store
-            node["folder"].wrong("the name of a folder that a store has made")
-    found = {
-        "version": said["version"].count(),
-        "labels": None
-        if said["labels"].value is None
-        else sorted({node.text() for node in said["labels"].list()}),
-        "new_labels": said["new_labels"].one_of(get_args(NewLabels)),
-        "parts": parts,
-        "waiting": {name: [n.text() for n in node.list()] for name, node in said["waiting"].items()},
-    }
+    found = {name: checked(said, dict[str, Any]).get(name) for name in (*_SAID, "format")}
+    if found.pop("format") != _FORMAT or found["version"] not in (1, _WITH_WEIGHTS):
+        raise StoreError.expected("'version' 1 or 2, the versions of stores", found["version"])
+    for name, kind in _SAID.items():
+        with place(f".{name}"):
+            found[name] = checked(found[name], kind)
+    for name in ("name", "folder"):
+        if len({part.get(name) for part in found["parts"]}) < len(found["parts"]):
+            raise StoreError(f".parts: expected a {name} of its own for each part")
+    if not all(_FOLDER.fullmatch(part.get("folder", "")) for part in found["parts"]):  # nor a way out of it
+        raise StoreError(".parts: expected the names of folders that a store has made")
+    found["labels"] = None if found["labels"] is None else sorted(set(found["labels"]))
     check_seal(said)
     return found
 

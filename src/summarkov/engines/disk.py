@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Unpack
@@ -20,7 +20,7 @@ from summarkov.engines.source import EventSource
 from summarkov.engines.views import Heads
 from summarkov.engines.weights import fixed_point
 from summarkov.engines.work import Answer, Part, Work, threads
-from summarkov.errors import DataError, SettingError, StoreError
+from summarkov.errors import DataError, SettingError, StoreError, place
 from summarkov.events.draws import distinct_keys, sequence_keys
 from summarkov.events.ends import AskedEnds
 from summarkov.events.moments import TimeUnit
@@ -38,7 +38,7 @@ from summarkov.io.temporary import Scratch
 from summarkov.io.ticks import Ties, warn_of_ties
 from summarkov.io.wanted import Reading, Wanted
 from summarkov.settings import is_whole, reporter
-from summarkov.store import Node, check_seal, read_document, write_sealed
+from summarkov.store import check_seal, checked, read_document, write_sealed
 from summarkov.typing import HashArray, IntArray
 
 #: Bytes to get along with unless told otherwise.
@@ -269,17 +269,34 @@ def write_part(folder: Path, source: EventSource) -> None:
     write_sealed(folder / "part.json", known)
 
 
+@dataclass(frozen=True)
+class _KnownPart:
+    """What a part says of itself."""
+
+    n_events: int
+    n_sequences: int
+    n_held: int
+    labels: tuple[str, ...]
+    label_counts: tuple[int, ...]
+    tied_order: int
+    has_ticks: bool = False
+    n_ticks: int = 0
+    time_unit: tuple[int, bool] | None = None
+    weighted_counts: tuple[int, ...] | None = None
+
+
 def read_part(folder: Path, memory: int, n_jobs: int) -> StreamSource:
     """A part as it was written; refused if its files do not fit together."""
-    known = read_document(folder / "part.json")
-    n_events, n_sequences, n_held = (known[name].count() for name in ("n_events", "n_sequences", "n_held"))
-    labels = tuple(node.text() for node in known["labels"].list())
-    if any(a >= b for a, b in pairwise(labels)):
-        known["labels"].wrong("labels in sorted order, each once")
-    counts = [node.count() for node in known["label_counts"].list(len(labels))]
-    has_ticks = "has_ticks" in known and known["has_ticks"].value is True
-    unit = _read_unit(known["time_unit"]) if "time_unit" in known else None
-    weighted = known["weighted_counts"].list(len(labels)) if "weighted_counts" in known else None
+    name, document = read_document(folder / "part.json")
+    with place(name):
+        known = checked(document, _KnownPart)
+        check_seal(document)
+    n_events, n_sequences, n_held, labels = known.n_events, known.n_sequences, known.n_held, known.labels
+    counts, has_ticks, weighted = known.label_counts, known.has_ticks, known.weighted_counts
+    unit = None if known.time_unit is None else TimeUnit(*known.time_unit)
+    whole = (n_events, n_sequences, n_held, known.tied_order, known.n_ticks, *counts, *(weighted or ()))
+    if min(whole) < 0 or len(counts) != len(labels) or any(a >= b for a, b in pairwise(labels)):
+        raise StoreError(f"{name}: expected numbers from 0 on, and sorted labels with a count of each")
     sizes = {"codes": 4 * n_events, "ends": 8 * n_sequences, "keys": 8 * n_sequences}
     sizes |= {} if unit is None else {"times": 8 * n_events}
     sizes |= {} if weighted is None else {"weights": 8 * n_sequences}
@@ -299,15 +316,14 @@ def read_part(folder: Path, memory: int, n_jobs: int) -> StreamSource:
         labels,
         np.array(counts, np.int64),
         translate=np.append(np.arange(len(labels), dtype=np.int32), np.int32(-1))[: len(labels) + has_ticks],
-        ties=Ties(known["tied_order"].count()),
+        ties=Ties(known.tied_order),
         has_names=False,
         n_held=n_held,
         n_values=0,
         has_ticks=has_ticks,
-        n_ticks=known["n_ticks"].count(n_events) if has_ticks else n_events,
+        n_ticks=known.n_ticks if has_ticks else n_events,
         time_unit=unit,
     )
-    check_seal(known)
     weights = None if weighted is None else np.fromfile(folder / "weights", np.float64)
     try:
         source = StreamSource(
@@ -316,15 +332,5 @@ def read_part(folder: Path, memory: int, n_jobs: int) -> StreamSource:
     except SettingError as problem:
         raise StoreError(f"{folder.name}/weights: {problem}") from None
     if weighted is not None:
-        source.label_counts = np.array([node.count() for node in weighted], np.int64)
+        source.label_counts = np.array(weighted, np.int64)
     return source
-
-
-def _read_unit(node: Node) -> TimeUnit | None:
-    """What times are measured in, if there are any."""
-    if node.value is None:
-        return None
-    size, is_clock = node.list(2)
-    if type(is_clock.value) is not bool or size.count() == 0:
-        node.wrong("a unit of time")
-    return TimeUnit(size.count(), is_clock.value)

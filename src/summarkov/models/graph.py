@@ -23,6 +23,7 @@ from summarkov.models.discoveries import Ranked
 from summarkov.models.edges import Edges, HasEdges, HasPage
 from summarkov.models.evaluating import Evaluation, evaluate
 from summarkov.models.explaining import OneHistory, next_places
+from summarkov.models.files import confidence_document, models_document, order_document
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.measures import Measured, measure_models
 from summarkov.models.model import SummaryModel
@@ -30,7 +31,6 @@ from summarkov.models.next_event import GraphFollower, NextEvent, Reached, reach
 from summarkov.models.order import OrderTested, with_order
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictor import Predictor, check_drawable
-from summarkov.models.saving import confidence_document, models_document, order_document
 from summarkov.settings import Progress, check_whole, seed_of
 from summarkov.simulate.draw import draw_sequences, draw_ticks
 from summarkov.summaries import Memory, Summary

@@ -20,13 +20,13 @@ from summarkov.kernels import Index
 from summarkov.models.edges import Edges, HasEdges, HasPage
 from summarkov.models.evaluating import Evaluation, evaluate_distribution
 from summarkov.models.explaining import one_sequence
+from summarkov.models.files import joint_document
 from summarkov.models.joint_fitted import FittedJoint
 from summarkov.models.joint_learning import JointData, learn_each
 from summarkov.models.learning import check_in_a_row
 from summarkov.models.next_event import GraphFollower
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictor import OTHER, Predictor, Residual
-from summarkov.models.stored_models import joint_document
 from summarkov.settings import (
     OnStep,
     Progress,

@@ -24,12 +24,12 @@ from summarkov.models.bootstrap import bootstrap
 from summarkov.models.edges import Edges, HasPage
 from summarkov.models.evaluating import Evaluation, evaluate
 from summarkov.models.explaining import OneHistory, explain
+from summarkov.models.files import models_document
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn, update
 from summarkov.models.measures import Measured, measure_models
 from summarkov.models.next_event import Follower
 from summarkov.models.predictor import OTHER, Predictor, Residual, check_new_data
-from summarkov.models.saving import models_document
 from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, Trace, each_alone, fixed
 from summarkov.search.batch import Searches

@@ -21,6 +21,7 @@ from summarkov.frames import MOST, Sheet
 from summarkov.io import read_events
 from summarkov.models.edges import Edges
 from summarkov.models.families import BSuMM, SearchedModel
+from summarkov.models.files import Saved, models_document
 from summarkov.models.fitted import StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
@@ -39,7 +40,6 @@ from summarkov.models.outcome_data import (
 from summarkov.models.outcome_edges import case_columns, in_cases, is_the_outcome, notice
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictor import read_new_events
-from summarkov.models.saving import Saved, models_document
 from summarkov.models.tree import TreeSuMM
 from summarkov.settings import Duration
 from summarkov.typing import FloatArray

@@ -19,8 +19,8 @@ from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.io import read_events
 from summarkov.io.case_attributes import cuts_of
 from summarkov.kernels import Index
+from summarkov.models.files import Saved
 from summarkov.models.parameters import Parameters
-from summarkov.models.saving import Saved
 from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories
 from summarkov.summaries import Memory, Summary

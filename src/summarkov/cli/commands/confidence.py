@@ -112,7 +112,7 @@ def confidence(
         return
     saved = save_model(graph, output)
     if json:
-        from summarkov.models.saving import confidence_document, order_document
+        from summarkov.models.files import confidence_document, order_document
 
         tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
         assert graph.confidence_ is not None  # it was added

@@ -232,10 +232,10 @@ def read_source(path: Path) -> Dynamics | InfluenceGraph | JointSuMM:
     from summarkov.simulate import Dynamics
     from summarkov.store import read_document
 
-    document = read_document(path)
-    if isinstance(document.value, dict) and document.value.get("kind") == "dynamics":
+    _, document = read_document(path)
+    if isinstance(document, dict) and document.get("kind") == "dynamics":
         try:
-            return Dynamics.from_dict(document.value)
+            return Dynamics.from_dict(document)
         except ValueError as problem:
             raise SettingError(f"{path}: {problem}") from None
     model = load(path)

@@ -150,7 +150,7 @@ def is_a(model: Any, kind: str) -> bool:
 
 def _graph_document(graph: InfluenceGraph) -> dict[str, Any]:
     """A graph: its edges and, for every target, what was found."""
-    from summarkov.models.saving import confidence_document, order_document
+    from summarkov.models.files import confidence_document, order_document
 
     first = next(iter(graph.models_.values()))
     return {
