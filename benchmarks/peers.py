@@ -10,9 +10,9 @@ import numpy as np
 import summarkov as sm
 from benchmarks.data import planted, presence
 from benchmarks.timing import Row, best_of, seconds
-from summarkov.engines import MemorySource, Target
+from summarkov.engines import CandidatesRequest, MemorySource, Target
 from summarkov.scores import Scorer
-from summarkov.search import Batch, Problem, run_searches
+from summarkov.search import Problem
 from summarkov.summaries import BinarySummary
 
 
@@ -29,9 +29,9 @@ def all_scores(events: sm.EventSequences, target: int, lookback: int) -> np.ndar
         required=(),
         optional=tuple(range(n_labels)),
     )
-    ask = Batch.of(problem).scores_with((), problem.optional)
-    (scores,) = run_searches(MemorySource(events), [ask])
-    return scores
+    request = CandidatesRequest(problem.summary, (), problem.target, problem.optional)
+    (counts,) = MemorySource(events).count([request])
+    return problem.joined_scores(counts, (), problem.optional)
 
 
 def rows() -> Iterator[Row]:

@@ -27,8 +27,8 @@ from paper.lightgbm import LightgbmContender
 from paper.transformer import TransformerContender
 
 import summarkov as sm
-from summarkov.baselines import JointContender
-from summarkov.evaluation.tuning import BOOSTED_GRID, ROUNDS
+from summarkov.comparison import JointContender
+from summarkov.comparison.tuning import BOOSTED_GRID, ROUNDS
 
 #: The labels that the paper's table of Timelines is about.
 TIMELINES = [

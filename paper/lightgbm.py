@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from summarkov.baselines.learners import EventCache, clip, positives, recency_features, window_features
+from summarkov.comparison.learners import EventCache, clip, positives, recency_features, window_features
 from summarkov.engines import Target
 from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences

@@ -1,7 +1,7 @@
 """Networks as contenders: what the LSTM and the transformer have in common.
 
 They take part in ``sm.compare(events, models=["bsumm", LstmContender()])`` by what
-:class:`summarkov.evaluation.Contender` asks for, and by nothing else.
+:class:`summarkov.comparison.Contender` asks for, and by nothing else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from paper.network import label_probabilities, load_torch, reproducibly, seeded, train_epoch
-from summarkov.baselines.learners import EventCache, clip, positives
+from summarkov.comparison.learners import EventCache, clip, positives
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.settings import check_whole

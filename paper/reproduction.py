@@ -16,8 +16,7 @@ from paper.order import under_order
 from paper.published import published
 from paper.section import Section
 from paper.tables import Tables
-from summarkov.baselines import BoostingContender, Contender, LogisticRegressionContender
-from summarkov.evaluation import lineup
+from summarkov.comparison import BoostingContender, Contender, LogisticRegressionContender, lineup
 
 SUMMS = ("bsumm", "osumm")
 CHAINS = ("chain-0", "chain-1", "chain-2", "chain-3", "chain-4")

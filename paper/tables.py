@@ -8,11 +8,11 @@ from pathlib import Path
 
 from paper.published import published
 from paper.section import Section
-from summarkov.baselines import Contender
+from summarkov.comparison import Contender
+from summarkov.comparison.run import Checkpoint
+from summarkov.comparison.tuned import Tuned
+from summarkov.comparison.tuning import Split
 from summarkov.errors import DataError
-from summarkov.evaluation.run import Checkpoint
-from summarkov.evaluation.tuned import Tuned
-from summarkov.evaluation.tuning import Split
 from summarkov.io import read_events
 
 

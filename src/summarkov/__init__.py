@@ -14,8 +14,8 @@ TYPE_CHECKING = False  # as in typing, which takes most of the time until the co
 if TYPE_CHECKING:
     from typing import Any
 
+    from summarkov.comparison import compare, tune_joint
     from summarkov.engines import CountStore, scan_events, scan_spark
-    from summarkov.evaluation import compare, tune_joint
     from summarkov.events import END, EventSequences
     from summarkov.io import read_events, write_events
     from summarkov.kernels import backend
@@ -53,7 +53,7 @@ _WHERE = {
     name: room
     for room, names in (
         ("engines", "CountStore scan_events scan_spark"),
-        ("evaluation", "compare tune_joint"),
+        ("comparison", "compare tune_joint"),
         ("events", "END EventSequences"),
         ("io", "read_events write_events"),
         ("kernels", "backend"),

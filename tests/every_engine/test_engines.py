@@ -12,7 +12,7 @@ import pytest
 
 import summarkov as sm
 from strategies import assert_same
-from summarkov.baselines import ModelContender, TreeContender
+from summarkov.comparison import ModelContender, TreeContender
 from summarkov.engines import (
     CandidatesRequest,
     MemorySource,

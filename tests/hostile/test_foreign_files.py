@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.main import app
+from summarkov.comparison.run import Checkpoint
 from summarkov.errors import SettingError
-from summarkov.evaluation.run import Checkpoint
 from summarkov.io.temporary import PREFIX, Scratch, write_atomically
 
 OURS = PREFIX + "0123456789ab"

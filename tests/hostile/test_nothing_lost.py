@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.errors import Commands
 from summarkov.cli.main import app
+from summarkov.comparison.run import Checkpoint
+from summarkov.comparison.tuned import Tuned
 from summarkov.errors import StoreError
-from summarkov.evaluation.run import Checkpoint
-from summarkov.evaluation.tuned import Tuned
 from summarkov.simulate.example import web_shop
 
 GRAPH = CORPUS / "model" / "graph.json"

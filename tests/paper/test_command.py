@@ -13,8 +13,7 @@ from paper.published import published
 from typer.testing import CliRunner, Result
 
 from paper import reproduction as report
-from summarkov.baselines import LogisticRegressionContender
-from summarkov.evaluation import run
+from summarkov.comparison import LogisticRegressionContender, run
 
 pytestmark = pytest.mark.needs("sklearn")
 

@@ -18,11 +18,10 @@ from paper.tables import Tables, read_split, targets_of
 
 import summarkov as sm
 from paper import reproduction as report
-from summarkov.baselines import LogisticRegressionContender
+from summarkov.comparison import LogisticRegressionContender, run
+from summarkov.comparison.tuned import Tuned
+from summarkov.comparison.tuning import tune
 from summarkov.errors import DataError
-from summarkov.evaluation import run
-from summarkov.evaluation.tuned import Tuned
-from summarkov.evaluation.tuning import tune
 from summarkov.simulate.example import web_shop
 
 pytestmark = [pytest.mark.cut_off, pytest.mark.needs("sklearn")]

@@ -11,8 +11,8 @@ from paper.published import published
 from paper.tables import read_split, targets_of
 
 import summarkov as sm
-from summarkov.evaluation import ModelContender, lineup
-from summarkov.evaluation.tuning import SUMM_GRID, tune
+from summarkov.comparison import ModelContender, lineup
+from summarkov.comparison.tuning import SUMM_GRID, tune
 
 #: Too large for the NumPy kernels to be waited for.
 LARGE = {"diabetes", "stackoverflow"}

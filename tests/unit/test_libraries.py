@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov import baselines, plot, text
+from summarkov import comparison, plot, text
 from summarkov.cli.main import app
 from summarkov.errors import MissingLibraryError
 from summarkov.simulate.example import web_shop
@@ -36,7 +36,7 @@ BRINGS = {
 #: Where an import says nothing, because the library has been loaded before: by fitting a model, by looking at
 #: a dataframe (engines.spark.session:_is_frame), by asking for it (plot.canvas:require).
 BEHIND = (
-    "baselines.learners:load_thread_limits",
+    "comparison.learners:load_thread_limits",
     "engines.spark.",
     "plot.canvas:arrow",
     "plot.canvas:_loop",
@@ -124,8 +124,8 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
     "sentence_transformers": [(lambda: text.Concepts(["storm"]), "recognising concepts")],
     "sentencex": [(lambda: text.split_sentences("One. Two."), "splitting text into sentences")],
     "sklearn": [
-        (lambda: fit(baselines.LogisticRegressionContender(lookback=1)), "logistic regression"),
-        (lambda: fit(baselines.BoostingContender()), "gradient boosting"),
+        (lambda: fit(comparison.LogisticRegressionContender(lookback=1)), "logistic regression"),
+        (lambda: fit(comparison.BoostingContender()), "gradient boosting"),
         (lambda: sm.compare(EVENTS, models=["lr-counts-3"]), "logistic regression"),
         (lambda: sm.compare(EVENTS, models=["boosting"]), "gradient boosting"),
         (lambda: text.TopicModel(2).fit(["A storm came.", "All was lost."]), "a topic model"),

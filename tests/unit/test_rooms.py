@@ -19,11 +19,10 @@ ROOT = PACKAGE.parents[1]
 FLOORS = (
     ("__main__",),
     ("cli",),
+    ("comparison", "text"),  # beside the core, which never imports them
     ("plot",),
-    ("evaluation", "baselines"),
     ("models",),
     ("report",),
-    ("text",),
     ("explain", "confidence", "simulate"),
     ("search",),
     ("engines",),
@@ -40,7 +39,6 @@ FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 #: Looking sideways on one floor, always the same way round.
 SIDEWAYS = {
     ("explain", "confidence"),
-    ("evaluation", "baselines"),
 }
 
 #: Where a library may be imported: a room, or a module of it. Everything else is refused.
@@ -51,16 +49,16 @@ LIBRARIES = {
     "polars": {"frames"},
     "pyspark": {"engines.spark"},
     "matplotlib": {"plot"},
-    "sklearn": {"baselines", "models.parameters", "text.factors"},
+    "sklearn": {"comparison", "models.parameters", "text.factors"},
     "scipy": {
         "scores.scorer",
         "scores.softmax",
         "models.joint_features",
-        "baselines",
+        "comparison",
         "confidence",
         "text.factors",
     },
-    "threadpoolctl": {"baselines"},
+    "threadpoolctl": {"comparison"},
     "typer": {"cli"},
     "click": {"cli"},
     "rich": {"cli"},
@@ -194,6 +192,9 @@ def test_the_map_in_contributing_is_true():
         ("scores.x", "from summarkov.summaries import Summary", "sideways"),
         ("report.x", "from summarkov.models import InfluenceGraph", "upward"),
         ("models.x", "def f():\n    from summarkov.plot import graph", "upward"),
+        ("models.x", "def f():\n    from summarkov.comparison import compare", "upward"),
+        ("report.x", "from summarkov.text import TextEvents", "upward"),
+        ("text.x", "from summarkov.comparison import compare", "sideways"),
         ("kernels.x", "from summarkov.errors import DataError", "nothing of ours"),
         ("kernels.x", "import scipy", "not a place for scipy"),
         ("report.x", "import networkx", "where it is used"),

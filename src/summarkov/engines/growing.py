@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
@@ -36,8 +36,15 @@ class _Asked(NamedTuple):
     candidates: IntArray
 
 
+class Counting(Protocol):
+    """What answers requests."""
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
+
+
 class GrowingCounts:
-    r"""Asks for less where an earlier answer helps, and completes what comes back.
+    r"""Asks a source for less where its last answers help, and completes what comes back.
 
     With the counts of U known, those of :math:`U \cup \{g\}` follow from what is counted where g is present:
 
@@ -48,7 +55,8 @@ class GrowingCounts:
     count summaries. The answers of one pass are kept for the next, as far as there is room.
     """
 
-    def __init__(self, source: object) -> None:
+    def __init__(self, source: Counting) -> None:
+        self._source = source
         # A state that only sequences of weight 0 are in is listed, and counts do not tell of it.
         self._is_worth = (
             isinstance(source, EventSource)
@@ -57,23 +65,18 @@ class GrowingCounts:
         )
         self._known: dict[tuple[object, ...], _Known] = {}
         self._requests: list[Request] = []  # of the last pass, so that their summaries stay
-        self._asked: list[_Asked | None] = []
 
-    def ask(self, requests: Sequence[Request]) -> list[Request]:
-        """What is left to be counted."""
-        self._asked = [self._less(request) for request in requests]
-        return [
-            request if less is None else less.request
-            for request, less in zip(requests, self._asked, strict=True)
-        ]
-
-    def complete(self, requests: Sequence[Request], answers: Sequence[Counts]) -> list[Counts]:
-        """The answers to requests, from those to what was asked; they are kept for the next pass."""
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
         if not self._is_worth:
-            return list(answers)
+            return self._source.count(requests)
+        asked = [self._less(request) for request in requests]
+        answers = self._source.count(
+            [request if less is None else less.request for request, less in zip(requests, asked, strict=True)]
+        )
         found = [
             answer if less is None else _completed(answer, less)
-            for answer, less in zip(answers, self._asked, strict=True)
+            for answer, less in zip(answers, asked, strict=True)
         ]
         self._known, self._requests, room = {}, list(requests), _MOST_KEPT
         arrays: dict[int, IntArray] = {}  # many requests have one and the same candidates

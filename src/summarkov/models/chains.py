@@ -14,8 +14,7 @@ from summarkov.engines.followings import Followed
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.scores import Scorer, Tree, probabilities
-from summarkov.search import Problem
-from summarkov.search.problem import Search
+from summarkov.search import Problem, Search
 from summarkov.search.trees import ContextProblem, every_context, find_contexts, tree_of, weigh
 from summarkov.settings import check_share
 from summarkov.summaries import ChainSummary, ContextSummary, Summary
@@ -186,8 +185,7 @@ class VariableOrderChain(SummaryModel):
         return ContextProblem(summary, target, scorer, labels, n_events, scale, (), everyone)
 
     def make_search(self, problem: Problem) -> Search:
-        assert isinstance(problem, ContextProblem)
-        return find_contexts(problem)
+        return find_contexts
 
 
 @dataclass(eq=False, repr=False)
@@ -253,5 +251,4 @@ class ContextTreeWeighting(SummaryModel):
         return ContextProblem(summary, target, scorer, labels, n_events, scale, (), everyone, split=split)
 
     def make_search(self, problem: Problem) -> Search:
-        assert isinstance(problem, ContextProblem)
-        return find_contexts(problem)
+        return find_contexts

@@ -237,8 +237,8 @@ class HasPage:
         The page shows the graph, every label's table and the data, and computes what a history of one's own
         makes of the probabilities. With ``events`` it also shows what a graph does not know: how long their
         sequences are, and how the share of a target changes from event to event after an influencer. With
-        ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
-        file, it shows the sentences behind every edge; they are then part of the page. ``title`` says what
+        ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from,
+        it shows the sentences behind every edge; they are then part of the page. ``title`` says what
         the events are. ``sequences`` is the number of sequences of the events that become part of the page,
         to be looked at one event after the other: none unless asked for. ``groups``, what
         :func:`compare_groups` returned, or several of these, are shown side by

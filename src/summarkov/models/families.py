@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
@@ -16,9 +16,8 @@ from summarkov.events.vocabulary import END, label_text
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import candidate_codes, codes_of, given_codes, label_list
 from summarkov.scores import Scorer
-from summarkov.search import SEARCHES, Batch, LookbackProblem, Problem, greedy_lookbacks, greedy_together
-from summarkov.search.batch import Searches
-from summarkov.search.problem import Search
+from summarkov.search import SEARCHES, LookbackProblem, Problem, Search, greedy_lookbacks
+from summarkov.search.exact import check_exact
 from summarkov.settings import Duration, check_whole, span_of
 from summarkov.summaries import (
     BinarySummary,
@@ -126,20 +125,9 @@ class SearchedModel(SummaryModel):
         if not isinstance(self.search, str) or self.search not in SEARCHES:
             hint = nearest(str(self.search), SEARCHES)
             raise SettingError(f"search must be one of {', '.join(SEARCHES)}, not {self.search!r}{hint}")
-        return SEARCHES[self.search](problem)
-
-    def _grows_together(self, problem: Problem) -> bool:
-        return self.search == "greedy" and not isinstance(problem, LookbackProblem)
-
-    def shared_search(self, problem: Problem) -> Hashable:
-        # Where leaving takes passes, a target must not wait with that until all have ceased to grow.
-        is_shared = self._grows_together(problem) and problem.summary.by_level
-        return problem.but_for_target if is_shared else None
-
-    def make_searches(self, batch: Batch) -> Searches:
-        if self._grows_together(batch.problem):
-            return greedy_together(batch)
-        return super().make_searches(batch)
+        if self.search == "exact":
+            check_exact(problem)
+        return SEARCHES[self.search]
 
 
 #: What ``lookback="auto"`` chooses from.
@@ -225,7 +213,7 @@ class WindowedModel(SearchedModel):
                 f"look-backs are learned by search='greedy' alone; with search={self.search!r} give one "
                 "lookback"
             )
-        return greedy_lookbacks(problem)
+        return greedy_lookbacks
 
 
 @dataclass(eq=False, repr=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,13 @@ import numpy as np
 from summarkov.engines import CountSource, Layout, ReplicatedSource, StateCounts
 from summarkov.engines.clusters import Clustered, block_of, sum_clusters
 from summarkov.engines.followings import Asked, count_followed
+from summarkov.engines.growing import GrowingCounts
 from summarkov.errors import DataError, SettingError
 from summarkov.events.vocabulary import END
 from summarkov.explain import contrasts_in_table, presence
 from summarkov.kernels import ClusterValues
 from summarkov.models.parameters import resolve_target
-from summarkov.search import Batch, Problem, SearchResult, run_searches
+from summarkov.search import Problem, Search, SearchResult
 from summarkov.settings import Duration, Progress, reporter
 from summarkov.summaries import Summary, WindowSummary
 from summarkov.wording import with_attributes
@@ -245,26 +246,29 @@ def _search(
 
     ``n_events`` are N in each replicate, None for a source that has no replicates.
     """
+    n = 1 if n_events is None else len(n_events)
     results: list[list[SearchResult]] = [[] for _ in problems]
-    for run in together(problems, 1 if n_events is None else len(n_events)):
-        batches: dict[Hashable, list[int]] = {}
+    told, finished = 0, 0
+
+    def done(more: int) -> None:
+        nonlocal told, finished
+        finished += more
+        if on_done is not None and finished // n > told:  # problems that are solved in all replicates
+            on_done(finished // n - told)
+            told = finished // n
+
+    ask = GrowingCounts(source).count
+    for run in together(problems, n):
+        by_search: dict[Search, list[int]] = {}
         for at in run:
-            shared = models[at].shared_search(problems[at])
-            batches.setdefault(at if shared is None else (type(models[at]), shared), []).append(at)
-        searches = [
-            models[some[0]].make_searches(
-                Batch(
-                    [problems[at] for at in some],
-                    [problems[some[0]].n_events] if n_events is None else n_events,
-                    n_events is not None,
-                    on_done,
-                )
-            )
-            for some in batches.values()
-        ]
-        for some, found in zip(batches.values(), run_searches(source, searches), strict=True):
-            for at, of_problem in zip(some, found, strict=True):
-                results[at] = of_problem
+            by_search.setdefault(models[at].make_search(problems[at]), []).append(at)
+        for search, some in by_search.items():
+            each = [problems[at] for at in some]
+            if n_events is not None:
+                each = [replace(one, n_events=m, replicate=b) for one in each for b, m in enumerate(n_events)]
+            found = search(each, ask, done)
+            for at, first in zip(some, range(0, len(found), n), strict=True):
+                results[at] = found[first : first + n]
     return results
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -31,9 +31,7 @@ from summarkov.models.measures import Measured, measure_models
 from summarkov.models.next_event import Follower
 from summarkov.models.predictor import OTHER, Predictor, Residual, check_new_data
 from summarkov.scores import Scorer
-from summarkov.search import Batch, Problem, Trace, each_alone, fixed
-from summarkov.search.batch import Searches
-from summarkov.search.problem import Search
+from summarkov.search import Problem, Search, Trace, fixed
 from summarkov.settings import Duration, Progress, seed_of
 from summarkov.summaries import Memory, Summary
 from summarkov.typing import FloatArray, IntArray
@@ -100,16 +98,8 @@ class SummaryModel(HasPage, Predictor):
         return Problem(summary, target, scorer, labels, n_events, scale, (), ())
 
     def make_search(self, problem: Problem) -> Search:
-        """Start the search."""
-        return fixed(problem)
-
-    def shared_search(self, problem: Problem) -> Hashable:
-        """What models have in common whose problems are searched as one batch; None: each by itself."""
-        return None
-
-    def make_searches(self, batch: Batch) -> Searches:
-        """Start the searches of a batch of problems."""
-        return each_alone(batch, self.make_search)
+        """The search that solves the problem; settings with which there is none are refused."""
+        return fixed
 
     # ------------------------------------------------------------------ fit
 

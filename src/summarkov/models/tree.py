@@ -18,9 +18,8 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import candidate_codes, codes_of, label_list
 from summarkov.scores import Scorer, Tree, shrunken
-from summarkov.search import Problem, Trace
-from summarkov.search.problem import Search
-from summarkov.search.trees import TreeProblem, grow_tree, node_counts, result_of, weigh
+from summarkov.search import Problem, Search, Trace
+from summarkov.search.trees import TreeProblem, grow_trees, node_counts, result_of, weigh
 from summarkov.settings import check_flag, check_share, check_whole
 from summarkov.summaries import BinarySummary, HistoryTests, Occurs, Reach, Summary, TreeSummary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
@@ -270,8 +269,7 @@ class TreeSuMM(SummaryModel):
         )
 
     def make_search(self, problem: Problem) -> Search:
-        assert isinstance(problem, TreeProblem)
-        return grow_tree(problem)
+        return grow_trees
 
     @property
     def trace_(self) -> Trace:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarkov.errors import SettingError
-from summarkov.evaluation.comparison import Comparison
 from summarkov.models import Evaluation, Stability, SummaryModel, TreeSuMM
 from summarkov.plot.canvas import COLOURS, axes_for, plain, short
 from summarkov.summaries import TreeSummary
@@ -220,7 +219,7 @@ def _name(target: str | tuple[str, ...]) -> str:
 
 
 def calibration(
-    found: Comparison | Evaluation,
+    found: Any,
     names: Iterable[str] | None = None,
     *,
     target: str | None = None,
@@ -244,7 +243,8 @@ def calibration(
     the dashed line what is predicted occurs as often as it should. Both scales are logarithmic, since most
     events are rare; a bin in which nothing occurred has no place there and is drawn hollow at the bottom.
     """
-    if isinstance(found, Comparison):
+    is_comparison = hasattr(found, "lines") and hasattr(found, "reliability")
+    if is_comparison:
         if label is not None:
             raise SettingError("label= is for one model's evaluation; of a comparison choose a target=")
         chosen = [line.name for line in found.lines][:5] if names is None else list(names)
@@ -282,6 +282,6 @@ def calibration(
     of = target if label is None else label
     ax.set_xlabel("predicted probability" if of is None else f"predicted probability of {plain(of)}")
     ax.set_ylabel("share that occurred")
-    if isinstance(found, Comparison):
+    if is_comparison:
         ax.legend(frameon=False, loc="upper left")
     return ax

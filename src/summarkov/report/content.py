@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import END
 from summarkov.explain import (
-    FittedGraph,
     FittedModel,
     FittedOutcome,
     Influence,
@@ -32,8 +30,6 @@ from summarkov.report.edges import EDGE_NUMBERS, edge_content
 from summarkov.report.events import clock_content, groups_content, lag_content, sequence_content
 from summarkov.report.layout import places
 from summarkov.report.target import joint_content, joint_targets, target_content
-from summarkov.text import Sentence, TextEvents, read_text_events
-from summarkov.text.events import in_codes_of
 from summarkov.typing import IntArray
 from summarkov.wording import all_rounded, rounded, whole
 
@@ -70,9 +66,13 @@ def content(
     edges = edge_content(model, influences, codes)
     if passages is not None and is_outcome(model):
         raise SettingError("passages can be shown for a model or a graph; leave out passages=")
-    found = None if passages is None else text_events_of(passages)
-    if found is not None and events is None:
-        events = found.events
+    if passages is not None and not hasattr(passages, "page_content"):
+        raise SettingError(
+            "passages must be TextEvents, as text_events makes them and read_text_events reads them, not "
+            f"{type(passages).__name__}"
+        )
+    if passages is not None and events is None:
+        events = passages.events
     read = None if events is None else read_events(events)
     targets = _targets(model)
     start = _start([edge[3] for edge in edges])
@@ -118,9 +118,7 @@ def content(
         "edgeNumbers": list(EDGE_NUMBERS),
         "edges": edges,
         "followNote": sentences.follow_note(influences),
-        "passages": None
-        if found is None
-        else passages_content(cast(FittedGraph, model), found, influences, fitted.labels),
+        "passages": None if passages is None else passages.page_content(model, influences, fitted.labels),
         "states": _shared(targets, "states"),
         "summaries": _shared(targets, "summary"),
         "targets": {key: [target[key] for target in targets] for key in targets[0]},
@@ -240,58 +238,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Iterable):
         return [_plain(each) for each in value]
     return type(value).__name__
-
-
-#: The most passages per edge and sentences per label; fewer where these would be more than ``IN_ALL``.
-MOST, IN_ALL = 12, 6000
-#: Longer sentences are cut here.
-LONGEST = 400
-
-
-def text_events_of(given: Any) -> TextEvents:
-    """Events with sentences, or those of a file."""
-    if isinstance(given, TextEvents):
-        return given
-    if isinstance(given, str | os.PathLike):
-        return read_text_events(given)
-    raise SettingError(
-        f"passages must be TextEvents, as text_events makes them, or their file, not {type(given).__name__}"
-    )
-
-
-def passages_content(
-    model: FittedModel | FittedGraph, found: TextEvents, edges: Iterable[Influence], labels: Sequence[str]
-) -> dict[str, Any]:
-    """Some passages of every edge, in its order, and some sentences of every label, all with their totals.
-
-    ``sentences`` are document, number, text and how many characters were cut off, each once; a passage is the
-    lag, and the places among them of the influencer's and the target's. ``same`` says whether the events have
-    as many of each label as those that the model was learned from.
-    """
-    edges = list(edges)
-    most = max(1, min(MOST, IN_ALL // max(1, len(edges) + len(labels))))
-    places: dict[Sentence, int] = {}
-
-    def place(sentence: Sentence) -> int:
-        return places.setdefault(sentence, len(places))
-
-    of_edges = []
-    for edge in edges:
-        some = found.passages(model, edge.target, edge.influencer, most=most)
-        of_edges.append(
-            [some.total, [[p.before[0].lag, place(p.before[0].sentence), place(p.target)] for p in some]]
-        )
-    of_labels = []
-    for label in labels:
-        some = found.passages(model, label, most=most)
-        of_labels.append([some.total, [place(p.target) for p in some]])
-    fitted = models_of(model)[0].fitted
-    counts = in_codes_of(model, found.events).label_counts
-    return {
-        "edges": of_edges,
-        "labels": of_labels,
-        "sentences": [
-            [s.document, s.number, s.text[:LONGEST], max(0, len(s.text) - LONGEST)] for s in places
-        ],
-        "same": bool((counts == fitted.label_counts / fitted.scale).all()),
-    }

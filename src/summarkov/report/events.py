@@ -13,7 +13,6 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import EdgeDifference, GroupComparison, Influence, SeveralGroups
 from summarkov.settings import Duration, check_whole
-from summarkov.text.events import spread
 from summarkov.typing import BoolArray, FloatArray, IntArray
 from summarkov.wording import all_rounded, rounded, whole
 
@@ -58,6 +57,12 @@ def sequence_content(
         more = _more(known, rows, is_timed) | _given(events, number, labels)
         found.append([known.ids[number], codes, int(stop - start) - len(codes), *([more] if more else [])])
     return found
+
+
+def spread(places: IntArray, most: int) -> IntArray:
+    """At most ``most`` of some places, spread evenly."""
+    some = np.linspace(0, len(places) - 1, min(most, len(places)))
+    return np.asarray(places[np.unique(some.round().astype(int))])
 
 
 def _more(events: EventSequences, rows: slice, is_timed: bool) -> dict[str, Any]:

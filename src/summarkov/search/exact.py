@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from summarkov.engines import StateCounts
 from summarkov.errors import SettingError, TooLargeError
-from summarkov.search.batch import Batch, joined
-from summarkov.search.greedy import greedy
+from summarkov.search.greedy import greedy, joined
 from summarkov.search.joint_table import JointTable
-from summarkov.search.problem import Certificate, Problem, Search, SearchResult, Step, first_best, improves
+from summarkov.search.problem import (
+    Ask,
+    Certificate,
+    Done,
+    Problem,
+    SearchResult,
+    Step,
+    ask_states,
+    first_best,
+    improves,
+)
 from summarkov.summaries import WindowSummary
 
 #: Cells that the states of all candidates together may take.
@@ -21,7 +33,7 @@ _MOST_CELLS = 2**28
 Codes = tuple[int, ...]
 
 
-def exact(problem: Problem) -> Search:
+def exact(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:
     r"""Find the best of all sets of influencers, and prove that it is.
 
     Ties (1e-9, relative) go to the smaller set, then to the first in sorted order. After
@@ -56,16 +68,16 @@ def exact(problem: Problem) -> Search:
     The sets are looked at by their bounds, the most promising first, beginning with what greedy search
     finds; at each set the labels that add least to it are left to the last, which makes their bounds small.
     """
-    summary = problem.summary
-    if not isinstance(summary, WindowSummary):
-        raise SettingError(
-            "search='exact' needs a summary whose states over all labels tell those over some of them, which "
-            "cannot be known of a summary of your own; use search='greedy'"
-        )
-    return _exact(problem, summary)
+    everyone = [_candidates(problem) for problem in problems]
+    found = []
+    for problem, table in zip(problems, ask_states(problems, ask, everyone), strict=True):
+        found.append(_best_of_all(replace(problem, replicate=None), table))
+        done(1)
+    return found
 
 
-def _exact(problem: Problem, summary: WindowSummary) -> Search:
+def _candidates(problem: Problem) -> Codes:
+    """All labels that may be influencers; too many of them are refused."""
     everyone = problem.required
     if problem.room > 0:
         everyone = tuple(sorted((*problem.required, *problem.optional)))
@@ -74,14 +86,29 @@ def _exact(problem: Problem, summary: WindowSummary) -> Search:
             f"the states of {len(everyone)} candidates together may be too many for search='exact'; give "
             "fewer candidates=, or use search='greedy'"
         )
-    table = yield from problem.states(everyone)
-    data = JointTable(summary, everyone, table, problem.scale)
-    by_greedy = data.run(greedy(problem))
+    return everyone
+
+
+def check_exact(problem: Problem) -> None:
+    """Refuse a summary for which there is no exact search."""
+    if not isinstance(problem.summary, WindowSummary):
+        raise SettingError(
+            "search='exact' needs a summary whose states over all labels tell those over some of them, which "
+            "cannot be known of a summary of your own; use search='greedy'"
+        )
+
+
+def _best_of_all(problem: Problem, table: StateCounts) -> SearchResult:
+    """The best set, from the counts of the states of all candidates."""
+    summary = problem.summary
+    assert isinstance(summary, WindowSummary)
+    data = JointTable(summary, _candidates(problem), table, problem.scale)
+    (by_greedy,) = greedy([problem], data.count, lambda _: None)
     branches = Branches(problem, data)
     branches.offer(by_greedy.score, by_greedy.influencers)
     branches.run()
     influencers = branches.best
-    found = data.run(problem.states(influencers))
+    found = data.states(influencers)
     score = problem.score(found, influencers)
     bound = max(branches.bound, score) if branches.open else score
     certificate = Certificate(
@@ -157,9 +184,8 @@ class Branches:
         """Look at sets until nothing is open that could be better, or too many were looked at."""
         problem, first = self.problem, self.problem.required
         limit = math.inf if problem.max_sets is None else problem.max_sets
-        table = self.data.run(problem.states(first))
         self.examined = 1
-        self.offer(problem.score(table, first), first)
+        self.offer(problem.score(self.data.states(first), first), first)
         if problem.room > 0:
             everything = float(self.data.likelihoods(first, problem.optional)[0])
             self.consider(first, problem.optional, 0, everything)
@@ -186,7 +212,7 @@ class Branches:
             self.pruned += self.n_sets(node.influencers, node.rest)
             return
         rest = node.rest
-        scores = self.data.run(Batch.of(self.problem).scores_with(node.influencers, rest))
+        scores = self.data.scores_with(self.problem, node.influencers, rest)
         self.examined += len(scores)
         top = self.front[-1][2]
         for i in np.flatnonzero(scores >= top - 1e-9 * max(1.0, abs(top))).tolist():
@@ -249,9 +275,9 @@ def _build_up(problem: Problem, data: JointTable, influencers: Codes) -> tuple[S
     """Add the labels of a set one by one, each time the best of those that remain."""
     chosen, steps = problem.required, []
     left = [z for z in influencers if z not in chosen]
-    score = problem.score(data.run(problem.states(chosen)), chosen)
+    score = problem.score(data.states(chosen), chosen)
     while left:
-        scores = data.run(Batch.of(problem).scores_with(chosen, left))
+        scores = data.scores_with(problem, chosen, tuple(left))
         best = first_best(scores)
         steps.append(
             Step("add", problem.labels[left[best]], float(scores[best]), float(scores[best]) - score)

@@ -11,8 +11,7 @@ from summarkov import kernels
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts
 from summarkov.kernels import Window, group
-from summarkov.search.batch import run_searches
-from summarkov.search.problem import Answer, Asking
+from summarkov.search.problem import Problem
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray, IntArray
 
@@ -30,25 +29,33 @@ class JointTable:
         self.summary, self.candidates, self.table, self.scale = summary, candidates, table, scale
         self._column = {code: column for column, code in enumerate(candidates)}
 
-    def run(self, questions: Asking[Answer]) -> Answer:
-        """Answer all that a search, or a part of one, asks for."""
-        (answer,) = run_searches(self, [questions])
-        return answer
-
     def count(self, requests: Sequence[Request]) -> list[Counts]:
         """Answer requests as the data would."""
-        return [self._answer(request) for request in requests]
+        found: list[Counts] = []
+        for request in requests:
+            assert isinstance(request, StatesRequest | CandidatesRequest)  # all that ask about windows
+            if isinstance(request, CandidatesRequest):
+                found.append(self._with_each(request.influencers, request.candidates))
+            else:
+                found.append(self.states(request.influencers))
+        return found
 
-    def _answer(self, request: Request) -> Counts:
-        assert isinstance(request, StatesRequest | CandidatesRequest)  # all that ask about windows
-        columns = self._columns(request.influencers)
+    def states(self, influencers: tuple[int, ...]) -> StateCounts:
+        """The counts of one set of influencers."""
+        return self.table.regroup(self.summary.restricted(self.table.keys, self._columns(influencers)))
+
+    def scores_with(
+        self, problem: Problem, influencers: tuple[int, ...], candidates: tuple[int, ...]
+    ) -> FloatArray:
+        """The scores once each of some candidates joins the influencers."""
+        return problem.joined_scores(self._with_each(influencers, candidates), influencers, candidates)
+
+    def _with_each(self, influencers: tuple[int, ...], candidates: tuple[int, ...]) -> CandidateCounts:
+        columns, joining = self._columns(influencers), self._columns(candidates)
         rows = self.summary.restricted(self.table.keys, columns)
-        if not isinstance(request, CandidatesRequest):
-            return self.table.regroup(rows)
         ids, first = group(rows)
         n = len(first)
         deep = Window(self.summary.kind, ids, self.summary.delay, self.summary.cap).n_levels(len(columns)) - 1
-        joining = self._columns(request.candidates)
         states = [self._states_with[column] for column in joining]
         number = np.repeat(np.arange(len(joining)), [len(some) for some in states])
         state, column = np.concatenate([ids[:0], *states]), np.array(joining, np.int64)[number]

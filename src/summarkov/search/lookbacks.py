@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from summarkov.engines import CandidateCounts, CandidatesRequest, StateCounts, StatesRequest
+from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts
+from summarkov.engines.counts import Counts
 from summarkov.errors import StoreError
-from summarkov.search.problem import Asking, Problem, Search, SearchResult, Step, first_best, improves
+from summarkov.search.problem import Ask, Done, Problem, SearchResult, Step, ask_each, first_best, improves
 from summarkov.summaries import WindowSummary
 from summarkov.summaries.window import plain_span
 
@@ -87,42 +88,6 @@ class LookbackProblem(Problem):
             told.action, told.label, told.score, told.gain, lookback=self._lookback(told.lookback)
         )
 
-    # ---------------------------------------------------------------- what the search asks
-
-    def moves(
-        self, place: Place, candidates: Sequence[int], change: bool
-    ) -> Asking[tuple[list[_Move], StateCounts | None]]:
-        """Changes of one look-back, if asked for, and additions of a label, all counted in one pass.
-
-        In the order in which ties are settled, and with the counts of the influencers as they are, which
-        come with those of candidates.
-        """
-        influencers = tuple(sorted(place))
-        changes = [(z, k) for z in influencers if change for k in self.lookbacks if k != place[z]]
-        changed = [self.at({**place, z: k}) for z, k in changes]
-        joined = [self.at(place, k) for k in self.lookbacks if candidates]
-        answers = yield [
-            *(StatesRequest(problem.summary, influencers, self.target) for problem in changed),
-            *(
-                CandidatesRequest(problem.window, influencers, self.target, tuple(candidates))
-                for problem in joined
-            ),
-        ]
-        found = []
-        for (z, k), problem, table in zip(changes, changed, answers, strict=False):
-            assert isinstance(table, StateCounts)
-            found.append(_Move("change", z, k, problem.score(table, influencers), table))
-        scores, as_they_are = [], None
-        for problem, counts in zip(joined, answers[len(changes) :], strict=True):
-            assert isinstance(counts, CandidateCounts)
-            scores.append(problem.joined_scores(counts, influencers, candidates))
-            as_they_are = StateCounts(counts.keys, counts.counts)
-        for c, z in enumerate(candidates):
-            found += [
-                _Move("add", z, k, float(each[c])) for k, each in zip(self.lookbacks, scores, strict=True)
-            ]
-        return found, as_they_are
-
     def removals(self, place: Place, table: StateCounts) -> list[_Move]:
         """What each influencer that need not be there would leave; the table tells."""
         influencers, found = tuple(sorted(place)), []
@@ -136,7 +101,7 @@ class LookbackProblem(Problem):
         return found
 
 
-def greedy_lookbacks(problem: LookbackProblem) -> Search:
+def greedy_lookbacks(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:
     """Greedy search in which each influencer has its own look-back.
 
     Forward rounds make the best of all moves while that improves: add a label with some look-back, or give
@@ -146,59 +111,142 @@ def greedy_lookbacks(problem: LookbackProblem) -> Search:
     moves that tie, those that leave fewer influencers go first, then the first label in sorted order, then
     the shorter look-back. Required labels enter first, the best of them with its best look-back each time.
     """
-    place: Place = {}
-    while waiting := [z for z in problem.required if z not in place]:
-        moves, _ = yield from problem.moves(place, waiting, change=False)
-        best = moves[first_best([move.score for move in moves])]
-        place[best.label] = best.lookback
+    walks = [_Walk(problem) for problem in problems if isinstance(problem, LookbackProblem)]
+    under_way = walks
+    while under_way:
+        rounds = [(walk, requests) for walk in under_way if (requests := walk.requests())]
+        done(len(under_way) - len(rounds))
+        under_way = [walk for walk, _ in rounds]
+        if rounds:
+            asking = [walk.problem for walk in under_way]
+            found = ask_each(asking, ask, [requests for _, requests in rounds])
+            for walk, answers in zip(under_way, found, strict=True):
+                walk.take(answers)
+    return [walk.result() for walk in walks]
 
-    score, steps = -np.inf, []
-    table: StateCounts | None = None  # of the place, where a move brought it
-    while True:
-        room = len(problem.required) + problem.room - len(place)
-        joining = [z for z in problem.optional if z not in place] if room > 0 else []
-        if score == -np.inf and not joining:  # nothing can be added
-            table = yield from problem.at(place).states(tuple(sorted(place)))
-            score = problem.at(place).score(table, tuple(sorted(place)))
-        change = score > -np.inf and problem.target.n_outcomes > 1 and len(problem.lookbacks) > 1
-        if not joining and not (change and place):
-            break
-        moves, as_they_are = yield from problem.moves(place, joining, change)
-        best = moves[first_best([move.score for move in moves])]
-        if not improves(best.score, score):
-            break
-        before = score
-        if as_they_are is not None and score == -np.inf:
-            before = problem.at(place).score(as_they_are, tuple(sorted(place)))
-        place = {**place, best.label: best.lookback}
-        score, table = best.score, best.table
-        steps.append(_step(problem, best, before))
 
-    if table is None:
-        table = yield from problem.at(place).states(tuple(sorted(place)))
-        score = problem.at(place).score(table, tuple(sorted(place)))
-    change = False  # the last round has found that no change improves
-    while place:
-        moves = problem.removals(place, table)
-        if change:
-            more, _ = yield from problem.moves(place, (), change=True)
-            moves += more
-        if not moves:
-            break
-        best = moves[first_best([move.score for move in moves])]
-        if not improves(best.score, score):
-            break
-        steps.append(_step(problem, best, score))
-        if best.action == "remove":
-            place = {z: k for z, k in place.items() if z != best.label}
+class _Walk:
+    """One problem on its way: where it stands, and what it must know to take the next step."""
+
+    def __init__(self, problem: LookbackProblem) -> None:
+        self.problem = problem
+        self.phase: Literal["enter", "grow", "shrink", "over"] = "enter"
+        self.place: Place = {}
+        self.score, self.steps = -np.inf, list[LookbackStep]()
+        self.table: StateCounts | None = None  # of the place, where a move brought it
+        self.changes = False  # whether a look-back may change in the next backward round
+        self.changing: list[tuple[int, int | None]] = []  # what was asked about: changes, and additions
+        self.joining: list[int] = []
+
+    def requests(self) -> list[Request]:
+        """What to ask for the next step; nothing once it is over."""
+        problem = self.problem
+        if self.phase == "enter":
+            if waiting := [z for z in problem.required if z not in self.place]:
+                return self._ask_moves(waiting, change=False)
+            self.phase = "grow"
+        if self.phase == "grow":
+            room = len(problem.required) + problem.room - len(self.place)
+            joining = [z for z in problem.optional if z not in self.place] if room > 0 else []
+            if self.score == -np.inf and not joining:  # nothing can be added
+                return self._ask_states()
+            change = self.score > -np.inf and problem.target.n_outcomes > 1 and len(problem.lookbacks) > 1
+            if joining or (change and self.place):
+                return self._ask_moves(joining, change)
+            self.phase = "shrink"
+        if self.table is None:
+            return self._ask_states()
+        while self.phase == "shrink" and not self.changes:
+            self._make_best(problem.removals(self.place, self.table), "over")
+        return self._ask_moves([], change=True) if self.phase == "shrink" else []
+
+    def take(self, answers: list[Counts]) -> None:
+        """Take the step, with the answers to what was asked."""
+        if not self.changing and not self.joining:
+            assert isinstance(answers[0], StateCounts)
+            self._stay(answers[0])
+            return
+        moves, as_they_are = self._read_moves(answers)
+        if self.phase == "enter":
+            best = moves[first_best([move.score for move in moves])]
+            self.place[best.label] = best.lookback
+        elif self.phase == "shrink":
+            assert self.table is not None
+            self._make_best(self.problem.removals(self.place, self.table) + moves, "over")
         else:
-            place = {**place, best.label: best.lookback}
-        assert best.table is not None
-        score, table, change = best.score, best.table, len(problem.lookbacks) > 1
-    influencers = tuple(sorted(place))
-    return SearchResult(problem.learned(place), influencers, score, table, tuple(steps))
+            if as_they_are is not None and self.score == -np.inf:
+                here = self.problem.at(self.place).score(as_they_are, self._influencers)
+                self._make_best(moves, "shrink", here)
+            else:
+                self._make_best(moves, "shrink")
+            if self.phase == "shrink" and self.table is None and as_they_are is not None:
+                self._stay(as_they_are)
 
+    def result(self) -> SearchResult:
+        """What was found."""
+        assert self.table is not None
+        summary = self.problem.learned(self.place)
+        return SearchResult(summary, self._influencers, self.score, self.table, tuple(self.steps))
 
-def _step(problem: Problem, move: _Move, before: float) -> LookbackStep:
-    label = problem.labels[move.label]
-    return LookbackStep(move.action, label, move.score, move.score - before, move.lookback)
+    @property
+    def _influencers(self) -> tuple[int, ...]:
+        return tuple(sorted(self.place))
+
+    def _stay(self, table: StateCounts) -> None:
+        """The counts of the place as it is."""
+        self.table, self.score = table, self.problem.at(self.place).score(table, self._influencers)
+
+    def _ask_states(self) -> list[Request]:
+        self.changing, self.joining = [], []
+        return [self.problem.at(self.place).states(self._influencers)]
+
+    def _ask_moves(self, joining: list[int], change: bool) -> list[Request]:
+        """Changes of one look-back, if asked for, and additions of a label, all to be counted in one pass."""
+        problem, place, u = self.problem, self.place, self._influencers
+        self.changing = [(z, k) for z in u if change for k in problem.lookbacks if k != place[z]]
+        self.joining = joining
+        return [
+            *(problem.at({**place, z: k}).states(u) for z, k in self.changing),
+            *(
+                CandidatesRequest(problem.at(place, k).window, u, problem.target, tuple(joining))
+                for k in problem.lookbacks
+                if joining
+            ),
+        ]
+
+    def _read_moves(self, answers: list[Counts]) -> tuple[list[_Move], StateCounts | None]:
+        """The moves with their scores, in the order in which ties are settled.
+
+        And the counts of the influencers as they are, which come with those of candidates.
+        """
+        problem, place, u = self.problem, self.place, self._influencers
+        found, scores, as_they_are = list[_Move](), [], None
+        for (z, k), table in zip(self.changing, answers, strict=False):
+            assert isinstance(table, StateCounts)
+            found.append(_Move("change", z, k, problem.at({**place, z: k}).score(table, u), table))
+        for k, counts in zip(problem.lookbacks, answers[len(self.changing) :], strict=False):
+            assert isinstance(counts, CandidateCounts)
+            scores.append(problem.at(place, k).joined_scores(counts, u, self.joining))
+            as_they_are = StateCounts(counts.keys, counts.counts)
+        for c, z in enumerate(self.joining):
+            found += [
+                _Move("add", z, k, float(each[c])) for k, each in zip(problem.lookbacks, scores, strict=True)
+            ]
+        return found, as_they_are
+
+    def _make_best(
+        self, moves: list[_Move], otherwise: Literal["shrink", "over"], before: float | None = None
+    ) -> None:
+        """Make the best move if it improves; if none does, another phase begins."""
+        best = moves[first_best([move.score for move in moves])] if moves else None
+        if best is None or not improves(best.score, self.score):
+            self.phase = otherwise
+            return
+        gain, label = best.score - (self.score if before is None else before), self.problem.labels[best.label]
+        self.steps.append(LookbackStep(best.action, label, best.score, gain, best.lookback))
+        if best.action == "remove":
+            self.place = {z: k for z, k in self.place.items() if z != best.label}
+        else:
+            self.place = {**self.place, best.label: best.lookback}
+        self.score, self.table = best.score, best.table
+        self.changes = self.phase == "shrink" and len(self.problem.lookbacks) > 1

@@ -1,25 +1,30 @@
-"""What a search is given, what it returns, and the questions that all strategies ask."""
+"""What a search is given, and what it returns.
+
+A search is a function ``search(problems, ask, done)``: it solves all problems in step, so that each call of
+``ask(requests)`` answers one round of questions for all of them, and returns a result for each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from summarkov.engines import CandidateCounts, Request, StateCounts, StatesRequest, Target
-from summarkov.engines.counts import Counts, joined_tables
+from summarkov.engines.counts import Counts, joined_tables, pick_replicate
 from summarkov.events.vocabulary import END
 from summarkov.frames import Records
 from summarkov.scores import Scorer
 from summarkov.summaries import Summary, WindowSummary
 from summarkov.typing import BoolArray, FloatArray, IntArray
 
-Answer = TypeVar("Answer")
-#: What yields lists of requests, is sent their counts, and returns an answer.
-Asking = Generator[list[Request], list[Counts], Answer]
-Search = Asking["SearchResult"]
+#: Answers all requests of one round, in one pass over the data.
+Ask = Callable[[Sequence[Request]], list[Counts]]
+#: Is told of how many further problems the search is over.
+Done = Callable[[int], None]
+Search = Callable[[Sequence["Problem"], Ask, Done], list["SearchResult"]]
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,7 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Problem:
-    """One target, and which influencers may be considered for it."""
+    """One target, and which influencers may be considered for it; in one replicate of the data, if told."""
 
     summary: Summary
     target: Target
@@ -116,10 +121,11 @@ class Problem:
     n_targets: int = 1  # how many are learned together, this one included
     given: tuple[int, ...] = ()  # required attributes: strata, of which there are ``n_strata``
     n_strata: int = 1
+    replicate: int | None = None
 
     @property
     def but_for_target(self) -> Hashable:
-        """What problems must have in common that are searched as one batch."""
+        """What problems must have in common to be scored together."""
         allowed = (self.required, self.optional, self.max_influencers)
         strata = (self.given, self.n_strata)
         return id(self.summary), self.scorer, self.target.n_outcomes, allowed, self.reachable_only, strata
@@ -216,7 +222,7 @@ class Problem:
         """The influencers that a table of states tells; None where it does not."""
         return None
 
-    # ---------------------------------------------------------------- what strategies ask
+    # ---------------------------------------------------------------- what searches ask
 
     def joined_scores(
         self, counts: CandidateCounts, influencers: tuple[int, ...], candidates: Sequence[int]
@@ -225,11 +231,39 @@ class Problem:
         n_states = np.array(self.n_joined(influencers, candidates))
         return np.asarray(self.scores(joined_tables([counts]), len(influencers) + 1, n_states)[0])
 
-    def states(self, influencers: tuple[int, ...]) -> Asking[StateCounts]:
-        """Ask for the counts of one set of influencers."""
-        (table,) = yield [StatesRequest(self.summary, influencers, self.target)]
-        assert isinstance(table, StateCounts)
-        return table
+    def states(self, influencers: tuple[int, ...]) -> StatesRequest:
+        """What to ask for the counts of one set of influencers."""
+        return StatesRequest(self.summary, influencers, self.target)
+
+
+def ask_each(problems: Sequence[Problem], ask: Ask, asked: Sequence[Sequence[Request]]) -> list[list[Counts]]:
+    """Ask at once for what each of several problems wants to know, each about its own replicate."""
+    requests = [
+        request if problem.replicate is None else replace(request, replicates=(problem.replicate,))
+        for problem, some in zip(problems, asked, strict=True)
+        for request in some
+    ]
+    answers = iter(ask(requests))
+    return [
+        [next(answers) if problem.replicate is None else pick_replicate(next(answers), 0) for _ in some]
+        for problem, some in zip(problems, asked, strict=True)
+    ]
+
+
+def ask_states(problems: Sequence[Problem], ask: Ask, sets: Sequence[tuple[int, ...]]) -> list[StateCounts]:
+    """Ask at once for the counts of one set of influencers for each of several problems."""
+    requests = [[problem.states(influencers)] for problem, influencers in zip(problems, sets, strict=True)]
+    return [table for (table,) in ask_each(problems, ask, requests) if isinstance(table, StateCounts)]
+
+
+def fixed(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:
+    """Count the states of the required influencers and score them."""
+    tables = ask_states(problems, ask, [problem.required for problem in problems])
+    done(len(problems))
+    return [
+        SearchResult(each.summary, each.required, each.score(table, each.required), table, ())
+        for each, table in zip(problems, tables, strict=True)
+    ]
 
 
 def improves(new: float | FloatArray, old: float | FloatArray) -> BoolArray:

@@ -14,7 +14,7 @@ from summarkov.engines import RecencyCounts, RecencyRequest, StateCounts
 from summarkov.errors import place
 from summarkov.scores import Tree, half_log, log_evidence, probabilities, pseudo_counts
 from summarkov.scores.trees import shrunken, split_gains, unexplained
-from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best
+from summarkov.search.problem import Ask, Done, Problem, SearchResult, Step, ask_each, ask_states, first_best
 from summarkov.summaries import HistoryTest, TreeSummary
 from summarkov.summaries.contexts import LABEL, parents, with_shorter
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
@@ -134,7 +134,7 @@ class _Node:
     branches: tuple[int, int] = (-1, -1)
 
 
-def grow_tree(problem: TreeProblem) -> Search:
+def grow_trees(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:
     """Split every leaf by the test that gains most likelihood, level by level; then prune from the leaves.
 
     A leaf is split while that can be worth it: while perfect prediction would gain more than the penalty, the
@@ -142,25 +142,61 @@ def grow_tree(problem: TreeProblem) -> Search:
     that of the kept splits below it exceed their penalties. All leaves of one depth are one pass over the
     data. Of two branches only the smaller one is counted; the other one is the rest.
     """
-    (root,) = yield [RecencyRequest(problem.tree, problem.target, problem.optional, (0,))]
-    assert isinstance(root, RecencyCounts)
-    nodes = [_node(problem, root.counts[0], 0)]
-    nodes[0].tables = root
-    open_ = [0] if nodes[0].is_open else []
-    while open_:
-        grown = [(at, low, high) for at in open_ for low, high in _split(problem, nodes, at)]
-        wanted = [at for _, low, high in grown for at in _counted(nodes, low, high)]
-        if wanted:
-            tree, rows = _preorder(problem.tree, [(node.test, node.branches) for node in nodes])
-            number = {row: leaf for leaf, row in enumerate(r for r in rows if nodes[r].test is None)}
-            wanted.sort(key=number.__getitem__)
-            leaves = tuple(number[at] for at in wanted)
-            (counted,) = yield [RecencyRequest(tree, problem.target, problem.optional, leaves)]
-            assert isinstance(counted, RecencyCounts)
-            for place, at in enumerate(wanted):
-                nodes[at].tables = counted.leaf(place)
-        open_ = []
-        for up, low, high in grown:
+    trees = [_Growing(problem) for problem in problems if isinstance(problem, TreeProblem)]
+    under_way = trees
+    while under_way:
+        requests = [[tree.request] for tree in under_way]
+        for tree, (counts,) in zip(
+            under_way, ask_each([t.problem for t in under_way], ask, requests), strict=True
+        ):
+            assert isinstance(counts, RecencyCounts)
+            tree.take(counts)
+        still = [tree for tree in under_way if tree.wanted]
+        done(len(under_way) - len(still))
+        under_way = still
+    return [tree.result() for tree in trees]
+
+
+class _Growing:
+    """A tree while it grows: ``wanted`` are the leaves whose counts it needs next."""
+
+    def __init__(self, problem: TreeProblem) -> None:
+        self.problem, self.wanted, self.leaves = problem, [0], (0,)
+        self.nodes: list[_Node] = []
+        self.splits: list[tuple[int, int, int]] = []  # of the last level: a node and its branches
+
+    @property
+    def request(self) -> RecencyRequest:
+        """What to ask for the next level."""
+        problem = self.problem
+        tree, number = problem.tree, {0: 0}
+        if self.nodes:
+            tree, rows = self._preorder()
+            number = {row: leaf for leaf, row in enumerate(r for r in rows if self.nodes[r].test is None)}
+        self.wanted.sort(key=number.__getitem__)
+        return RecencyRequest(tree, problem.target, problem.optional, tuple(number[at] for at in self.wanted))
+
+    def take(self, counts: RecencyCounts) -> None:
+        """Grow until further leaves are to be counted, or nothing is open."""
+        nodes = self.nodes
+        if not nodes:
+            nodes.append(_node(self.problem, counts.counts[0], 0))
+            nodes[0].tables = counts
+            open_ = [0] if nodes[0].is_open else []
+        else:
+            for place, at in enumerate(self.wanted):
+                nodes[at].tables = counts.leaf(place)
+            open_ = self._open()
+        self.wanted = []
+        while open_ and not self.wanted:
+            self.splits = [(at, low, high) for at in open_ for low, high in _split(self.problem, nodes, at)]
+            self.wanted = [at for _, low, high in self.splits for at in _counted(nodes, low, high)]
+            open_ = [] if self.wanted else self._open()
+
+    def _open(self) -> list[int]:
+        """The open leaves of the last level, each with its counts: of two branches one may be the rest."""
+        open_, nodes = list[int](), self.nodes
+        for up, low, high in self.splits:
             rest = nodes[up].tables
             for at, other in ((low, high), (high, low)):
                 tables = nodes[other].tables
@@ -169,9 +205,16 @@ def grow_tree(problem: TreeProblem) -> Search:
                     nodes[at].tables = rest.minus(tables)
             nodes[up].tables = None
             open_ += [at for at in (low, high) if nodes[at].is_open]
-    full, rows = _preorder(problem.tree, [(node.test, node.branches) for node in nodes])
-    counts = np.array([nodes[row].counts for row in rows if nodes[row].test is None])
-    return result_of(replace(problem, summary=full), counts)
+        return open_
+
+    def _preorder(self) -> tuple[TreeSummary, list[int]]:
+        return _preorder(self.problem.tree, [(node.test, node.branches) for node in self.nodes])
+
+    def result(self) -> SearchResult:
+        """The tree, pruned."""
+        full, rows = self._preorder()
+        counts = np.array([self.nodes[row].counts for row in rows if self.nodes[row].test is None])
+        return result_of(replace(self.problem, summary=full), counts)
 
 
 def result_of(problem: TreeProblem, leaves: IntArray) -> SearchResult:
@@ -324,20 +367,26 @@ class ContextProblem(Problem):
         return float((own * np.log(probabilities(total, pseudo))).sum()) - len(own) * self.penalty
 
 
-def find_contexts(problem: ContextProblem) -> Search:
+def find_contexts(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:
     """Grow the tree of all contexts that were seen, and prune it from its leaves unless it is averaged.
 
     A context is kept if the log-likelihood that it gains over the next shorter one, and its kept descendants
     over theirs, is at least the penalty of all of them. So the kept contexts are those with the largest
     penalised likelihood, and their labels are the influencers. A target that is always the same has none.
     """
-    table = every_context((yield from problem.states(())))
-    if problem.split is None:
-        kept = tree_of(table.keys).prune(problem.gains(table) - problem.penalty)
-        if problem.target.n_outcomes == 1:
-            kept[1:] = False
-        table = merge_contexts(table, kept)
-    return SearchResult(problem.summary, problem.influencers_of(table), problem.score(table), table, ())
+    found = []
+    for problem, seen in zip(problems, ask_states(problems, ask, [()] * len(problems)), strict=True):
+        assert isinstance(problem, ContextProblem)
+        table = every_context(seen)
+        if problem.split is None:
+            kept = tree_of(table.keys).prune(problem.gains(table) - problem.penalty)
+            if problem.target.n_outcomes == 1:
+                kept[1:] = False
+            table = merge_contexts(table, kept)
+        influencers = problem.influencers_of(table)
+        found.append(SearchResult(problem.summary, influencers, problem.score(table), table, ()))
+    done(len(problems))
+    return found
 
 
 def merge_contexts(table: StateCounts, kept: BoolArray) -> StateCounts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -15,12 +15,17 @@ from summarkov.errors import DataError, SettingError, UnknownLabelError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows
-from summarkov.explain import Explanation, FittedGraph, FittedModel, model_of
+from summarkov.explain import Explanation, FittedGraph, FittedModel, Influence, model_of, models_of
 from summarkov.io import read_events
 from summarkov.io.files import text_lines
 from summarkov.io.temporary import replacing
+from summarkov.report.events import spread
 from summarkov.text.documents import Sentence
 from summarkov.typing import BoolArray, IntArray
+
+#: On a page: the most passages per edge and sentences per label, fewer where these would be more than
+#: ``IN_ALL``; longer sentences are cut.
+MOST, IN_ALL, LONGEST = 12, 6000, 400
 
 
 @dataclass(frozen=True)
@@ -252,6 +257,40 @@ class TextEvents:
         passages = (learned_from or self).passages(fitted, target, after=history, most=most)
         return Grounds(why, tuple(sorted(before, key=lambda each: -each.lag)), passages)
 
+    def page_content(
+        self, model: FittedModel | FittedGraph, edges: Sequence[Influence], labels: Sequence[str]
+    ) -> dict[str, Any]:
+        """What a page holds: some passages of every edge and some sentences of every label, with totals.
+
+        ``sentences`` are document, number, text and how many characters were cut off, each once; a passage is
+        the lag, and the places among them of the influencer's and the target's. ``same`` says whether the
+        events have as many of each label as those that the model was learned from.
+        """
+        most = max(1, min(MOST, IN_ALL // max(1, len(edges) + len(labels))))
+        places: dict[Sentence, int] = {}
+
+        def place(sentence: Sentence) -> int:
+            return places.setdefault(sentence, len(places))
+
+        of_edges = []
+        for edge in edges:
+            some = self.passages(model, edge.target, edge.influencer, most=most)
+            shown = [[p.before[0].lag, place(p.before[0].sentence), place(p.target)] for p in some]
+            of_edges.append([some.total, shown])
+        of_labels = []
+        for label in labels:
+            some = self.passages(model, label, most=most)
+            of_labels.append([some.total, [place(p.target) for p in some]])
+        fitted, counts = models_of(model)[0].fitted, in_codes_of(model, self.events).label_counts
+        return {
+            "edges": of_edges,
+            "labels": of_labels,
+            "sentences": [
+                [s.document, s.number, s.text[:LONGEST], max(0, len(s.text) - LONGEST)] for s in places
+            ],
+            "same": bool((counts == fitted.label_counts / fitted.scale).all()),
+        }
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write JSON lines, events to ``read_events``, and with sentences to :func:`read_text_events`."""
         bounds = pairwise(_events_before(self.events).tolist())
@@ -289,12 +328,6 @@ def _sentence(given: Any, where: str) -> Sentence:
     if not isinstance(given, Mapping) or [type(given.get(name)) for name in kinds] != list(kinds.values()):
         raise DataError(f"{where}: each of 'sentences' must have 'document', 'number' and 'text'")
     return Sentence(*(given[name] for name in kinds))
-
-
-def spread(places: IntArray, most: int) -> IntArray:
-    """At most ``most`` of some places, spread evenly."""
-    some = np.linspace(0, len(places) - 1, min(most, len(places)))
-    return np.asarray(places[np.unique(some.round().astype(int))])
 
 
 def in_codes_of(fitted: FittedGraph | FittedModel, events: EventSequences) -> EventSequences:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 import summarkov as sm
 from summarkov.cli.commands import compare as command
 from summarkov.cli.main import app
-from summarkov.evaluation import DEFAULT, NAMES, Comparison, run
+from summarkov.comparison import DEFAULT, NAMES, Comparison, run
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
@@ -127,7 +127,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, run_command: Run, scale: float) -> 
         return result
 
     real = run.compare
-    monkeypatch.setattr("summarkov.evaluation.compare", larger)
+    monkeypatch.setattr("summarkov.comparison.compare", larger)
     return run_command("all.jsonl", "-m", "chain-1", "-m", "lr-presence-10").stdout.splitlines()
 
 
@@ -143,7 +143,7 @@ def test_the_table_fits_80_columns_and_no_number_is_cut(
 
 
 def test_a_refuted_model_is_called_so(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from summarkov.baselines import contenders as contender
+    from summarkov.comparison import contenders as contender
 
     real = contender.ModelsPredictor.at
     monkeypatch.setattr(contender.ModelsPredictor, "at", lambda *a: real(*a) * 0)

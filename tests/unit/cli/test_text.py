@@ -166,7 +166,7 @@ def test_the_page_takes_passages(folder: Path) -> None:
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(sm.read_events("e.jsonl"))
     graph.save("g.json")
     run("report", "g.json", "--passages", "e.jsonl", "-o", "page.html")
-    assert Path("page.html").read_text() == graph.to_html(passages="e.jsonl")
+    assert Path("page.html").read_text() == graph.to_html(passages=read_text_events("e.jsonl"))
     Path("f.jsonl").write_text(Path("e.jsonl").read_text().replace("storm / heavy wind", "weather"))
     assert "the events hold the label 'weather', which the model does not know" in fail(
         "report", "g.json", "--passages", "f.jsonl", "-o", "other.html"

@@ -13,11 +13,11 @@ from hypothesis.extra import numpy as arrays
 
 from strategies import examples
 from summarkov import errors
+from summarkov.comparison.measures import Found, Sums
+from summarkov.comparison.next_event import NextEvent
 from summarkov.engines import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.messages import pack, pack_error, unpack, unpack_error
 from summarkov.errors import SettingError, SummarkovError, UnknownLabelError
-from summarkov.evaluation.measures import Found, Sums
-from summarkov.evaluation.next_event import NextEvent
 from summarkov.models.measures import Measured
 from summarkov.scores.estimates import ExactSum
 

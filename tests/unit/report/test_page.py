@@ -15,11 +15,11 @@ from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.explain import weight
 from summarkov.report import SCRIPTS, STYLES, to_html
 from summarkov.report import content as contents
-from summarkov.report import content as report_passages
 from summarkov.report import events as report_sequences
 from summarkov.report.layout import places
 from summarkov.simulate.example import web_shop
 from summarkov.text import Sentence, TextEvents
+from summarkov.text import events as text_events
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -305,7 +305,7 @@ def test_passages_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {len(text) for _, _, text, _ in whole["sentences"]} == {400}
     assert {cut for *_, cut in whole["sentences"]} == {4600}
     assert max(len(shown) for _, shown in whole["edges"]) == 12
-    monkeypatch.setattr(report_passages, "IN_ALL", 3 * (len(graph.edges_) + 2))
+    monkeypatch.setattr(text_events, "IN_ALL", 3 * (len(graph.edges_) + 2))
     some = model_in(graph.to_html(passages=found) or "")["passages"]
     assert max(len(shown) for _, shown in some["edges"] + some["labels"]) == 3
     assert [total for total, _ in some["edges"]] == [total for total, _ in whole["edges"]]

@@ -200,7 +200,7 @@ def test_an_ordinal_model_has_one_window(events, lookback):
 
 
 def test_it_takes_part_in_comparisons(events):
-    from summarkov.evaluation.tuning import lineup
+    from summarkov.comparison.tuning import lineup
 
     (contender,) = lineup(["bsumm-auto"])
     assert contender.template.lookback == "auto"

@@ -41,7 +41,7 @@ from summarkov.errors import SettingError
 from summarkov.wording import plural, visible
 
 if TYPE_CHECKING:
-    from summarkov.evaluation import Comparison
+    from summarkov.comparison import Comparison
     from summarkov.models import Stability, StabilityRow
 
 
@@ -78,9 +78,9 @@ def compare(
     json: Json = False,
 ) -> None:
     """Tune several models on one part of the data and see which predicts another part best."""
-    from summarkov.evaluation import DEFAULT, NAMES
-    from summarkov.evaluation import compare as run
-    from summarkov.evaluation.tuning import lineup
+    from summarkov.comparison import DEFAULT, NAMES
+    from summarkov.comparison import compare as run
+    from summarkov.comparison.tuning import lineup
 
     names = list(NAMES) if model and "all" in model else model or None
     if parts and len(parts) != 2:

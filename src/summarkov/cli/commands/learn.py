@@ -177,7 +177,7 @@ def fit(
         with progress("Learning", 1, "steps at most") as advance:
             if not tune:
                 return one.fit(events, progress=advance)
-            from summarkov.evaluation import tune_joint
+            from summarkov.comparison import tune_joint
 
             return tune_joint(events, model=one, progress=advance)
     if joint or len(set(targets)) == 1:

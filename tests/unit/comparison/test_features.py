@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summarkov.baselines.learners import TINY, EventCache, base_rate, clip, logistic
+from summarkov.comparison.learners import TINY, EventCache, base_rate, clip, logistic
 from summarkov.events import EventSequences
 from summarkov.events.attributes import Attributes
 
@@ -59,7 +59,7 @@ def naive_recency(events: EventSequences, longest_lag: int, last_position: int) 
 @pytest.mark.parametrize("made", [random_events, random_ticks])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_window_features_equal_a_naive_loop(features, lookback, made, seed):
-    from summarkov.baselines.learners import window_features
+    from summarkov.comparison.learners import window_features
 
     events = made(seed)
     matrix = window_features(events, lookback, features)
@@ -69,14 +69,14 @@ def test_window_features_equal_a_naive_loop(features, lookback, made, seed):
 
 @pytest.mark.parametrize("features", ["presence", "counts", "onehot"])
 def test_window_features_of_no_events(features):
-    from summarkov.baselines.learners import window_features
+    from summarkov.comparison.learners import window_features
 
     nothing = EventSequences.from_lists([[], []], labels=LABELS)
     assert window_features(nothing, 3, features).shape == (0, 12 if features == "onehot" else 4)
 
 
 def test_an_unknown_event_keeps_its_place_and_says_nothing():
-    from summarkov.baselines.learners import recency_features, window_features
+    from summarkov.comparison.learners import recency_features, window_features
 
     events = EventSequences.from_lists([["A", "X", "B"]]).recode(("A", "B"), unknown="ignore")
     assert window_features(events, 1, "presence").toarray().tolist() == [[0, 0], [1, 0], [0, 0]]
@@ -88,7 +88,7 @@ def test_an_unknown_event_keeps_its_place_and_says_nothing():
 @pytest.mark.parametrize("made", [random_events, random_ticks])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_recency_features_equal_a_naive_loop(longest_lag, last_position, made, seed):
-    from summarkov.baselines.learners import recency_features
+    from summarkov.comparison.learners import recency_features
 
     events = made(seed)
     matrix = recency_features(events, longest_lag=longest_lag, last_position=last_position)
@@ -96,7 +96,7 @@ def test_recency_features_equal_a_naive_loop(longest_lag, last_position, made, s
 
 
 def test_attributes_are_columns_and_the_target_is_looked_for_in_ticks():
-    from summarkov.baselines.learners import is_target, recency_features, window_features
+    from summarkov.comparison.learners import is_target, recency_features, window_features
 
     present = [[True, False], [False, True]]
     events = EventSequences.from_lists([[["A", "B"], ["A"]], [["B"]]]).with_attributes(
@@ -111,7 +111,7 @@ def test_attributes_are_columns_and_the_target_is_looked_for_in_ticks():
 
 
 def test_recency_features_of_no_events():
-    from summarkov.baselines.learners import recency_features
+    from summarkov.comparison.learners import recency_features
 
     assert recency_features(EventSequences.from_lists([[], []], labels=LABELS)).shape == (0, 5)
 

@@ -12,22 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.baselines import (
+from summarkov.comparison.boosting import BoostingContender
+from summarkov.comparison.contenders import (
+    MOST_MODELS,
     BlockPredictor,
-    BoostingContender,
     Contender,
+    Data,
     JointContender,
-    KneserNeyContender,
-    LogisticRegressionContender,
     ModelContender,
     Predictor,
     TreeContender,
 )
-from summarkov.baselines.contenders import MOST_MODELS, Data
+from summarkov.comparison.kneser_ney import KneserNeyContender
+from summarkov.comparison.logistic import LogisticRegressionContender
+from summarkov.comparison.measures import log_likelihoods, report
+from summarkov.comparison.tuned import Chosen, Tuned
 from summarkov.engines import Layout
 from summarkov.errors import SettingError, nearest
-from summarkov.evaluation.measures import log_likelihoods, report
-from summarkov.evaluation.tuned import Chosen, Tuned
 from summarkov.events import EventSequences
 from summarkov.models import (
     BSuMM,

@@ -13,13 +13,13 @@ from typing import IO, Any
 import numpy as np
 
 from summarkov import __version__
-from summarkov.baselines import Contender
+from summarkov.comparison.comparison import Comparison
+from summarkov.comparison.contenders import Contender
+from summarkov.comparison.tuned import Tuned
+from summarkov.comparison.tuning import Split, default_models, lineup, tune
 from summarkov.engines import EventSource, Layout, as_events, make_source
 from summarkov.engines.work import Part
 from summarkov.errors import DataError, SettingError, UnknownLabelError, naming_the_disk
-from summarkov.evaluation.comparison import Comparison
-from summarkov.evaluation.tuned import Tuned
-from summarkov.evaluation.tuning import Split, default_models, lineup, tune
 from summarkov.events import EventSequences
 from summarkov.events.draws import split_by_key
 from summarkov.events.vocabulary import Label, vocabulary_of
@@ -177,9 +177,9 @@ def compare(
         to the last bit what the same events give in memory, with all models but those that need a matrix of
         all events: logistic regression and boosting.
     models : names, models or contenders, optional
-        Names as in ``summarkov.evaluation.NAMES``, each with the grid of settings of the paper; models
+        Names as in ``summarkov.comparison.NAMES``, each with the grid of settings of the paper; models
         without a target, such as ``BSuMM(lookback=3)``, with just these settings; or contenders of your own,
-        with ``name`` and ``fit_each`` (``summarkov.evaluation.Contender``). By default chains of order 0, 1
+        with ``name`` and ``fit_each`` (``summarkov.comparison.Contender``). By default chains of order 0, 1
         and 2, ``bsumm`` and ``osumm``; where events happened together, or there are attributes, no chain but
         that of order 0.
     targets : labels, optional

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.evaluation.measures import Measures
+from summarkov.comparison.measures import Measures
 from summarkov.typing import FloatArray
 
 

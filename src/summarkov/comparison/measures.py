@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from summarkov.baselines import BlockPredictor, Predictor
-from summarkov.baselines.contenders import Data
+from summarkov.comparison.contenders import BlockPredictor, Data, Predictor
+from summarkov.comparison.next_event import NextEvent
 from summarkov.engines import make_source
 from summarkov.engines.messages import travels
 from summarkov.engines.work import EVENT_BYTES, Part, carry_past
 from summarkov.errors import SettingError
-from summarkov.evaluation.next_event import NextEvent
 from summarkov.events import EventSequences
 from summarkov.events.rows import Block
 from summarkov.kernels import Index

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from summarkov.comparison.comparison import Comparison
+from summarkov.comparison.measures import Measures
+from summarkov.comparison.tuned import Chosen, Tuned
 from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError
-from summarkov.evaluation.comparison import Comparison
-from summarkov.evaluation.measures import Measures
-from summarkov.evaluation.tuned import Chosen, Tuned
 from summarkov.models.measures import BINS
 
 SEED = 11

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.baselines import JointContender
-from summarkov.baselines.contenders import JointPredictor
+from summarkov.comparison.contenders import JointContender, JointPredictor
+from summarkov.comparison.tuning import BOOSTED_GRID, ROUNDS
 from summarkov.engines import EventSource, Layout, as_source
 from summarkov.errors import DataError, SettingError
-from summarkov.evaluation.tuning import BOOSTED_GRID, ROUNDS
 from summarkov.events.vocabulary import label_text
 from summarkov.io import read_events
 from summarkov.models import JointSuMM

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from summarkov import kernels
-from summarkov.baselines.contenders import Data
+from summarkov.comparison.contenders import Data
 from summarkov.engines import Layout, StateCounts, StatesRequest, Target, as_source
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import summarkov as sm
+from summarkov.comparison import ModelContender
+from summarkov.comparison.tuned import Tuned
+from summarkov.comparison.tuning import Split, plain, tune
 from summarkov.errors import SettingError
-from summarkov.evaluation import ModelContender
-from summarkov.evaluation.tuned import Tuned
-from summarkov.evaluation.tuning import Split, plain, tune
 from summarkov.events import EventSequences
 
 #: Numbers as the paper counts them.

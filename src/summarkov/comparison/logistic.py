@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.baselines.learners import (
+from summarkov.comparison.learners import (
     FEATURES,
     EventCache,
     attributes_of,

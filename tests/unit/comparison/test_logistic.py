@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summarkov.baselines import LogisticRegressionContender
+from summarkov.comparison import LogisticRegressionContender
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.simulate.example import web_shop
@@ -58,7 +58,7 @@ def test_a_very_strong_penalty_leaves_the_base_rate():
 def test_one_candidate_a_strength_fitted_as_scikit_learn_does(features):
     from sklearn.linear_model import LogisticRegression
 
-    from summarkov.baselines.learners import window_features
+    from summarkov.comparison.learners import window_features
 
     events, new = planted(2, n=30), planted(3, n=5)
     contender = LogisticRegressionContender(3, features, strengths=(0.1, 10.0))

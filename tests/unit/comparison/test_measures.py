@@ -6,9 +6,9 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from summarkov.comparison import BlockPredictor
+from summarkov.comparison.measures import Measures, log_likelihoods, report
 from summarkov.engines import work
-from summarkov.evaluation import BlockPredictor
-from summarkov.evaluation.measures import Measures, log_likelihoods, report
 from summarkov.events import EventSequences
 from summarkov.models.measures import BINS, hits
 from summarkov.summaries import Memory

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import summarkov as sm
-from summarkov.baselines import BoostingContender, LogisticRegressionContender
+from summarkov.comparison import BoostingContender, LogisticRegressionContender
 from summarkov.events.attributes import Attributes
 
 pytest.importorskip("sklearn")

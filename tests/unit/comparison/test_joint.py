@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.baselines import JointContender
+from summarkov.comparison import JointContender
 from summarkov.simulate.example import web_shop
 
 EVENTS = web_shop().simulate(n_sequences=40, length=12, seed=1)

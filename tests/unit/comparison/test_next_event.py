@@ -8,8 +8,8 @@ import pytest
 
 import oracle_next
 import summarkov as sm
+from summarkov.comparison.next_event import NextEvent, logs_among_all
 from summarkov.engines.work import EVENT_BYTES
-from summarkov.evaluation.next_event import NextEvent, logs_among_all
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

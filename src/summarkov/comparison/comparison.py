@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.comparison.tuned import Tuned, total_of
+from summarkov.comparison.windows import Windows, compare_windows
 from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError, nearest
-from summarkov.evaluation.tuned import Tuned, total_of
-from summarkov.evaluation.windows import Windows, compare_windows
 from summarkov.frames import Listed, Records, Sheet
 from summarkov.models.measures import ReliabilityBin, reliability_bins
 from summarkov.store import finite

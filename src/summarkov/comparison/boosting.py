@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from summarkov.baselines.learners import (
+from summarkov.comparison.learners import (
     EventCache,
     attributes_of,
     base_rate,

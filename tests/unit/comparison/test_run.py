@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.baselines import MissingLibraryError
-from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.evaluation import DEFAULT, NAMES, ModelContender, lineup
-from summarkov.evaluation.run import contents, fingerprint
-from summarkov.evaluation.tuning import Split, tune
+from summarkov.comparison import DEFAULT, NAMES, ModelContender, lineup
+from summarkov.comparison.run import contents, fingerprint
+from summarkov.comparison.tuning import Split, tune
+from summarkov.errors import DataError, MissingLibraryError, SettingError, UnknownLabelError
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

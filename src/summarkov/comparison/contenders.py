@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from summarkov.baselines.learners import EventCache
+from summarkov.comparison.learners import EventCache
 from summarkov.engines import EventSource, as_source, joint_memory
 from summarkov.events import EventSequences
 from summarkov.kernels import Index

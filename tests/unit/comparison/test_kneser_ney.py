@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import oracle_joint
 import summarkov as sm
 from strategies import examples
-from summarkov.baselines import KneserNeyContender
+from summarkov.comparison import KneserNeyContender
 from summarkov.engines import scan_events
 from summarkov.errors import SettingError
 from summarkov.kernels import Index

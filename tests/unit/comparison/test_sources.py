@@ -11,12 +11,11 @@ from pyarrow import parquet
 
 import summarkov as sm
 from strategies import assert_same, examples, written_down
-from summarkov.baselines import ModelContender
+from summarkov.comparison import ModelContender, run
+from summarkov.comparison.tuning import Split, named, tune
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.evaluation import run
-from summarkov.evaluation.tuning import Split, named, tune
 from summarkov.events.draws import Bootstrap
 from summarkov.summaries import OrdinalSummary
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from summarkov.baselines import BoostingContender, Trees
-from summarkov.baselines.learners import recency_features
+from summarkov.comparison import BoostingContender, Trees
+from summarkov.comparison.learners import recency_features
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import summarkov as sm
+from summarkov.comparison.tuning import BOOSTED_GRID, ROUNDS
 from summarkov.errors import DataError, SettingError
-from summarkov.evaluation.tuning import BOOSTED_GRID, ROUNDS
 from summarkov.simulate.example import web_shop
 
 EVENTS = web_shop().simulate(n_sequences=60, length=10, seed=1)

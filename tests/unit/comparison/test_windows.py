@@ -5,9 +5,9 @@ import json
 import pytest
 
 import summarkov as sm
+from summarkov.comparison import Windows
+from summarkov.comparison.tuning import lineup, window_of
 from summarkov.errors import SettingError
-from summarkov.evaluation import Windows
-from summarkov.evaluation.tuning import lineup, window_of
 from summarkov.settings import Duration
 
 
