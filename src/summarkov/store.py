@@ -24,7 +24,7 @@ T = TypeVar("T")
 #: What msgspec calls types, for people.
 _TYPES = {"int": "a whole number", "float": "a number", "str": "a text", "array": "a list"}
 _TYPES |= {"object": "an object", "bool": "true or false"}
-_TYPE = re.compile("`([a-z]+)`")
+_TYPE = re.compile("`([a-z |]+)`")
 #: What a file may have at most: bytes, and values in lists and objects, each of which takes some 100 bytes.
 _MOST_BYTES, _MOST_VALUES = 1 << 28, 1 << 24
 
@@ -40,10 +40,11 @@ def checked(value: Any, kind: type[T] | Any) -> T:
     import msgspec
 
     def as_array(kind: Any, value: Any) -> Any:
-        """A field that is an array of numbers."""
+        """A field that is an array: rows of four numbers, as lags of followings are."""
         import numpy as np
 
-        return np.array(value, float)
+        rows = msgspec.convert(value, list[tuple[float, float, float, float]])
+        return np.array(rows, float).reshape(-1, 4)
 
     try:
         found: T = msgspec.convert(value, kind, dec_hook=as_array)
@@ -55,11 +56,14 @@ def checked(value: Any, kind: type[T] | Any) -> T:
         if missing != message:
             message = f"'{missing.strip('`')}' is missing"
         else:
-            message = _TYPE.sub(
-                lambda each: _TYPES.get(each[1], each[1]), message.replace(", got", ", found")
-            )
+            message = _TYPE.sub(_words, message.replace(", got", ", found"))
         raise StoreError(f"{where.rstrip('`')}: {message[0].lower()}{message[1:]}") from None
     return found
+
+
+def _words(found: re.Match[str]) -> str:
+    """The types that msgspec names, for people."""
+    return " or ".join(_TYPES.get(each, each) for each in found[1].split(" | "))
 
 
 def read_document(path: Place) -> tuple[str, Any]:

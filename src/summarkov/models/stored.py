@@ -267,6 +267,11 @@ def _read_target(
     steps = tuple(step for step in map(problem.read_step, told.trace) if step is not None)
     if not {step.label for step in steps} <= code_of.keys():
         raise StoreError(".trace: expected labels of 'data'")
+    if (proof := told.certificate) is not None:
+        with place(".certificate"):
+            _check_numbers({name: value for name, value in vars(proof).items() if name != "bound"})
+            if not set(proof.greedy) <= code_of.keys():
+                raise StoreError.expected("labels of 'data'", proof.greedy)
     edges = [labels[z] for z in influencers] if problem.summary.by_label else []
     score = problem.score(table, influencers)
     model._fitted = model.fitted_type.of(
@@ -379,16 +384,17 @@ def _array(told: Any, shape: tuple[int, ...], kind: type = np.int64) -> Any:
 def _check_following(found: Following) -> None:
     for each in (found, found.own, found.others):
         _check_numbers({} if each is None else vars(each))
-    lags = found.lags
-    if lags is not None and (
-        lags.ndim != 2
-        or lags.shape[1] != 4
-        or (lags < 0).any()
+    if (lags := found.lags) is None:
+        return
+    most = [0.0 if each is None else each.n * (1 + 1e-9) for each in (found.own, found.others)]
+    if (
+        (lags < 0).any()
         or (lags[:, :2] > 1).any()
         or (lags[:, :3] % 1).any()
         or (lags[:, 2] >= LAG_BINS).any()
+        or any(lags[lags[:, 0] == group, 3].sum() > n for group, n in enumerate(most))
     ):
-        raise StoreError("expected rows of 'lags': 0 or 1, 0 or 1, the bin of a lag and a number from 0 on")
+        raise StoreError("expected rows of 'lags': 0 or 1, 0 or 1, the bin of a lag, and parts of 'n'")
 
 
 def _check_numbers(found: Mapping[str, Any]) -> None:
@@ -427,8 +433,9 @@ def _edges(told: dict[str, Any], graph: InfluenceGraph) -> list[dict[str, Any]]:
     """The entries of edges, which must be from labels to targets of the graph, each once."""
     edges = [_numbers(edge) for edge in checked(told.get("edges"), list[Any])]
     pairs = [(edge.get("influencer"), edge.get("target")) for edge in edges]
+    labels = set(graph.labels_)
     for z, x in pairs:
-        if not (isinstance(z, str) and z in graph.labels_ and isinstance(x, str) and x in graph.models_):
+        if not (isinstance(z, str) and z in labels and isinstance(x, str) and x in graph.models_):
             raise StoreError.expected("edges from labels to targets of the graph", [z, x])
     held = set(graph.layout_.attributes) if "n_pairs" in told else ()
     every = {(z, x) for x, found in graph.influencers_.items() for z in found if z not in held}
@@ -447,9 +454,10 @@ def _read_confidence(told: dict[str, Any], graph: InfluenceGraph) -> Confidence:
     found = replace(checked({**told, "edges": []}, Confidence), edges=tuple(edges))
     if found.n < 1 or not 0 < found.level < 1 or found.units not in ("sequences", "blocks"):
         raise StoreError("expected 'n' from 1 on, a 'level' between 0 and 1, and 'units' sequences or blocks")
+    labels = set(graph.labels_)
     pairs = [(edge.influencer, edge.target) for edge in edges] + [(z, x) for z, x, _ in found.seldom]
     if len(set(pairs)) < len(pairs) or any(
-        z not in graph.labels_ or x not in graph.models_ or not 0 < n < found.n for z, x, n in found.seldom
+        z not in labels or x not in graph.models_ or not 0 < n < found.n for z, x, n in found.seldom
     ):
         raise StoreError(".seldom: expected other pairs than those of 'edges', and how often each was found")
     return found
