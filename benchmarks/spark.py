@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +27,6 @@ import summarkov as sm
 from benchmarks.scale import LABELS, generate
 from benchmarks.timing import machine, seconds
 from summarkov.engines import CandidatesRequest, MemorySource, Target
-from summarkov.engines.spark.frames import Frame
 
 #: By the clock, and of processors; on Spark also jobs, and bytes shuffled.
 Duration = npt.NDArray[np.float64]
@@ -105,15 +103,7 @@ def on_spark(spark: SparkSession, folder: Path) -> tuple[Times, sm.InfluenceGrap
     """Sort and cache them, and learn."""
     times = Times(lambda: work_of(spark))
     frame = spark.read.parquet(str(folder))
-    vocabulary = Frame.vocabulary
-
-    def timed(self: Frame, declared: Any, **how: Any) -> Any:
-        return times.of("labels", lambda: vocabulary(self, declared, **how))
-
-    with patch.object(Frame, "vocabulary", timed):
-        begun = times.now()
-        source = sm.scan_spark(frame)
-        times.parts["sort and cache"] = times.now() - begun - times.parts["labels"]
+    source = times.of("sort and cache", lambda: sm.scan_spark(frame))
     with source:
         return times, times.learn(source)
 

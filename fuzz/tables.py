@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from summarkov.engines import EventSource, scan_events
-from summarkov.engines.memory import MemorySource
+from summarkov.engines import scan_events
 from summarkov.errors import SummarkovError
+from summarkov.events import EventSequences
 from summarkov.io import read_events
 
 #: What may stand in an order column as text; a table takes most of its cells from one line.
@@ -173,37 +173,27 @@ def outcome(read: Callable[[], Outcome]) -> Outcome:
 def in_memory(source: Any, **reading: Any) -> Outcome:
     """The events of a table or a file, read into memory."""
     events = read_events(source, **reading)
-    return _told(MemorySource(events), list(events.ids or ()))
+    return _told(events)
 
 
 def streamed(path: Path, memory: int, scratch: Path, **reading: Any) -> Outcome:
     """The events of a file, streamed."""
     with scan_events(path, memory=memory, scratch=scratch, names=True, **reading) as source:
-        return _told(source, None)
+        return _told(source)
 
 
-def _told(source: EventSource, ids: list[str] | None) -> Outcome:
-    """All rows of a source, block by block; its blocks tell the names of sequences unless they are given."""
-    names: list[str] = []
-    rows: list[tuple[Row, ...]] = []
-    going = False
-    for block in source.part().read(7):
-        if block.names is not None:
-            names += block.names.to_pylist()[1 if going else 0 :]
-        n, moments = len(block.codes), block.moments
-        starts = [True] * n if moments is None else moments.starts.tolist()
-        times: list[int | None] = [None] * n
-        if moments is not None and moments.times is not None:
-            times = [moments.unit.size * time for time in moments.times.tolist()]
-        labels = [source.labels[code] for code in block.codes.tolist()]
-        each = list(zip(labels, starts, times, strict=True))
-        for start, stop in pairwise(block.offsets.tolist()):
-            if going and start == 0:
-                rows[-1] += tuple(each[start:stop])
-            else:
-                rows.append(tuple(each[start:stop]))
-        going = block.goes_on
-    return list(zip(names if ids is None else ids, rows, strict=True)), source.tied_order
+def _told(events: EventSequences) -> Outcome:
+    """All rows of events, with the names of their sequences."""
+    rows = events.rows
+    n, moments = len(rows.codes), rows.moments
+    starts = [True] * n if moments is None else moments.starts.tolist()
+    times: list[int | None] = [None] * n
+    if moments is not None and moments.times is not None:
+        times = [moments.unit.size * time for time in moments.times.tolist()]
+    labels = [rows.labels[code] for code in rows.codes.tolist()]
+    each = list(zip(labels, starts, times, strict=True))
+    told = [tuple(each[start:stop]) for start, stop in pairwise(rows.offsets.tolist())]
+    return list(zip(events.ids, told, strict=True)), events.tied_order
 
 
 def ways(

@@ -14,10 +14,10 @@ from tests import oracle_effects as effects
 
 import summarkov as sm
 from paper.coverage import coverage_where_sequences_differ
+from paper.loans import loan_process
 from summarkov.confidence import exact_intervals
 from summarkov.explain import Influence
 from summarkov.simulate import Dynamics
-from summarkov.simulate.example import loan_process
 from summarkov.typing import FloatArray
 
 RATES = (0.005, 0.02, 0.1, 0.3, 0.5)
@@ -222,7 +222,7 @@ Nothing is given here: a graph is learned, and only the edges that are found are
 of 30 events, each label 4% of them, look-back 5, default settings (`false_edges=0.2`); and noise, in which nothing influences anything (its median is
 how far from 1, in either direction). *Found* is the share of true edges that are, and on how many edges the row rests. The median and the coverage are those of `ratio`, `low`
 and `high`, then of `corrected_ratio`, `corrected_low` and `corrected_high`, which allow for selection
-([Confidence](guide/confidence.md#edges-that-were-hardly-found)).
+([Confidence](guide/confidence.md#edges-that-were-hardly-found)). Measured with intervals from counts; robust ones are as wide or wider.
 
 {selected}
 

@@ -125,6 +125,9 @@ ORDER_WORLDS: Mapping[str, OrderWorld] = MappingProxyType(
         "runs .7": OrderWorld(_runs, is_null=True),
         "self-excitation x5": OrderWorld(_excited(5.0), is_null=True),
         "self-excitation x12": OrderWorld(_excited(12.0), is_null=True),
+        "runs .7, 1,000 sequences": OrderWorld(_runs, n=1000),
+        "self-excitation x5, 1,000 sequences": OrderWorld(_excited(5.0), n=1000),
+        "self-excitation x12, 1,000 sequences": OrderWorld(_excited(12.0), n=1000),
         "semi-Markov": OrderWorld(_semi_markov, is_null=True),
         "bursts": OrderWorld(_bursts, is_null=True),
         "regimes of 10": OrderWorld(_regimes(10)),
@@ -200,4 +203,6 @@ def order_worlds(graphs: int = 20, replicates: int = 200, names: Iterable[str] =
 
 
 if __name__ == "__main__":
-    order_worlds()
+    import sys
+
+    order_worlds(*map(int, sys.argv[1:3]), *([sys.argv[3].split(";")] if len(sys.argv) > 3 else []))

@@ -9,8 +9,8 @@ from pathlib import Path
 from paper.published import published
 from paper.section import Section
 from summarkov.comparison import Contender
+from summarkov.comparison.measures import Tuned
 from summarkov.comparison.run import Checkpoint
-from summarkov.comparison.tuned import Tuned
 from summarkov.comparison.tuning import Split
 from summarkov.errors import DataError
 from summarkov.io import read_events

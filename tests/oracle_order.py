@@ -77,7 +77,7 @@ def _key(ticks, i, place, edge, ends, attributes):
         label in attributes or in_window(ticks, i, label, reach, edge["delay"])
         for label, reach in edge["strata"]
     ]
-    return (stratum(place + 1, ends), *map(int, there))
+    return stratum(place + 1, ends), there
 
 
 def _block_of(place, cuts):
@@ -97,7 +97,12 @@ def turned(ticks, cuts, seeds, edge, ends, replicate, stays, attributes, togethe
         is_out = labels & set(edge["left_out"]) and x not in labels
         after = i and others[i - 1][1] & {x, *edge["left_out"]}
         counted = not is_out and not edge["only"] and not after
-        key = _key(others, i, place, edge, ends, attributes)
+        far, there = _key(others, i, place, edge, ends, attributes)
+        alike = True
+        if there and not together:
+            ((own,), (_, reach)) = labels, edge["strata"][-1]
+            alike = in_window(others, i, own, reach, edge["delay"]) == there[-1]
+        key = far, int(alike), *map(int, there)
         with_z = in_window(ticks, place, z, edge["lookback"], edge["delay"])
         by_block[_block_of(place, cuts)].append((counted, key, x in labels, with_z))
     for block, some in by_block.items():
@@ -131,5 +136,6 @@ def scattered(ticks, cuts, seeds, edge, ends, replicate, stays, attributes):
         if not out[p]:
             with_z = in_window(made, p, z, edge["lookback"], edge["delay"])
             hit = x in made[p][1]
-            key = _key(ticks, p, p, edge, ends, attributes)
+            far, there = _key(ticks, p, p, edge, ends, attributes)
+            key = far, 1, *map(int, there)
             yield key, (1, int(with_z), int(with_z and hit), int(hit))

@@ -98,8 +98,6 @@ TESTS: dict[str, list[str]] = {
     ],
     "engines/disk.py": [
         "tests/every_engine/test_stream.py",
-        "tests/hostile/test_count_stores.py",
-        "tests/unit/engines/test_count_store.py",
     ],
     "io/date_formats.py": ["tests/hostile/test_date_formats.py", "tests/unit/io/test_csv.py"],
     "io/jsonl_files.py": [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from summarkov.comparison import compare, tune_joint
-    from summarkov.engines import CountStore, scan_events, scan_spark
+    from summarkov.engines import CountStore, scan_events
     from summarkov.events import END, EventSequences
     from summarkov.io import read_events, write_events
     from summarkov.kernels import backend
@@ -40,10 +40,11 @@ if TYPE_CHECKING:
         compare_groups,
         drift,
         load,
-        predict_frame,
         sensitivity,
     )
     from summarkov.simulate import Dynamics
+    from summarkov.spark.predict import predict_frame
+    from summarkov.spark.source import scan_spark
     from summarkov.summaries import register_summary
 
 __version__ = "0.1.0"
@@ -52,7 +53,7 @@ __version__ = "0.1.0"
 _WHERE = {
     name: room
     for room, names in (
-        ("engines", "CountStore scan_events scan_spark"),
+        ("engines", "CountStore scan_events"),
         ("comparison", "compare tune_joint"),
         ("events", "END EventSequences"),
         ("io", "read_events write_events"),
@@ -62,9 +63,11 @@ _WHERE = {
             "BSuMM CSuMM CollapseRepeats ContextTreeWeighting InfluenceGraph JointSuMM "
             "LabelSets MapLabels MarkovChain OSuMM OTHER OutcomeModel PoolRare ReadEvents SuMM "
             "TreeSuMM VariableOrderChain compare_groups drift load "
-            "predict_frame sensitivity",
+            "sensitivity",
         ),
         ("simulate", "Dynamics"),
+        ("spark.predict", "predict_frame"),
+        ("spark.source", "scan_spark"),
         ("summaries", "register_summary"),
     )
     for name in names.split()

@@ -32,6 +32,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
+from summarkov.wording import END
+
 #: How long names may be, and how many, for one that is most like another to be looked for.
 _LONGEST_NAME, _MOST_NAMES = 100, 1000
 #: What only the owner of an address may know.
@@ -191,7 +193,7 @@ class UnknownLabelError(DataError):
     """
 
     def __init__(self, label: str, known: Iterable[str]) -> None:
-        known = list(known)
+        known = [name for name in known if name != END]  # which is no event that anybody gives
         hint = nearest(label, known)
         if not hint and known:
             shown = ", ".join(repr(k) for k in known[:8])

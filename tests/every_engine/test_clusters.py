@@ -12,7 +12,6 @@ import summarkov as sm
 from strategies import data, examples, weights_of
 from summarkov.engines import MemorySource, clusters, work
 from summarkov.engines.clusters import ClusterWork
-from summarkov.engines.work import Part
 from summarkov.models.learning import _clustered
 
 #: Numbers as the paper counts them.
@@ -117,13 +116,11 @@ def test_parts_and_blocks_add_up(events, size):
     model = sm.BSuMM(events.labels[0], lookback=2, required=events.labels[:2], candidates=[])
     asked = _clustered(model.fit(events.events).fitted)
     adding = ClusterWork((asked,))
-    (whole,) = adding.run(MemorySource(events.events).part())
-    part = MemorySource(events.events).part()
-    (blocks,) = adding.run(Part(lambda most: part.read(size), part.labels, part.memory))
+    (whole,) = MemorySource(events.events).run(adding)
+    with mock.patch.object(work, "SHARD_EVENTS", size):
+        (blocks,) = MemorySource(events.events).run(adding)
     half = len(events.events) // 2
-    parts = [
-        adding.run(MemorySource(events.events[some]).part()) for some in (slice(half), slice(half, None))
-    ]
+    parts = [MemorySource(events.events[some]).run(adding) for some in (slice(half), slice(half, None))]
     for (other,) in ([blocks], adding.total(parts)):
         assert other.clusters.tolist() == whole.clusters.tolist()
         assert other.squares == pytest.approx(whole.squares, rel=1e-9, abs=1e-24)

@@ -265,35 +265,6 @@ def test_tables_that_would_not_fit_are_refused(backend, question):
             ask(events, request)
 
 
-@pytest.mark.parametrize(
-    ("position", "lookback", "delay", "level"),
-    [
-        (-(2**40), kernels.UNLIMITED, 0, 1),
-        (-(2**40), kernels.UNLIMITED, 2**30, 1),
-        (-(2**30), kernels.UNLIMITED, 2**30, 0),
-        (-(2**30) - 1, kernels.UNLIMITED, 2**30, 1),
-        (-(2**30), 2**30, 0, 1),
-        (-(2**30) - 1, 2**30, 0, 0),
-        (-(2**33), 2**30, 0, 0),
-    ],
-)
-def test_events_very_far_back(position, lookback, delay, level):
-    """Look-back and delay reach 2^30 positions back, and are refused beyond; the whole past is longer."""
-    index = kernels.Index(
-        np.array([1], np.int32), np.array([0, 1]), 2, np.array([position]), np.array([0], np.int32)
-    )
-    for kind in (kernels.BINARY, kernels.COUNT, kernels.ORDINAL_LAST, kernels.ORDINAL_FIRST):
-        window = kernels.Window(kind, np.array([lookback, lookback]), delay, 1)
-        _, keys = kernels.window_states(index, np.array([0], np.int32), window)
-        assert keys.tolist() == [[level]]
-        outcome_of = np.array([0, 1, 1], np.int32)
-        _, counts, present = kernels.count_candidates(
-            index, None, np.empty(0, np.int32), np.array([0], np.int32), outcome_of, 2, window
-        )
-        assert counts.tolist() == [[0, 1]]
-        assert present.tolist() == [[[[0, level]]]]
-
-
 @pytest.mark.parametrize("setting", [{"lookback": 2**30 + 1}, {"lookback": None, "delay": 2**30 + 1}])
 def test_windows_that_reach_too_far_are_refused(setting):
     with pytest.raises(SettingError, match="too large"):

@@ -4,7 +4,6 @@ Each engine is given the same rows and must give, to the last bit, what one thre
 """
 
 import itertools
-from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +11,6 @@ import pytest
 
 import summarkov as sm
 from strategies import assert_same
-from summarkov.comparison import ModelContender, TreeContender
 from summarkov.engines import (
     CandidatesRequest,
     MemorySource,
@@ -20,9 +18,7 @@ from summarkov.engines import (
     RecencyRequest,
     StatesRequest,
     Target,
-    work,
 )
-from summarkov.engines.disk import StreamSource
 from summarkov.errors import DataError, SettingError
 from summarkov.models.learning import learn
 from summarkov.simulate.example import web_shop
@@ -217,41 +213,6 @@ def test_what_is_worked_out_from_models(engine):
             one.score(source, sample_weight=[1] * len(events))
         with pytest.raises(DataError, match=r"needs the events in memory, and a .*Source counts them where"):
             one.predict_proba(source)
-
-
-CONTENDERS = [
-    ModelContender("chain", sm.MarkovChain(order=1), {"alpha": (0.1, 5)}),
-    TreeContender("tree", sm.TreeSuMM(max_depth=2), {"gamma": (0.1,), "alpha": (1, 5)}),
-]
-
-
-def told(comparison):
-    """All that a comparison says, but the time it took."""
-    document = comparison.to_dict()
-    for line in document["lines"]:
-        line["seconds"] = 0
-    return document, [tuned.by_sequence.tolist() for each in comparison.results for tuned in each]
-
-
-def test_compare(engine):
-    """One source that is split, and one beside parts that know other labels."""
-    table = shuffled(random_sequences(5, "ABC", n=20, longest=20))
-    events = sm.read_events(table)
-    with engine(table, pieces=6) as source:
-        if isinstance(source, MemorySource):  # compare takes events, and cuts them itself
-            with mock.patch.object(work, "SHARD_EVENTS", 7):
-                cut = sm.compare(events, models=CONTENDERS, seed=3)
-            assert told(cut) == told(sm.compare(events, models=CONTENDERS, seed=3))
-            return
-        models = (
-            CONTENDERS if isinstance(source, StreamSource) else CONTENDERS[:2]
-        )  # every pass takes Spark long
-        split, in_memory = (sm.compare(s, models=models, seed=3) for s in (source, events))
-        assert told(split) == told(in_memory)
-        assert split.lines[0].top_1 > 0
-        train, dev = random_sequences(6, "0AB", n=6), random_sequences(7, "BC", n=4)
-        result = sm.compare(train, dev, source, models=CONTENDERS[:1])
-        assert told(result) == told(sm.compare(train, dev, events, models=CONTENDERS[:1]))
 
 
 @pytest.mark.parametrize("name", ["linkedin", "timelines"])

@@ -13,7 +13,6 @@ import summarkov as sm
 from strategies import examples
 from summarkov.engines import MemorySource, work
 from summarkov.engines.followings import Asked, FollowedWork, count_followed
-from summarkov.engines.work import Part
 from summarkov.events.attributes import Attributes
 from summarkov.events.moments import WHOLE_NUMBERS, Moments
 from summarkov.events.vocabulary import END
@@ -142,9 +141,11 @@ def test_parts_and_blocks_give_the_same(question, size, half):
             assert follow_numbers(added.of(u, x)) == follow_numbers(whole.of(u, x))
             assert added.of(u, x).lags.tolist() == whole.of(u, x).lags.tolist()
     rows = np.array([(1, 2, 0, 3, 0, 0), (-1, 2, 0, 3, 0, 0), (-2, 2, 0, 3, 0, 0)])
-    counting, part = FollowedWork(rows, (0,)), source.part()
-    blocks = Part(lambda most: part.read(size), part.labels, part.memory, attributes=part.attributes)
-    for one, other in zip(counting.run(blocks), counting.run(part), strict=True):
+    counting = FollowedWork(rows, (0,))
+    whole = source.run(counting)
+    with mock.patch.object(work, "SHARD_EVENTS", size):
+        cut = MemorySource(events_of(made, is_plain)).run(counting)
+    for one, other in zip(cut, whole, strict=True):
         assert one.tolist() == other.tolist()
 
 

@@ -20,25 +20,6 @@ STEPS = {
 }
 
 
-def sequences(source, most):
-    """Names and labels, from blocks of at most ``most`` events (of the source as it was read)."""
-    found, going = [], False
-    for block in source.part().read(most):
-        assert len(block.names) == len(block.offsets) - 1
-        for number, name in enumerate(block.names.to_pylist()):
-            codes = block.codes[block.offsets[number] : block.offsets[number + 1]]
-            labels = [source.labels[code] for code in codes.tolist()]
-            if number == 0 and going:
-                assert labels
-                assert found[-1][0] == name
-                found[-1][1].extend(labels)
-            else:
-                found.append((name, labels))
-        going = block.goes_on
-    assert not going
-    return found
-
-
 @given(
     st.lists(st.lists(st.sampled_from("aabc"), max_size=9), min_size=1, max_size=6),
     st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=3, unique=True),
@@ -52,13 +33,9 @@ def test_what_memory_gives(tmp_path_factory, backend, lists, steps):
     with sm.scan_events(path, memory=1 << 20, scratch=path.parent, names=True) as source:
         for step in steps:
             source, events = STEPS[step](source), STEPS[step](events)
-        assert (source.labels, source.n_sequences) == (events.labels, len(events))
+        assert source == events
         assert source.label_counts.tolist() == events.label_counts.tolist()
-        assert [keys.tolist() for keys in source.sequence_keys()] == [list(range(len(events)))]
-        held = int((events.lengths > 0).sum())
-        assert (source.n_filled, len(source.filled_keys())) == (held, held)
-        for most in (1, 2, 3, 100):
-            assert sequences(source, most) == list(zip(events.ids, events.to_lists(), strict=True))
+        assert source.sequence_keys().tolist() == list(range(len(events)))
 
 
 def test_models_and_what_is_refused(tmp_path):

@@ -1,7 +1,6 @@
 """What tests would tell apart at the leaves of a tree: equal to the oracle, however the data is cut."""
 
 from dataclasses import replace
-from itertools import pairwise
 from unittest import mock
 
 import numpy as np
@@ -12,12 +11,11 @@ from hypothesis import strategies as st
 import oracle
 import oracle_rules as rules
 import summarkov as sm
-from rule_strategies import TestSet, summary_of, test_sets, trees
-from strategies import codes, data, examples, long_data, subsets, target_of, targets, weights_of
+from rule_strategies import summary_of, test_sets, trees
+from strategies import codes, data, examples, subsets, target_of, targets, weights_of
 from summarkov import kernels
-from summarkov.engines import MemorySource, Past, RecencyCounts, RecencyRequest, StatesRequest, Target, work
+from summarkov.engines import MemorySource, RecencyRequest, StatesRequest, Target, work
 from summarkov.engines.requests import join
-from summarkov.engines.work import Shard
 from summarkov.errors import TooLargeError
 from summarkov.kernels import history_tests
 from summarkov.summaries import HistoryTests, TreeSummary
@@ -90,50 +88,6 @@ def test_the_leaf_of_every_position_equals_the_oracle(question):
     assert [paths[i] for i in ids.tolist()] == [rules.leaf(tree, past) for past in histories]
 
 
-def in_blocks(events, weights, request, cuts_of):
-    coded, parts, leaves = events.events, [], []
-    memory = request.summary.memory()
-    for k, (start, stop) in enumerate(pairwise(coded.offsets.tolist())):
-        past = Past()
-        for a, b in pairwise([0, *cuts_of(stop - start), stop - start]):
-            piece = coded.codes[start + a : start + b]
-            index = past.index(piece, np.array([0, b - a]), len(events.labels))
-            weight = None if weights is None else np.array([weights[k]])
-            parts.append(Shard(index, events.labels, weight).count(request))
-            leaves += request.summary.encode(index, (), events.labels)[0].tolist()
-            past = past.extend(piece, memory)
-            assert len(past.codes) <= memory[0] + len(events.labels) * (memory[1] + 1)
-    return parts, leaves
-
-
-def check_blocks(question, cuts_of):
-    events, weights, _, _, _, request = question
-    parts, leaves = in_blocks(events, weights, request, cuts_of)
-    if parts:
-        assert_same(RecencyCounts.total(parts), whole(events, weights, request))
-        coded = events.events
-        index = kernels.Index(coded.codes, coded.offsets, len(coded.labels))
-        assert leaves == request.summary.encode(index, (), coded.labels)[0].tolist()
-
-
-@examples(100)
-@given(questions(), st.data())
-def test_sequences_cut_anywhere(question, draw):
-    check_blocks(question, lambda n: sorted(draw.draw(st.lists(st.integers(0, n), max_size=4))))
-
-
-@examples(60)
-@given(questions())
-def test_one_event_at_a_time(question):
-    check_blocks(question, lambda n: range(1, n))
-
-
-@examples(30)
-@given(questions(long_data()), st.data())
-def test_long_sequences_cut_anywhere(question, draw):
-    check_blocks(question, lambda n: sorted(draw.draw(st.lists(st.integers(0, n), max_size=3))))
-
-
 @examples(60)
 @given(questions(), st.integers(1, 9), st.integers(1, 3))
 def test_shards_and_threads_change_nothing(question, size, n_jobs):
@@ -173,18 +127,6 @@ def test_targets_with_the_same_tree_share_one_count(question, draw):
     answers = MemorySource(events.events, sample_weight=weights).count(both)
     for one, answer in zip(both, answers, strict=True):
         assert_same(answer, whole(events, weights, one))
-
-
-def test_a_distant_past_keeps_its_order():
-    """Positions farther back than C++ holds: only their order and number matter."""
-    summary = summary_of(
-        (("more recent", "A", "B"), (("occurs", "A", None, 2), None, None), None),
-        TestSet((1, None), (2,), (1, 5), True),
-        ("A", "B"),
-    )
-    past = (np.array([-(2**45), -(2**44), -(2**43)]), np.array([0, 1, 0], np.int32))
-    index = kernels.Index(np.array([-1], np.int32), np.array([0, 1]), 2, *past)
-    assert summary.encode(index, (), ("A", "B"))[0].tolist() == [0]
 
 
 def test_too_many_tables_are_refused():

@@ -74,7 +74,9 @@ def moved(sequences, weights, complete, edge, shuffles, n_jobs=1):
 def as_cells(one, replicate, width):
     numbers = one.positions, one.with_[replicate], one.hits_with[replicate], one.hits[replicate]
     return {
-        (key >> width, *(key >> bit & 1 for bit in range(width))): tuple(int(each[row]) for each in numbers)
+        (key >> width + 1, key >> width & 1, *(key >> bit & 1 for bit in range(width))): tuple(
+            int(each[row]) for each in numbers
+        )
         for row, key in enumerate(one.keys.tolist())
         if one.positions[row]
     }
@@ -125,11 +127,10 @@ def timed(draw):
     """Ticks with times, and an edge with look-backs in time, as the kernel takes them."""
     n = draw(st.integers(1, 4))
     label = st.integers(0, 3)
+    tick = st.sets(label, min_size=1, max_size=draw(st.integers(1, 2)))
     sequences = []
     for _ in range(n):
-        steps = draw(
-            st.lists(st.tuples(st.integers(0, 3), st.sets(label, min_size=1, max_size=2)), max_size=9)
-        )
+        steps = draw(st.lists(st.tuples(st.integers(0, 3), tick), max_size=9))
         time, ticks = 0, []
         for step, labels in steps:
             time += step
@@ -167,6 +168,7 @@ def test_windows_in_time_and_attributes(problem, within):
         np.array([s for s, some in enumerate(held) for _ in some], np.int64),
         np.zeros(6, bool),
         5,
+        together := any(len(labels) > 1 for ticks in sequences for _, labels in ticks),
     )
     size, in_time = edge["lookback"]
     one = [[edge["influencer"], edge["target"], size, int(in_time), 0, 0, len(edge["strata"]), 0, 0]]
@@ -181,7 +183,7 @@ def test_windows_in_time_and_attributes(problem, within):
     width = len(edge["strata"])
     for replicate in range(3):
         found = {
-            (key >> width, *(key >> bit & 1 for bit in range(width))): (
+            (key >> width + 1, key >> width & 1, *(key >> bit & 1 for bit in range(width))): (
                 row[0],
                 *row[1 + 3 * replicate : 4 + 3 * replicate],
             )
@@ -190,7 +192,7 @@ def test_windows_in_time_and_attributes(problem, within):
         }
         ends = (1, 2)
         assert found == oracle.counts(
-            sequences, cuts, seeds, [1] * len(held), edge, ends, replicate, held=held
+            sequences, cuts, seeds, [1] * len(held), edge, ends, replicate, held=held, together=together
         )
 
 

@@ -25,9 +25,6 @@ def log(folder, *times):
 
 def events_of(found):
     """The events as lists, of whichever way to read."""
-    if not isinstance(found, sm.EventSequences):
-        (block,) = found.part().read(100)
-        return [[found.labels[code] for code in block.codes if found.labels[code] != sm.END]]
     return found.to_lists()
 
 

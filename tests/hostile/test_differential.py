@@ -141,10 +141,7 @@ def test_types_are_decided_over_all_files(tmp_path, times, expected, memory):
             read()
         return
     with read() as source:
-        (block,) = [b for b in source.part().read(100) if len(b.codes)]
-        labels = [source.labels[code] for code in block.codes.tolist()]
-        at = block.names.to_pylist().index("a")
-        assert "".join(labels[block.offsets[at] : block.offsets[at + 1]]) == expected
+        assert "".join(source.to_lists()[source.ids.index("a")]) == expected
 
 
 def test_a_name_that_is_half_of_a_character(tmp_path):

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.errors import Commands
 from summarkov.cli.main import app
+from summarkov.comparison.measures import Tuned
 from summarkov.comparison.run import Checkpoint
-from summarkov.comparison.tuned import Tuned
 from summarkov.errors import StoreError
 from summarkov.simulate.example import web_shop
 

@@ -75,14 +75,7 @@ def streamed(path: Path, scratch: Path, memory: int = 1 << 20) -> tuple[object, 
     with sm.scan_events(
         path, case="case", event="event", order="time", memory=memory, scratch=scratch, names=True
     ) as source:
-        found: dict[str, str] = {}
-        for block in source.part().read(4):
-            for name, start, stop in zip(
-                block.names.to_pylist(), block.offsets[:-1].tolist(), block.offsets[1:].tolist(), strict=True
-            ):
-                labels = "".join(source.labels[code] for code in block.codes[start:stop].tolist())
-                found[name] = found.get(name, "") + labels
-        return found, source.tied_order
+        return dict(zip(source.ids, map("".join, source.to_lists()), strict=True)), source.tied_order
 
 
 def columns_of(times: list[str | None]) -> dict[str, list[str | None]]:

@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from paper.loans import loan_process
 
 import oracle_effects as effects
 import oracle_followings as oracle
@@ -13,7 +14,6 @@ import summarkov as sm
 from strategies import LABELS, examples
 from summarkov.confidence import Strata, rate_ratio
 from summarkov.explain import Influence, effect_of, sentences, verdicts
-from summarkov.simulate.example import loan_process
 from summarkov.wording import factor, factor_interval, number, percent
 
 #: Numbers as the paper counts them.

@@ -1,4 +1,7 @@
-"""Dataframes that are not always the same, whose rows have no order, or that are opened twice."""
+"""Dataframes whose rows come in any order, or that are opened twice; and executors that are lost."""
+
+import os
+import signal
 
 import numpy as np
 import pyarrow as pa
@@ -8,108 +11,83 @@ from pyarrow import parquet
 import summarkov as sm
 from strategies import assert_same
 from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.spark.session import map_partitions
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import SettingError
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
-
-SCHEMA = "case bigint, event string, time bigint"
+#: Depends on the order of events.
+REQUEST = StatesRequest(sm.OSuMM(lookback=None).make_summary(), (0, 1), Target((2,), 3))
 
 
 def rows(n=400, n_cases=20, seed=0):
     rng = np.random.default_rng(seed)
     events = rng.choice(["A", "B", "C"], size=n)
-    return pa.table({"case": rng.integers(n_cases, size=n), "event": events, "time": np.arange(n)})
+    return pa.table({"case": rng.integers(n_cases, size=n), "event": events, "time": rng.integers(n, size=n)})
 
 
-def changing(frame, folder, change):
-    """The same rows whenever they are worked out, and from time number ``change`` on with labels reversed.
-
-    Each time that all are worked out, a file is written.
-    """
-
-    def step(batches):
-        import pathlib
-        import uuid
-
-        seen = pathlib.Path(folder)
-        after = len(list(seen.iterdir())) >= change
-        for batch in batches:
-            events = batch.column("event").to_pylist()
-            if after:  # as many rows, and as many of each label
-                events = events[::-1]
-            yield pa.record_batch([batch.column(0), pa.array(events), batch.column(2)], batch.schema.names)
-        (seen / uuid.uuid4().hex).touch()
-
-    return map_partitions(frame.coalesce(1), step, SCHEMA)
+def cached(spark):
+    return spark.sparkContext._jsc.getPersistentRDDs().size()
 
 
-def test_labels_that_change_from_pass_to_pass_are_noticed(spark):
-    """As many rows each time, with other labels: no count would be of anything that ever was."""
-
-    def shaken(batches):
-        import os
-
-        for batch in batches:  # not by random, whose state new workers share; 16 labels hardly come as often
-            events = ["ABCDEFGHIJKLMNOP"[byte % 16] for byte in os.urandom(batch.num_rows)]
-            yield pa.record_batch([batch.column(0), pa.array(events), batch.column(2)], batch.schema.names)
-
-    frame = map_partitions(spark.createDataFrame(rows()), shaken, SCHEMA)
-    before = spark.sparkContext._jsc.getPersistentRDDs().size()
-    with pytest.raises(DataError, match=r"labels were counted twice, .* write it to a table, or call"):
-        sm.scan_spark(frame)
-    assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
+@pytest.mark.parametrize("kind", ["grouped", "shuffled", "single"])
+def test_counts_are_those_of_memory(spark, kind):
+    table = rows(n_cases=1 if kind == "single" else 20)
+    if kind == "grouped":
+        table = table.sort_by([("case", "ascending"), ("time", "ascending")])
+    events = sm.read_events(table)
+    with sm.scan_spark(spark.createDataFrame(table), partitions=3) as source:
+        assert_same(source.count([REQUEST])[0], MemorySource(events).count([REQUEST])[0])
+        assert source.tied_order == events.tied_order
 
 
-def test_a_label_that_comes_up_later_is_noticed(spark):
-    def new(batches):
-        import uuid
-
-        for batch in batches:
-            events = [uuid.uuid4().hex] * batch.num_rows
-            yield pa.record_batch([batch.column(0), pa.array(events), batch.column(2)], batch.schema.names)
-
-    frame = map_partitions(spark.createDataFrame(rows()), new, SCHEMA)
-    with pytest.raises(DataError, match=r"there was no label '\w{32}' when labels were looked up"):
-        sm.scan_spark(frame)
+def test_what_was_cached_is_made_again_where_it_is_lost(spark):
+    table = rows()
+    with sm.scan_spark(spark.createDataFrame(table), partitions=3) as source:
+        source._data.shards.unpersist()
+        assert_same(source.count([REQUEST])[0], MemorySource(sm.read_events(table)).count([REQUEST])[0])
 
 
-def test_a_lost_cache_that_comes_out_differently_is_noticed(spark, tmp_path):
-    """The same labels as often, in another order."""
-    before = tmp_path / "before"
-    before.mkdir()
-    frame = changing(spark.createDataFrame(rows()), before, 10**9)
-    with sm.scan_spark(frame) as source:
-        needed = len(list(before.iterdir()))
-        source._codes.unpersist()
-        chain = sm.MarkovChain("A", order=1)
-        again = chain.fit(source).log_likelihood_  # lost, and the same again
-        assert again == chain.fit(sm.read_events(rows())).log_likelihood_
-    after = tmp_path / "after"
-    after.mkdir()
-    with sm.scan_spark(changing(spark.createDataFrame(rows()), after, needed)) as source:
-        source._codes.unpersist()
-        with pytest.raises(DataError, match=r"was lost, and came out differently .* call its checkpoint"):
-            sm.BSuMM("A").fit(source)
+def test_an_executor_that_is_killed(spark):
+    """On a cluster: its tasks and what it had cached go to another one, with the same counts."""
+    if not spark.sparkContext.master.startswith("local-cluster"):
+        pytest.skip("there is one process here; test_cluster.py runs this on two executors")
+
+    class Executors:
+        """The numbers of the processes that run the tasks: the parents of those that fork workers."""
+
+        def run(self, part):
+            from pathlib import Path
+
+            stat = Path(f"/proc/{os.getppid()}/stat").read_text()
+            return {int(stat.rpartition(")")[2].split()[1])}
+
+        def total(self, answers):
+            return set().union(*answers)
+
+    table = rows(2000, n_cases=60)
+    expected = MemorySource(sm.read_events(table)).count([REQUEST])[0]
+    with sm.scan_spark(spark.createDataFrame(table), partitions=4) as source:
+        assert_same(source.count([REQUEST])[0], expected)
+        os.kill(min(source.run(Executors())), signal.SIGKILL)
+        assert_same(source.count([REQUEST])[0], expected)
 
 
 def test_two_sources_of_one_dataframe_have_a_cache_each(spark):
     frame = spark.createDataFrame(rows())
-    before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    before = cached(spark)
     with sm.scan_spark(frame) as one:
         with sm.scan_spark(frame) as other:
-            assert spark.sparkContext._jsc.getPersistentRDDs().size() == before + 2
+            assert cached(spark) == before + 2
             assert other.n_events == 400
-        assert spark.sparkContext._jsc.getPersistentRDDs().size() == before + 1
-        assert one._codes.storageLevel.useMemory
-    assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
+        assert cached(spark) == before + 1
+        assert one._data.shards.storageLevel.useMemory
+    assert cached(spark) == before
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_rows_of_files_are_in_the_order_of_the_files(spark, tmp_path, kind):
-    """Spark reads the largest file first, and so its rows came first."""
-    table = rows(n=3000, n_cases=5).drop_columns("time")
+    """Spark reads the largest file first, and so its rows came first; rows with one time keep the order."""
+    table = rows(n=3000, n_cases=5).drop_columns("time").append_column("day", pa.array([1, 2, 3] * 1000))
     for name, start, stop in (("a", 0, 100), ("b", 100, 2900), ("c", 2900, 3000)):
         part = table.slice(start, stop - start)
         if kind == "parquet":
@@ -118,11 +96,38 @@ def test_rows_of_files_are_in_the_order_of_the_files(spark, tmp_path, kind):
             part.to_pandas().to_csv(tmp_path / f"{name}.csv", index=False)
     reader = spark.read.option("header", "true").option("inferSchema", "true")
     frame = reader.format(kind).load(str(tmp_path))
-    request = StatesRequest(sm.OSuMM(lookback=None).make_summary(), (0, 1), Target((2,), 3))
     with pytest.raises(
         SettingError, match="Spark keeps no order of rows; name one with order=, or say order=F"
     ):
         sm.scan_spark(frame)
-    with sm.scan_spark(frame, order=False) as source, sm.scan_events(tmp_path) as streamed:
-        assert_same(source.count([request])[0], streamed.count([request])[0])
-        assert_same(source.count([request])[0], MemorySource(sm.read_events(table)).count([request])[0])
+    for order in (False, "day"):
+        expected = MemorySource(sm.read_events(table, order=order)).count([REQUEST])[0]
+        with sm.scan_spark(frame, order=order) as source:
+            assert_same(source.count([REQUEST])[0], expected)
+
+
+def test_prepared_as_in_memory(spark):
+    """With attributes, weights, times and ends of cases."""
+    table = rows(900, n_cases=30)
+    table = table.append_column("region", pa.array([f"r{case % 2}" for case in table["case"].to_pylist()]))
+    table = table.append_column("n", pa.array([1.5 + case % 3 for case in table["case"].to_pylist()]))
+    how = {"ends": "complete", "attributes": ["region"], "weight": "n", "times": True}
+    events = sm.read_events(table, **how)
+    steps = {
+        "map": lambda data: data.map_labels({"C": "A"}),
+        "collapse": lambda data: data.collapse_repeats(),
+        "start": lambda data: data.add_start().map_labels(str.lower),
+    }
+    with sm.scan_spark(spark.createDataFrame(table), partitions=3, **how) as source:
+        for name, step in steps.items():
+            mine, others = step(source), MemorySource(step(events), sample_weight=events.weights)
+            assert mine.labels == others.labels
+            assert mine.label_counts.tolist() == others.label_counts.tolist()
+            assert mine.n_events == others.n_events
+            document = sm.BSuMM("a" if name == "start" else "B", lookback=3).fit(mine).to_document()
+            expected = sm.BSuMM("a" if name == "start" else "B", lookback=3).fit(step(events)).to_document()
+            assert document == expected
+    plain = sm.read_events(table, ends="complete")
+    with sm.scan_spark(spark.createDataFrame(table), partitions=3, ends="complete") as source:
+        least = int(np.sort(plain.label_counts)[1]) + 1
+        assert source.pool_rare(least).labels == ("(end of case)", *plain.pool_rare(least).labels)

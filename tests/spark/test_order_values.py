@@ -48,3 +48,11 @@ def test_refused_alike(spark, value):
         DataError, match="order column 'time' of the dataframe cannot be put in order: a row holds"
     ):
         sm.scan_spark(frame)
+
+
+def test_cases_with_text_of_different_kinds(spark):
+    """Each case could be put in order, and not all of them in the same way."""
+    rows = [(f"{case}", "p", "1" if case < 5 else "2024-01-31") for case in range(20)]
+    frame = spark.createDataFrame(rows, "case string, event string, time string")
+    with pytest.raises(DataError, match="cannot be put in order"):
+        sm.scan_spark(frame, partitions=6)

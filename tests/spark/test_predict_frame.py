@@ -10,7 +10,6 @@ from pyarrow import parquet
 
 import summarkov as sm
 from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.models.predictions import PredictRows
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -139,28 +138,28 @@ def test_how_likely_each_sequence_was(spark, events, graph):
     rows = keyed(found, "visit no")
     for at, name in enumerate(events.ids):
         assert rows[name,]["n_events"] == events.lengths[at]
-        assert rows[name,]["log_likelihood"] == graph.log_likelihood(events[at : at + 1])
+        expected = graph.log_likelihood(events[at : at + 1])
+        assert rows[name,]["log_likelihood"] == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("rows", ["events", "next", "sequences"])
-@pytest.mark.parametrize("size", [1, 7])
-def test_sequences_cut_anywhere_give_the_same(events, graph, rows, size):
-    """As on a worker, with blocks of few events."""
-    from dataclasses import replace
-
-    from summarkov.engines import MemorySource
-
-    part = MemorySource(events).part()
-    whole = list(PredictRows(graph, "error", rows, "wide", None)(part))
-    cut = replace(part, read=lambda most: part.read(size), kept=None, n_events=None)
-    pieces = list(PredictRows(graph, "error", rows, "wide", None)(cut))
-    assert len(pieces) > 10
-    assert sum(made.n_events for made in pieces) == whole[0].n_events == 90
-    before = np.cumsum([0, *(made.n_events for made in pieces)])
-    about = np.concatenate([made.about + n for made, n in zip(pieces, before, strict=False)])
-    assert about.tolist() == whole[0].about.tolist()
-    for name, values in whole[0].columns.items():
-        assert np.concatenate([made.columns[name] for made in pieces]).tolist() == list(values)
+def test_the_end_of_a_case_counts(spark):
+    """Of a model that was learned from complete cases; sequences are as likely as memory says."""
+    whole = sm.read_events(table(), **COLUMNS, ends="complete")
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")).fit(whole)
+    frame = spark.createDataFrame(table())
+    rows = keyed(sm.predict_frame(graph, frame, **COLUMNS, rows="sequences").toArrow(), "visit no")
+    after = keyed(sm.predict_frame(graph, frame, **COLUMNS, rows="next").toArrow(), "visit no")
+    told, (end,) = graph.predict_next(whole), [x for x in after[whole.ids[0],] if x.startswith("p_end")]
+    for at, name in enumerate(whole.ids):
+        expected = graph.log_likelihood(whole[at : at + 1])
+        assert rows[name,]["log_likelihood"] == pytest.approx(expected, rel=1e-12)
+        assert after[name,][end] == told.probabilities[at, graph.outcomes_.index(sm.END)]
+    p = sm.predict_frame(graph, frame, **COLUMNS).toArrow()
+    assert p.num_rows == 90
+    of = sm.BSuMM("Buy", lookback=2, required=["buy"]).fit(whole)  # for which the end is any other label
+    alone = keyed(sm.predict_frame(of, frame, **COLUMNS, rows="sequences").toArrow(), "visit no")
+    total = sum(row["log_likelihood"] for row in alone.values())
+    assert total == pytest.approx(of.log_likelihood(whole), rel=1e-12)
 
 
 def test_models_that_look_back_in_time(spark):

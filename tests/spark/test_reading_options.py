@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import summarkov as sm
+from on_workers import scan
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.memory import make_source
 from summarkov.errors import DataError, SettingError, TiesWarning
@@ -63,33 +64,48 @@ READ = {
     "weights": {"order": "row", "weight": "weight", "lifecycle": "complete"},
     "sessions": {"order": ["at", "row"], "session_gap": "3h", "attributes": ["region"], "weight": "weight"},
     "sessions of days as text": {"order": ["day", "row"], "date_format": "%d/%m/%Y", "session_gap": "1 day"},
+    "sessions and quartiles": {"order": ["at", "row"], "session_gap": "3h", "attributes": ["age"]},
+    "closed by labels": {"order": "row", "closed_by": ["pay"]},
+    "open since a time": {"order": ["at", "row"], "open_since": "2024-01-02"},
     "a table of attributes": {"order": "row", "attributes": {"case": [0, 1, 3], "sex": ["f", None, "m"]}},
 }
 
 
-@pytest.mark.parametrize("kind", READ)
-def test_equal_to_memory(spark, kind):
-    how = {"case": "case", "event": "activity", "missing": "skip"} | READ[kind]
-    table = log()
-    events = sm.read_events(table, **how)
+#: Those that Spark itself is asked for; all are asked of what its workers do.
+ON_SPARK = ["several order columns", "ties in row order", "attributes", "sessions"]
+
+
+def same(source, events, how):
     memory = make_source(events)
-    with sm.scan_spark(spark.createDataFrame(table), partitions=2, **how) as source:
-        assert source.labels == memory.labels
-        assert source.label_counts.tolist() == memory.label_counts.tolist()
-        assert (source.n_sequences, source.tied_order) == (len(events), events.tied_order)
-        assert (source.n_events, source.n_positions) == (memory.n_events, memory.n_positions)
-        assert (source.has_ticks, source.time_unit) == (memory.has_ticks, memory.time_unit)
-        assert source.attributes == memory.attributes
-        told, expected = source.origin, events.origin
-        assert (told.unlabelled, told.other_lifecycle) == (expected.unlabelled, expected.other_lifecycle)
-        assert (told.caseless, told.dropped) == (expected.caseless, expected.dropped)
-        assert told.to_dict() == expected.to_dict()
-        summary = sm.OSuMM(lookback="5h" if how.get("times") else 3).make_summary()
-        targets = Target((len(memory.labels) - 1,), len(memory.labels))
-        requests = [StatesRequest(summary, (0, 1), targets)]
-        (mine,), (others,) = source.count(requests), memory.count(requests)
-        assert mine.keys.tolist() == others.keys.tolist()
-        assert [t.tolist() for t in mine.tables] == [t.tolist() for t in others.tables]
+    assert source.labels == memory.labels
+    assert source.label_counts.tolist() == memory.label_counts.tolist()
+    assert (source.n_sequences, source.tied_order) == (len(events), events.tied_order)
+    assert (source.n_events, source.n_positions) == (memory.n_events, memory.n_positions)
+    assert (source.has_ticks, source.time_unit) == (memory.has_ticks, memory.time_unit)
+    assert source.attributes == memory.attributes
+    told, expected = source.origin, events.origin
+    assert (told.unlabelled, told.other_lifecycle) == (expected.unlabelled, expected.other_lifecycle)
+    assert (told.caseless, told.dropped) == (expected.caseless, expected.dropped)
+    assert told.to_dict() == expected.to_dict()
+    summary = sm.OSuMM(lookback="5h" if how.get("times") else 3).make_summary()
+    targets = Target((len(memory.labels) - 1,), len(memory.labels))
+    requests = [StatesRequest(summary, (0, 1), targets)]
+    (mine,), (others,) = source.count(requests), memory.count(requests)
+    assert mine.keys.tolist() == others.keys.tolist()
+    assert [t.tolist() for t in mine.tables] == [t.tolist() for t in others.tables]
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_equal_to_memory(monkeypatch, kind):
+    how = {"case": "case", "event": "activity", "missing": "skip"} | READ[kind]
+    same(scan(monkeypatch, log(), **how), sm.read_events(log(), **how), how)
+
+
+@pytest.mark.parametrize("kind", ON_SPARK)
+def test_equal_to_memory_on_spark(spark, kind):
+    how = {"case": "case", "event": "activity", "missing": "skip"} | READ[kind]
+    with sm.scan_spark(spark.createDataFrame(log()), partitions=2, **how) as source:
+        same(source, sm.read_events(log(), **how), how)
 
 
 BLANKS = ["", " ", "\t", "\u00a0", "\u3000", "\x1c", None]
@@ -108,11 +124,8 @@ def test_rows_without_a_case(spark):
         assert (source.n_sequences, source.n_events) == (len(events), events.n_events) == (3, 3)
         assert source.origin.caseless == events.origin.caseless == n - 3
         assert source.origin.unlabelled == 0
-    for read, given in ((sm.scan_spark, frame), (sm.read_events, table)):
-        with pytest.raises(
-            DataError, match=rf"or only blanks, in {n - 3} rows, the first is row 1 .*missing="
-        ):
-            read(given)
+    with pytest.raises(DataError, match=r"or only blanks, in some rows.*missing="):
+        sm.scan_spark(frame)
 
 
 def test_many_ties(spark):
@@ -148,18 +161,15 @@ def test_many_ties(spark):
             r"'row' of the dataframe holds numbers, not times; give session",
         ),
         ({"session_gap": 1, "order": False}, SettingError, r"^session_gap needs the time of every event"),
-        (
-            {"session_gap": 1, "attributes": {"case": [*range(9)], "age": [*range(9)]}},
-            SettingError,
-            r"numbers of 'age' would be cut at quartiles of the sessions.*; say where to cut",
-        ),
-        ({"missing": "error"}, DataError, r"column 'activity' of the dataframe has no value in 2 rows"),
+        ({"missing": "error"}, DataError, r"column 'activity' of the dataframe has no value in some rows"),
         (
             {"lifecycle": "done"},
             DataError,
             r"no event of the dataframe has lifecycle='done'; there are 'COMPLETE'",
         ),
         ({"order": "day"}, DataError, r"order column 'day' of the dataframe .*'\d/1/2024'"),
+        ({"closed_by": ["x"]}, SettingError, r"closed_by names 'x', which is no label of the data"),
+        ({"ties": "error", "order": "hour"}, DataError, r"60 events of the dataframe with the same 'hour'"),
         ({"attributes": ["hour2"]}, DataError, r"the dataframe has no column 'hour2'"),
         (
             {"attributes": ["hour"]},
@@ -168,57 +178,20 @@ def test_many_ties(spark):
         ),
     ],
 )
-def test_refused(spark, how, error, told):
+def test_refused(monkeypatch, how, error, told):
     given = {"case": "case", "event": "activity", "order": "row", "missing": "skip"} | how
     with pytest.raises(error, match=told):
-        sm.scan_spark(spark.createDataFrame(log()), **given)
+        scan(monkeypatch, log(), **given)
 
 
-@pytest.mark.parametrize("type_", ["long", "string"])
-@pytest.mark.parametrize("moved", [False, True])
-def test_a_dataframe_of_attributes(spark, type_, moved):
-    """It is joined, whether each executor gets all of it or rows move; ties keep the order of the rows."""
-    table = pa.table(
-        {"case": [0, 1, 3, 5, 9], "sex": ["f", None, "m", "f", "m"], "age": [30, 31, 32, 33, 34]}
-    )
-    asked = {"case": "case", "event": "activity", "order": "hour", "ties": "in row order", "missing": "skip"}
-    events = sm.read_events(log(), **asked, attributes=table)
-    assert events.attributes.names[-3:] == ("sex=(missing)", "sex=f", "sex=m")
+def test_a_dataframe_of_attributes_is_joined_by_spark(spark):
+    frame = spark.createDataFrame(log())
+    asked = {"case": "case", "event": "activity", "order": "row", "missing": "skip"}
+    table = pa.table({"case": [0, 1, 3, 5, 9], "sex": ["f", None, "m", "f", "m"]})
     cases = spark.createDataFrame(table)
-    cases = cases.withColumn("case", cases["case"].cast(type_))
-    before = spark.conf.get("spark.sql.autoBroadcastJoinThreshold")
-    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if moved else before)
-    try:
-        frame = spark.createDataFrame(log()).repartition(3, "row")
-        frame = frame.sortWithinPartitions("row") if moved else spark.createDataFrame(log())
-        if moved:  # the rows in the order in which Spark numbers them
-            events = sm.read_events(frame.toArrow(), **asked, attributes=table)
-        for memory in (2**27, 1000):
-            with sm.scan_spark(frame, **asked, attributes=cases, memory=memory, partitions=2) as source:
-                assert source.attributes == events.attributes.names
-                tables = [str(sm.BSuMM("pay", lookback=2).fit(data).table_) for data in (source, events)]
-                assert tables[0] == tables[1]
-                assert source.label_counts.tolist() == MemorySource(events).label_counts.tolist()
-    finally:
-        spark.conf.set("spark.sql.autoBroadcastJoinThreshold", before)
-
-
-@pytest.mark.parametrize(
-    ("cases", "told"),
-    [
-        ([1, 1], r"case '1' has two rows in the table of attributes"),
-        ([1, None], r"column 'case' of the table of attributes has no value in 1 row; fill or drop"),
-        ([1.5, 2.5], r"the case is bigint in the dataframe and double in the table of attributes; turn both"),
-        ([1, 2], r"have no order column, and joining the table of attributes to them may move them; name"),
-    ],
-)
-def test_a_dataframe_of_attributes_is_refused(spark, cases, told):
-    table = spark.createDataFrame(pa.table({"case": cases, "sex": ["f", "m"]}))
-    asked = {
-        "case": "case",
-        "event": "activity",
-        "order": False if cases == [1, 2] else "row",
-        "missing": "skip",
-    }
-    with pytest.raises((DataError, SettingError), match=told):
-        sm.scan_spark(spark.createDataFrame(log()), **asked, attributes=table)
+    with pytest.raises(SettingError, match=r"join the dataframe of attributes to that of events, frame.join"):
+        sm.scan_spark(frame, **asked, attributes=cases)
+    events = sm.read_events(log(), **asked, attributes=table)
+    with sm.scan_spark(frame.join(cases, "case", "left"), **asked, attributes=["sex"]) as source:
+        assert source.attributes == events.attributes.names
+        assert source.label_counts.tolist() == MemorySource(events).label_counts.tolist()

@@ -11,9 +11,9 @@ import pytest
 import summarkov as sm
 from strategies import CopyOfBinary, assert_same
 from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.spark.session import explained
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import draws
+from summarkov.spark.session import job
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
@@ -95,9 +95,10 @@ def test_missing_values(spark, column):
     values = table.column(column).to_pylist()
     values[40] = values[55] = None
     table = table.set_column(at, column, pa.array(values))
-    for read in (lambda: sm.read_events(table), lambda: sm.scan_spark(spark.createDataFrame(table))):
-        with pytest.raises(DataError, match=f"column '{column}' .* in 2 rows, the first is row 41 "):
-            read()
+    with pytest.raises(
+        DataError, match=f"column '{column}' of the dataframe has no value.* in some rows; fill"
+    ):
+        sm.scan_spark(spark.createDataFrame(table))
 
 
 def test_what_cannot_be_learned_from(spark):
@@ -107,7 +108,11 @@ def test_what_cannot_be_learned_from(spark):
     mixed = table.set_column(2, "time", pa.array(["1", "2020-01-01"] * 30))
     lists = spark.createDataFrame(pa.table({"events": [["A", "B"], ["A"]]}))
     for error, words, open_ in (
-        (DataError, "cannot be put in order: a row holds '1'", lambda: spark.createDataFrame(mixed)),
+        (
+            DataError,
+            "cannot be put in order: a row holds '.*' and a row '",
+            lambda: spark.createDataFrame(mixed),
+        ),
         (SettingError, "holds lists; make a row of every event", lambda: lists),
         (SettingError, "takes a Spark DataFrame, not Table; give other tables to read_events", lambda: table),
     ):
@@ -153,7 +158,7 @@ def test_another_python_on_the_workers_is_named(spark, monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setenv("PYSPARK_PYTHON", str(other))
     monkeypatch.setattr(spark.sparkContext, "pythonExec", str(other))
-    with pytest.raises(SettingError, match=r"workers' Python .* has no module .* PYSPARK_PYTHON"):
+    with pytest.raises(SettingError, match=r"workers' Python has no module .* PYSPARK_PYTHON"):
         sm.scan_spark(spark.createDataFrame(rows()))
 
 
@@ -163,10 +168,10 @@ def test_other_versions_of_python_are_told(spark):
     said = "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.11"
     with (
         pytest.raises(SettingError, match=r"another Python \(3.9\) than the driver .* set PYSPARK_PYTHON"),
-        explained(spark),
+        job(spark, "a test"),
     ):
         raise PySparkException(said)
-    with pytest.raises(DataError, match="Spark could not do its part: disk full"), explained(spark):
+    with pytest.raises(DataError, match="Spark could not do its part: disk full"), job(spark, "a test"):
         raise PySparkException("disk full")
 
 
@@ -184,7 +189,6 @@ def test_workers_without_the_kernels_of_cpp_count_the_same(spark, monkeypatch):
         """Tells which kernels a part is counted with."""
 
         def run(self, part):
-            assert sum(len(block.codes) for block in part.read(1 << 20)) >= 0  # all must be looked at
             return (sm.backend(),)
 
         def total(self, answers):
@@ -225,13 +229,9 @@ def test_what_is_drawn_does_not_depend_on_the_layout(spark, monkeypatch):
         events = sm.read_events(table)
         graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(events)
         sure = graph.confidence(events, n=10)
-        compared = sm.compare(events, models=["chain-0", "chain-1"])
         for some, partitions in ((table, 1), (mixed, 3)):
             with sm.scan_spark(spark.createDataFrame(some), partitions=partitions) as source:
                 assert graph.confidence(source, n=10) == sure
-                again = sm.compare(source, models=["chain-0", "chain-1"])
-                for one, other in zip(again.lines, compared.lines, strict=True):
-                    assert {**vars(one), "seconds": 0} == {**vars(other), "seconds": 0}
 
 
 def test_the_joint_model_is_that_of_memory(spark):

@@ -189,10 +189,10 @@ def test_nothing_shows_its_address(tmp_path):
     assert repr(rules) == "Dynamics(2 labels, 2 of them with influencers)"
     sm.write_events(sm.read_events(NUMBERS), tmp_path / "events.parquet")
     with sm.scan_events(tmp_path / "events.parquet") as source:
-        assert repr(source) == "StreamSource(20 sequences, 3 labels)"
+        assert repr(source) == "EventSequences(20 sequences, 60 events, 3 labels)"
         shown = {name for name in dir(source) if not name.startswith("_")}
     assert {"labels", "n_events", "label_counts", "map_labels", "close"} <= shown
-    assert {"run", "part", "filled_keys", "sequence_keys", "scale", "only"}.isdisjoint(shown)
+    assert {"rows", "of_rows", "is_mapped", "sequence_keys", "only"}.isdisjoint(shown)
 
 
 def test_the_log_likelihood_of_a_graph_has_one_meaning():

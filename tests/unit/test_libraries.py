@@ -34,10 +34,9 @@ BRINGS = {
     "threadpoolctl": "scikit-learn",
 }
 #: Where an import says nothing, because the library has been loaded before: by fitting a model, by looking at
-#: a dataframe (engines.spark.session:_is_frame), by asking for it (plot.canvas:require).
+#: a dataframe (spark.session:check_frame), by asking for it (plot.canvas:require).
 BEHIND = (
     "comparison.learners:load_thread_limits",
-    "engines.spark.",
     "plot.canvas:arrow",
     "plot.canvas:_loop",
     "plot.canvas:axes_for",

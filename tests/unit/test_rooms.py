@@ -20,7 +20,7 @@ FLOORS = (
     ("__main__",),
     ("cli",),
     ("comparison", "text"),  # beside the core, which never imports them
-    ("plot",),
+    ("plot", "spark"),
     ("models",),
     ("report",),
     ("explain", "confidence", "simulate"),
@@ -32,7 +32,8 @@ FLOORS = (
     ("events",),
     ("kernels",),
     ("frames", "settings"),
-    ("arrow", "errors", "typing", "wording"),
+    ("arrow", "errors", "typing"),
+    ("wording",),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
@@ -47,7 +48,7 @@ LIBRARIES = {
     "pyarrow": {"arrow"},
     "pandas": {"frames"},
     "polars": {"frames"},
-    "pyspark": {"engines.spark"},
+    "pyspark": {"spark"},
     "matplotlib": {"plot"},
     "sklearn": {"comparison", "models.parameters", "text.factors"},
     "scipy": {

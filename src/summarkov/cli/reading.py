@@ -159,6 +159,9 @@ class Reading:
         'Make one label, "(rare)", of all that occur fewer than N times; with a model, of all that the '
         "model does not know.",
     )
+    drop_first: bool = setting(
+        flag("--drop-first", "Leave out the first event of every case.", panel=PREPARING)
+    )
     collapse: bool = setting(
         flag("--collapse", "Keep only the first of equal labels in a row.", panel=PREPARING)
     )
@@ -254,6 +257,10 @@ class Reading:
         return events if self.map is None else events.map_labels(read_map(self.map))
 
     def _finish(self, events: Events) -> Events:
+        if self.drop_first:
+            if not hasattr(events, "drop_first"):
+                raise SettingError("--drop-first needs the events in memory; give --engine memory")
+            events = events.drop_first()
         if self.collapse:
             events = events.collapse_repeats()
         return events.add_start() if self.start else events

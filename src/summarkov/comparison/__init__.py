@@ -5,19 +5,16 @@ the settings to choose from (:class:`Contender`). Logistic regression and gradie
 (``summarkov[baselines]``), which loads when first used.
 """
 
-from summarkov.comparison.boosting import BoostingContender, Trees
 from summarkov.comparison.choosing import tune_joint
 from summarkov.comparison.comparison import Comparison, Line
 from summarkov.comparison.contenders import (
-    BlockPredictor,
     Contender,
     JointContender,
+    KneserNeyContender,
     ModelContender,
     Predictor,
-    TreeContender,
 )
-from summarkov.comparison.kneser_ney import KneserNeyContender
-from summarkov.comparison.logistic import LogisticRegressionContender
+from summarkov.comparison.learners import BoostingContender, LogisticRegressionContender, Trees
 from summarkov.comparison.run import compare
 from summarkov.comparison.tuning import DEFAULT, NAMES, lineup
 from summarkov.comparison.windows import Windows
@@ -26,7 +23,6 @@ from summarkov.models.measures import ReliabilityBin
 __all__ = [
     "DEFAULT",
     "NAMES",
-    "BlockPredictor",
     "BoostingContender",
     "Comparison",
     "Contender",
@@ -37,7 +33,6 @@ __all__ = [
     "ModelContender",
     "Predictor",
     "ReliabilityBin",
-    "TreeContender",
     "Trees",
     "Windows",
     "compare",

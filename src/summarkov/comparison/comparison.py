@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.comparison.tuned import Tuned, total_of
+from summarkov.comparison.measures import Tuned, total_of
 from summarkov.comparison.windows import Windows, compare_windows
 from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError, nearest

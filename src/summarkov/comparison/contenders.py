@@ -5,24 +5,30 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from summarkov import kernels
 from summarkov.comparison.learners import EventCache
-from summarkov.engines import EventSource, as_source, joint_memory
+from summarkov.engines import Layout, StateCounts, StatesRequest, Target, as_source
+from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.events.rows import Rows, recoded
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, JointSuMM, SummaryModel, TreeSuMM
 from summarkov.models.graph import fit_together
 from summarkov.models.joint_fitted import FittedJoint
-from summarkov.summaries import Memory
+from summarkov.models.learning import check_in_a_row
+from summarkov.scores.kneser_ney import LastLabels
+from summarkov.settings import check_whole
+from summarkov.summaries import ChainSummary
 from summarkov.typing import CodeArray, FloatArray
 
-#: Models of single targets that are fitted, or asked, in the passes of one.
-MOST_MODELS = 1 << 12
-#: What models are fitted to and measured on.
-Data = EventSequences | EventSource
+#: Models of single targets that are fitted in the passes of one.
+_MOST_MODELS = 1 << 12
+#: Settings of a tree that follow from a larger one (:meth:`TreeSuMM.with_settings`).
+_READ_ANEW = {"alpha", "prior", "gamma", "average", "split"}
 
 
 class Predictor(Protocol):
@@ -38,28 +44,13 @@ class Predictor(Protocol):
         """The labels that the target's probability depends on; None where that means nothing."""
 
 
-@runtime_checkable
-class BlockPredictor(Predictor, Protocol):
-    """One that can be asked block by block, and so about events that are not in memory together."""
-
-    def memory(self) -> Memory:
-        """What must be remembered of a sequence that is cut, as :meth:`Summary.memory` tells it."""
-
-    def at(self, index: Index, target: str) -> FloatArray:
-        """Probability of the target at every position of a block."""
-
-    def only(self, target: str) -> BlockPredictor:
-        """What is needed for one target, so that nothing else need be kept, or sent to where events are."""
-
-
 class Contender(Protocol):
     """Something to be tuned and compared.
 
-    One that can be fitted to a source of events (:class:`EventSource`) too says so by a class attribute,
-    ``takes_sources = True``, and yields predictors that are :class:`BlockPredictor`. One that needs something
-    that may be missing has a method ``require()``, which is called before anything is fitted and raises an
-    error that says what to do. One that is a single model of all targets has a class attribute,
-    ``one_for_all = True``: then all targets have the settings that are best for all of them together.
+    One that needs something that may be missing has a method ``require()``, which is called before anything
+    is fitted and raises an error that says what to do. One that is a single model of all targets has a class
+    attribute, ``one_for_all = True``: then all targets have the settings that are best for all of them
+    together.
     """
 
     @property
@@ -75,32 +66,27 @@ class Contender(Protocol):
         """
 
 
+# ---------------------------------------------------------------------- models of single targets
+
+
 @dataclass(frozen=True)
 class ModelsPredictor:
     """The fitted model of every target as a predictor."""
 
     models: Mapping[str, SummaryModel]
+    indexes: EventCache[Index] = field(default_factory=lambda: EventCache(most=2), repr=False)
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:
         """That of the target's own model, which no graph has normalised."""
-        return np.asarray(self.models[target].predict_proba(events)[:, 0])
+        fitted = self.models[target].fitted
+        index = self.indexes.get(
+            events, fitted.labels, lambda: Rows.of(recoded(events, fitted.labels, "ignore")).index()
+        )
+        return np.asarray(fitted.theta[fitted.predict(index), 0][index.begins])
 
     def influencers(self, target: str) -> tuple[str, ...] | None:
         """As learned."""
         return self.models[target].influencers_
-
-    def memory(self) -> Memory:
-        """What all summaries need."""
-        return joint_memory(model.fitted.summary for model in self.models.values())
-
-    def at(self, index: Index, target: str) -> FloatArray:
-        """The target's own model, on a block."""
-        fitted = self.models[target].fitted
-        return np.asarray(fitted.theta[fitted.predict(index), 0])
-
-    def only(self, target: str) -> ModelsPredictor:
-        """One of the models."""
-        return ModelsPredictor({target: self.models[target]})
 
 
 @dataclass(frozen=True)
@@ -114,7 +100,8 @@ class ModelContender:
     template : SummaryModel
         A model without a target.
     grid : dict
-        The values to try for each setting; the best on the development sequences is taken.
+        The values to try for each setting; the best on the development sequences is taken. Trees are grown
+        once, for the least gamma, where the others follow from that.
     n_jobs : int or None
         Threads; they change nothing but the time.
     """
@@ -123,55 +110,100 @@ class ModelContender:
     template: SummaryModel
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     n_jobs: int | None = field(default=None, repr=False)
-    takes_sources: ClassVar[bool] = True
 
-    def fit_each(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
+    def fit_each(
+        self, train: EventSequences, targets: Sequence[str]
+    ) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """Every combination of the grid; many are learned side by side, in the passes of one."""
         every = [
             dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())
         ]
-        at_once = max(1, MOST_MODELS // max(1, len(targets)))
+        indexes: EventCache[Index] = EventCache(most=2)
+        if isinstance(self.template, TreeSuMM) and set(self.grid) <= _READ_ANEW:
+            least = min(self.grid.get("gamma", (self.template.gamma,)))
+            (grown,) = self._fitted(train, targets, [{"gamma": least}])
+            for settings in every:
+                trees = {x: tree.with_settings(**settings) for x, tree in grown.items()}
+                yield settings, ModelsPredictor(trees, indexes)
+            return
+        at_once = max(1, _MOST_MODELS // max(1, len(targets)))
         for start in range(0, len(every), at_once):
             some = every[start : start + at_once]
-            graphs = [
-                InfluenceGraph(self.template.copy(**settings), targets=tuple(targets), n_jobs=self.n_jobs)
-                for settings in some
-            ]
-            fit_together(graphs, train)
-            for settings, graph in zip(some, graphs, strict=True):
-                yield settings, ModelsPredictor(graph.models_)
+            for settings, models in zip(some, self._fitted(train, targets, some), strict=True):
+                yield settings, ModelsPredictor(models, indexes)
+
+    def _fitted(
+        self, train: EventSequences, targets: Sequence[str], every: Sequence[Mapping[str, Any]]
+    ) -> list[Mapping[str, Any]]:
+        """The models of all targets for each of some settings."""
+        graphs = [
+            InfluenceGraph(self.template.copy(**settings), targets=tuple(targets), n_jobs=self.n_jobs)
+            for settings in every
+        ]
+        fit_together(graphs, train)
+        return [graph.models_ for graph in graphs]
+
+
+# ---------------------------------------------------------------------- one distribution over all labels
 
 
 @dataclass(frozen=True)
-class TreeContender:
-    """Trees with a grid of gamma and settings that need no new fit: they are grown once, for the least gamma.
+class KneserNeyPredictor:
+    """The distribution of the next label after the last ``order`` ones."""
 
-    All others follow from that (:meth:`TreeSuMM.with_settings`), as if each had been fitted.
+    labels: tuple[str, ...]
+    order: int
+    after: LastLabels = field(repr=False)
+
+    def probability(self, events: EventSequences, target: str) -> FloatArray:
+        """What the one distribution says of the target."""
+        data = events.recode(self.labels, unknown="ignore")
+        ids, keys = kernels.chain_states(Index(data.codes, data.offsets, len(data.labels)), self.order)
+        return np.asarray(self.after.at(keys)[ids, self.labels.index(target)])
+
+    def influencers(self, target: str) -> tuple[str, ...] | None:
+        """All labels: it looks at whatever came just before."""
+        return self.labels if self.order else ()
+
+
+@dataclass(frozen=True)
+class KneserNeyContender:
+    """Kneser-Ney smoothing (:class:`LastLabels`): the standard of language models before neural ones.
+
+    It sums to 1 over all labels.
+
+    Parameters
+    ----------
+    orders : sequence of int
+        The lengths k to choose from.
+    name : str
+        What tables call it.
     """
 
-    name: str
-    template: TreeSuMM
-    grid: Mapping[str, Sequence[Any]]
+    orders: Sequence[int] = (1, 2, 3, 4, 5)
+    name: str = "kneser-ney"
     n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
-    takes_sources: ClassVar[bool] = True
+    one_for_all: ClassVar[bool] = True  # with settings of their own, labels would not sum to 1
 
-    def fit_each(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
-        """Every combination of the grid."""
-        grown = self.grow(train, targets)
-        for values in itertools.product(*self.grid.values()):
-            settings = dict(zip(self.grid, values, strict=True))
-            yield settings, self.read(grown, settings)
+    def __post_init__(self) -> None:
+        if not len(self.orders):
+            raise SettingError("orders must hold at least one length of contexts")
+        for order in self.orders:
+            check_whole("order", order, 0, 20)
 
-    def grow(self, train: Any, targets: Sequence[str]) -> dict[str, TreeSuMM]:
-        """The trees of the least gamma."""
-        least = min(self.grid.get("gamma", (self.template.gamma,)))
-        graph = InfluenceGraph(self.template.copy(gamma=least), targets=tuple(targets), n_jobs=self.n_jobs)
-        graph.fit(train)
-        return {x: model for x, model in graph.models_.items() if isinstance(model, TreeSuMM)}
-
-    def read(self, grown: Mapping[str, TreeSuMM], settings: Mapping[str, Any]) -> ModelsPredictor:
-        """The same trees with other settings."""
-        return ModelsPredictor({x: tree.with_settings(**settings) for x, tree in grown.items()})
+    def fit_each(
+        self, train: EventSequences, targets: Sequence[str]
+    ) -> Iterator[tuple[dict[str, Any], KneserNeyPredictor]]:
+        """One per length."""
+        source = as_source(train, n_jobs=self.n_jobs)
+        check_in_a_row(self.name, Layout.of(source))
+        n = len(source.labels)
+        every = Target(tuple(range(n)), n)
+        tables = source.count([StatesRequest(ChainSummary(order), (), every) for order in self.orders])
+        for order, table in zip(self.orders, tables, strict=True):
+            assert isinstance(table, StateCounts)
+            after = LastLabels.of(table.keys, table.counts[:, :n] / source.scale)
+            yield {"order": order}, KneserNeyPredictor(tuple(source.labels), order, after)
 
 
 @dataclass(frozen=True)
@@ -215,21 +247,6 @@ class JointPredictor:
         chosen = self.fitted.chosen[:, self._outcome(target)]
         return tuple(label for label, use in zip(self.fitted.labels, chosen, strict=True) if use)
 
-    def memory(self) -> Memory:
-        """What the model looks back at."""
-        return self.fitted.memory
-
-    def at(self, index: Index, target: str) -> FloatArray:
-        """The same on a piece; the probabilities of all labels are kept for the next question."""
-        kept = index.kept.get(JointPredictor)
-        if kept is None or kept[0] is not self.fitted:
-            kept = index.kept[JointPredictor] = self.fitted, self.fitted.at(index)
-        return np.asarray(kept[1][:, self._outcome(target)])
-
-    def only(self, target: str) -> JointPredictor:
-        """All of it: one label's probability depends on what all others have."""
-        return self
-
     def _outcome(self, target: str) -> int:
         return self.fitted.features.target.codes.index(self.fitted.labels.index(target))
 
@@ -263,10 +280,11 @@ class JointContender:
     rounds: Sequence[int] = (0,)
     stop_on: EventSequences | None = field(default=None, repr=False)
     n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
-    takes_sources: ClassVar[bool] = True
     one_for_all: ClassVar[bool] = True  # with settings of their own, labels would not sum to 1
 
-    def fit_each(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
+    def fit_each(
+        self, train: EventSequences, targets: Sequence[str]
+    ) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """Every setting with every number of rounds."""
         some = None if len(targets) == len(train.labels) else tuple(targets)
         source = as_source(train, n_jobs=self.n_jobs)

@@ -1,33 +1,26 @@
-"""How good probabilities are: predictors are asked about events, wherever these are, and measured."""
+"""How good probabilities are: predictors are asked about events, and measured against what happened."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from summarkov.comparison.contenders import BlockPredictor, Data, Predictor
-from summarkov.comparison.next_event import NextEvent
-from summarkov.engines import make_source
-from summarkov.engines.messages import travels
-from summarkov.engines.work import EVENT_BYTES, Part, carry_past
+from summarkov.comparison.contenders import Predictor
+from summarkov.comparison.learners import is_target
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.rows import Block
-from summarkov.kernels import Index
-from summarkov.models.measures import Binned, Measured
-from summarkov.scores.estimates import ExactSum
-from summarkov.summaries import Memory
+from summarkov.models.measures import Binned, hits
 from summarkov.typing import BoolArray, FloatArray
 
 #: How far outside 0 to 1 a probability may be.
 _ROUNDING = 1e-9
-#: Measures of the next event are left out where a predictor must be asked about all events at once, and the
-#: probabilities of all labels would not fit into memory.
-_MOST_CELLS = 10**8
+#: Rows to ask about at once, and numbers to keep of them, at most (unless one sequence has more).
+_MOST_ROWS, _MOST_CELLS = 1 << 22, 10**8
 
 
 @dataclass(frozen=True)
@@ -48,32 +41,81 @@ class Measures:
         return cls(**{**given, "reliability": np.array(given["reliability"])})
 
 
-@travels
 @dataclass(frozen=True)
-class Sums:
-    """One target's probabilities against what happened in some of the events.
+class Chosen:
+    """What was chosen for one target, and how it did on test."""
 
-    The sums are exact, so they do not depend on where the events are nor on how they are cut.
-    """
+    target: str
+    settings: dict[str, Any]
+    dev_log_likelihood: float
+    n_influencers: int | None
+    measures: Measures
+    influencers: tuple[str, ...] | None = None
 
-    measured: Measured = field(default_factory=Measured)  # the logs of the sequences that ended
-    binned: Binned = field(default_factory=Binned)
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return {**vars(self), "measures": self.measures.to_dict()}
 
     @classmethod
-    def of(cls, p: FloatArray, occurred: BoolArray, by_sequence: FloatArray) -> Sums:
-        """Measure the probabilities of a block, in which sequences ended that have these log-likelihoods."""
-        return cls(
-            Measured(*map(ExactSum.of, (np.array([float(len(p))]), by_sequence, (p - occurred) ** 2))),
-            Binned.of(p, np.ones(len(p), np.int64), occurred.astype(np.int64)),
-        )
+    def from_dict(cls, given: dict[str, Any]) -> Chosen:
+        """Read what :meth:`to_dict` returned."""
+        found, measures = given.get("influencers"), Measures.from_dict(given["measures"])
+        return cls(**{**given, "measures": measures, "influencers": found if found is None else tuple(found)})
 
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(self.measured + other.measured, self.binned + other.binned)
+
+@dataclass(frozen=True)
+class Tuned:
+    """One contender on one split: the settings that were chosen, and how they did on test."""
+
+    name: str
+    chosen: tuple[Chosen, ...]
+    by_sequence: FloatArray  # log-likelihood of each test sequence, mean over the targets
+    seconds: float
+    top_1: float | None
+    top_3: float | None
+    next_event_log_loss: float | None = None
+    one_for_all: bool = False  # whether all targets have the same settings
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        chosen = [each.to_dict() for each in self.chosen]
+        return {**vars(self), "chosen": chosen, "by_sequence": self.by_sequence.tolist()}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> Tuned:
+        """Read what :meth:`to_dict` returned."""
+        chosen = tuple(Chosen.from_dict(each) for each in given["chosen"])
+        return cls(**{**given, "chosen": chosen, "by_sequence": np.array(given["by_sequence"])})
 
     @property
-    def measures(self) -> Measures:
-        """What they come to."""
-        return Measures(self.measured.log_likelihood, self.measured.brier, np.array(self.binned.rows()))
+    def n_positions(self) -> int:
+        """The number of positions in the test part: events, or ticks where events happened together."""
+        return int(self.chosen[0].measures.reliability[:, 0].sum())
+
+    @property
+    def log_likelihood(self) -> float:
+        """Test log-likelihood, mean over the targets: a cell of the paper's tables."""
+        return float(np.mean([each.measures.log_likelihood for each in self.chosen]))
+
+
+def total_of(each: Sequence[Tuned]) -> float:
+    """The log-likelihood of a contender, mean over splits."""
+    return float(np.mean([tuned.log_likelihood for tuned in each]))
+
+
+# ---------------------------------------------------------------------- asking
+
+
+def pieces(events: EventSequences, n_targets: int) -> list[EventSequences]:
+    """Events in pieces of whole sequences, small enough to keep the probabilities of all targets."""
+    most = min(_MOST_ROWS, _MOST_CELLS // max(1, n_targets))
+    if events.n_rows <= most:
+        return [events]
+    starts = [0]
+    for end in range(1, len(events) + 1):
+        if events.offsets[end] - events.offsets[starts[-1]] > most and end - 1 > starts[-1]:
+            starts.append(end - 1)
+    return [events[a:b] for a, b in zip(starts, [*starts[1:], len(events)], strict=True)]
 
 
 def logs(p: FloatArray, occurred: BoolArray) -> FloatArray:
@@ -88,205 +130,120 @@ def logs(p: FloatArray, occurred: BoolArray) -> FloatArray:
         return np.asarray(np.log(np.where(occurred, p, 1 - p)))
 
 
-@dataclass(frozen=True)
-class Whole:
-    """A predictor that is asked about all events at once, which must then be one block."""
+class Answer(NamedTuple):
+    """What a predictor said of a target, position by position, and what it comes to for each sequence."""
 
-    predictor: Predictor
-    events: EventSequences
-
-    def memory(self) -> Memory:
-        """Nothing: no sequence is cut."""
-        return Memory(0, None)
-
-    def at(self, index: Index, target: str) -> FloatArray:
-        """Probability of the target at every position."""
-        return self.predictor.probability(self.events, target)
-
-
-class Told(NamedTuple):
-    """What was told of one target on one block."""
-
-    number: int  # of the question
     p: FloatArray
     occurred: BoolArray
-    by_sequence: FloatArray  # log-likelihoods of the sequences that ended
+    by_sequence: FloatArray
 
 
-@dataclass(frozen=True)
-class Questions:
-    """What is asked of one contender: targets, and who is asked for the probability of each."""
-
-    contender: str
-    each: tuple[tuple[str, BlockPredictor | Whole], ...]
-
-    @classmethod
-    def of(cls, data: Data, contender: str, asked: Mapping[str, Predictor]) -> Questions:
-        """Those to one predictor in a row, so that what it works out for them is at hand."""
-        turn: dict[int, int] = {}
-        for predictor in asked.values():
-            turn.setdefault(id(predictor), len(turn))
-        each: list[tuple[str, BlockPredictor | Whole]] = []
-        for target, predictor in sorted(asked.items(), key=lambda pair: turn[id(pair[1])]):
-            if isinstance(predictor, BlockPredictor):
-                each.append((target, predictor))
-            elif isinstance(data, EventSequences):
-                each.append((target, Whole(predictor, data)))
-            else:
-                raise SettingError(
-                    f"{contender} says that it takes sources, but what it yields cannot be asked block by "
-                    "block; see BlockPredictor"
-                )
-        return cls(contender, tuple(each))
-
-    @property
-    def by_block(self) -> bool:
-        """Whether events may be cut."""
-        return not any(isinstance(predictor, Whole) for _, predictor in self.each)
-
-    def blocks(self, part: Part, cells: int = 0) -> Iterator[tuple[Block, Iterator[Told]]]:
-        """Every block of a part with what is told of each target; ``cells`` numbers are kept per event."""
-        memory = Memory.joint(predictor.memory() for _, predictor in self.each)
-        carries = [0.0] * len(self.each)
-        blocks = part.blocks(2 * EVENT_BYTES + 24 * cells) if self.by_block else part.read(sys.maxsize)
-        for block, index in carry_past(blocks, len(part.labels), memory, part.attributes):
-            yield block, self._told(block, index, part.labels, carries)
-
-    def _told(
-        self, block: Block, index: Index, labels: Sequence[str], carries: list[float]
-    ) -> Iterator[Told]:
-        """Each target; ``carries`` is what a sequence that was cut has come to before.
-
-        Logarithms are summed in the order of positions, so that it does not matter where a sequence is cut.
-        """
-        offsets, begin, n = block.offsets, block.begin, len(block.codes)
-        if not index.in_rows:
-            before, n = index.ticks.before, len(index.ticks.rows)
-            offsets, begin = before[offsets], int(before[begin])
-        lengths = np.diff(offsets)
-        of_sequence = np.concatenate([[0], np.repeat(np.arange(len(lengths)), lengths)])
-        goes_on = begin < n
-        for number, (target, predictor) in enumerate(self.each):
-            p, occurred = self._asked(target, predictor, index, n), block.codes == labels.index(target)
-            if not index.in_rows:
-                occurred = np.isin(np.arange(n), index.ticks.of[occurred])
-            values = np.concatenate([[carries[number]], logs(p, occurred)])
-            sums = np.bincount(of_sequence, weights=values, minlength=len(lengths))
-            carries[number] = float(sums[-1]) if goes_on else 0.0
-            yield Told(number, p, occurred, np.asarray(sums[: len(lengths) - goes_on], dtype=np.float64))
-
-    def _asked(self, target: str, predictor: BlockPredictor | Whole, index: Index, n: int) -> FloatArray:
-        """The probabilities at n positions, refused if they are none."""
-        p = np.asarray(predictor.at(index, target), dtype=np.float64)
-        if isinstance(predictor, BlockPredictor) and not index.in_rows:
-            p = p[index.begins]
-        if p.shape != (n,):
-            raise SettingError(
-                f"{self.contender} must give {target!r} one probability per position, {n} of them, not an "
-                f"array of shape {p.shape}"
-            )
-        if not ((p >= -_ROUNDING) & (p <= 1 + _ROUNDING)).all():
-            raise SettingError(f"{self.contender} gives {target!r} a probability that is not between 0 and 1")
-        return np.clip(p, 0.0, 1.0)
+def ask(contender: str, predictor: Predictor, events: EventSequences, target: str) -> Answer:
+    """The probabilities of a target, refused if they are none."""
+    p, n = np.asarray(predictor.probability(events, target), dtype=np.float64), events.n_ticks
+    if p.shape != (n,):
+        raise SettingError(
+            f"{contender} must give {target!r} one probability per position, {n} of them, not an "
+            f"array of shape {p.shape}"
+        )
+    if not ((p >= -_ROUNDING) & (p <= 1 + _ROUNDING)).all():
+        raise SettingError(f"{contender} gives {target!r} a probability that is not between 0 and 1")
+    p, occurred = np.clip(p, 0.0, 1.0), is_target(events, target)
+    sequence = np.repeat(np.arange(len(events)), events.lengths)
+    if events.moments is not None:
+        sequence = sequence[events.moments.starts]
+    return Answer(p, occurred, np.bincount(sequence, weights=logs(p, occurred), minlength=len(events)))
 
 
 def log_likelihoods(
-    data: Data, contender: str, asked: Sequence[Mapping[str, Predictor]]
-) -> list[dict[str, float]]:
-    """The log-likelihood of each target, summed over all positions, for each of several settings."""
-    each = [Questions.of(data, contender, some).each for some in asked]
-    together = Questions(contender, tuple(question for some in each for question in some))
-    sums = make_source(data).run(LikelihoodWork(together))
-    left = iter(sums)
-    return [{target: float(next(left)) for target, _ in some} for some in each]
+    parts: Sequence[EventSequences], contender: str, asked: Mapping[str, Predictor]
+) -> dict[str, float]:
+    """The log-likelihood of each target, summed over all positions."""
+    found: dict[str, list[float]] = {target: [] for target in asked}
+    for part in parts:  # one after the other, so that what predictors keep of a piece is at hand
+        for target, predictor in asked.items():
+            found[target].append(float(ask(contender, predictor, part, target).by_sequence.sum()))
+    return {target: math.fsum(each) for target, each in found.items()}
+
+
+# ---------------------------------------------------------------------- measuring
 
 
 @dataclass(frozen=True)
-class LikelihoodWork:
-    """The log-likelihood of every target on every part."""
+class NextEvent:
+    """Probabilities of all targets against the label that came, in some of the events; several add up.
 
-    questions: Questions
+    An event that is no target (code -1) can be nobody's prediction: it counts as missed, and the log loss
+    leaves it out.
+    """
 
-    def run(self, part: Part) -> list[ExactSum]:
-        """Block by block."""
-        sums = [ExactSum()] * len(self.questions.each)
-        for _, told in self.questions.blocks(part):
-            for one in told:
-                sums[one.number] += ExactSum.of(one.by_sequence)
-        return sums
+    top_1: int = 0  # events whose label was the most probable
+    top_3: int = 0  # or among the three most probable
+    n: int = 0  # events that are targets
+    logs: float = 0.0  # of the probability of what came, among all targets
 
-    def total(self, answers: Sequence[list[ExactSum]]) -> list[ExactSum]:
-        """Add up several parts."""
-        return [sum(same, ExactSum()) for same in zip(*answers, strict=True)]
+    @classmethod
+    def of(cls, codes: npt.NDArray[np.integer], p: FloatArray) -> NextEvent:
+        """Measure ``p[i, m]``, the probability of target m at event i, which was ``codes[i]``."""
+        found = logs_among_all(codes, p)
+        return cls(hits(codes, p, 1), hits(codes, p, 3), len(found), float(found.sum()))
 
+    def __add__(self, other: NextEvent) -> NextEvent:
+        return NextEvent(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
 
-@travels
-@dataclass(frozen=True)
-class Found:
-    """All measures on some of the events; the sums of several parts add up."""
-
-    sums: tuple[Sums, ...]  # one per question
-    next_event: NextEvent  # empty if not looked at
-    by_sequence: tuple[tuple[int, FloatArray], ...]  # one per part, mean over the targets
+    @property
+    def log_loss(self) -> float | None:
+        """Minus the mean logarithm, infinite where what came had no probability; None without events."""
+        return abs(self.logs) / self.n if self.n else None
 
 
-@dataclass(frozen=True)
-class Report:
+def logs_among_all(codes: npt.NDArray[np.integer], p: FloatArray) -> FloatArray:
+    """Logarithms of what came, where ``p[i, m]`` is divided by the sum of its row; without events of code -1.
+
+    They are minus infinity, without a warning, where what came was given no probability at all.
+
+    >>> logs_among_all(np.array([0, -1, 1]), np.array([[0.5, 1.5], [1, 1], [0, 0]])).round(4).tolist()
+    [-1.3863, -inf]
+    """
+    known = np.flatnonzero(codes >= 0)
+    own, total = p[known, codes[known]], p.sum(axis=1)[known]
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.divide(own, total, out=np.zeros_like(own), where=own > 0)))
+
+
+class Report(NamedTuple):
     """All measures on all of the events."""
 
-    sums: dict[str, Sums]  # by target
-    by_sequence: FloatArray  # mean over the targets; sequences in the order of their keys
+    measures: dict[str, Measures]  # by target
+    by_sequence: FloatArray  # mean over the targets
     next_event: NextEvent | None  # None: not looked at
 
 
-def report(data: Data, contender: str, asked: Mapping[str, Predictor], *, next_event: bool) -> Report:
-    """Measure predictions, and those of the next event too if that is wanted and fits into memory."""
-    questions = Questions.of(data, contender, asked)
-    next_event &= questions.by_block or data.n_events * len(asked) <= _MOST_CELLS
-    source = make_source(data)
-    next_event &= not source.has_ticks and not source.attributes  # else there is no one next event, or row
-    found = source.run(ReportWork(questions, next_event))
-    by_part, keys = dict(found.by_sequence), source.sequence_keys()
-    each = [by_part[number] for number, some in enumerate(keys) if len(some)]  # others were not looked at
-    return Report(
-        {target: sums for (target, _), sums in zip(questions.each, found.sums, strict=True)},
-        np.concatenate([np.empty(0), *each])[np.argsort(np.concatenate(keys))],
-        found.next_event if next_event else None,
-    )
-
-
-@dataclass(frozen=True)
-class ReportWork:
-    """All measures of all targets on every part."""
-
-    questions: Questions
-    next_event: bool
-
-    def run(self, part: Part) -> Found:
-        """Block by block."""
-        n = len(self.questions.each)
-        column = {target: at for at, target in enumerate(sorted(target for target, _ in self.questions.each))}
-        column_of = np.array([*(column.get(label, -1) for label in part.labels), -1])  # of no label, too
-        sums, by_sequence = [Sums()] * n, []
-        next_event = NextEvent()
-        for block, told in self.questions.blocks(part, n if self.next_event else 0):
-            together = np.empty((len(block.codes), n if self.next_event else 0))
-            mean = np.zeros(0)
-            for one in told:
-                sums[one.number] += Sums.of(one.p, one.occurred, one.by_sequence)
-                mean = one.by_sequence if one.number == 0 else mean + one.by_sequence
-                if self.next_event:
-                    together[:, column[self.questions.each[one.number][0]]] = one.p
-            by_sequence.append(mean / n)
-            if self.next_event:
-                next_event += NextEvent.of(column_of[block.codes], together)
-        return Found(tuple(sums), next_event, ((part.number, np.concatenate(by_sequence)),))
-
-    def total(self, answers: Sequence[Found]) -> Found:
-        """Add up several parts."""
-        sums = zip(*(answer.sums for answer in answers), strict=True)
-        return Found(
-            tuple(sum(same, Sums()) for same in sums),
-            sum((answer.next_event for answer in answers), NextEvent()),
-            tuple(part for answer in answers for part in answer.by_sequence),
-        )
+def report(
+    parts: Sequence[EventSequences], contender: str, asked: Mapping[str, Predictor], *, next_event: bool
+) -> Report:
+    """Measure predictions, and those of the next event too if that is wanted and there is one."""
+    first = parts[0]
+    next_event &= first.attributes is None and (first.moments is None or not first.moments.has_ticks)
+    targets = sorted(asked)
+    column_of = np.array([*(targets.index(x) if x in asked else -1 for x in first.labels), -1])
+    answers: dict[str, list[tuple[float, float, FloatArray]]] = {target: [] for target in targets}
+    by_sequence, told = [], NextEvent()
+    for part in parts:
+        together, mean = np.empty((part.n_rows, len(targets) if next_event else 0)), np.zeros(len(part))
+        for at, target in enumerate(targets):
+            p, occurred, each = ask(contender, asked[target], part, target)
+            bins = Binned.of(p, np.ones(len(p), np.int64), occurred.astype(np.int64)).rows()
+            answers[target].append((float(each.sum()), float(((p - occurred) ** 2).sum()), np.array(bins)))
+            mean += each
+            if next_event:
+                together[:, at] = p
+        by_sequence.append(mean / len(targets))
+        if next_event:
+            told += NextEvent.of(column_of[part.codes], together)
+    n = max(1, sum(part.n_ticks for part in parts))
+    measures = {}
+    for target, some in answers.items():
+        likelihoods, squares, tables = zip(*some, strict=True)
+        measures[target] = Measures(math.fsum(likelihoods), math.fsum(squares) / n, np.sum(tables, axis=0))
+    return Report(measures, np.concatenate(by_sequence), told if next_event else None)

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,10 +14,9 @@ import numpy as np
 from summarkov import __version__
 from summarkov.comparison.comparison import Comparison
 from summarkov.comparison.contenders import Contender
-from summarkov.comparison.tuned import Tuned
+from summarkov.comparison.measures import Tuned
 from summarkov.comparison.tuning import Split, default_models, lineup, tune
-from summarkov.engines import EventSource, Layout, as_events, make_source
-from summarkov.engines.work import Part
+from summarkov.engines import Layout, as_events, make_source
 from summarkov.errors import DataError, SettingError, UnknownLabelError, naming_the_disk
 from summarkov.events import EventSequences
 from summarkov.events.draws import split_by_key
@@ -32,40 +30,17 @@ _START = '{"name": "'
 
 
 def contents(split: Split) -> str:
-    """What train, dev and test hold, as a checksum.
-
-    It depends on where the parts of a source are cut too: so it is never that of other data, but opened
-    with other settings the same data may have another one.
-    """
+    """What train, dev and test hold, as a checksum."""
     digest = hashlib.sha256()
-    for part in (split.train, split.dev, split.test):
-        source = make_source(part)
-        found = source.run(ChecksumWork())
-        for number, checksum in sorted(found):
-            digest.update(f"{number} {checksum} ".encode())
-        for keys in source.sequence_keys():
-            digest.update(keys.tobytes())
-        digest.update("\0".join(part.labels).encode())
+    for part in vars(split).values():
+        moments, given = part.moments, part.attributes
+        arrays = [part.codes, part.offsets, part.weights, part.sequence_keys()]
+        arrays += [] if moments is None else [moments.starts, moments.times]
+        arrays += [] if given is None else [given.present]
+        for array in arrays:
+            digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
+        digest.update("\0".join([*part.labels, *(() if given is None else given.names)]).encode())
     return digest.hexdigest()
-
-
-@dataclass(frozen=True)
-class ChecksumWork:
-    """A checksum of the codes of every part and of where its sequences end, however it is read."""
-
-    def run(self, part: Part) -> tuple[tuple[int, str], ...]:
-        """Block by block."""
-        codes, ends, start = hashlib.sha256(), hashlib.sha256(), 0
-        for block in part.blocks(1 << 4):
-            codes.update(np.ascontiguousarray(block.codes, np.int32).data)
-            ended = len(block.offsets) - block.goes_on
-            ends.update((block.offsets[1:ended] + start).data)
-            start += len(block.codes)
-        return ((part.number, codes.hexdigest() + ends.hexdigest()),)
-
-    def total(self, answers: Sequence[tuple[tuple[int, str], ...]]) -> tuple[tuple[int, str], ...]:
-        """All of them."""
-        return sum(answers, ())
 
 
 def fingerprint(contents: str, targets: Sequence[str], contender: Contender) -> str | None:
@@ -171,11 +146,9 @@ def compare(
 
     Parameters
     ----------
-    train, dev, test : events, or sources of events
+    train, dev, test : events
         The three parts; or only ``train``, which is then split at random by sequence, ``splits`` times (seeds
-        ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``. A source gives
-        to the last bit what the same events give in memory, with all models but those that need a matrix of
-        all events: logistic regression and boosting.
+        ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``.
     models : names, models or contenders, optional
         Names as in ``summarkov.comparison.NAMES``, each with the grid of settings of the paper; models
         without a target, such as ``BSuMM(lookback=3)``, with just these settings; or contenders of your own,
@@ -224,12 +197,11 @@ def compare(
     tell = reporter(progress)
     check_whole("n_bootstrap", n_bootstrap, 1, MOST_REPLICATES)
     names = None if targets is None else vocabulary_of(targets, "targets")
-    layout = Layout.of(make_source(train))
+    parts = splits_of(train, dev, test, splits, fractions, seed)
+    layout = Layout.of(make_source(parts[0][0].train))
     contenders = lineup(default_models(layout) if models is None else models, n_jobs=n_jobs)
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")
-    _refuse_sources(contenders, {"train": train, "dev": dev, "test": test})
-    parts = splits_of(train, dev, test, splits, fractions, seed)
     kept = Checkpoint(checkpoint)
     results: list[list[Tuned]] = [[] for _ in contenders]
     total, done = len(parts) * len(contenders), 0
@@ -254,17 +226,6 @@ def compare(
     return comparison
 
 
-def _refuse_sources(contenders: Sequence[Contender], parts: dict[str, Any]) -> None:
-    """Say which contender cannot be fitted to what was given, before any is."""
-    for name, part in parts.items():
-        for contender in contenders:
-            if isinstance(part, EventSource) and not getattr(contender, "takes_sources", False):
-                raise SettingError(
-                    f"{contender.name} needs all events in memory, and {name} is a {type(part).__name__}; "
-                    f"read it with read_events, or leave {contender.name} out of models="
-                )
-
-
 def splits_of(
     train: Any, dev: Any, test: Any, splits: int, fractions: Sequence[float], seed: int
 ) -> list[tuple[Split, HashArray]]:
@@ -274,38 +235,34 @@ def splits_of(
     if dev is not None:
         if splits != 1:
             raise SettingError("splits= is for one data set; train, dev and test are already split")
-        parts = _alike([as_events(part) for part in (train, dev, test)])
-        split = _checked(Split(*parts))
-        return [(split, np.sort(_keys(split.test)))]
+        split = _checked(Split(*_alike({"train": train, "dev": dev, "test": test})))
+        return [(split, np.sort(split.test.sequence_keys()))]
     check_whole("splits", splits, 1)
     if len(fractions) != 3:
         raise SettingError(f"fractions are those of train, dev and test, not {tuple(fractions)}")
-    (data,), found = _alike([as_events(train)]), []
-    keys = _keys(data)
+    (data,), found = _alike({"train": train}), []
+    keys = data.sequence_keys()
     for s in range(splits):
         drawn = split_by_key(np.sort(keys), fractions, seed + s)
         split = _checked(Split(*(data.only(part) for part in drawn)))
         tested = keys[drawn[2].weights(keys) > 0]  # alone, sequences of one name may have other keys
-        found.append((split, tested[np.argsort(_keys(split.test))]))
+        found.append((split, tested[np.argsort(split.test.sequence_keys())]))
     return found
 
 
-def _alike(parts: Sequence[EventSequences | EventSource]) -> list[EventSequences | EventSource]:
+def _alike(parts: dict[str, Any]) -> list[EventSequences]:
     """Parts as they are counted: with their ends, unless those of the first are all cut off."""
-    first = parts[0]
-    cut_off = isinstance(first, EventSequences) and not first.complete.any()
-    return [
-        part
-        if isinstance(part, EventSource)
-        else part.with_ends("cut off")
-        if cut_off
-        else part.with_end_rows()
-        for part in parts
-    ]
-
-
-def _keys(data: EventSequences | EventSource) -> HashArray:
-    return np.concatenate(make_source(data).sequence_keys())
+    found = []
+    for name, part in parts.items():
+        events = as_events(part)
+        if not isinstance(events, EventSequences):
+            raise SettingError(
+                f"models are compared on events of this machine, and {name} is a {type(events).__name__}; "
+                "read them with read_events or scan_events, some of the cases if they are too many"
+            )
+        found.append(events)
+    cut_off = not found[0].complete.any()
+    return [events.with_ends("cut off") if cut_off else events.with_end_rows() for events in found]
 
 
 def _checked(split: Split) -> Split:
@@ -316,18 +273,14 @@ def _checked(split: Split) -> Split:
 
 
 def _over_known_labels(split: Split, targets: Sequence[str]) -> Split:
-    """The parts over the labels that occur in train, attributes and targets; all other labels are unknown."""
-    known = {*_occurring(split.train), *targets}
-    if isinstance(split.train, EventSource):
-        known |= {*split.train.attributes}
-    labels = sorted(known)
+    """The parts over the labels that occur in train, and targets; all other labels are unknown."""
+    labels = sorted({*_occurring(split.train), *targets})
     return Split(*(part.recode(labels, unknown="ignore") for part in vars(split).values()))
 
 
-def _occurring(train: EventSequences | EventSource) -> list[str]:
+def _occurring(train: EventSequences) -> list[str]:
     """The labels that occur, without attributes."""
-    counts = train.event_counts if isinstance(train, EventSource) else train.label_counts
-    return [label for label, n in zip(train.labels, counts.tolist(), strict=True) if n]
+    return [label for label, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n]
 
 
 def _targets(targets: Iterable[str] | None, split: Split) -> tuple[str, ...]:

@@ -7,26 +7,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from summarkov.comparison.boosting import BoostingContender
 from summarkov.comparison.contenders import (
-    MOST_MODELS,
-    BlockPredictor,
     Contender,
-    Data,
     JointContender,
+    KneserNeyContender,
     ModelContender,
     Predictor,
-    TreeContender,
 )
-from summarkov.comparison.kneser_ney import KneserNeyContender
-from summarkov.comparison.logistic import LogisticRegressionContender
-from summarkov.comparison.measures import log_likelihoods, report
-from summarkov.comparison.tuned import Chosen, Tuned
+from summarkov.comparison.learners import BoostingContender, LogisticRegressionContender
+from summarkov.comparison.measures import Chosen, Tuned, log_likelihoods, pieces, report
 from summarkov.engines import Layout
 from summarkov.errors import SettingError, nearest
 from summarkov.events import EventSequences
@@ -91,14 +84,12 @@ _MODELS: dict[str, tuple[SummaryModel, Mapping[str, Sequence[Any]]]] = {
     **{f"chain-{order}": (MarkovChain(order=order), {"alpha": ALPHAS}) for order in range(5)},
     "vom": (VariableOrderChain(max_order=4), AUTO_GRID),
     "ctw": (ContextTreeWeighting(max_order=4), {"alpha": (0.1, 0.5, 1)}),
+    "tree": (TreeSuMM(), {"gamma": TREE_GAMMAS, **TREE_GRID}),
+    "tree-average": (TreeSuMM(gamma=TREE_GAMMAS[0], average=True), {**TREE_GRID, "split": SPLITS}),
 }
 #: All others, made with a number of threads.
 _OTHERS: dict[str, Callable[[int | None], Contender]] = {
     "kneser-ney": lambda jobs: KneserNeyContender(n_jobs=jobs),
-    "tree": lambda jobs: TreeContender("tree", TreeSuMM(), {"gamma": TREE_GAMMAS, **TREE_GRID}, jobs),
-    "tree-average": lambda jobs: TreeContender(
-        "tree-average", TreeSuMM(gamma=TREE_GAMMAS[0], average=True), {**TREE_GRID, "split": SPLITS}, jobs
-    ),
     **{
         f"lr-{features}-{k}": partial(_logistic, k, features)
         for features in ("presence", "counts", "onehot")
@@ -202,13 +193,12 @@ def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | No
 class Split:
     """Train, dev and test over the vocabulary of train; other labels have the code -1."""
 
-    train: Data
-    dev: Data
-    test: Data
+    train: EventSequences
+    dev: EventSequences
+    test: EventSequences
 
 
-@dataclass(frozen=True)
-class _Best:
+class _Best(NamedTuple):
     """What is best on dev for one target, so far."""
 
     dev: float
@@ -226,36 +216,32 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
     Test is predicted once, with what is best on dev, and has no say in the choice. How well the
     next event is told is measured where every label that occurs in train is a target.
     """
-    start = time.perf_counter()
-    best: dict[str, _Best] = {}
-    train: Any = split.train  # a contender is given no source unless it takes them
+    start, best, train = time.perf_counter(), dict[str, _Best](), split.train
     one_for_all: bool = getattr(contender, "one_for_all", False)
-    in_memory = isinstance(split.dev, EventSequences)  # where a pass for each of the settings costs nothing
-    at_once = 1 if in_memory else max(1, MOST_MODELS // max(1, len(targets)))
-    each = iter(contender.fit_each(train, targets))
-    while some := list(islice(each, at_once)):
-        asked = [dict.fromkeys(targets, predictor) for _, predictor in some]
-        for (settings, predictor), on_dev in zip(
-            some, log_likelihoods(split.dev, contender.name, asked), strict=True
-        ):
-            for target in _better(on_dev, best, one_for_all):
-                influencers = predictor.influencers(target)
-                kept = predictor.only(target) if isinstance(predictor, BlockPredictor) else predictor
-                best[target] = _Best(on_dev[target], plain(settings), influencers, kept)
+    dev = pieces(split.dev, len(targets))
+    for settings, predictor in contender.fit_each(train, targets):
+        on_dev = log_likelihoods(dev, contender.name, dict.fromkeys(targets, predictor))
+        for target in _better(on_dev, best, one_for_all):
+            best[target] = _Best(on_dev[target], plain(settings), predictor.influencers(target), predictor)
     if not best:
         raise SettingError(f"{contender.name} has no settings to choose from, or there are no targets")
     in_train = {x for x, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n}
-    chosen_ones = {target: one.predictor for target, one in best.items()}
-    found = report(split.test, contender.name, chosen_ones, next_event=in_train <= set(best))
+    found = report(
+        pieces(split.test, len(targets)),
+        contender.name,
+        {target: one.predictor for target, one in best.items()},
+        next_event=in_train <= set(best),
+    )
     chosen = tuple(
-        Chosen(target, one.settings, one.dev, n_influencers, found.sums[target].measures, one.influencers)
+        Chosen(target, one.settings, one.dev, n_influencers, found.measures[target], one.influencers)
         for target, one in best.items()
         for n_influencers in [None if one.influencers is None else len(one.influencers)]
     )
-    n, told = max(int(chosen[0].measures.reliability[:, 0].sum()), 1), found.next_event
+    n, told = max(split.test.n_ticks, 1), found.next_event
     top_1, top_3, loss = (None,) * 3 if told is None else (told.top_1 / n, told.top_3 / n, told.log_loss)
+    by_sequence = found.by_sequence[np.argsort(split.test.sequence_keys())]
     seconds = time.perf_counter() - start
-    return Tuned(contender.name, chosen, found.by_sequence, seconds, top_1, top_3, loss, one_for_all)
+    return Tuned(contender.name, chosen, by_sequence, seconds, top_1, top_3, loss, one_for_all)
 
 
 def _better(on_dev: Mapping[str, float], best: Mapping[str, _Best], one_for_all: bool) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from summarkov.comparison.tuned import Tuned, total_of
+from summarkov.comparison.measures import Tuned, total_of
 from summarkov.comparison.tuning import window_of
 from summarkov.models.stability import Names, told_apart
 from summarkov.settings import Duration

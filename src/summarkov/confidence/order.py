@@ -100,7 +100,7 @@ class EdgeOrder(Edge):
     remainder : Remainder or None
         There for edges that depend on order and whose influencer moves other labels the other way.
     local_ratio, local_low, local_high : float or None
-        ``ratio`` and its interval as comparisons inside of blocks alone would give them. In short blocks
+        ``ratio`` and its interval as comparisons inside blocks alone would give them. In short blocks
         shuffled sequences show a part of the effect too, so that ``ratio`` is nearer to 1. None in older
         files.
     hits, expected : float or None
@@ -286,7 +286,7 @@ def against_shuffled(sums: Sums, level: float = 0.95) -> AgainstShuffled[FloatAr
     :math:`S_0` is not as far in a tail, as odds over those of :math:`\pi`: it leaves out 1 just where p is
     less than one minus its level. Where all shuffles agree nothing can be said, and p is 1.
 
-    Of h hits that are as many trials of their own, V would be :math:`\pi (1 - \pi) / h`. It is less inside of
+    Of h hits that are as many trials of their own, V would be :math:`\pi (1 - \pi) / h`. It is less inside
     blocks, where part of what is with the influencer stays with it. An effect shows up as much weaker there,
     so the local ratio and its interval are those above to the power of :math:`m / h`, at least 1.
     """

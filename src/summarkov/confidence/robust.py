@@ -8,7 +8,8 @@ import numpy.typing as npt
 from summarkov.confidence.rate_ratio import RateRatio, Strata
 from summarkov.typing import FloatArray
 
-#: With fewer sequences than this, blocks of them are looked at too; with fewer than the second, only blocks.
+#: With fewer sequences than this, blocks of them are looked at too. From fewer clusters than the second no
+#: variance is taken: Student's t of so few is so wide that intervals would run from 0 to a thousand million.
 MANY_CLUSTERS, FEW_CLUSTERS = 30, 5
 
 
@@ -39,7 +40,7 @@ def added(strata: Strata) -> tuple[FloatArray, FloatArray]:
 
 
 def robust_widening(
-    found: RateRatio, squares: npt.ArrayLike, clusters: npt.ArrayLike, level: float = 0.95
+    found: RateRatio, strata: Strata, squares: npt.ArrayLike, clusters: npt.ArrayLike, level: float = 0.95
 ) -> float | None:
     r"""How many times wider than from counts the interval of one ratio is, because sequences differ.
 
@@ -52,12 +53,19 @@ def robust_widening(
     sequence. ``squares`` has the sum over sequences and that over blocks of sequences, ``clusters`` their
     numbers. With fewer than 30 sequences blocks count too, and with fewer than five only blocks; the wider
     of two intervals is taken, and ``found``, that from counts at the same level, if it is wider still. None
-    where that is not known: where the ratio is 0 or infinite, or there is but one block.
+    where the ratio is 0 or infinite.
+
+    Fewer than five clusters tell nothing of how they differ. Then the interval is as wide as if all hits of
+    one sequence were a single observation, which is the most that clusters can bring: with h hits on the side
+    (with or without the influencer) of fewer positions, :math:`\sqrt{h / G}` times as wide as from counts.
 
     >>> from summarkov.confidence import rate_ratio
-    >>> counted = rate_ratio(Strata.of([30], [100], [20], [200]))
-    >>> round(robust_widening(counted, [0.2, 0.2], [40, 40]), 2)
+    >>> strata = Strata.of([30], [100], [20], [200])
+    >>> counted = rate_ratio(strata)
+    >>> round(robust_widening(counted, strata, [0.2, 0.2], [40, 40]), 2)
     1.81
+    >>> round(robust_widening(counted, strata, [0.2, 0.2], [2, 2]), 2)  # 15 hits in each
+    3.87
 
     References: Liang and Zeger, Biometrika 73 (1986). The factor makes up for few sequences: Bell and
     McCaffrey, Survey Methodology 28 (2002), for sequences that weigh alike.
@@ -69,9 +77,10 @@ def robust_widening(
         return None
     (of_sequences, of_blocks), (n_sequences, n_blocks) = np.asarray(squares), np.asarray(clusters)
     kinds = [(of_sequences, n_sequences)] if n_sequences >= FEW_CLUSTERS else []
-    kinds += [(of_blocks, n_blocks)] if n_sequences < MANY_CLUSTERS and n_blocks >= 2 else []
+    kinds += [(of_blocks, n_blocks)] if n_sequences < MANY_CLUSTERS and n_blocks >= FEW_CLUSTERS else []
     if not kinds:
-        return None
+        a, n1, b, n0 = (each.sum() for each in vars(strata).values())
+        return max(1.0, float(np.sqrt((a if n1 <= n0 else b) / max(n_sequences, 1))))
     far = max(-stdtrit(n - 1, (1 - level) / 2) * np.sqrt(total) * n / (n - 1) for total, n in kinds)
     return max(1.0, float(2 * far / np.log(high / low)))
 

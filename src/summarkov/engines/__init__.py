@@ -4,11 +4,8 @@ from summarkov.engines.count_store import CountStore
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.disk import scan_events
 from summarkov.engines.memory import MemorySource, as_events, as_source, make_source
-from summarkov.engines.parts import MappedSource
 from summarkov.engines.replicates import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target
 from summarkov.engines.source import IN_A_ROW, CountSource, EventSource, Layout
-from summarkov.engines.spark import scan_spark
 from summarkov.engines.weights import units_of
-from summarkov.engines.work import Past, joint_memory
 from summarkov.events.draws import Bootstrap, Draws

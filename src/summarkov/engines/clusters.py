@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
 from summarkov import kernels
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.followings import Asked
-from summarkov.engines.messages import travels
 from summarkov.engines.requests import StatesRequest
 from summarkov.engines.source import CountSource, EventSource
-from summarkov.engines.work import EVENT_BYTES, Part, map_in_threads
-from summarkov.events.rows import Block
+from summarkov.engines.work import Questions, Shard
 from summarkov.kernels import ClusterSums, ClusterValues
 from summarkov.summaries import Reach, WindowSummary
 from summarkov.typing import BoolArray, FloatArray, KeyArray
-
-travels(ClusterSums)
 
 #: Patterns of presence of more influencers than this do not fit into a number.
 _MOST_BITS = 60
@@ -53,6 +48,14 @@ class Clusters:
         squares[1] = np.where(is_attribute, squares[0], squares[1])
         n[1] = np.where(is_attribute, n[0], n[1])
         return cls(squares, n)
+
+    def plus(self, other: Clusters, shrunk: FloatArray) -> Clusters:
+        """With those of further data; ``shrunk[x, u]`` is how much less one position of the old ones counts.
+
+        What sequences add depends on the totals, which have grown. All that they add shrinks alike, as long
+        as rates stay as they were.
+        """
+        return Clusters(self.squares * shrunk**2 + other.squares, self.n + other.n)
 
     def edge(self, influencer: int, label: int) -> tuple[FloatArray, FloatArray]:
         """Sums of squares and numbers of clusters of one edge."""
@@ -94,61 +97,46 @@ def sum_clusters(source: CountSource, asked: Sequence[Clustered | None]) -> list
 
 
 @dataclass(frozen=True)
-class ClusterWork:
+class ClusterWork(Questions):
     """Adds up sequences and blocks of them, see :class:`kernels.ClusterSums`."""
 
-    asked: tuple[Clustered, ...]
-
-    def run(self, part: Part) -> list[ClusterSums]:
-        """Block by block, of whole sequences, as many at a time as there are threads."""
-        totals = [_nothing(one) for one in self.asked]
-        blocks = iter(part.whole(EVENT_BYTES))
-        with map_in_threads(part.n_jobs) as map_:
-            while together := list(islice(blocks, part.n_jobs)):
-                for sums in map_(lambda each: self._sums(part, *each), together):
-                    totals = [one + more for one, more in zip(totals, sums, strict=True)]
-        return totals
+    questions: tuple[Clustered, ...]
 
     def total(self, answers: Sequence[list[ClusterSums]]) -> list[ClusterSums]:
-        """Add up several parts."""
+        """Add them up."""
         return [sum(same[1:], same[0]) for same in zip(*answers, strict=True)]
 
-    def _sums(self, part: Part, block: Block, index: kernels.Index) -> list[ClusterSums]:
-        """Those of one block; targets whose states are patterns of presence are followed all at once."""
+    def run(self, shard: Shard) -> list[ClusterSums]:
+        """Those of a shard; targets whose states are patterns of presence are followed all at once."""
         found: dict[int, ClusterSums] = {}
         by_delay: dict[kernels.Span, list[int]] = {}
-        for at, one in enumerate(self.asked):
+        for at, one in enumerate(self.questions):
             if isinstance(one.request.summary, WindowSummary) and len(one.asked.influencers) <= _MOST_BITS:
                 by_delay.setdefault(one.asked.windows[0].delay_span, []).append(at)
             else:
-                found[at] = _by_state(part, block, index, one)
+                found[at] = _by_state(shard, one)
         for some in by_delay.values():
-            arrays = presence_asked([self.asked[at].asked for at in some], ())
-            values = [self.asked[at].values for at in some]
-            sums = kernels.cluster_presence(index, block.weights, arrays, values)
+            arrays = presence_asked([self.questions[at].asked for at in some])
+            values = [self.questions[at].values for at in some]
+            sums = kernels.cluster_presence(shard.index, shard.weights, arrays, values)
             found.update(zip(some, sums, strict=True))
-        return [found[at] for at in range(len(self.asked))]
+        return [found[at] for at in range(len(self.questions))]
 
 
-def _nothing(one: Clustered) -> ClusterSums:
-    shape = one.values.base.shape[1:]
-    return ClusterSums(np.zeros((2, *shape)), np.zeros((2, 2, shape[1]), np.int64))
-
-
-def _by_state(part: Part, block: Block, index: kernels.Index, one: Clustered) -> ClusterSums:
+def _by_state(shard: Shard, one: Clustered) -> ClusterSums:
     """The sums of one target from the state of each position by its own summary."""
     request = one.request
-    ids, keys = request.summary.encode(index, request.influencers, part.labels)
+    ids, keys = request.summary.encode(shard.index, request.influencers, shard.labels)
     if isinstance(request.summary, WindowSummary):
         keys = (keys > 0).astype(np.int32)
     merged, (mine, theirs) = merge_keys([one.keys, keys])
     row_of = np.zeros(len(merged), np.int64)
     row_of[mine] = np.arange(len(mine))
     labels = np.array(one.asked.labels, np.int32)
-    return kernels.cluster_states(index, block.weights, row_of[theirs][ids], labels, one.values)
+    return kernels.cluster_states(shard.index, shard.weights, row_of[theirs][ids], labels, one.values)
 
 
-def presence_asked(asked: Sequence[Asked], strata: Sequence[int]) -> kernels.PresenceAsked:
+def presence_asked(asked: Sequence[Asked]) -> kernels.PresenceAsked:
     """Questions as the kernel takes them; one delay serves all of a graph."""
     windows = [window for one in asked for window in one.windows]
     lookbacks = [window.lookback_span for window in windows]
@@ -159,7 +147,6 @@ def presence_asked(asked: Sequence[Asked], strata: Sequence[int]) -> kernels.Pre
         np.cumsum([0, *(len(one.influencers) for one in asked)], dtype=np.int64),
         np.array([x for one in asked for x in one.labels], np.int32),
         np.cumsum([0, *(len(one.labels) for one in asked)], dtype=np.int64),
-        np.array(strata, np.int64),
         delay.size,
         np.array([span.in_time for span in lookbacks], bool),
         delay.in_time,

@@ -1,60 +1,96 @@
-"""Counts that grow with the data: a folder of named parts, and what was counted in each."""
+"""Data that grow by the day: named parts as Parquet files, listed in a small database beside them."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
-import secrets
-import shutil
-from collections.abc import Iterable, Sequence
+import sqlite3
+import stat
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, get_args
+from urllib.parse import quote
 
 import numpy as np
 
-from summarkov.engines.counts import Counts
-from summarkov.engines.disk import MEMORY, read_part, write_part
-from summarkov.engines.followings import FollowedWork
-from summarkov.engines.memory import as_events, make_source
-from summarkov.engines.messages import keep_answer, kept_answer, question_name
-from summarkov.engines.parts import KnownPart, SeveralParts, among_others, refuse_more, refuse_unlike
-from summarkov.engines.source import EventSource
-from summarkov.engines.work import Answer, CountWork, Part, Work, threads
-from summarkov.errors import DataError, SettingError, StoreError, place
+from summarkov.arrow import pa, parquet
+from summarkov.errors import DataError, SettingError, StoreError, naming_the_disk
 from summarkov.events import EventSequences
+from summarkov.events.moments import Moments, TimeUnit, join_moments
 from summarkov.events.prepare import RARE
 from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, vocabulary_of
-from summarkov.store import check_seal, checked, read_document, write_sealed
-from summarkov.typing import BoolArray, HashArray
-
-#: What a store calls itself, and the version of the files of one that has held weights; else it is 1.
-_FORMAT, _WITH_WEIGHTS = "summarkov-count-store", 2
-#: What the folders of parts are called.
-_FOLDER = re.compile("part-[0-9a-f]{12}")
+from summarkov.io import read_events
 
 NewLabels = Literal["add", "refuse", "pool"]
 
+#: The database, the journal that SQLite keeps beside it, and what files of parts are called.
+_MANIFEST, _JOURNAL, _FILE = "store.sqlite", "store.sqlite-journal", re.compile(r"part-[0-9a-f]{32}\.parquet")
+#: Seconds to wait for another process that changes the store.
+_WAIT = 600
+_TABLES = """
+CREATE TABLE settings (version INTEGER, labels TEXT, new_labels TEXT);
+CREATE TABLE parts (number INTEGER PRIMARY KEY, name TEXT UNIQUE, file TEXT UNIQUE, about TEXT);
+CREATE TABLE waiting (name TEXT PRIMARY KEY, labels TEXT);
+"""
 
-class CountStore(SeveralParts):
-    """Events in named parts, such as days, and all that was counted in them.
 
-    A model or a graph that is fitted to a store is that of all parts together, to the last bit. What was
-    counted for it stays with each part, so that after another day the search begins anew, goes through all
-    rounds, and counts little but that day. Where it takes another way than before, older parts are counted
-    again from their codes, 4 bytes per event. The original files are not needed any more.
+class _Part(NamedTuple):
+    """A part as the database has it; ``about`` are its labels, its unit of time, and how much is in it."""
+
+    name: str
+    file: str
+    about: dict[str, Any]
+
+
+class _Listed(NamedTuple):
+    """All that the database says."""
+
+    labels: list[str] | None
+    new_labels: NewLabels
+    parts: list[_Part]
+    waiting: dict[str, list[str]]
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The labels of all parts together."""
+        found = {label for part in self.parts for label in part.about["labels"]}
+        fixed = {*(self.labels or ()), *([RARE] if self.new_labels == "pool" else [])}
+        return tuple(sorted(fixed | found if self.new_labels == "add" else fixed))
+
+    def check(self, folder: Path, parts: Sequence[_Part], events: Sequence[EventSequences]) -> None:
+        """Refuse parts that cannot join these."""
+        for part, held in zip(parts, events, strict=True):
+            if part.name in {each.name for each in self.parts}:
+                raise SettingError(f"there is a part {part.name!r} already; forget it first to replace it")
+            if self.new_labels == "refuse" and self.labels is not None:
+                refuse_unknown_labels(held.labels, held.label_counts, self.labels)
+        if len({tuple(part.about["unit"] or ()) for part in (*self.parts, *parts)}) > 1:
+            raise SettingError(
+                f"some parts of {folder} have times and others have none, or times of another type; read all "
+                "parts alike"
+            )
+
+
+class CountStore:
+    """Events in named parts, such as days, in a folder. ``fit`` takes a store as it takes events.
+
+    A model or a graph that is fitted to a store is that of all parts together. Every part is a Parquet file
+    with one row per sequence; a SQLite database lists the parts. Several processes may add parts at the same
+    time. A process that is killed loses at most the part that it was adding. The original files are not
+    needed any more.
 
     Parameters
     ----------
     folder : path
-        Where the store is; it is made if there is none. One process at a time may change it.
+        Where the store is; it is made if there is none.
     labels : labels, optional
         The vocabulary of a new store. By default the labels that its parts have.
     new_labels : {"add", "refuse", "pool"}
         What a new store does with a label that is not among ``labels``, or not in its first part: it joins
-        the vocabulary, and all parts are counted anew when something is asked; it is an error; or its events
-        count as ``"(rare)"``.
-    memory, n_jobs
-        As for :func:`scan_events`.
+        the vocabulary; it is an error; or its events count as ``"(rare)"``.
 
     Examples
     --------
@@ -74,47 +110,159 @@ class CountStore(SeveralParts):
         *,
         labels: Iterable[object] | None = None,
         new_labels: NewLabels = "add",
-        memory: int = MEMORY,
-        n_jobs: int | None = None,
     ) -> None:
         if new_labels not in get_args(NewLabels):
             raise SettingError(f'new_labels must be "add", "refuse" or "pool", not {new_labels!r}')
-        self.folder, self.memory, self.n_jobs = Path(folder), memory, threads(n_jobs)
-        if not (self.folder / "store.json").exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            if any(self.folder.iterdir()):
-                raise StoreError(
-                    f"{self.folder} holds something else; name a folder that is empty or not there"
-                )
-            known = None if labels is None else list(vocabulary_of(labels))
-            said = {"version": 1, "labels": known, "new_labels": new_labels}
-            self._write({**said, "parts": [], "waiting": {}})
-        self._open()
+        self.folder = Path(folder)
+        if (self.folder / "store.json").exists():
+            raise StoreError(
+                f"{self.folder} was written by an earlier version of summarkov; name a new folder, and add "
+                "every part to it from the files that it was made of"
+            )
+        if not self._is_made():
+            self._make(None if labels is None else vocabulary_of(labels), new_labels)
+        self._list()
 
-    def _open(self) -> None:
-        """Read what the store says of itself."""
+    def _is_made(self) -> bool:
+        """Whether there is a store; a process that was killed may have left an empty database."""
+        if not (self.folder / _MANIFEST).exists():
+            return False
+        with self._opened("rw") as database:
+            return bool(database.execute("SELECT name FROM sqlite_master").fetchall())
+
+    def _make(self, labels: Sequence[str] | None, new_labels: str) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        ours = (_MANIFEST, _JOURNAL)  # of another process, perhaps
+        if any(name not in ours and not _FILE.fullmatch(name) for name in os.listdir(self.folder)):
+            raise StoreError(f"{self.folder} holds something else; name a folder that is empty or not there")
+        with self._changing() as database:
+            if not database.execute("SELECT name FROM sqlite_master").fetchall():  # nobody else has
+                for statement in _TABLES.strip().split("\n"):
+                    database.execute(statement)
+                said = None if labels is None else json.dumps(list(labels))
+                database.execute("INSERT INTO settings VALUES (1, ?, ?)", (said, new_labels))
+
+    def __repr__(self) -> str:
+        return f"CountStore({str(self.folder)!r}, {len(self.names)} parts)"
+
+    # ------------------------------------------------------------------ the database
+
+    @contextmanager
+    def _opened(self, mode: str) -> Iterator[sqlite3.Connection]:
+        """The database; to undo what a process that was killed has left half done, readers may write."""
+        for name in (_MANIFEST, _JOURNAL):
+            if (self.folder / name).is_symlink():
+                raise StoreError(f"{self.folder / name} is a link, which a store does not follow; remove it")
+        address = f"file:{quote(str((self.folder / _MANIFEST).absolute()))}?mode={mode}"
         try:
-            name, said = read_document(self.folder / "store.json")
-            with place(name):
-                self._says = _read(said)
-            folders = [self.folder / part["folder"] for part in self._says["parts"]]
-            self._sources = [read_part(folder, self.memory, self.n_jobs) for folder in folders]
-        except (OSError, StoreError) as problem:
+            with closing(sqlite3.connect(address, uri=True, timeout=_WAIT, isolation_level=None)) as database:
+                database.execute("PRAGMA trusted_schema = OFF")
+                yield database
+        except sqlite3.Error as problem:
+            helps = "make the store anew"
+            if isinstance(problem, sqlite3.OperationalError) and "no such table" not in str(problem):
+                helps = "try again when nobody else changes it, and where you may write"
+            raise StoreError(f"{self.folder} cannot be used ({problem}); {helps}") from problem
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """The database, while nobody else changes the store; an error leaves everything as it was."""
+        with naming_the_disk(self.folder), self._opened("rwc") as database:
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                yield database
+            except BaseException:
+                database.execute("ROLLBACK")
+                raise
+            database.execute("COMMIT")
+
+    def _list(self, database: sqlite3.Connection | None = None) -> _Listed:
+        """Read what there is; refused unless a store could have written it."""
+        if database is None:
+            with self._opened("rw") as opened:
+                return self._list(opened)
+        try:
+            ((version, labels, new_labels),) = database.execute("SELECT * FROM settings").fetchall()
+            parts = [
+                _Part(str(name), str(file), json.loads(about))
+                for name, file, about in database.execute(
+                    "SELECT name, file, about FROM parts ORDER BY number"
+                )
+            ]
+            waiting = database.execute("SELECT name, labels FROM waiting ORDER BY rowid").fetchall()
+            wrong = [part.file for part in parts if not _FILE.fullmatch(part.file)]
+            if version != 1 or new_labels not in get_args(NewLabels) or wrong:
+                raise ValueError(f"not what a store says of itself: {(version, new_labels, *wrong)!r:.80}")
+            for part in parts:
+                _ = [part.about[name] for name in ("labels", "unit", "n_sequences", "n_events")]
+            return _Listed(
+                None if labels is None else json.loads(labels),
+                new_labels,
+                parts,
+                {str(name): json.loads(each) for name, each in waiting},
+            )
+        except (ValueError, TypeError, KeyError) as problem:
             raise StoreError(f"{self.folder} is damaged ({problem}); make the store anew") from problem
-        fixed, policy = self._says["labels"] or (), self._says["new_labels"]
-        found = {label for part in self._sources for label in part.labels} if policy == "add" else set()
-        parts = [KnownPart.of(source) for source in self._sources]
-        self._hold(parts, {*fixed, *found, *([RARE] if policy == "pool" else [])})
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the parts, in the order in which they were added."""
-        return tuple(part["name"] for part in self._says["parts"])
+        return tuple(part.name for part in self._list().parts)
 
     @property
     def waiting(self) -> tuple[str, ...]:
         """The names of sequences that have not ended, and are counted in a later part."""
-        return tuple(self._says["waiting"])
+        return tuple(self._list().waiting)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The vocabulary in sorted order."""
+        return self._list().vocabulary
+
+    @property
+    def n_sequences(self) -> int:
+        """The number of sequences of all parts."""
+        return sum(int(part.about["n_sequences"]) for part in self._list().parts)
+
+    @property
+    def n_events(self) -> int:
+        """The number of events of all parts."""
+        return sum(int(part.about["n_events"]) for part in self._list().parts)
+
+    # ------------------------------------------------------------------ read
+
+    def to_events(self, names: Iterable[str] | None = None) -> EventSequences:
+        """The events of all parts, or of some, in the vocabulary of all."""
+        chosen = None if names is None else list(names)
+        while True:
+            listed = self._list()
+            for name in chosen or ():
+                if name not in {part.name for part in listed.parts}:
+                    raise self._no_part(name, listed)
+            asked = [part for part in listed.parts if chosen is None or part.name in chosen]
+            try:
+                return _joined([self._read(part) for part in asked], listed)
+            except FileNotFoundError as problem:
+                if self._list().parts == listed.parts:  # else somebody has just removed a part
+                    raise StoreError(
+                        f"{self.folder} is damaged ({problem}); make the store anew"
+                    ) from problem
+
+    def _read(self, part: _Part) -> EventSequences:
+        path = self.folder / part.file
+        try:
+            with open(_descriptor(path), "rb") as file:
+                return _events_of(parquet.read_table(pa.PythonFile(file), use_threads=False))
+        except FileNotFoundError:
+            raise
+        except (pa.ArrowException, DataError, OSError, ValueError, KeyError, TypeError) as problem:
+            raise StoreError(
+                f"{path} is damaged ({problem}); forget part {part.name!r}, and add it anew from its files"
+            ) from problem
+
+    def _no_part(self, name: str, listed: _Listed) -> SettingError:
+        known = ", ".join(part.name for part in listed.parts)
+        return SettingError(f"{self.folder} has no part {name!r}; it has {known or 'none'}")
 
     # ------------------------------------------------------------------ change
 
@@ -126,8 +274,7 @@ class CountStore(SeveralParts):
         name : str
             Such as ``"2024-05-17"``.
         events
-            Whatever :func:`read_events` takes, or a stream that keeps names, made by
-            ``scan_events(path, names=True)``. Its sequences may have weights (``weight=``).
+            Whatever :func:`read_events` takes. Its sequences may have weights (``weight=``).
         open : names, optional
             The sequences that go on after this part. They are not counted yet, but wait, and what comes
             of the same name in a later part is joined to them. All others have ended, also those that waited.
@@ -136,182 +283,208 @@ class CountStore(SeveralParts):
         """
         if not isinstance(name, str) or not name:
             raise SettingError(f"a part needs a name, such as '2024-05-17', not {name!r}")
-        if name in self.names:
-            raise SettingError(f"there is a part {name!r} already; forget it first to replace it")
-        going_on = [label_text(each) for each in iterate(open)]
-        source, waiting = self._joined(events, going_on)
-        refuse_more(source)
-        refuse_unlike([*self._parts, KnownPart.of(source)])
-        labels = self._says["labels"]
-        if labels is None and self._says["new_labels"] != "add":
-            labels = list(source.labels)
-        if self._says["new_labels"] == "refuse":
-            refuse_unknown_labels(source.labels, source.label_counts, labels)
-        folder = f"part-{secrets.token_hex(6)}"
-        try:
-            write_part(self.folder / folder, source)
-            parts = [*self._says["parts"], {"name": name, "folder": folder}]
-            version = self._says["version"] if source.weights is None else _WITH_WEIGHTS
-            said = {"version": version, "parts": parts, "waiting": waiting, "labels": labels}
-            self._write({**self._says, **said})
-        except BaseException:
-            shutil.rmtree(self.folder / folder, ignore_errors=True)
-            raise
-        self._open()
+        held, going_on = read_events(events), [label_text(each) for each in iterate(open)]
+        held.refuse_unknown()
+        if held.attributes is not None:
+            raise SettingError(
+                "attributes are named from all of the data at once; read parts without attributes=, or learn "
+                "with read_events, scan_events or scan_spark"
+            )
+        with self._changing() as database:
+            listed = self._list(database)
+            ended, waiting = _with_waiting(held, listed.waiting, going_on)
+            self._insert(database, listed, [(name, ended)])
+            database.execute("DELETE FROM waiting")
+            each = [(case, json.dumps(labels)) for case, labels in waiting.items()]
+            database.executemany("INSERT INTO waiting VALUES (?, ?)", each)
 
-    def _joined(self, events: Any, going_on: Sequence[str]) -> tuple[EventSource, dict[str, list[str]]]:
-        """What ended in a part, with what waited for it; and what waits now."""
-        before: dict[str, list[str]] = self._says["waiting"]
-        if not before and not going_on:
-            return make_source(events), {}
-        held = as_events(events)
-        if not isinstance(held, EventSequences):
-            raise SettingError("sequences that go on must be in memory; give events that read_events returns")
-        if held.weights is not None:
-            raise SettingError(
-                "a sequence with a weight cannot wait for a later part; add it when it is over"
-            )
-        if held.moments is not None:
-            raise SettingError(
-                "only events one after the other, without times, can be joined to those of a later part; add "
-                "such a sequence when it is over"
-            )
-        lists = dict(zip(held.ids, held.to_lists(), strict=True))
-        if len(lists) < len(held):
-            raise SettingError("two sequences have the same name; give each its own, so that they can go on")
-        together = {
-            name: before.get(name, []) + lists.get(name, []) for name in dict.fromkeys([*before, *lists])
-        }
-        for name in going_on:
-            if name not in together:
-                raise SettingError(f"open= names {name!r}, of which there are no events")
-        waiting = {name: together.pop(name) for name in going_on}
-        labels = sorted({label for each in together.values() for label in each} | set(held.labels))
-        complete = dict(zip(held.ids, held.complete.tolist(), strict=True))
-        ends = np.array([complete.get(name, True) for name in together], bool)
-        ended = EventSequences.from_lists(together.values(), labels=labels, ids=list(together), ends=ends)
-        return make_source(ended), waiting
+    def _insert(
+        self, database: sqlite3.Connection, listed: _Listed, new: Sequence[tuple[str, EventSequences]]
+    ) -> None:
+        """Write the files of parts, then their rows. Files that no row names are of a process that ended."""
+        parts = [_Part(name, f"part-{uuid.uuid4().hex}.parquet", _about(events)) for name, events in new]
+        listed.check(self.folder, parts, [events for _, events in new])
+        known = {part.file for part in listed.parts}
+        for left in (file for file in os.listdir(self.folder) if _FILE.fullmatch(file) and file not in known):
+            (self.folder / left).unlink(missing_ok=True)
+        try:
+            for part, (_, events) in zip(parts, new, strict=True):
+                _write(self.folder / part.file, events)
+            for part in parts:
+                row = (part.name, part.file, json.dumps(part.about))
+                database.execute("INSERT INTO parts (name, file, about) VALUES (?, ?, ?)", row)
+            if listed.labels is None and listed.new_labels != "add" and not listed.parts:
+                fixed = sorted({label for part in parts for label in part.about["labels"]})
+                database.execute("UPDATE settings SET labels = ?", (json.dumps(fixed),))
+        except BaseException:
+            for part in parts:
+                with suppress(OSError):
+                    (self.folder / part.file).unlink(missing_ok=True)
+            raise
 
     def forget(self, name: str) -> None:
-        """Remove a part and all that was counted in it."""
-        if name not in self.names:
-            raise SettingError(
-                f"{self.folder} has no part {name!r}; it has {', '.join(self.names) or 'none'}"
-            )
-        at = self.names.index(name)
-        gone = self._says["parts"][at]["folder"]
-        self._write({**self._says, "parts": self._says["parts"][:at] + self._says["parts"][at + 1 :]})
-        shutil.rmtree(self.folder / gone, ignore_errors=True)
-        self._open()
+        """Remove a part."""
+        with self._changing() as database:
+            listed = self._list(database)
+            gone = [part.file for part in listed.parts if part.name == name]
+            if not gone:
+                raise self._no_part(name, listed)
+            database.execute("DELETE FROM parts WHERE name = ?", (name,))
+        (self.folder / gone[0]).unlink(missing_ok=True)
 
     def merge(self, other: CountStore) -> None:
-        """Add all parts of another store, with what was counted in them."""
-        twice = sorted(set(self.names) & set(other.names))
+        """Add all parts of another store; what its files link to is not followed."""
+        theirs = other._list()
+        if theirs.waiting:
+            case = next(iter(theirs.waiting))
+            raise SettingError(f"{case!r} has not ended in the other store; end it there first")
+        twice = sorted({part.name for part in theirs.parts} & set(self.names))
         if twice:
             raise SettingError(f"both stores have a part {twice[0]!r}; forget it in one of them")
-        if other.waiting:
-            raise SettingError(f"{other.waiting[0]!r} has not ended in the other store; end it there first")
-        refuse_unlike([*self._parts, *other._parts])
-        if self._says["new_labels"] == "refuse" and self._says["labels"] is not None:
-            refuse_unknown_labels(other.labels, other.label_counts, self.labels)
-        for part in other._says["parts"]:
-            shutil.copytree(other.folder / part["folder"], self.folder / part["folder"])
-        labels = self._says["labels"]
-        if labels is None and self._says["new_labels"] != "add":
-            labels = list(other.labels)
-        parts = [*self._says["parts"], *other._says["parts"]]
-        version = max(self._says["version"], other._says["version"])
-        self._write({**self._says, "version": version, "parts": parts, "labels": labels})
-        self._open()
-
-    def _write(self, says: dict[str, Any]) -> None:
-        write_sealed(self.folder / "store.json", {"format": _FORMAT, **says}, indent=1)
-
-    # ------------------------------------------------------------------ count
-
-    def run(self, work: Work[Answer]) -> Answer:
-        """Do some work on every part, unless that was done before, and add up the answers."""
-        if not self._parts:
-            raise DataError(f"{self.folder} has no parts yet; add one first")
-        asked = self._asked(work)
-        return work.total([self._run_on(number, work, asked) for number in range(len(self._parts))])
-
-    def run_on(self, name: str, work: Work[Answer]) -> Answer:
-        """Do some work on one part, unless that was done before."""
-        return self._run_on(self.names.index(name), work, self._asked(work))
-
-    def _asked(self, work: Work[Answer]) -> list[str | None]:
-        """The names of the questions of some work, under which parts keep their answers."""
-        questions: Sequence[object] = [work] if isinstance(work, FollowedWork) else []
-        if isinstance(work, CountWork):
-            questions = work.requests
-        unit = () if self.scale == 1 else (self.scale,)  # answers are in that
-        return [question_name(self.labels, *unit, question) for question in questions]
-
-    def _run_on(self, number: int, work: Work[Answer], asked: Sequence[str | None]) -> Answer:
-        part = self._part(number)
-        answers = self.folder / str(self._says["parts"][number]["folder"]) / "answers"
-        paths = [None if name is None else answers / name for name in asked]
-        if isinstance(work, CountWork):
-            counted: Any = _counted(part, work, paths)
-            return cast(Answer, counted)
-        if not paths:
-            return work.run(part)
-        found: Any = kept_answer(paths[0])
-        if found is None:
-            found = work.run(part)
-            keep_answer(paths[0], found)
-        return cast(Answer, found)
-
-    def _part(self, number: int) -> Part:
-        """One part, under the vocabulary of all."""
-        keys = vars(self)["_keys"][number] if "_keys" in vars(self) else None
-        part = self._sources[number].part()
-        return among_others(part, number, self._views[number], keys, self._weights[number])
-
-    def _own_keys(self, number: int) -> HashArray:
-        return self._sources[number].content.keys()
-
-    def _filled(self, number: int) -> BoolArray:
-        filled, weights = self._sources[number].content.lengths() > 0, self._weights[number]
-        return filled if weights is None else filled & (weights > 0)
+        parts = [(part.name, other._read(part)) for part in theirs.parts]
+        with self._changing() as database:
+            self._insert(database, self._list(database), parts)
 
 
-#: What a store says of itself.
-_SAID: dict[str, Any] = {
-    "version": int,
-    "labels": list[str] | None,
-    "new_labels": NewLabels,
-    "parts": list[dict[str, str]],
-    "waiting": dict[str, list[str]],
-}
+# ---------------------------------------------------------------------- parts
 
 
-def _read(said: Any) -> dict[str, Any]:
-    """What a store says of itself; refused unless a store could have written it."""
-    found = {name: checked(said, dict[str, Any]).get(name) for name in (*_SAID, "format")}
-    if found.pop("format") != _FORMAT or found["version"] not in (1, _WITH_WEIGHTS):
-        raise StoreError.expected("'version' 1 or 2, the versions of stores", found["version"])
-    for name, kind in _SAID.items():
-        with place(f".{name}"):
-            found[name] = checked(found[name], kind)
-    for name in ("name", "folder"):
-        if len({part.get(name) for part in found["parts"]}) < len(found["parts"]):
-            raise StoreError(f".parts: expected a {name} of its own for each part")
-    if not all(_FOLDER.fullmatch(part.get("folder", "")) for part in found["parts"]):  # nor a way out of it
-        raise StoreError(".parts: expected the names of folders that a store has made")
-    found["labels"] = None if found["labels"] is None else sorted(set(found["labels"]))
-    check_seal(said)
+def _descriptor(path: Path) -> int:
+    """Open a file for reading, unless it is a link, a pipe or a device."""
+    found = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    if path.is_symlink() or not stat.S_ISREG(os.fstat(found).st_mode):
+        os.close(found)
+        raise OSError(f"{path.name} is no plain file")
     return found
 
 
-def _counted(part: Part, work: CountWork, paths: Sequence[Path | None]) -> list[Counts]:
-    """The answer to every request; those that are not kept are counted together."""
-    answers = [kept_answer(path) for path in paths]
-    new = [at for at, answer in enumerate(answers) if answer is None]
-    if new:
-        asked = CountWork(tuple(work.requests[at] for at in new))
-        for at, counts in zip(new, asked.run(part), strict=True):
-            answers[at] = counts
-            keep_answer(paths[at], counts)
-    return answers
+def _write(path: Path, events: EventSequences) -> None:
+    """Write a part, and make sure that it is on the disk."""
+    try:
+        table = _table_of(events)
+    except UnicodeEncodeError as problem:
+        half = problem.object[problem.start : problem.end]
+        raise DataError(
+            f"a label or the name of a sequence holds {half!r}, half of a character, which no Parquet file "
+            "can hold; mend the data"
+        ) from problem
+    with open(path, "xb") as file:
+        parquet.write_table(table, file, compression="zstd")
+        file.flush()
+        os.fsync(file.fileno())
+    if hasattr(os, "O_DIRECTORY"):  # the name of the file, too
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _about(events: EventSequences) -> dict[str, Any]:
+    """What the database says of a part."""
+    moments = events.moments
+    unit = None if moments is None or moments.times is None else [*moments.unit]
+    sizes = {"n_sequences": len(events), "n_events": events.n_events}
+    return {"labels": [*events.labels], "unit": unit, **sizes}
+
+
+def _table_of(events: EventSequences) -> pa.Table:
+    """One row per sequence; ``starts`` says which events begin a tick."""
+    moments, offsets = events.moments, pa.array(events.offsets)
+
+    def lists(values: pa.Array) -> pa.Array:
+        return pa.LargeListArray.from_arrays(offsets, values)
+
+    codes = pa.array(events.codes, mask=events.codes < 0)  # an empty tick has no label
+    labels = pa.array(events.labels, pa.string())
+    columns = {
+        "id": pa.array(events.ids, pa.string()),
+        "events": lists(pa.DictionaryArray.from_arrays(codes, labels)),
+        "complete": pa.array(events.complete),
+    }
+    if moments is not None:
+        columns["starts"] = lists(pa.array(moments.starts))
+    if moments is not None and moments.times is not None:
+        columns["times"] = lists(pa.array(moments.times))
+    if events.weights is not None:
+        columns["weight"] = pa.array(events.weights)
+    about = {**_about(events), "tied_order": events.tied_order, "named": events._ids is not None}
+    return pa.table(columns).replace_schema_metadata({"summarkov": json.dumps(about)})
+
+
+def _events_of(table: pa.Table) -> EventSequences:
+    about, columns = json.loads(table.schema.metadata[b"summarkov"]), table.combine_chunks()
+
+    def flat(name: str) -> pa.Array:
+        return columns.column(name).combine_chunks().flatten()
+
+    lists = columns.column("events").combine_chunks()
+    offsets = np.append(0, np.cumsum(np.asarray(lists.value_lengths()), dtype=np.int64))
+    texts = flat("events").cast(pa.string())
+    codes = np.asarray(pa.compute.index_in(texts, pa.array(about["labels"], pa.string())).fill_null(-1))
+    moments = None
+    if "starts" in columns.column_names:
+        times = np.asarray(flat("times")) if about["unit"] else None
+        unit = TimeUnit(*about["unit"]) if about["unit"] else TimeUnit(1, True)
+        moments = Moments(np.asarray(flat("starts")), times, unit, has_empty=bool((codes < 0).any()))
+    return EventSequences(
+        codes.astype(np.int32),
+        offsets,
+        about["labels"],
+        columns.column("id").to_pylist() if about["named"] else None,
+        moments=moments,
+        weights=np.asarray(columns.column("weight")) if "weight" in columns.column_names else None,
+        ends=np.asarray(columns.column("complete")),
+        tied_order=int(about["tied_order"]),
+    )
+
+
+def _joined(parts: Sequence[EventSequences], listed: _Listed) -> EventSequences:
+    """The sequences of several parts, one after the other."""
+    labels = listed.vocabulary
+    known = set(labels)
+    if listed.new_labels == "pool":
+        parts = [part.map_labels(lambda label: label if label in known else RARE) for part in parts]
+    parts = [part.recode(labels) for part in parts]
+    weights = None
+    if any(part.weights is not None for part in parts):
+        each = [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
+        weights = np.concatenate(each)
+    return EventSequences(
+        np.concatenate([np.empty(0, np.int32), *(part.codes for part in parts)]),
+        np.append(0, np.cumsum(np.concatenate([np.empty(0, np.int64), *(part.lengths for part in parts)]))),
+        labels,
+        [name for part in parts for name in part.ids],
+        moments=join_moments([(part.n_rows, part.moments) for part in parts]),
+        weights=weights,
+        ends=np.concatenate([np.empty(0, bool), *(part.complete for part in parts)]),
+        tied_order=sum(part.tied_order for part in parts),
+    )
+
+
+def _with_waiting(
+    held: EventSequences, before: dict[str, list[str]], going_on: Sequence[str]
+) -> tuple[EventSequences, dict[str, list[str]]]:
+    """What ended in a part, with what waited for it; and what waits now."""
+    if not before and not going_on:
+        return held, {}
+    if held.weights is not None:
+        raise SettingError("a sequence with a weight cannot wait for a later part; add it when it is over")
+    if held.moments is not None:
+        raise SettingError(
+            "only events one after the other, without times, can be joined to those of a later part; add "
+            "such a sequence when it is over"
+        )
+    lists = dict(zip(held.ids, held.to_lists(), strict=True))
+    if len(lists) < len(held):
+        raise SettingError("two sequences have the same name; give each its own, so that they can go on")
+    together = {name: before.get(name, []) + lists.get(name, []) for name in dict.fromkeys([*before, *lists])}
+    for name in going_on:
+        if name not in together:
+            raise SettingError(f"open= names {name!r}, of which there are no events")
+    waiting = {name: together.pop(name) for name in going_on}
+    labels = sorted({label for each in together.values() for label in each} | set(held.labels))
+    complete = dict(zip(held.ids, held.complete.tolist(), strict=True))
+    ends = np.array([complete.get(name, True) for name in together], bool)
+    ended = EventSequences.from_lists(together.values(), labels=labels, ids=list(together), ends=ends)
+    return ended, waiting

@@ -11,7 +11,6 @@ from typing import Self
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.messages import travels
 from summarkov.engines.requests import Target
 from summarkov.typing import FloatArray, IntArray, KeyArray
 
@@ -49,7 +48,6 @@ class _Tables:
         return cls(keys, *tables)  # type: ignore[call-arg]  # as each class is made
 
 
-@travels
 @dataclass(frozen=True)
 class StateCounts(_Tables):
     """N(x; s): ``counts[s, x]`` for the state whose key is ``keys[s]``, states in the order of keys.
@@ -78,7 +76,6 @@ class StateCounts(_Tables):
         return StateCounts(keys[first], np.add.reduceat(self.counts[..., order, :], first, axis=-2))
 
 
-@travels
 @dataclass(frozen=True)
 class CandidateCounts(_Tables):
     """N(x; s) and, for each candidate z, N(x; s, level of z).
@@ -96,7 +93,6 @@ class CandidateCounts(_Tables):
         return self.counts, self.present
 
 
-@travels
 @dataclass(frozen=True)
 class RecencyCounts(_Tables):
     """What tests would tell apart at some leaves of a tree, see :func:`kernels.count_tests`."""

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import NamedTuple
+from functools import cached_property
+from typing import Generic, NamedTuple
 
 import numpy as np
 
 from summarkov.engines.memory import MemorySource
 from summarkov.engines.outcomes import NOT_TOLD, Outcome, ReasonsWork, Whole
 from summarkov.engines.source import EventSource
-from summarkov.engines.views import Seen
-from summarkov.engines.work import Answer, Part, Work
+from summarkov.engines.work import Answer, Shard, Work
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
-from summarkov.events.rows import Block, Rows, cut_events, uncut, with_keys
-from summarkov.events.vocabulary import END, translation
-from summarkov.kernels import UNLIMITED
+from summarkov.events.moments import Moments, join_moments
+from summarkov.events.rows import Rows
+from summarkov.events.vocabulary import END, Unknown, translation
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ended:
     """Shows every sequence up to its limit, and then its outcome; those that do not count not at all.
 
@@ -48,38 +46,22 @@ class Ended:
         together = tuple(sorted((*kept, *outcome.names)))
         return cls(outcome, together, translation(labels, together), everywhere)
 
-    def __call__(self, part: Part) -> Part:
-        """Two labels more."""
+    def __call__(self, shard: Shard) -> Shard:
+        """A shard up to the limits of its sequences, each of which ends there; kept with the shard."""
+        return shard.keep(("ended", self), lambda: self._shown(shard))
 
-        def read(most: int) -> Iterator[Block]:
-            done, any_yet = 0, False
-            few = max(1, most // (1 + 2 * self.everywhere))  # each position may have an outcome
-            for block in uncut(part.read(few)):
-                shown = self._shown(Whole.of(block, part, done))
-                done += len(block.offsets) - 1
-                if len(shown.offsets) > 1:
-                    any_yet = True
-                    yield from _cut(shown, most)
-            if not any_yet:
-                yield Block.of(np.empty(0, np.int32), np.empty(0, np.int64))
-
-        seen = part.seen(read, self.labels)
-        if seen.attributes is None:
-            return seen
-        is_outcome = np.append(np.isin(self.labels, self.outcome.names), False)
-        return replace(seen, attributes=seen.attributes & ~is_outcome)
-
-    def _shown(self, here: Whole) -> Block:
-        """A block up to the limits of its sequences, each of which ends there."""
-        block, (hits, limits, first, reasons) = here.block, self.outcome.tell(here)
+    def _shown(self, shard: Shard) -> Shard:
+        here = Whole.of(shard)
+        hits, limits, first, reasons = self.outcome.tell(here)
         there = reasons == 0
         keep = there[here.sequence] & (here.position <= limits[here.sequence])
         if self.outcome.values is not None:
-            keep &= self.outcome.values[block.codes] == NOT_TOLD
+            keep &= self.outcome.values[shard.codes] == NOT_TOLD
         if here.end is not None:
-            keep &= block.codes != here.end
-        times = None if block.moments is None or block.moments.times is None else block.moments.times[keep]
-        rows = _Rows(self.translate[block.codes[keep]], here.sequence[keep], here.starts[keep], times)
+            keep &= shard.codes != here.end
+        moments = shard.rows.moments
+        times = None if moments is None or moments.times is None else moments.times[keep]
+        rows = _Rows(self.translate[shard.codes[keep]], here.sequence[keep], here.starts[keep], times)
         code_of = np.searchsorted(self.labels, self.outcome.names).astype(np.int32)
         outcomes = code_of[np.where(hits == 1, 0, 1)]
         ending = np.flatnonzero(there)
@@ -88,9 +70,15 @@ class Ended:
             rows = rows.inserted(np.flatnonzero(is_open) + 1, outcomes, begins=False)
             ending = ending[first[ending] > limits[ending]]
         rows = rows.inserted(np.searchsorted(rows.sequence, ending, side="right"), outcomes, ending)
-        ends = np.searchsorted(rows.sequence, np.flatnonzero(there), side="right")
-        moments = replace(block.moments or Moments(rows.starts), starts=rows.starts, times=rows.times)
-        return block.with_events(rows.codes, ends, there, moments)
+        offsets = np.append(0, np.searchsorted(rows.sequence, np.flatnonzero(there), side="right"))
+        moments = replace(moments or Moments(rows.starts), starts=rows.starts, times=rows.times)
+        held = translation(shard.labels, self.labels)
+        attributes = np.zeros(len(self.labels) + 1, bool)
+        attributes[held[np.flatnonzero(shard.rows.attributes)]] = True
+        attributes[[*code_of, -1]] = False
+        shown = Rows(rows.codes, offsets, self.labels, attributes, moments)
+        weights = None if shard.weights is None else shard.weights[there]
+        return Shard(shown, weights, all_keys=lambda: shard.keys[there])
 
 
 class _Rows(NamedTuple):
@@ -120,16 +108,34 @@ class _Rows(NamedTuple):
         )
 
 
-class EndedSource(EventSource):
-    """A source whose sequences end in their outcome; those without one are left out. It must stay open.
+@dataclass(frozen=True)
+class OnEnded(Generic[Answer]):
+    """Some work on shards whose sequences end in their outcome."""
 
-    What is made of events in memory is kept from pass to pass.
-    """
+    work: Work[Answer]
+    ended: Ended
+
+    @property
+    def most_rows(self) -> int | None:
+        """As the work says."""
+        return getattr(self.work, "most_rows", None)
+
+    def run(self, shard: Shard) -> Answer:
+        """The answer for one shard alone."""
+        return self.work.run(self.ended(shard))
+
+    def total(self, answers: Sequence[Answer]) -> Answer:
+        """Add them up."""
+        return self.work.total(answers)
+
+
+class EndedSource(EventSource):
+    """A source whose sequences end in their outcome; those without one are left out. It must stay open."""
 
     def __init__(self, source: EventSource, outcome: Outcome, *, everywhere: bool = False) -> None:
         self._source, self._view = source, Ended.of(source.labels, outcome, everywhere=everywhere)
         self.labels, self.outcomes = self._view.labels, outcome.names
-        self.memory, self.tied_order, self.scale = source.memory, source.tied_order, source.scale
+        self.tied_order, self.scale = source.tied_order, source.scale
         self.has_ticks, self.time_unit, self.origin = source.has_ticks, source.time_unit, source.origin
         known = set(self.labels) - set(self.outcomes)
         self.attributes = tuple(name for name in source.attributes if name in known)
@@ -144,86 +150,87 @@ class EndedSource(EventSource):
         """K: those that count, however much they weigh."""
         return int(self.survey[0, 0])
 
-    @cached_property
-    def _held(self) -> Part | None:
-        """The one part of events in memory, with what is kept of it."""
-        if not isinstance(self._source, MemorySource):
-            return None
-        self._source.sequence_keys()  # so that its blocks have them
-        return in_memory(self._view(self._source.part()))
+    @property
+    def is_weighted(self) -> bool:
+        """Whether those of the source are."""
+        return self._source.is_weighted
 
     def run(self, work: Work[Answer]) -> Answer:
-        """Do some work on every part as it is seen."""
-        return self._source.run(Seen(work, self._view)) if self._held is None else work.run(self._held)
+        """Do some work on every shard as it is seen."""
+        return self._source.run(OnEnded(work, self._view))
+
+    def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> EventSource:
+        """Nobody asks for that of outcomes."""
+        raise NotImplementedError
+
+    without_ends = only = recode  # type: ignore[assignment]  # nor for these
 
     def events(self) -> EventSequences:
         """The sequences with their outcomes, of a source in memory."""
         assert isinstance(self._source, MemorySource)
-        assert self._held is not None
-        (block,) = self._held.read(UNLIMITED)
-        assert block.keys is not None
-        assert block.moments is not None
-        held, given = self._held.attributes, self._source.events.attributes
-        event = np.ones(len(block.codes), bool) if held is None else ~held[block.codes]
+        given = self._source.events
+        found = self.run(_CollectRows())
+        event = ~found.attributes[found.codes]
         labels = [label for label in self.labels if label not in self.attributes]
-        which = np.flatnonzero(np.isin(self._source.sequence_keys()[0], block.keys))
-        if given is not None:
-            named = zip(given.names, given.of, strict=True)
-            told_by = {of for name, of in named if name not in self.attributes}
-            given = given[which] if not told_by else given[which].without(*told_by)
+        which = np.flatnonzero(np.isin(self._source.sequence_keys(), self._keys))
+        held = given.attributes
+        if held is not None:
+            told_by = {
+                of for name, of in zip(held.names, held.of, strict=True) if name not in self.attributes
+            }
+            held = held[which] if not told_by else held[which].without(*told_by)
         return EventSequences(
-            translation(self.labels, labels)[block.codes[event]],
-            np.append(0, np.cumsum(event))[block.offsets],
+            translation(self.labels, labels)[found.codes[event]],
+            np.append(0, np.cumsum(event))[found.offsets],
             labels,
             ids=[self._source.ids[at] for at in which.tolist()],
-            moments=block.moments[event],
-            attributes=given,
+            moments=None if found.moments is None else found.moments[event],
+            attributes=held,
         )
 
     @cached_property
     def _keys(self) -> HashArray:
-        self._source.sequence_keys()  # so that the blocks of its parts have them
         return self.run(_CollectKeys())
 
     def filled_keys(self) -> HashArray:
         """The keys of all sequences of a weight above 0: each has its outcome to count."""
-        keys = self._keys
-        return keys if self._source.weights is None else self.run(_CollectKeys(weighed=True))
+        return self._keys if not self.is_weighted else self.run(_CollectKeys(weighed=True))
 
-    def sequence_keys(self) -> Sequence[HashArray]:
+    def sequence_keys(self) -> HashArray:
         """Numbers for the names of all sequences, sorted."""
-        return [self._keys]
+        return self._keys
 
 
-def in_memory(part: Part) -> Part:
-    """A part with all that can be read from it in memory, once."""
-    (block,) = part.read(UNLIMITED)
-    return replace(part, read=partial(_cut, block), n_events=len(block.codes), kept={})
+@dataclass(frozen=True)
+class _CollectRows:
+    """Collects the rows of all shards."""
 
+    def run(self, shard: Shard) -> Rows:
+        """Those of one."""
+        return shard.rows
 
-def _cut(block: Block, most: int) -> Iterator[Block]:
-    """A block of whole sequences in smaller ones."""
-    rows = Rows(block.codes, block.offsets, (), np.empty(0, bool), block.moments)
-    return with_keys(cut_events(rows, most, block.weights), block.keys)
+    def total(self, answers: Sequence[Rows]) -> Rows:
+        """All of them."""
+        n = [len(rows.codes) for rows in answers]
+        lengths = np.concatenate([[0], *(np.diff(rows.offsets) for rows in answers)])
+        return replace(
+            answers[0],
+            codes=np.concatenate([rows.codes for rows in answers]),
+            offsets=np.cumsum(lengths),
+            moments=join_moments(list(zip(n, [rows.moments for rows in answers], strict=True))),
+        )
 
 
 @dataclass(frozen=True)
 class _CollectKeys:
-    """Collects the keys of the sequences of all parts, or of those ``weighed`` more than 0."""
+    """Collects the keys of the sequences of all shards, or of those ``weighed`` more than 0."""
 
     weighed: bool = False
 
-    def run(self, part: Part) -> HashArray:
-        """Each is told where it ends."""
-        found = [np.empty(0, np.uint64)]
-        for block in part.blocks(1 << 6):
-            assert block.keys is not None
-            keys = block.keys[: len(block.offsets) - 1 - block.goes_on]
-            if self.weighed and block.weights is not None:
-                keys = keys[block.weights[: len(keys)] > 0]
-            found.append(keys)
-        return np.concatenate(found)
+    def run(self, shard: Shard) -> HashArray:
+        """Those of one."""
+        return shard.keys if not self.weighed or shard.weights is None else shard.keys[shard.weights > 0]
 
     def total(self, answers: Sequence[HashArray]) -> HashArray:
-        """Those of several parts."""
+        """All of them."""
         return np.sort(np.concatenate(answers))

@@ -10,12 +10,10 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.engines.source import CountSource, EventSource, Layout
-from summarkov.engines.work import EVENT_BYTES, Part
-from summarkov.events.rows import Block
+from summarkov.engines.work import Shard
 from summarkov.events.vocabulary import END
-from summarkov.kernels import Index
 from summarkov.summaries import Reach
-from summarkov.typing import BoolArray, FloatArray, IntArray
+from summarkov.typing import FloatArray, IntArray
 
 Lags = TypeVar("Lags", IntArray, FloatArray)
 
@@ -206,24 +204,17 @@ class FollowedWork:
     pairs: IntArray
     ends: tuple[int, ...]
 
-    def run(self, part: Part) -> tuple[IntArray, IntArray]:
-        """Block by block, of whole sequences."""
-        return self.total([self._count(*each) for each in part.whole(EVENT_BYTES)])
-
-    def _count(self, block: Block, index: Index) -> tuple[IntArray, IntArray]:
+    def run(self, shard: Shard) -> tuple[IntArray, IntArray]:
+        """Those of a shard."""
+        complete = np.diff(shard.offsets) > 0
+        complete[complete] = np.isin(shard.codes[shard.offsets[1:][complete] - 1], self.ends)
         counted: tuple[IntArray, IntArray] = kernels.count_followed(
-            index, block.weights, self._complete(block), self.pairs
+            shard.index, shard.weights, complete, self.pairs
         )
         return counted
 
-    def _complete(self, block: Block) -> BoolArray:
-        """Whether each sequence has ended."""
-        complete = np.diff(block.offsets) > 0
-        complete[complete] = np.isin(block.codes[block.offsets[1:][complete] - 1], self.ends)
-        return complete
-
     def total(self, answers: Sequence[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
-        """Add up several parts."""
+        """Add them up."""
         sums: IntArray = np.zeros((len(self.pairs), 8), np.int64)
         lags: IntArray = np.zeros((0, 4), np.int64)
         for more, more_lags in answers:

@@ -1,31 +1,37 @@
-"""Events in memory: a source of one part, which keeps what kernels look up from pass to pass."""
+"""Events in memory, or on a memory map, in shards that keep what kernels look up from pass to pass."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from summarkov.engines import work as shards_
 from summarkov.engines.replicates import ReplicatedSource, UnitWeighing
 from summarkov.engines.source import CountSource, EventSource, refuse_weights
 from summarkov.engines.weights import fixed_point, refuse_overflow, units_of
-from summarkov.engines.work import EVENT_BYTES, SHARD_EVENTS, TABLE_BYTES, Answer, Part, Work, threads
+from summarkov.engines.work import Answer, Questions, Shard, Work, in_order, map_in_threads, threads
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.draws import Draws
-from summarkov.events.rows import Block, Rows, cut_events, recoded, with_keys
+from summarkov.events.draws import Drawn, Draws
+from summarkov.events.rows import cuts, recoded
 from summarkov.events.vocabulary import END, Unknown
 from summarkov.io import read_events
 from summarkov.settings import is_whole
 from summarkov.typing import BoolArray, HashArray, IntArray
 
+#: Rows of a shard of events on disk, which are not kept from pass to pass if there are more.
+_MAPPED_EVENTS = 1 << 20
+
 
 class MemorySource(EventSource):
-    """An :class:`EventSource` over events in memory.
+    """An :class:`EventSource` over events in memory or on a memory map.
 
-    The result does not depend on ``n_jobs``, the number of threads (None: one; -1: one per core), nor on
-    where the data is cut.
+    Counts do not depend on ``n_jobs``, the number of threads (None: one; -1: one per core), nor on how the
+    sequences are dealt out to shards.
     """
 
     def __init__(
@@ -36,83 +42,120 @@ class MemorySource(EventSource):
         n_jobs: int | None = None,
         outcomes: tuple[str, ...] = (),
     ) -> None:
-        self._given, self.tied_order, self.origin = events, events.tied_order, events.origin
-        self.events = events = events.with_end_rows()
-        self._rows, self.outcomes = Rows.of(events), outcomes
+        self._given, self._rows, self.outcomes = events, events.rows, outcomes
+        self.tied_order, self.origin = events.tied_order, events.origin
         self.labels, self.n_sequences = self._rows.labels, len(events)
         self.attributes = () if events.attributes is None else events.attributes.names
-        if events.moments is not None:
-            self.has_ticks, self.n_ticks = events.moments.has_ticks, events.n_ticks
-            self.time_unit = None if events.moments.times is None else events.moments.unit
+        self.time_unit, self.has_ticks = events.time_unit, events.has_ticks
+        if self.has_ticks:
+            self.n_ticks = events.n_ticks + int(events.complete.sum())
         self.n_jobs = threads(n_jobs)
-        self.memory = max(TABLE_BYTES, SHARD_EVENTS * EVENT_BYTES * self.n_jobs)
         self.weights, self.scale = fixed_point(sample_weight, len(events))
-        self._kept: dict[Hashable, Any] = {}
-        self._keys: HashArray | None = None
+        self._shards: tuple[int, list[Shard]] = (
+            0,
+            [],
+        )  # how many rows each has at most; those of the last pass
         if self.weights is not None:
-            refuse_overflow(float(self.weights.astype(float) @ events.lengths), self.scale)
+            refuse_overflow(float(self.weights.astype(float) @ np.diff(self._rows.offsets)), self.scale)
+
+    @cached_property
+    def events(self) -> EventSequences:
+        """The events with the ends of cases among them."""
+        return self._given.with_end_rows()
 
     @property
     def n_events(self) -> int:
         return self._given.n_events
 
+    @property
+    def one_length(self) -> int | None:
+        """The number of events of every sequence, if all have the same."""
+        lengths = self._given.lengths
+        return int(lengths[0]) if len(lengths) and (lengths == lengths[0]).all() else None
+
     def run(self, work: Work[Answer]) -> Answer:
-        """Do some work on the events, which are one part."""
-        return work.run(self.part())
+        """Do some work on as many shards at a time as there are threads; a few shards share questions."""
+        shards, found = self.shards(getattr(work, "most_rows", None)), list[Answer]()
+        with map_in_threads(self.n_jobs) as map_:
+            while few := list(islice(shards, self.n_jobs)):
+                if self.n_jobs > len(few) and isinstance(work, Questions):
+                    step = -(-self.n_jobs // len(few))
+                    each = [(work.some(first, step), shard) for shard in few for first in range(step)]
+                    parts = list(map_(lambda one: one[0].run(one[1]), each))
+                    new: list[Any] = [in_order(parts[at : at + step]) for at in range(0, len(each), step)]
+                else:
+                    new = list(map_(work.run, few))
+                found = [work.total([*found, *new])]
+        return found[0]
 
-    def part(self) -> Part:
-        """All of the data."""
-
-        def read(most: int) -> Iterator[Block]:
-            return with_keys(cut_events(self._rows, most, self.weights), self._keys)
-
+    def shards(self, most: int | None = None) -> Iterator[Shard]:
+        """Shards of at most so many rows, as far as sequences allow, and few enough for all threads."""
         n = len(self._rows.codes)
-        attributes = self._rows.attributes if self.attributes else None
-        return Part(
-            read, self.labels, self.memory, self.n_jobs, n_events=n, kept=self._kept, attributes=attributes
-        )
+        most = min(n, shards_.SHARD_EVENTS if most is None else min(most, shards_.SHARD_EVENTS))
+        if self._given.is_mapped and n > _MAPPED_EVENTS:
+            return self._cut(min(most, _MAPPED_EVENTS))
+        if self.n_jobs > 1:
+            rounds = max(1, -(-n // (most * self.n_jobs))) if most else 1  # as many shards for each thread
+            most = max(1, -(-n // (rounds * self.n_jobs)))
+        if self._shards[0] != max(1, most):
+            self._shards = max(1, most), list(self._cut(max(1, most)))
+        return iter(self._shards[1])
 
-    def sequence_keys(self) -> Sequence[HashArray]:
+    def _cut(self, most: int) -> Iterator[Shard]:
+        for first, last in cuts(self._rows.offsets, most):
+            weights = None if self.weights is None else self.weights[first:last]
+            start = int(self._rows.offsets[first])
+            yield Shard(self._rows[first:last], weights, first, start, self.sequence_keys)
+
+    @cached_property
+    def _keys(self) -> HashArray:
+        return self._given.sequence_keys()
+
+    def sequence_keys(self) -> HashArray:
         """Numbers for the names of the sequences."""
-        if self._keys is None:
-            self._keys = self.events.sequence_keys()
-        return [self._keys]
+        return self._keys
 
     @property
     def _held(self) -> BoolArray:
         """Which sequences have something to count: only these are drawn."""
-        filled = self.events.lengths > 0
+        filled = self._given.lengths + self._given.complete > 0
         return filled if self.weights is None else filled & (self.weights > 0)
 
     def filled_keys(self) -> HashArray:
         """The keys of all sequences with something to count."""
-        return self.sequence_keys()[0][self._held]
+        return self.sequence_keys()[self._held]
 
     @property
     def n_filled(self) -> int:
         """How many sequences are not empty."""
-        return int((self.events.lengths > 0).sum())
+        return int((self._given.lengths + self._given.complete > 0).sum())
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The names of the sequences."""
-        return self.events.ids
+        return self._given.ids
 
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> MemorySource:
         """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
         if tuple(labels) == self.labels and unknown == "error":
-            self.events.refuse_unknown()
+            self._given.refuse_unknown()
             return self
-        if END not in labels:
-            return self._of(recoded(self._given.with_ends("cut off"), labels, unknown), self.weights)
-        return self._of(recoded(self._given, labels, unknown), self.weights)
+        given = self._given if END in labels else self._given.with_ends("cut off")
+        return self._of(recoded(given, labels, unknown), self.weights)
 
     def without_ends(self) -> MemorySource:
         """The same sequences, all of them taken for cut off."""
         return self if END not in self.labels else self._of(self._given.with_ends("cut off"), self.weights)
 
+    def only(self, drawn: Drawn) -> MemorySource:
+        """The sequences that were drawn, however often, in their order."""
+        which = drawn.weights(self.sequence_keys()) > 0
+        return self._of(self._given[which], None if self.weights is None else self.weights[which])
+
     def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
         """The same events under each of many weights of their sequences, or of blocks of them."""
+        if blocks is None and self._given.is_mapped and self.n_filled > 1:
+            return super().replicated(draws)
         units, lengths = units_of(self.events, self._names_of(blocks)), self.events.lengths
         unit, held = units.of, np.zeros(units.n, bool)  # only units with something to count are drawn
         held[unit if self.weights is None else unit[np.repeat(self.weights, lengths) > 0]] = True

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.engines.work import Part
+from summarkov.engines.work import Shard
 from summarkov.events.moments import FARTHEST
-from summarkov.events.rows import Block, uncut
 from summarkov.events.vocabulary import END
 from summarkov.kernels import UNLIMITED
 from summarkov.settings import Duration
@@ -81,7 +80,7 @@ class Outcome:
         return str(self.after) if isinstance(self.after, Duration) else plural(self.after or 0, self.thing)
 
     def tell(self, here: Whole) -> Verdict:
-        """What is known of each sequence of a block."""
+        """What is known of each sequence of a shard."""
         n = here.n_positions
         first, is_cut_off = np.full(len(n), UNLIMITED), np.zeros(len(n), bool)
         if self.contained is not None:
@@ -94,7 +93,7 @@ class Outcome:
             hits = here.value(self.values)
         else:
             assert self.hits is not None
-            hits = self.hits[here.number : here.number + len(n)]
+            hits = self.hits[here.shard.first : here.shard.first + len(n)]
         hits = np.where(is_cut_off, NOT_KNOWN, hits)
         limits, ended = n, np.zeros(len(n), bool)
         if isinstance(self.after, Duration):
@@ -107,49 +106,40 @@ class Outcome:
 
 
 class Whole(NamedTuple):
-    """A block of whole sequences, the first of which has a number; and the position of each row.
+    """A shard, and the position of each row.
 
     ``starts`` are the rows that begin a position; attributes stand at position 0. ``end`` is the code of the
     end of complete sequences, which is no position; None where nothing is known of ends.
     """
 
-    block: Block
-    number: int
+    shard: Shard
     sequence: IntArray
     position: IntArray
     starts: BoolArray
     end: int | None
 
     @classmethod
-    def of(cls, block: Block, part: Part, number: int = 0) -> Whole:
+    def of(cls, shard: Shard) -> Whole:
         """Which rows stand where."""
-        starts = np.ones(len(block.codes), bool) if block.moments is None else block.moments.starts
-        if part.attributes is not None:
-            starts = starts & ~part.attributes[block.codes]
-        end = part.labels.index(END) if END in part.labels else None
-        if end is not None:
-            starts = starts & (block.codes != end)
-        sequence = np.repeat(np.arange(len(block.offsets) - 1), np.diff(block.offsets))
-        ticks = np.append(0, np.cumsum(starts))
-        return cls(block, number, sequence, ticks[1:] - ticks[block.offsets[:-1]][sequence], starts, end)
+        moments = shard.rows.moments
+        starts = shard.rows.is_event & (True if moments is None else moments.starts)
+        end = shard.labels.index(END) if END in shard.labels else None
+        sequence, ticks = shard.of_rows(np.arange(shard.n_sequences)), np.append(0, np.cumsum(starts))
+        return cls(shard, sequence, ticks[1:] - ticks[shard.offsets[:-1]][sequence], starts, end)
 
     @property
     def n_positions(self) -> IntArray:
         """How many positions each sequence has."""
-        return np.bincount(self.sequence[self.starts], minlength=len(self.block.offsets) - 1)
+        return np.bincount(self.sequence[self.starts], minlength=self.shard.n_sequences)
 
     @property
     def is_cut_off(self) -> BoolArray:
         """Which sequences are known to go on after their last event."""
-        ends = np.zeros(len(self.block.offsets) - 1, bool)
-        if self.end is not None:
-            ends[:] = True
-            ends[self.sequence[self.block.codes == self.end]] = False
-        return ends
+        return np.zeros(self.shard.n_sequences, bool) if self.end is None else ~self.shard.rows.complete
 
     def at_age(self, age: Duration) -> tuple[IntArray, BoolArray]:
         """How many positions each sequence has up to an age, and whether it ended before that."""
-        n, moments = len(self.block.offsets) - 1, self.block.moments
+        n, moments = self.shard.n_sequences, self.shard.rows.moments
         assert moments is not None
         assert moments.times is not None
         at, sequence = moments.times[self.starts], self.sequence[self.starts]
@@ -162,7 +152,7 @@ class Whole(NamedTuple):
 
     def first_and_last(self, code: int) -> tuple[IntArray, IntArray]:
         """The first and the last position of each sequence with a code; far off and 0 where there is none."""
-        at, n = np.flatnonzero(self.block.codes == code), len(self.block.offsets) - 1
+        at, n = np.flatnonzero(self.shard.codes == code), self.shard.n_sequences
         first, last = np.full(n, UNLIMITED), np.zeros(n, np.int64)
         np.minimum.at(first, self.sequence[at], self.position[at])
         np.maximum.at(last, self.sequence[at], self.position[at])
@@ -170,9 +160,9 @@ class Whole(NamedTuple):
 
     def value(self, values: IntArray) -> IntArray:
         """What the attributes of each sequence tell."""
-        found = np.full(len(self.block.offsets) - 1, NOT_KNOWN)
-        at = np.flatnonzero(values[self.block.codes] != NOT_TOLD)
-        found[self.sequence[at]] = values[self.block.codes[at]]
+        found = np.full(self.shard.n_sequences, NOT_KNOWN)
+        at = np.flatnonzero(values[self.shard.codes] != NOT_TOLD)
+        found[self.sequence[at]] = values[self.shard.codes[at]]
         return found
 
 
@@ -182,18 +172,15 @@ class ReasonsWork:
 
     outcome: Outcome
 
-    def run(self, part: Part) -> IntArray:
-        """Block by block, of whole sequences."""
-        found, done = np.zeros((len(self.outcome.reasons), 3), np.int64), 0
-        for block in uncut(part.blocks(1 << 6)):
-            told = self.outcome.tell(Whole.of(block, part, done))
-            done += len(block.offsets) - 1
-            weights = np.ones(len(told.hits), np.int64) if block.weights is None else block.weights
-            np.add.at(found[:, 0], told.reasons, 1)
-            np.add.at(found[:, 1], told.reasons, weights)
-            np.add.at(found[:, 2], told.reasons, weights * (told.hits == 1))
+    def run(self, shard: Shard) -> IntArray:
+        """Those of a shard."""
+        found, told = np.zeros((len(self.outcome.reasons), 3), np.int64), self.outcome.tell(Whole.of(shard))
+        weights = np.ones(len(told.hits), np.int64) if shard.weights is None else shard.weights
+        np.add.at(found[:, 0], told.reasons, 1)
+        np.add.at(found[:, 1], told.reasons, weights)
+        np.add.at(found[:, 2], told.reasons, weights * (told.hits == 1))
         return found
 
     def total(self, answers: Sequence[IntArray]) -> IntArray:
-        """Add up several parts."""
+        """Add them up."""
         return np.asarray(np.sum(answers, axis=0))

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.counts import (
-    CandidateCounts,
-    Counts,
-    JointCounts,
-    RecencyCounts,
-    StateCounts,
-    pick_replicate,
-    total,
-)
+from summarkov.engines.counts import CandidateCounts, Counts, JointCounts, RecencyCounts, StateCounts, total
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
 from summarkov.engines.weights import MOST, refuse_overflow
-from summarkov.engines.work import Part, Shard, joint_memory, map_in_threads, most_targets
+from summarkov.engines.work import Questions, Shard, most_targets
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.draws import Drawn
-from summarkov.events.rows import Block
-from summarkov.kernels import Index
 from summarkov.kernels.resampling import MOST_PAIRS, Positions
 from summarkov.summaries import ChainSummary, WindowSummary
 from summarkov.typing import IntArray
@@ -35,22 +25,21 @@ if TYPE_CHECKING:
 
 #: Bytes that the tables of one request may take under all weights together.
 _TABLE_BYTES = 1 << 29
+#: Bytes that a shard may take with what its positions see.
+_SHARD_BYTES = 1 << 30
 #: Bytes of what positions see that may be held at once, and kept from pass to pass.
 _MOST_KEPT = 1 << 28
 
 
 class Weighing(Protocol):
-    """The weights of replicates, wherever a part of the data is."""
+    """The weights of replicates, wherever a shard of the data is."""
 
     @property
     def n(self) -> int:
         """The number of replicates."""
 
-    def most_events(self, part: Part, reach: int) -> int:
-        """How many events of a part may be looked at together, if each sees at most ``reach`` labels."""
-
-    def shards(self, part: Part, blocks: Iterable[tuple[Block, Index]]) -> Iterator[ReplicatedShard]:
-        """The blocks of a part under all weights."""
+    def on(self, shard: Shard) -> ReplicatedShard:
+        """A shard under all weights."""
 
 
 class ReplicatedSource:
@@ -101,7 +90,10 @@ class ReplicatedSource:
             # picking half of the weights costs as much as adding them all
             most = 2 * len(some) > n and not isinstance(request, RecencyRequest)
             asked.append(np.arange(n) if most else np.array(sorted(some)))
-        work = ReplicatesWork(tuple(zip(joint, asked, strict=True)), self._weighing)
+        reach = max(request.summary.horizon or len(self.labels) for request in joint)
+        reach = min(len(self.labels), reach)
+        most = min(MOST_PAIRS // max(1, reach), _SHARD_BYTES // (64 * (1 + reach) + 32 * n))
+        work = ReplicatesWork(tuple(zip(joint, asked, strict=True)), self._weighing, max(1, most))
         counted, targets = self._source.run(work), [request.target for request in joint]
         totals = [JointCounts(*each) for each in zip(counted, targets, asked, strict=True)]
         return [
@@ -109,58 +101,21 @@ class ReplicatedSource:
             for request, at in zip(requests, answered_by, strict=True)
         ]
 
-    def one(self, replicate: int) -> OneReplicate:
-        """One of the replicates alone."""
-        return OneReplicate(self, replicate, self._source.n_sequences)
-
-
-class OneReplicate:
-    """One replicate of a source: a :class:`CountSource`, of the same layout."""
-
-    def __init__(self, source: ReplicatedSource, replicate: int, n_sequences: int) -> None:
-        self._source, self._replicate, self.n_sequences = source, replicate, n_sequences
-        self.labels, self.scale = source.labels, source.scale
-        self.has_ticks, self.time_unit = source.has_ticks, source.time_unit
-        self.attributes, self.outcomes = source.attributes, source.outcomes
-
-    @property
-    def label_counts(self) -> IntArray:
-        """N(x) of every label, in units of ``1 / scale``."""
-        return np.asarray(self._source.label_counts[self._replicate])
-
-    @property
-    def n_positions(self) -> int:
-        """N, in units of ``1 / scale``."""
-        return int(self._source.n_positions[self._replicate])
-
-    def count(self, requests: Sequence[Request]) -> list[Counts]:
-        """Answer all requests in one pass over the data."""
-        mine = [replace(request, replicates=(self._replicate,)) for request in requests]
-        return [pick_replicate(counts, 0) for counts in self._source.count(mine)]
-
 
 @dataclass(frozen=True)
-class ReplicatesWork:
+class ReplicatesWork(Questions):
     """Counts under many weights: requests, each with the replicates it is asked for."""
 
-    asked: tuple[tuple[Request, IntArray], ...]
+    questions: tuple[tuple[Request, IntArray], ...]
     weighing: Weighing
+    most_rows: int
 
-    def run(self, part: Part) -> list[Counts]:
-        """Count shard by shard, replicates as the last axis."""
-        memory = joint_memory(request.summary for request, _ in self.asked)
-        n_labels = len(part.labels)
-        reach = n_labels if memory[1] is not None else min(n_labels, memory[0])
-        blocks = part.indexed(self.weighing.most_events(part, reach), memory)
-        totals: list[Counts] = []
-        with map_in_threads(part.n_jobs) as map_:
-            for shard in self.weighing.shards(part, blocks):
-                new = shard.count_all(self.asked, map_)
-                totals = [total(pair) for pair in zip(totals, new, strict=True)] if totals else new
-        return totals
+    def run(self, shard: Shard) -> list[Counts]:
+        """Replicates are the last axis."""
+        return self.weighing.on(shard).count_all(self.questions)
 
     def total(self, answers: Sequence[list[Counts]]) -> list[Counts]:
-        """Add up what was counted in several parts."""
+        """Add up what was counted in several shards."""
         return [total(same) for same in zip(*answers, strict=True)]
 
 
@@ -171,8 +126,7 @@ class ReplicatedShard:
     What positions see through windows is kept for other requests, as long as there is room.
     """
 
-    index: kernels.Index
-    labels: Sequence[str]
+    shard: Shard
     unit: IntArray
     weights: IntArray
     kept: dict[tuple[object, ...], Positions] = field(default_factory=dict)
@@ -180,47 +134,38 @@ class ReplicatedShard:
 
     def name(self, summary: WindowSummary) -> tuple[object, ...]:
         """The name under which what positions see through a window is kept."""
-        window = summary.window(self.labels)
+        window = summary.window(self.shard.labels)
         return self.place, *window.name
 
     def positions(self, summary: WindowSummary) -> Positions:
         """What every position sees."""
         name = self.name(summary)
         if name not in self.kept:
-            window = summary.window(self.labels)
-            self.kept[name] = Positions.of(self.index, window, self.unit, self.weights)
+            window = summary.window(self.shard.labels)
+            self.kept[name] = Positions.of(self.shard.index, window, self.unit, self.weights)
         return self.kept[name]
 
-    def count_all(
-        self, asked: Sequence[tuple[Request, IntArray]], map_: Callable[..., Iterable[Counts]]
-    ) -> list[Counts]:
-        """The counts of requests, each with its replicates; ``map_`` is ``map``, or that of a pool.
+    def count_all(self, asked: Sequence[tuple[Request, IntArray]]) -> list[Counts]:
+        """The counts of requests, each with its replicates.
 
-        What positions see through a window is worked out before threads share it. Requests about the same
-        window are counted together, so that no more than some windows need be held at once.
+        Requests about the same window are counted together, so that few windows need be held at once.
         """
-        of_window: dict[tuple[object, ...], list[int]] = {}
-        for at, (request, _) in enumerate(asked):
-            summary = request.summary
-            name = self.name(summary) if isinstance(summary, WindowSummary) else ()
-            of_window.setdefault(name, []).append(at)
+
+        def is_new(at: int) -> bool:
+            summary = asked[at][0].summary
+            return isinstance(summary, WindowSummary) and self.name(summary) not in self.kept
+
         found: dict[int, Counts] = {}
-        waiting: list[int] = []
-
-        def count_waiting() -> None:
-            found.update(zip(waiting, map_(lambda at: self.count(*asked[at]), waiting), strict=True))
-            waiting.clear()
-
-        for name, some in sorted(of_window.items(), key=lambda pair: pair[0] not in self.kept):
-            summary = asked[some[0]][0].summary
-            if isinstance(summary, WindowSummary):
-                full = sum(positions.n_bytes for positions in self.kept.values()) > _MOST_KEPT
-                if name not in self.kept and full:
-                    count_waiting()
+        waiting = list(range(len(asked)))
+        while waiting:
+            for at in [at for at in waiting if not is_new(at)]:
+                found[at] = self.count(*asked[at])
+                waiting.remove(at)
+            if waiting:
+                if sum(positions.n_bytes for positions in self.kept.values()) > _MOST_KEPT:
                     self.kept.clear()
-                self.positions(summary)
-            waiting += some
-        count_waiting()
+                found[waiting[0]] = self.count(*asked[waiting[0]])
+                del waiting[0]
         return [found[at] for at in range(len(asked))]
 
     def count(self, request: Request, replicates: IntArray) -> Counts:
@@ -250,10 +195,10 @@ class ReplicatedShard:
             if chosen is not None:
                 return CandidateCounts(*counted)
             return StateCounts(*counted[:2])
-        ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
+        ids, keys = request.summary.encode(self.shard.index, request.influencers, self.shard.labels)
         weights = self.weights if which is None else np.ascontiguousarray(self.weights[:, which])
         counts = np.zeros((len(keys) * n_outcomes, len(replicates)), np.int64)
-        for outcome, each in kernels.outcomes_counted(self.index, None, outcome_of):
+        for outcome, each in kernels.outcomes_counted(self.shard.index, None, outcome_of):
             for times in [1] if each is None else np.unique(each).tolist():
                 mine = (outcome >= 0) & (True if each is None else each == times)
                 cells = np.where(mine, ids * n_outcomes + outcome, -1)
@@ -264,18 +209,18 @@ class ReplicatedShard:
         """Requests of trees, replicate by replicate: no two have the same tree for long."""
         each = []
         for b in replicates.tolist():
-            weights = np.zeros(len(self.index.offsets) - 1, np.int64)
+            weights = np.zeros(len(self.shard.index.offsets) - 1, np.int64)
             if len(self.weights):  # else all sequences are empty
                 weights[:] = self.weights[self._unit_of_sequence, b]
-            each.append(Shard(self.index, self.labels, weights).count(request))
+            each.append(self.shard.weighed(weights).count(request))
         tables = zip(*(counts.tables for counts in each if isinstance(counts, RecencyCounts)), strict=True)
         return RecencyCounts(*(np.stack(same, axis=-1) for same in tables))
 
     @cached_property
     def _unit_of_sequence(self) -> IntArray:
-        lengths = np.diff(self.index.offsets)
+        lengths = np.diff(self.shard.index.offsets)
         units = np.zeros(len(lengths), np.int64)
-        units[lengths > 0] = self.unit[self.index.offsets[:-1][lengths > 0]]
+        units[lengths > 0] = self.unit[self.shard.index.offsets[:-1][lengths > 0]]
         if not np.array_equal(np.repeat(units, lengths), self.unit):
             raise SettingError("trees are learned again from whole sequences; blocks must not cut them")
         return units
@@ -294,29 +239,23 @@ class SequenceWeighing:
     def n(self) -> int:
         return len(self.drawn)
 
-    def most_events(self, part: Part, reach: int) -> int:
-        """As many as fit into memory with what they see and the weights of their sequences."""
-        return part.most_events(64 * (1 + reach) + 32 * self.n)
-
-    def shards(self, part: Part, blocks: Iterable[tuple[Block, Index]]) -> Iterator[ReplicatedShard]:
-        """The weights of the sequences of each block."""
-        for block, index in blocks:
-            assert block.keys is not None
-            filled = np.diff(block.offsets) > 0
-            keys, lengths = block.keys[filled], np.diff(block.offsets)[filled]
-            weights = np.empty((len(keys), self.n), np.int64)
-            for replicate, drawn in enumerate(self.drawn):
-                weights[:, replicate] = drawn.weights(keys)
-            if block.weights is not None:
-                weights *= block.weights[filled, None]
-            yield ReplicatedShard(index, part.labels, np.repeat(np.arange(len(keys)), lengths), weights)
+    def on(self, shard: Shard) -> ReplicatedShard:
+        """The weights of the sequences of a shard."""
+        filled = np.diff(shard.offsets) > 0
+        keys, lengths = shard.keys[filled], np.diff(shard.offsets)[filled]
+        weights = np.empty((len(keys), self.n), np.int64)
+        for replicate, drawn in enumerate(self.drawn):
+            weights[:, replicate] = drawn.weights(keys)
+        if shard.weights is not None:
+            weights *= shard.weights[filled, None]
+        return ReplicatedShard(shard, np.repeat(np.arange(len(keys)), lengths), weights)
 
 
 @dataclass(frozen=True)
 class UnitWeighing:
-    """Replicates of events in memory: event i is of unit ``unit[i]``, and u weighs ``weights[u, b]``.
+    """Replicates of events in memory: row i is of unit ``unit[i]``, and u weighs ``weights[u, b]``.
 
-    What positions see is kept from pass to pass, by where the events were cut.
+    What positions see is kept from pass to pass.
     """
 
     unit: IntArray
@@ -333,16 +272,8 @@ class UnitWeighing:
     def n(self) -> int:
         return int(self.weights.shape[1])
 
-    def most_events(self, part: Part, reach: int) -> int:
-        """All, unless there are too many pairs of a position and a label in its window."""
-        assert part.n_events is not None
-        n_blocks = 1 + part.n_events * max(1, reach) // MOST_PAIRS
-        return max(1, -(-part.n_events // n_blocks))
-
-    def shards(self, part: Part, blocks: Iterable[tuple[Block, Index]]) -> Iterator[ReplicatedShard]:
-        """The same weights for each block."""
-        stop = 0
-        for block, index in blocks:
-            start, stop = stop, stop + len(block.codes)
-            unit, place = self.unit[start:stop], (start, stop)
-            yield ReplicatedShard(index, part.labels, unit, self.weights, self.kept, place)
+    def on(self, shard: Shard) -> ReplicatedShard:
+        """The same weights for each shard."""
+        start, stop = shard.start, shard.start + len(shard.codes)
+        unit = self.unit[start:stop]
+        return ReplicatedShard(shard, unit, self.weights, self.kept, (start, stop))

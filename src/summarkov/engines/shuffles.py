@@ -6,22 +6,18 @@ That tells what order alone can have to do with counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.messages import travels
 from summarkov.engines.source import CountSource, EventSource, Layout
-from summarkov.engines.work import EVENT_BYTES, Part, map_in_threads
+from summarkov.engines.work import Questions, Shard
 from summarkov.errors import SettingError
-from summarkov.events.rows import Block, places_of, uncut
 from summarkov.events.vocabulary import END
-from summarkov.kernels.index import Ticks
 from summarkov.settings import Duration
 from summarkov.summaries import Reach
-from summarkov.typing import BoolArray, IntArray
+from summarkov.typing import IntArray
 
 #: Bytes of tables that are made in one pass over the data.
 _TABLE_BYTES = 1 << 28
@@ -39,7 +35,7 @@ MOST_STRATA = 50
 class Shuffles:
     """``n`` times the same sequences, the events of an influencer moved against the others at random.
 
-    Events move only inside of blocks of ``within`` positions of their sequence, or of that much time from its
+    Events move only inside blocks of ``within`` positions of their sequence, or of that much time from its
     first event on; with None in the whole
     sequence. The first ``kept`` positions of each stay where they are, and so do times. How far they move
     follows from the seed, the number of the replicate and the key of the sequence alone, so wherever a
@@ -90,14 +86,14 @@ class OrderQuestion:
     only: bool = False
 
 
-@travels
 @dataclass(frozen=True)
 class Moved:
     """What was counted of an edge, weighted.
 
     ``positions[stratum]``, and of each replicate ``with_[b, stratum]``, the positions with the influencer in
     their window, ``hits_with[b, stratum]`` and ``hits[b, stratum]``; the events of the influencer, and those
-    in sequences of no more than one block.
+    in sequences of no more than one block. A stratum tells apart events that are in their window just as the
+    target is in it (and so all hits), and others: see :meth:`merged` and :meth:`alike`.
     """
 
     keys: IntArray
@@ -121,15 +117,39 @@ class Moved:
     def hits(self) -> IntArray:
         return np.asarray(self.counts[:, 3::3].T)
 
+    def merged(self, n_labels: int) -> Moved:
+        """All events in the strata of a question with that many labels."""
+        keys = (self.keys >> (n_labels + 1) << n_labels) | (self.keys & ((1 << n_labels) - 1))
+        return _summed(keys, self.counts, self.influencers, self.in_one_block)
+
+    def alike(self, n_labels: int) -> Moved:
+        """The events that are not hits; those in their window just as the target is count as hits."""
+        counts, is_alike = self.counts.copy(), (self.keys >> n_labels & 1)[:, None]
+        counts[:, 0] -= self.counts[:, 3]
+        counts[:, 1::3] -= self.counts[:, 2::3]
+        counts[:, 2::3] = counts[:, 1::3] * is_alike
+        counts[:, 3::3] = counts[:, :1] * is_alike
+        return replace(self, counts=counts).merged(n_labels)
+
     @classmethod
     def total(cls, some: Sequence[Moved]) -> Moved:
         """Add up what was counted in several places."""
         if len(some) == 1:
             return some[0]
-        keys, row = np.unique(np.concatenate([one.keys for one in some]), return_inverse=True)
-        counts = np.zeros((len(keys), some[0].counts.shape[1]), np.int64)
-        np.add.at(counts, row, np.concatenate([one.counts for one in some]))
-        return cls(keys, counts, sum(one.influencers for one in some), sum(one.in_one_block for one in some))
+        keys, counts = (
+            np.concatenate(each) for each in zip(*((one.keys, one.counts) for one in some), strict=True)
+        )
+        return _summed(
+            keys, counts, sum(one.influencers for one in some), sum(one.in_one_block for one in some)
+        )
+
+
+def _summed(keys: IntArray, counts: IntArray, influencers: int, in_one_block: int) -> Moved:
+    """Rows of one key added up."""
+    order = np.argsort(keys, kind="stable")
+    unique, first = np.unique(keys[order], return_index=True)
+    summed = np.add.reduceat(counts[order], first, axis=0) if len(first) else counts
+    return Moved(unique, summed, influencers, in_one_block)
 
 
 def position_strata(reach: int | None) -> tuple[int, ...]:
@@ -171,7 +191,6 @@ def count_moved(
     """
     if not isinstance(source, EventSource):
         raise SettingError(f"a {type(source).__name__} cannot be shuffled; give the events themselves")
-    source.sequence_keys()  # so that the blocks of its parts have them
     strata = position_strata(longest_reach([question.window for question in questions]))
     stays = tuple(sorted({*Layout.of(source).outcomes, END} & set(source.labels)))
     row_bytes = 8 * (1 + 3 * (shuffles.n + 1))
@@ -190,7 +209,7 @@ def count_moved(
 
 
 @dataclass(frozen=True)
-class MovedWork:
+class MovedWork(Questions):
     """Counts some edges in all of the shuffles."""
 
     questions: tuple[OrderQuestion, ...]
@@ -199,51 +218,38 @@ class MovedWork:
     stays: tuple[str, ...] = ()
     together: bool = False
 
-    def run(self, part: Part) -> list[Moved]:
-        """Block by block, of whole sequences; some edges in each thread."""
-        totals: list[Moved] = []
-        stays = np.zeros(len(part.labels) + 1, bool)
-        stays[[part.labels.index(label) for label in self.stays]] = True
-        groups = [self.questions[at :: part.n_jobs] for at in range(min(part.n_jobs, len(self.questions)))]
-        with map_in_threads(part.n_jobs) as map_:
-            for block in uncut(part.blocks(EVENT_BYTES)):
-                events, unit = self._events(part, block, stays)
-                count = partial(self._count, events, unit)
-                new: list[Moved] = [Moved(*_nothing(self.shuffles.n))] * len(self.questions)
-                for at, found in enumerate(map_(count, groups)):
-                    new[at :: part.n_jobs] = found
-                totals = self.total([totals, new]) if totals else new
-        return totals or [Moved(*_nothing(self.shuffles.n))] * len(self.questions)
-
-    def total(self, answers: Sequence[list[Moved]]) -> list[Moved]:
-        """Add up several parts."""
-        return [Moved.total(same) for same in zip(*answers, strict=True)]
-
-    def _count(
-        self, events: kernels.OrderEvents, unit: int, questions: Sequence[OrderQuestion]
-    ) -> list[Moved]:
-        edges, replicates = _in_arrays(questions, unit), self.shuffles.replicates
+    def run(self, shard: Shard) -> list[Moved]:
+        """Those of one shard."""
+        if not self.questions:
+            return []
+        name = replace(self.shuffles, n=0, done=0), self.strata, self.stays, self.together
+        kept = shard.index.kept.get("order")
+        if kept is None or kept[0] != name:
+            kept = shard.index.kept["order"] = name, *self._events(shard)
+        _, events, unit = kept
+        edges, replicates = _in_arrays(self.questions, unit), self.shuffles.replicates
         return [Moved(*counted) for counted in kernels.order_counts(events, edges, replicates)]
 
-    def _events(self, part: Part, block: Block, stays: BoolArray) -> tuple[kernels.OrderEvents, int]:
-        """Whole sequences as the kernel takes them, and the unit of their times."""
-        codes, moments, nothing = block.codes, block.moments, np.empty(0, np.int64)
+    def total(self, answers: Sequence[list[Moved]]) -> list[Moved]:
+        """Add them up."""
+        return [Moved.total(same) for same in zip(*answers, strict=True)]
+
+    def _events(self, shard: Shard) -> tuple[kernels.OrderEvents, int]:
+        """Sequences as the kernel takes them, and the unit of their times."""
+        codes, moments, nothing = shard.codes, shard.rows.moments, np.empty(0, np.int64)
         held, held_by = np.empty(0, np.int32), nothing
-        tick, bounds, times, unit = np.arange(len(codes)), block.offsets, nothing, 1
+        tick, bounds, times, unit = np.arange(len(codes)), shard.offsets, nothing, 1
+        stays = np.array([*(label in self.stays for label in shard.labels), False])
         if moments is not None:
-            attributes = np.zeros(len(part.labels) + 1, bool) if part.attributes is None else part.attributes
-            places = places_of(moments, attributes)
-            assert places is not None
-            ticks = Ticks(places, codes, block.offsets)
+            ticks = shard.index.ticks
             held, held_by = codes[ticks.attribute], ticks.sequence[ticks.attribute]
             codes, tick, bounds = codes[~ticks.attribute], ticks.of[~ticks.attribute], ticks.bounds
-            unit = places.unit
+            unit = moments.unit.size
             times = nothing if moments.times is None else moments.times[ticks.rows]
         cuts = self.shuffles.cut(bounds, times, unit)
         sequence = np.searchsorted(bounds, cuts[:-1], side="right") - 1
-        assert block.keys is not None
         seeds = kernels.block_seeds(
-            kernels.sequence_seeds(self.shuffles.seed, 0, block.keys)[sequence], cuts[:-1] - bounds[sequence]
+            kernels.sequence_seeds(self.shuffles.seed, 0, shard.keys)[sequence], cuts[:-1] - bounds[sequence]
         )
         place = np.arange(len(tick) and int(bounds[-1])) + 1
         place -= np.repeat(bounds[:-1], np.diff(bounds))
@@ -257,20 +263,15 @@ class MovedWork:
                 stratum,
                 cuts,
                 seeds,
-                block.weights,
+                shard.weights,
                 np.ascontiguousarray(held),
                 np.ascontiguousarray(held_by),
                 stays,
-                len(part.labels),
+                len(shard.labels),
                 self.together,
             ),
             unit,
         )
-
-
-def _nothing(n: int) -> tuple[IntArray, IntArray, int, int]:
-    """What is counted of no events."""
-    return np.empty(0, np.int64), np.empty((0, 1 + 3 * (n + 1)), np.int64), 0, 0
 
 
 def _in_arrays(questions: Sequence[OrderQuestion], unit: int) -> kernels.OrderEdges:

@@ -13,9 +13,8 @@ from summarkov.engines.endings import EndedSource
 from summarkov.engines.outcomes import Whole
 from summarkov.engines.requests import StatesRequest
 from summarkov.engines.source import EventSource
-from summarkov.engines.work import EVENT_BYTES, Part, Past
-from summarkov.events.rows import Block, places_of, uncut
-from summarkov.kernels.index import Ticks
+from summarkov.engines.work import Shard
+from summarkov.events.vocabulary import count_codes
 from summarkov.settings import Duration
 from summarkov.typing import BoolArray, IntArray
 
@@ -34,31 +33,17 @@ def count_starts(source: EventSource) -> IntArray:
 class StartsWork:
     """Counts the first events of sequences."""
 
-    def run(self, part: Part) -> IntArray:
-        """Block by block; the continuation of a sequence has no first event."""
-        counts = np.zeros(len(part.labels) + 1, np.int64)
-        continues = False
-        for block in part.blocks(1 << 4):
-            np.add.at(counts, block.codes[self._first(block, continues, part.attributes)], 1)
-            continues = block.goes_on
-        return counts[:-1]
-
-    @staticmethod
-    def _first(block: Block, continues: bool, attributes: BoolArray | None) -> IntArray | BoolArray:
-        """The rows of the first position of each sequence that begins in a block."""
-        begins = block.offsets[:-1][np.diff(block.offsets) > 0]
-        if continues and len(begins):
-            begins = begins[begins > 0]
-        if block.moments is None:
-            return begins
-        events = np.ones(len(block.codes), bool) if attributes is None else ~attributes[block.codes]
-        tick = np.cumsum(block.moments.starts & events)
-        first = np.zeros(len(block.codes), np.int64)
-        first[begins] = np.append(0, tick)[begins] + 1
-        return np.asarray(events & (np.maximum.accumulate(first) == tick))
+    def run(self, shard: Shard) -> IntArray:
+        """The rows of the first position of each sequence."""
+        ticks = shard.index.ticks if shard.index.places is not None else None
+        if ticks is None:
+            first: IntArray | BoolArray = shard.offsets[:-1][np.diff(shard.offsets) > 0]
+        else:
+            first = ~ticks.attribute & (ticks.of == ticks.bounds[ticks.sequence])
+        return count_codes(shard.codes[first], len(shard.labels))
 
     def total(self, answers: Sequence[IntArray]) -> IntArray:
-        """Add up several parts."""
+        """Add them up."""
         return np.asarray(np.sum(answers, axis=0))
 
 
@@ -77,24 +62,17 @@ class WithinWork:
 
     time: int
 
-    def run(self, part: Part) -> tuple[int, int]:
-        """Block by block, of whole sequences."""
-        pairs = positions = 0
-        for block in uncut(part.blocks(1 << 7)):
-            if block.moments is None or not len(block.codes):
-                continue
-            held = np.zeros(len(part.labels) + 1, bool) if part.attributes is None else part.attributes
-            places = places_of(block.moments, held)
-            assert places is not None
-            ticks = Ticks(places, block.codes, block.offsets)
-            number, sequence = np.arange(len(ticks.rows)), ticks.sequence[ticks.rows]
-            span = kernels.Span(self.time, in_time=True)
-            pairs += int((ticks.beyond(number, ticks.times, sequence, span) - number - 1).sum())
-            positions += len(number)
-        return pairs, positions
+    def run(self, shard: Shard) -> tuple[int, int]:
+        """Those of a shard that has times."""
+        if shard.index.places is None or not len(shard.codes):
+            return 0, 0
+        ticks = shard.index.ticks
+        number, sequence = np.arange(len(ticks.rows)), ticks.sequence[ticks.rows]
+        beyond = ticks.beyond(number, ticks.times, sequence, kernels.Span(self.time, in_time=True))
+        return int((beyond - number - 1).sum()), len(number)
 
     def total(self, answers: Sequence[tuple[int, int]]) -> tuple[int, int]:
-        """Add up several parts."""
+        """Add them up."""
         return sum(pairs for pairs, _ in answers), sum(positions for _, positions in answers)
 
 
@@ -128,29 +106,24 @@ class OpenWork:
 
     request: StatesRequest
 
-    def run(self, part: Part) -> StateCounts:
-        """Block by block, of whole sequences."""
-        return self.total([self._count(part, block) for block in uncut(part.blocks(EVENT_BYTES))])
-
-    def _count(self, part: Part, block: Block) -> StateCounts:
+    def run(self, shard: Shard) -> StateCounts:
         """Each beginning is followed by the outcome of its sequence, and looks back from its last tick."""
-        request, here = self.request, Whole.of(block, part)
-        index = Past().index(block.codes, block.offsets, len(part.labels), block.moments, part.attributes)
+        request, here, index = self.request, Whole.of(shard), shard.index
         if index.places is not None and index.ticks.times is not None:
             ticks = index.ticks
             before = np.maximum(ticks.of - 1, ticks.bounds[ticks.sequence])
             index = replace(index, places=replace(index.places, asked=index.ticks.times[before]))
-        ids, keys = request.summary.encode(index, request.influencers, part.labels)
-        outcome = request.target.outcome_of()[block.codes]
+        ids, keys = request.summary.encode(index, request.influencers, shard.labels)
+        outcome = request.target.outcome_of()[shard.codes]
         passed = here.position - 1
         (at,) = np.nonzero((outcome >= 0) & np.isin(passed, moments_up_to(int(passed.max(initial=0)))))
         together, rows = np.unique(passed[at] * len(keys) + ids[at], return_inverse=True)
         counts = np.zeros((len(together), request.target.n_outcomes), np.int64)
-        weights = 1 if block.weights is None else block.weights[here.sequence[at]]
+        weights = 1 if shard.weights is None else shard.weights[here.sequence[at]]
         np.add.at(counts, (rows, outcome[at]), weights)
         moment, state = np.divmod(together, max(1, len(keys)))
         return StateCounts(np.column_stack([moment, keys[state]]).astype(np.int32), counts)
 
     def total(self, answers: Sequence[StateCounts]) -> StateCounts:
-        """Add up several parts."""
+        """Add them up."""
         return StateCounts.total(answers)

@@ -1,15 +1,14 @@
-"""Work on events that need not fit into memory: part by part, with the past of what is cut, and added up."""
+"""Work on events: done on each shard, which holds whole sequences, and added up."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from functools import cached_property
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -17,225 +16,84 @@ from summarkov import kernels
 from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts, total
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request
 from summarkov.errors import SettingError, TooLargeError
-from summarkov.events.moments import Moments
-from summarkov.events.rows import Block, places_of, uncut
-from summarkov.kernels import Index
+from summarkov.events.rows import Rows
+from summarkov.events.vocabulary import count_codes
 from summarkov.settings import is_whole
-from summarkov.summaries import Memory, Summary, WindowSummary
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.summaries import WindowSummary
+from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
-
-@dataclass(frozen=True)
-class Past:
-    """Earlier rows of a cut sequence that can still matter: positions before the cut, and codes.
-
-    Position -1 is the one just before the cut. Its size is bounded by the look-back, or by the number of
-    labels where the look-back has no limit. Times are those of the rows, where they have some.
-    """
-
-    positions: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
-    codes: CodeArray = field(default_factory=lambda: np.empty(0, np.int32))
-    times: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
-
-    def extend(
-        self,
-        codes: CodeArray,
-        memory: Memory,
-        moments: Moments | None = None,
-        attributes: BoolArray | None = None,
-    ) -> Past:
-        """The past once more rows have passed too, as far as ``memory`` asks.
-
-        ``attributes`` tells of every code whether it is that of an attribute: these are kept.
-
-        >>> Past().extend(np.array([0, 1, 1], np.int32), Memory(2, None)).positions
-        array([-2, -1])
-        """
-        everything = np.concatenate([self.codes, codes.astype(np.int32)])
-        if moments is None:
-            positions = np.concatenate([self.positions, np.arange(len(codes))]) - len(codes)
-        else:
-            ticks = np.cumsum(moments.starts)
-            n = int(ticks[-1]) if len(ticks) else 0
-            positions = np.concatenate([self.positions, ticks - 1]) - n
-        keep = positions >= -memory.recent
-        times = self.times
-        if moments is not None and moments.times is not None:
-            times = np.concatenate([self.times, moments.times])
-            if memory.time and len(times):
-                keep |= times[-1] - times <= memory.time // moments.unit.size
-        if memory.first is not None:
-            keep |= _first_and_last(everything, keep, memory.first)
-        if attributes is not None:
-            keep |= attributes[everything]
-        return Past(positions[keep], everything[keep], times[keep] if len(times) else times)
-
-    def index(
-        self,
-        codes: CodeArray,
-        offsets: IntArray,
-        n_labels: int,
-        moments: Moments | None = None,
-        attributes: BoolArray | None = None,
-    ) -> Index:
-        """Sequences, the first of which continues this past."""
-        places = None
-        if moments is not None:
-            if attributes is None:
-                attributes = np.zeros(n_labels + 1, bool)
-            places = places_of(moments, attributes, None if moments.times is None else self.times)
-        return Index(codes, offsets, n_labels, self.positions, self.codes, places)
-
-
-def _first_and_last(codes: CodeArray, recent: BoolArray, first: int) -> BoolArray:
-    """Each label's first ``first`` occurrences, and its last one that is not recent."""
-    order = np.argsort(codes, kind="stable")
-    by_label = codes[order]
-    starts = np.searchsorted(by_label, by_label)  # where each event's label begins
-    keep = np.zeros(len(codes), bool)
-    keep[order] = np.arange(len(codes)) - starts < first
-    old = order[~recent[order]]
-    is_last = np.append(codes[old[1:]] != codes[old[:-1]], True)[: len(old)]
-    keep[old[is_last]] = True
-    return keep & (codes >= 0)
-
-
-def joint_memory(summaries: Iterable[Summary]) -> Memory:
-    """The memory that serves all of several summaries."""
-    return Memory.joint(summary.memory() for summary in summaries)
-
-
-def carry_past(
-    blocks: Iterable[Block],
-    n_labels: int,
-    memory: Memory,
-    attributes: BoolArray | None = None,
-    translate: CodeArray | None = None,
-) -> Iterator[tuple[Block, Index]]:
-    """Each of some blocks in a row, with the past of a sequence that was cut before it.
-
-    ``translate``, if given, has the code to use for each code of the blocks.
-    """
-    past = Past()
-    for block in blocks:
-        codes = block.codes if translate is None else translate[block.codes]
-        yield block, past.index(codes, block.offsets, n_labels, block.moments, attributes)
-        past = past_after(past, codes, block.begin, memory, block.moments, attributes)
-
-
-def past_after(
-    past: Past,
-    codes: CodeArray,
-    begin: int,
-    memory: Memory,
-    moments: Moments | None = None,
-    attributes: BoolArray | None = None,
-) -> Past:
-    """The past at the end of a block whose last sequence begins at ``begin``: before it, where it was cut."""
-    if begin <= 0:  # the sequence cut at the end was cut at the start too, or begins there
-        return past.extend(codes, memory, moments, attributes)
-    return Past().extend(codes[begin:], memory, None if moments is None else moments[begin:], attributes)
-
-
-#: Events in a shard at most: bounds what the kernels need beside the data itself, which is more in NumPy.
+#: Rows of a shard at most, unless one sequence has more: bounds what the kernels need beside the data itself,
+#: which is more in NumPy.
 SHARD_EVENTS = 1 << (22 if kernels.backend() == "native" else 20)
 #: What the kernels need for an event while they count, beside the counts.
 EVENT_BYTES = 1 << 7
-#: Requests whose counts of several shards are in memory at once.
-AT_ONCE = 32
 #: Bytes that the tables of one request may take.
 TABLE_BYTES = 1 << 30
 #: More threads than any machine has cores.
 _MOST_THREADS = 1024
 
 Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some of the sequences of a source, all of each, to be read some events at a time.
-
-    ``read(n)`` reads all of them in blocks of at most ``n`` events, and one empty block if there are none.
-    ``number`` counts the parts of a source, and ``room`` is a folder for temporary files, if there is one.
-    A part in memory knows its number of rows, and ``kept`` is what it keeps from pass to pass. ``attributes``
-    tells of every code, and last of none, whether it is that of an attribute; None: none is.
-    """
-
-    read: Callable[[int], Iterator[Block]]
-    labels: tuple[str, ...]
-    memory: int
-    n_jobs: int = 1
-    number: int = 0
-    room: Path | None = None
-    n_events: int | None = None
-    kept: dict[Hashable, Any] | None = None
-    attributes: BoolArray | None = None
-
-    def blocks(self, event_bytes: int) -> Iterator[Block]:
-        """All events, as many at a time as fit into memory if each takes ``event_bytes`` bytes."""
-        return self.read(self.most_events(event_bytes))
-
-    def most_events(self, event_bytes: int) -> int:
-        """How many events of ``event_bytes`` bytes each fit into memory; fewer, to keep all threads busy."""
-        most = max(1, min(SHARD_EVENTS, self.memory // (event_bytes * self.n_jobs)))
-        if self.n_events is None or self.n_jobs == 1:
-            return most
-        rounds = max(1, -(-self.n_events // (most * self.n_jobs)))  # as many blocks for each thread
-        return max(1, -(-self.n_events // (rounds * self.n_jobs)))
-
-    def indexed(self, most: int, memory: Memory) -> Iterable[tuple[Block, kernels.Index]]:
-        """Blocks of at most ``most`` events, each with the past of a sequence that was cut before it.
-
-        A part in memory keeps them for the next pass, with what kernels have looked up.
-        """
-        if self.kept is None or self.n_events is None:
-            return carry_past(self.read(most), len(self.labels), memory, self.attributes)
-        if self.n_events <= most:  # nothing is cut, so nothing need be remembered
-            most, memory = max(1, self.n_events), Memory(0, None)
-        if self.kept.get("cut") != (most, memory):
-            self.kept["cut"] = most, memory
-            self.kept["blocks"] = list(carry_past(self.read(most), len(self.labels), memory, self.attributes))
-        kept: list[tuple[Block, kernels.Index]] = self.kept["blocks"]
-        return kept
-
-    def whole(self, event_bytes: int) -> Iterable[tuple[Block, kernels.Index]]:
-        """Blocks of whole sequences; one sequence is held as a whole, however large it is."""
-        if self.n_events is not None and self.n_events <= (most := self.most_events(event_bytes)):
-            return self.indexed(most, Memory(0, None))
-        return (
-            (
-                block,
-                Past().index(block.codes, block.offsets, len(self.labels), block.moments, self.attributes),
-            )
-            for block in uncut(self.blocks(event_bytes))
-        )
-
-    def seen(self, read: Callable[[int], Iterator[Block]], labels: tuple[str, ...] | None = None) -> Part:
-        """The same part with other events in it, and perhaps other labels."""
-        labels, attributes = self.labels if labels is None else labels, self.attributes
-        if attributes is not None:
-            held = {self.labels[code] for code in np.flatnonzero(attributes).tolist()}
-            attributes = np.array([*(label in held for label in labels), False])
-        return replace(self, read=read, labels=labels, attributes=attributes, n_events=None, kept=None)
-
-
-class Work(Protocol[Answer]):
-    """What is to be worked out from every part. It may have to travel to where the part is."""
-
-    def run(self, part: Part) -> Answer:
-        """The answer for one part alone."""
-
-    def total(self, answers: Sequence[Answer]) -> Answer:
-        """Add up the answers of several parts; the order of these must not matter."""
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Some sequences; the first may be the continuation of one that was cut, with its past."""
+    """Some sequences, all of each. ``first`` is the number of the first sequence, ``start`` of the first row.
 
-    index: kernels.Index
-    labels: Sequence[str]
+    ``all_keys`` tells the keys of all sequences, by which they are drawn and shuffled.
+    """
+
+    rows: Rows
     weights: IntArray | None = None  # one per sequence
+    first: int = 0
+    start: int = 0
+    all_keys: Callable[[], HashArray] | None = field(default=None, repr=False)
+
+    @property
+    def codes(self) -> CodeArray:
+        return self.rows.codes
+
+    @property
+    def offsets(self) -> IntArray:
+        return self.rows.offsets
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.rows.labels
+
+    @property
+    def n_sequences(self) -> int:
+        return len(self.rows.offsets) - 1
+
+    @property
+    def attributes(self) -> BoolArray | None:
+        """Of every code, and last of none, whether it is that of an attribute; None: none is."""
+        return self.rows.attributes if self.rows.attributes.any() else None
+
+    @cached_property
+    def index(self) -> kernels.Index:
+        """The rows as kernels take them, with what these keep."""
+        return self.rows.index()
+
+    @cached_property
+    def keys(self) -> HashArray:
+        """Numbers for the names of the sequences."""
+        assert self.all_keys is not None
+        return np.asarray(self.all_keys()[self.first : self.first + self.n_sequences])
+
+    def keep(self, name: Hashable, make: Callable[[], Made]) -> Made:
+        """What is kept under a name as long as the shard is; made if there is none."""
+        return self.index.keep(name, make)
+
+    def weighed(self, weights: IntArray) -> Shard:
+        """The same sequences under other weights."""
+        found = replace(self, weights=weights)
+        vars(found)["index"] = self.index
+        return found
+
+    def of_rows(self, of_sequences: IntArray) -> IntArray:
+        """Numbers, one per sequence, as numbers of rows."""
+        return np.repeat(of_sequences, np.diff(self.offsets))
 
     def count(self, request: Request) -> Counts:
         """Answer one request for this shard alone."""
@@ -285,32 +143,64 @@ class Shard:
             ) from None
 
 
+class Work(Protocol[Answer]):
+    """What is to be worked out from every shard. It may have to travel to where the shard is."""
+
+    def run(self, shard: Shard) -> Answer:
+        """The answer for one shard alone."""
+
+    def total(self, answers: Sequence[Answer]) -> Answer:
+        """Add up the answers of several shards, in their order."""
+
+
+class Questions:
+    """Work that answers each of several questions by itself, so that threads can share them."""
+
+    questions: tuple[Any, ...]
+
+    def some(self, first: int, step: int) -> Self:
+        """Every so many of the questions."""
+        return replace(self, questions=self.questions[first::step])  # type: ignore[type-var]  # dataclasses
+
+
 @dataclass(frozen=True)
-class CountWork:
+class CountWork(Questions):
     """Counts: the answers to some requests, in one pass."""
 
-    requests: tuple[Request, ...]
+    questions: tuple[Request, ...]
 
-    def run(self, part: Part) -> list[Counts]:
-        """Count shard by shard, as many at a time as there are threads."""
-        summaries = {id(request.summary): request.summary for request in self.requests}.values()
-        indexed = part.indexed(part.most_events(EVENT_BYTES), joint_memory(summaries))
-        shards = (Shard(index, part.labels, block.weights) for block, index in indexed)
-        totals: dict[int, Counts] = {}
-        with map_in_threads(part.n_jobs) as map_:
-            while together := list(islice(shards, part.n_jobs)):
-                for some in range(0, len(self.requests), AT_ONCE):
-                    few = self.requests[some : some + AT_ONCE]
-                    asked = [request for request in few for _ in together]
-                    counted = list(map_(Shard.count, together * len(few), asked))
-                    for at, first in enumerate(range(0, len(counted), len(together)), start=some):
-                        new = counted[first : first + len(together)]
-                        totals[at] = total([totals[at], *new] if at in totals else new)
-        return [totals[at] for at in range(len(self.requests))]
+    def run(self, shard: Shard) -> list[Counts]:
+        """Count every request."""
+        return list(map(shard.count, self.questions))
 
     def total(self, answers: Sequence[list[Counts]]) -> list[Counts]:
-        """Add up what was counted in several parts."""
+        """Add up what was counted in several shards."""
         return [total(same) for same in zip(*answers, strict=True)]
+
+
+@dataclass(frozen=True)
+class SurveyWork:
+    """Counts labels, weighted."""
+
+    def run(self, shard: Shard) -> IntArray:
+        """Those of all rows."""
+        if shard.weights is None:
+            return count_codes(shard.codes, len(shard.labels))
+        counts = np.zeros(len(shard.labels) + 1, np.int64)
+        np.add.at(counts, shard.codes, shard.of_rows(shard.weights))
+        return counts[:-1]
+
+    def total(self, answers: Sequence[IntArray]) -> IntArray:
+        """Add them up."""
+        return np.asarray(np.sum(answers, axis=0))
+
+
+def in_order(answers: Sequence[list[Any]]) -> list[Any]:
+    """The answers to all questions, from those to every so many of them."""
+    found = [None] * sum(map(len, answers))
+    for first, some in enumerate(answers):
+        found[first :: len(answers)] = some
+    return found
 
 
 def most_targets(requests: Sequence[Request], table_bytes: int) -> int:

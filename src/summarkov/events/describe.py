@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from summarkov.events.prepare import START
 from summarkov.frames import Column, Sheet, Tabular
 from summarkov.typing import IntArray
 
@@ -442,21 +443,21 @@ def describe(
 
 
 def _only_start(labels: Sequence[str], starts: IntArray, n: int) -> str | None:
-    """The label that begins all of n sequences; none where there is but one sequence."""
-    found = np.flatnonzero(starts == n).tolist() if n > 1 else []
-    return labels[found[0]] if len(found) == 1 else None
+    """The label that begins all of n sequences; none where there is but one sequence, or it was added."""
+    found = [labels[at] for at in np.flatnonzero(starts == n).tolist()] if n > 1 else []
+    return found[0] if len(found) == 1 and found != [START] else None
 
 
 def always_first(label: str) -> str:
     """What to say of a label that begins every sequence.
 
     >>> always_first("register")
-    "every sequence begins with 'register': that it stands first is no influence; order_test (--order-test) \
-allows for that, and events.restrict leaves it out"
+    "every sequence begins with 'register': that it stands first is no influence; drop_first (--drop-first) \
+leaves it out"
     """
     return (
-        f"every sequence begins with {label[:40]!r}: that it stands first is no influence; order_test "
-        "(--order-test) allows for that, and events.restrict leaves it out"
+        f"every sequence begins with {label[:40]!r}: that it stands first is no influence; drop_first "
+        "(--drop-first) leaves it out"
     )
 
 

@@ -135,6 +135,11 @@ class Moments:
             raise DataError("events of one tick must have one time")
 
     @property
+    def is_plain(self) -> bool:
+        """Whether they say nothing: every event is a tick of its own, without a time."""
+        return self.times is None and not self.has_ticks
+
+    @property
     def has_ticks(self) -> bool:
         """Whether any events happened together, or none at some position."""
         return self.has_empty or not self.starts.all()

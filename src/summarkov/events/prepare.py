@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from summarkov.errors import DataError, SettingError, UnknownLabelError, nearest
-from summarkov.events.moments import Moments
+from summarkov.events.moments import Moments, positions_in
 from summarkov.events.vocabulary import (
     Label,
     Unknown,
@@ -128,11 +128,18 @@ def not_repeated(codes: CodeArray, offsets: IntArray) -> BoolArray:
 #: What only the library itself needs: completion leaves it out.
 MACHINERY = frozenset(
     (
+        "any_unknown",
+        "has_ticks",
+        "is_mapped",
         "moments",
+        "of_rows",
         "only",
         "only_rows",
         "refuse_unknown",
+        "rows",
         "sequence_keys",
+        "time_unit",
+        "with_end_rows",
         "with_moments",
         "with_origin",
         "with_rows",
@@ -145,15 +152,37 @@ class Relabelled(ABC):
 
     __slots__ = ()
 
-    codes: CodeArray
-    offsets: IntArray
     labels: tuple[str, ...]
-    moments: Moments | None
     tied_order: int
     _index: dict[str, int]
 
     def __dir__(self) -> list[str]:
         return sorted(set(super().__dir__()) - MACHINERY)
+
+    @property
+    @abstractmethod
+    def codes(self) -> CodeArray:
+        """The label of every event."""
+
+    @property
+    @abstractmethod
+    def offsets(self) -> IntArray:
+        """Where sequences begin, and the last ends."""
+
+    @property
+    @abstractmethod
+    def moments(self) -> Moments | None:
+        """When events happened."""
+
+    @property
+    @abstractmethod
+    def has_ticks(self) -> bool:
+        """Whether any events happened together, or none at some position."""
+
+    @property
+    @abstractmethod
+    def any_unknown(self) -> bool:
+        """Whether some events have no known label."""
 
     @property
     @abstractmethod
@@ -198,9 +227,9 @@ class Relabelled(ABC):
 
     def refuse_unknown(self) -> None:
         """Complain if there are events of no known label, as ``recode(unknown="ignore")`` makes them."""
-        if self.moments is not None and self.moments.has_ticks:
+        if self.has_ticks:
             return  # a tick may be empty
-        if len(self.codes) and self.codes.min() < 0:
+        if self.any_unknown:
             raise DataError(
                 "some events have a label outside the vocabulary (they were recoded with unknown='ignore'); "
                 "use the original events, or unknown='ignore' here too"
@@ -251,11 +280,22 @@ class Relabelled(ABC):
         [['a', 'b', 'a'], ['a']]
         """
         self.refuse_unknown()
-        if self.moments is not None and self.moments.has_ticks:
+        if self.has_ticks:
             raise DataError(
                 "repeats can be left out where events come one after the other, and some here happen together"
             )
         return self.only_rows(not_repeated(self.codes, self.offsets))
+
+    def drop_first(self) -> Self:
+        """Leave out the first event of every sequence, such as a registration with which all of them begin.
+
+        Events that happened together with it go, too.
+
+        >>> from summarkov import EventSequences
+        >>> EventSequences.from_lists([["register", "a", "b"], ["register"]]).drop_first().to_lists()
+        [['a', 'b'], []]
+        """
+        return self.only_rows(positions_in(self.offsets, self.moments) > 1)
 
     def only_rows(self, keep: BoolArray) -> Self:
         """The events that are kept; a tick of which none is goes."""

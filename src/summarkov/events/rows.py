@@ -1,21 +1,27 @@
-"""Events as rows: one row per event in a table, those that kernels count, and blocks of them."""
+"""Events as rows: one row per event in a table, and those that kernels count."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cached_property
 
 import numpy as np
 
-from summarkov.arrow import pa
 from summarkov.events.attributes import attribute_values
-from summarkov.events.moments import Moments, join_moments, time_column
+from summarkov.events.moments import Moments, time_column
 from summarkov.events.sequences import EventSequences
-from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown, refuse_unknown_labels, translation
+from summarkov.events.vocabulary import (
+    END,
+    UNKNOWN,
+    Unknown,
+    check_unknown,
+    refuse_unknown_labels,
+    translation,
+)
 from summarkov.frames import Column
 from summarkov.kernels import Index, Places
-from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: The columns of a table of events, beside those of attributes. Of tick and position there is one.
 NAMES = ("sequence", "tick", "position", "time", "event", "weight", "complete")
@@ -106,11 +112,41 @@ class Rows:
         moments = self.moments.with_ends(self.offsets, np.ones(n, bool))
         return replace(self, codes=codes, offsets=self.offsets + np.arange(n + 1), moments=moments)
 
+    def __getitem__(self, sequences: slice) -> Rows:
+        """Those of some sequences in a row."""
+        offsets = self.offsets[sequences.start : sequences.stop + 1]
+        some = slice(int(offsets[0]), int(offsets[-1]))
+        moments = None if self.moments is None else self.moments[some]
+        return replace(self, codes=self.codes[some], offsets=offsets - offsets[0], moments=moments)
+
+    def cut(self, most: int) -> Iterator[Rows]:
+        """Parts of whole sequences, with at most ``most`` rows unless one sequence alone has more; or one."""
+        for start, stop in cuts(self.offsets, most):
+            yield self[start:stop]
+
+    @property
+    def is_event(self) -> BoolArray:
+        """Which rows are events: neither attributes nor the ends of cases."""
+        others = self.attributes.copy()
+        if END in self.labels:
+            others[self.labels.index(END)] = True
+        return ~others[self.codes]
+
+    @cached_property
+    def complete(self) -> BoolArray:
+        """Which sequences have an end."""
+        found = np.diff(self.offsets) > 0
+        if END not in self.labels:
+            return np.zeros_like(found)
+        found[found] = self.codes[self.offsets[1:][found] - 1] == self.labels.index(END)
+        return found
+
     def index(self) -> Index:
         """All of them as the kernels take them."""
-        return Index(
-            self.codes, self.offsets, len(self.labels), places=places_of(self.moments, self.attributes)
-        )
+        places, moments = None, self.moments
+        if moments is not None:
+            places = Places(moments.starts, self.attributes, moments.times, moments.unit.size)
+        return Index(self.codes, self.offsets, len(self.labels), places)
 
 
 def recoded(events: EventSequences, labels: Sequence[str], unknown: Unknown) -> EventSequences:
@@ -127,150 +163,18 @@ def recoded(events: EventSequences, labels: Sequence[str], unknown: Unknown) -> 
     return more if len(known) == len(names) else more.with_attributes(given.only(known))
 
 
-def places_of(
-    moments: Moments | None, attributes: BoolArray, past_times: IntArray | None = None
-) -> Places | None:
-    """Where rows stand, as the kernels take it; None where every row is a position and has no time."""
-    if moments is None:
-        return None
-    return Places(moments.starts, attributes, moments.times, past_times, moments.unit.size)
+def cuts(offsets: IntArray, most: int) -> Iterator[tuple[int, int]]:
+    """Where to cut between sequences, so that parts have at most ``most`` rows; one part at least.
 
-
-@dataclass(frozen=True)
-class Block:
-    """Some events in a row.
-
-    ``offsets`` cut them into sequences; the first may be the continuation of one that began in an earlier
-    block, the last may go on in the next. ``begin`` is where the last begins, 0 if it began earlier.
-    ``names``, ``weights`` and ``keys``, the numbers that stand for names, have one value per sequence,
-    continuations included, if there are any. ``moments`` tells which rows stand together and when; a block
-    never cuts a tick. Rows may also be attributes of their sequence, which stand before its events: codes
-    tell which.
+    >>> list(cuts(np.array([0, 3, 6, 9]), 6))
+    [(0, 2), (2, 3)]
     """
-
-    codes: CodeArray
-    offsets: IntArray
-    begin: int
-    names: pa.Array | None = None
-    weights: IntArray | None = None
-    keys: HashArray | None = None
-    moments: Moments | None = None
-
-    @classmethod
-    def of(cls, codes: CodeArray, ends: IntArray) -> Block:
-        """A block from the places in it where sequences end."""
-        begin = int(ends[-1]) if len(ends) else 0
-        last = [len(codes)] if begin < len(codes) else []
-        return cls(codes, np.concatenate([[0], ends, last]).astype(np.int64), begin)
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the last sequence goes on in the next block."""
-        return self.begin < len(self.codes)
-
-    def with_events(
-        self,
-        codes: CodeArray,
-        ends: IntArray,
-        kept: BoolArray | None = None,
-        moments: Moments | None = None,
-    ) -> Block:
-        """Other events of the same sequences, or of all but the last; or of those that are ``kept``."""
-        block = Block.of(codes, ends)
-        n = len(block.offsets) - 1
-        names = self.names if self.names is None or kept is None else self.names.filter(kept)
-        weights = self.weights if self.weights is None or kept is None else self.weights[kept]
-        keys = self.keys if self.keys is None or kept is None else self.keys[kept]
-        return Block(
-            block.codes,
-            block.offsets,
-            block.begin,
-            None if names is None else names[:n],
-            None if weights is None else weights[:n],
-            None if keys is None else keys[:n],
-            moments,
-        )
-
-
-def with_keys(
-    blocks: Iterable[Block], keys: HashArray | None, weights: IntArray | None = None
-) -> Iterator[Block]:
-    """All blocks of some sequences with the keys of these, and other weights; as they are without any."""
-    done = 0  # sequences that ended in the blocks before
-    for block in blocks:
-        n = len(block.offsets) - 1
-        mine = slice(done, done + n)
-        yield replace(
-            block,
-            keys=block.keys if keys is None else np.asarray(keys[mine]),
-            weights=block.weights if weights is None else weights[mine],
-        )
-        done += n - block.goes_on
-
-
-def uncut(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Blocks of whole sequences: one that goes on is held until it ends."""
-    held: Block | None = None
-    for each in blocks:
-        block = each if held is None else _joined(held, each)
-        if not block.goes_on:
-            held = None
-            yield block
-            continue
-        ended = np.arange(len(block.offsets) - 1) < len(block.offsets) - 2
-        moments = block.moments
-        held = block.with_events(
-            block.codes[block.begin :],
-            np.empty(0, np.int64),
-            ~ended,
-            None if moments is None else moments[block.begin :],
-        )
-        if ended.any():
-            before = None if moments is None else moments[: block.begin]
-            yield block.with_events(block.codes[: block.begin], block.offsets[1:-1], ended, before)
-
-
-def _joined(held: Block, block: Block) -> Block:
-    """A sequence that went on, and the block that goes on with it."""
-    n = len(held.codes)
-    moments = join_moments([(n, held.moments), (len(block.codes), block.moments)])
-    ends = block.offsets[1 : len(block.offsets) - block.goes_on] + n
-    return block.with_events(np.concatenate([held.codes, block.codes]), ends, moments=moments)
-
-
-def cut_events(events: EventSequences | Rows, most: int, weights: IntArray | None = None) -> Iterator[Block]:
-    """Cut events anywhere into blocks of about equal size, at most ``most`` events each; at least one block.
-
-    Ticks are not cut, nor attributes from what they belong to: blocks may be larger by those. ``weights`` has
-    one weight per sequence.
-
-    >>> events = EventSequences.from_lists([["A", "A", "A"], [], ["A", "B"]])
-    >>> [block.offsets.tolist() for block in cut_events(events, 4)]
-    [[0, 2], [0, 1, 1, 3]]
-    """
-    n, ends, moments = len(events.codes), events.offsets[1:], events.moments
-    ends_at = np.linspace(0, n, max(1, -(-n // most)) + 1).astype(np.int64)
-    if moments is not None and len(ends_at) > 2:  # to the next tick, but not from attributes to the first
-        begins = np.flatnonzero(moments.starts)
-        at = np.searchsorted(begins, events.offsets[:-1])
-        may = np.append(moments.starts, True)
-        may[begins[at[at < len(begins)]]] = False
-        may[events.offsets] = True
-        begins = np.flatnonzero(may)
-        ends_at[1:-1] = begins[np.searchsorted(begins, ends_at[1:-1])]
-    cuts = np.unique(ends_at).tolist()
-    first = 0  # the sequence that has not ended yet
-    for start, stop in pairwise(cuts if n else [0, 0]):
-        last = int(np.searchsorted(ends, stop, side="right"))
-        block = Block.of(events.codes[start:stop], ends[first:last] - start)
-        if weights is not None or moments is not None:
-            block = replace(
-                block,
-                weights=None if weights is None else weights[first : last + block.goes_on],
-                moments=None if moments is None else moments[start:stop],
-            )
-        yield block
-        first = last
+    n, start = len(offsets) - 1, 0
+    while start < n or start == 0:
+        stop = int(offsets.searchsorted(offsets[start] + most, side="right")) - 1
+        stop = min(n, max(stop, start + 1))
+        yield start, stop
+        start = max(stop, 1)
 
 
 def cut_between_sequences(
@@ -282,13 +186,5 @@ def cut_between_sequences(
     >>> [part.n_events for part in cut_between_sequences(read_events([["A"] * 3] * 4), columns=2, cells=12)]
     [6, 6]
     """
-    most = max(1, cells // max(1, columns))
-    offsets = events.offsets
-    start = 0
-    if not len(events):
-        yield events
-    while start < len(events):
-        stop = int(offsets.searchsorted(offsets[start] + most, side="right")) - 1
-        stop = max(stop, start + 1)
+    for start, stop in cuts(events.offsets, max(1, cells // max(1, columns))):
         yield events[start:stop]
-        start = stop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from summarkov.errors import DataError
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Description, Origin, describe
 from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
-from summarkov.events.moments import Moments, as_lists, positions_in
+from summarkov.events.moments import Moments, TimeUnit, as_lists, positions_in
 from summarkov.events.prepare import Relabelled
 from summarkov.events.vocabulary import (
     END,
@@ -27,6 +27,19 @@ from summarkov.events.vocabulary import (
 from summarkov.frames import FrameLibrary, to_frame
 from summarkov.settings import seed_of
 from summarkov.typing import BoolArray, CodeArray, FloatArray, HashArray, IntArray
+
+if TYPE_CHECKING:
+    from summarkov.events.rows import Rows
+
+#: Rows on disk to look at at a time.
+_AT_ONCE = 1 << 20
+
+
+class Folder(Protocol):
+    """A folder that can be removed."""
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
 
 
 class EventSequences(Relabelled):
@@ -69,15 +82,12 @@ class EventSequences(Relabelled):
     """
 
     __slots__ = (
-        *("_ids", "_index", "attributes", "codes", "complete", "labels", "moments", "offsets", "origin"),
-        *("tied_order", "weights"),
+        *("_arrays", "_folder", "_ids", "_index", "_keys", "_rows", "attributes", "complete", "labels"),
+        *("origin", "tied_order", "weights"),
     )
 
-    codes: CodeArray
-    offsets: IntArray
     labels: tuple[str, ...]
     attributes: Attributes | None
-    moments: Moments | None
     weights: FloatArray | None
     complete: BoolArray
     tied_order: int
@@ -102,13 +112,14 @@ class EventSequences(Relabelled):
             codes, offsets, labels, ids, attributes, moments, weights, ends
         )
         set_ = object.__setattr__
-        set_(self, "codes", codes)
-        set_(self, "offsets", offsets)
+        set_(self, "_arrays", (codes, offsets, moments))
+        set_(self, "_rows", None)
+        set_(self, "_keys", None)
+        set_(self, "_folder", None)
         set_(self, "labels", labels)
         set_(self, "_ids", None if ids is None else tuple(ids))
         set_(self, "_index", {label: code for code, label in enumerate(labels)})
         set_(self, "attributes", attributes)
-        set_(self, "moments", moments)
         set_(self, "weights", weights)
         set_(self, "complete", complete)
         set_(self, "tied_order", tied_order)
@@ -121,7 +132,11 @@ class EventSequences(Relabelled):
         made = partial(EventSequences, moments=self.moments, tied_order=self.tied_order, **self._of_sequences)
         return made, (self.codes, self.offsets, self.labels, self._ids)
 
+    _arrays: tuple[CodeArray, IntArray, Moments | None] | None  # codes, offsets, moments; None: see _rows
+    _rows: Rows | None
+    _folder: Folder | None
     _ids: tuple[str, ...] | None
+    _keys: HashArray | None
     _index: dict[str, int]
 
     @property
@@ -159,10 +174,112 @@ class EventSequences(Relabelled):
         codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
         return cls(codes, offsets, vocabulary, ids, moments=moments, ends=ends)
 
+    # ------------------------------------------------------------------ rows, in memory or on disk
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Rows,
+        *,
+        attributes: Attributes | None = None,
+        ids: Sequence[str] | None = None,
+        keys: HashArray | None = None,
+        weights: FloatArray | None = None,
+        tied_order: int = 0,
+        origin: Origin | None = None,
+        folder: Folder | None = None,
+    ) -> EventSequences:
+        """Events from the rows that are counted, which are taken as they are, say as memory maps.
+
+        ``keys`` are numbers for the names of sequences, where these are not kept. ``folder`` holds the files
+        of memory maps and is removed by :meth:`close`.
+        """
+        labels = [x for x, held in zip(rows.labels, rows.attributes, strict=False) if x != END and not held]
+        found = cls([], np.zeros(len(rows.offsets), np.int64), labels)
+        set_ = object.__setattr__
+        for name, value in {
+            "_arrays": None,
+            "_rows": rows,
+            "_folder": folder,
+            "_ids": None if ids is None else tuple(ids),
+            "_keys": keys,
+            "attributes": attributes,
+            "weights": weights,
+            "complete": rows.complete,
+            "tied_order": tied_order,
+            "origin": origin,
+        }.items():
+            set_(found, name, value)
+        return found
+
+    @property
+    def rows(self) -> Rows:
+        """The events as they are counted, with ``END`` and attributes; made once."""
+        from summarkov.events.rows import Rows
+
+        if self._rows is None:
+            if self._arrays is None:
+                raise DataError("these events are closed and their temporary files are gone; scan them again")
+            object.__setattr__(self, "_rows", Rows.of(self.with_end_rows()))
+        assert self._rows is not None
+        return self._rows
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the events are on disk."""
+        return self._folder is not None
+
+    def close(self) -> None:
+        """Remove the temporary files of events that are on disk; nothing else can be done with them then."""
+        if self._folder is not None:
+            object.__setattr__(self, "_rows", None)
+            object.__setattr__(self, "_arrays", None)
+            self._folder.remove()
+
+    def __enter__(self) -> EventSequences:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def _events(self) -> tuple[CodeArray, IntArray, Moments | None]:
+        """Codes, offsets and moments of the events alone; those of rows on disk are read into memory."""
+        if self._arrays is None:
+            rows = self.rows
+            keep = rows.is_event
+            moments = None if rows.moments is None else rows.moments[keep]
+            if moments is not None and moments.is_plain:
+                moments = None
+            codes = translation(rows.labels, self.labels)[rows.codes[keep]]
+            offsets = np.append(0, np.cumsum(keep))[rows.offsets]
+            object.__setattr__(self, "_arrays", (codes, offsets, moments))
+        assert self._arrays is not None
+        return self._arrays
+
+    @property
+    def codes(self) -> CodeArray:
+        """The label of every event as an index into ``labels``; sequence after sequence."""
+        return self._events[0]
+
+    @property
+    def offsets(self) -> IntArray:
+        """Sequence ``s`` is ``codes[offsets[s]:offsets[s + 1]]``."""
+        return self._events[1]
+
+    @property
+    def moments(self) -> Moments | None:
+        """Which events happened together, and when."""
+        return self._events[2]
+
+    def _counted(self) -> Rows | None:
+        """The rows, where these are on disk and events are not in memory."""
+        return self.rows if self._arrays is None else None
+
     # ------------------------------------------------------------------ size and parts
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.complete)
 
     @property
     def n_sequences(self) -> int:
@@ -172,18 +289,46 @@ class EventSequences(Relabelled):
     @property
     def n_events(self) -> int:
         """N, the number of events in all sequences; an empty tick has none."""
+        rows = self._counted()
+        if rows is not None:
+            return int(self.label_counts.sum())
         empty = self.moments is not None and self.moments.has_empty
         return int(np.count_nonzero(self.codes >= 0)) if empty else len(self.codes)
 
     @property
     def n_rows(self) -> int:
         """The number of values that arrays of events have: one per event, and one per empty tick."""
-        return len(self.codes)
+        return int(self.lengths.sum())
+
+    @property
+    def has_ticks(self) -> bool:
+        """Whether any events happened together, or none at some position."""
+        rows = self._counted()
+        if rows is None or rows.moments is None:
+            return rows is None and self.moments is not None and self.moments.has_ticks
+        return rows.moments.has_empty or self.n_ticks < self.n_rows
+
+    @property
+    def any_unknown(self) -> bool:
+        """Whether some events have no known label."""
+        rows = self._counted()
+        codes = self.codes if rows is None else rows.codes
+        return bool(len(codes)) and int(codes.min()) < 0
+
+    @property
+    def time_unit(self) -> TimeUnit | None:
+        """What times are measured in; None where there are none."""
+        rows = self._counted()
+        moments = self.moments if rows is None else rows.moments
+        return None if moments is None or moments.times is None else moments.unit
 
     @property
     def n_ticks(self) -> int:
         """The number of positions: that of events, where no two happened together."""
-        return self.n_rows if self.moments is None else int(self.moments.starts.sum())
+        rows = self._counted()
+        if rows is not None and rows.moments is not None:
+            return int(np.count_nonzero(rows.moments.starts)) - int(self.complete.sum())
+        return self.n_rows if rows is not None or self.moments is None else int(self.moments.starts.sum())
 
     @property
     def times(self) -> IntArray | None:
@@ -205,19 +350,26 @@ class EventSequences(Relabelled):
 
         If two have the same name, they are the numbers of the sequences.
         """
-        if self._ids is None:
+        if self._keys is None and self._ids is None:
             return np.arange(len(self), dtype=np.uint64)
-        return distinct_keys(sequence_keys(self._ids))
+        return distinct_keys(sequence_keys(self._ids or ()) if self._keys is None else self._keys)
 
     @property
     def lengths(self) -> IntArray:
         """The number of events of every sequence."""
-        return np.diff(self.offsets)
+        rows = self._counted()
+        if rows is None:
+            return np.diff(self.offsets)
+        held = 0 if self.attributes is None else self.attributes.present.sum(axis=1)
+        return np.asarray(np.diff(rows.offsets) - self.complete - held)
 
     @property
     def label_counts(self) -> IntArray:
         """How often every label of the vocabulary occurs."""
-        return count_codes(self.codes, len(self.labels))
+        rows = self._counted()
+        if rows is None:
+            return count_codes(self.codes, len(self.labels))
+        return count_codes(rows.codes, len(rows.labels))[translation(self.labels, rows.labels)[:-1]]
 
     def __repr__(self) -> str:
         return f"EventSequences({len(self)} sequences, {self.n_events} events, {len(self.labels)} labels)"
@@ -246,18 +398,26 @@ class EventSequences(Relabelled):
         if chosen.ndim != 1:
             raise IndexError("sequences are chosen by one number, slice, or flat array")
         places, offsets = chosen_stretches(self.offsets, chosen)
-        ids = self.ids
-        return EventSequences(
+        all_ids = self.ids
+        ids = None if self._ids is None and self._keys is not None else [all_ids[s] for s in chosen]
+        found = EventSequences(
             self.codes[places],
             offsets,
             self.labels,
-            [ids[s] for s in chosen],
+            ids,
             attributes=None if self.attributes is None else self.attributes[chosen],
             moments=None if self.moments is None else self.moments[places],
             weights=None if self.weights is None else self.weights[chosen],
             ends=self.complete[chosen],
             origin=self.origin,
         )
+        return self._keyed(found, chosen)
+
+    def _keyed(self, others: EventSequences, which: IntArray | slice = slice(None)) -> EventSequences:
+        """Other events of the same sequences, or of some, with the keys of these."""
+        if self._keys is not None:
+            object.__setattr__(others, "_keys", np.asarray(self._keys)[which])
+        return others
 
     def with_origin(self, origin: Origin | None) -> EventSequences:
         """The same events, with another account of how they were read."""
@@ -291,8 +451,10 @@ class EventSequences(Relabelled):
         offsets = self.offsets + np.append(0, np.cumsum(self.complete))
         moments = None if self.moments is None else self.moments.with_ends(self.offsets, self.complete)
         about = {**self._of_sequences, "ends": "cut off"}
-        return EventSequences(
-            codes, offsets, labels, self._ids, moments=moments, tied_order=self.tied_order, **about
+        return self._keyed(
+            EventSequences(
+                codes, offsets, labels, self._ids, moments=moments, tied_order=self.tied_order, **about
+            )
         )
 
     def with_attributes(self, attributes: Attributes | None) -> EventSequences:
@@ -301,8 +463,10 @@ class EventSequences(Relabelled):
 
     def _about(self, **about: Any) -> EventSequences:
         about = {"moments": self.moments, **self._of_sequences, **about}
-        return EventSequences(
-            self.codes, self.offsets, self.labels, self._ids, tied_order=self.tied_order, **about
+        return self._keyed(
+            EventSequences(
+                self.codes, self.offsets, self.labels, self._ids, tied_order=self.tied_order, **about
+            )
         )
 
     def _with(
@@ -317,14 +481,16 @@ class EventSequences(Relabelled):
         """The same sequences, with other events."""
         if moments is not None:
             codes, offsets, moments = moments.of_rows(codes, offsets)
-        return EventSequences(
-            codes,
-            offsets,
-            labels,
-            self._ids,
-            moments=moments,
-            tied_order=tied_order,
-            **self._of_sequences,
+        return self._keyed(
+            EventSequences(
+                codes,
+                offsets,
+                labels,
+                self._ids,
+                moments=moments,
+                tied_order=tied_order,
+                **self._of_sequences,
+            )
         )
 
     def with_moments(self, moments: Moments | None) -> EventSequences:
@@ -391,7 +557,7 @@ class EventSequences(Relabelled):
         """Count sequences, events and labels, and say what is worth knowing before learning."""
         return describe(
             *(self.labels, self.label_counts, self.lengths, self.n_events, self.tied_order, self.origin),
-            n_ticks=self.n_ticks if self.moments is not None and self.moments.has_ticks else None,
+            n_ticks=self.n_ticks if self.has_ticks else None,
             attribute_counts={} if self.attributes is None else self.attributes.counts,
             n_complete=int(self.complete.sum()),
             starts=self._start_counts(),
@@ -399,6 +565,9 @@ class EventSequences(Relabelled):
 
     def _start_counts(self) -> IntArray:
         """How many sequences begin with each label; where events happened together, with each of them."""
+        if (rows := self._counted()) is not None:
+            parts = (EventSequences.of_rows(part) for part in rows.cut(_AT_ONCE))
+            return sum((part._start_counts() for part in parts), np.zeros(len(self.labels), np.int64))
         begins = self.offsets[:-1][self.lengths > 0]
         if self.moments is None:
             return count_codes(self.codes[begins], len(self.labels))

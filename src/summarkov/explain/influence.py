@@ -80,8 +80,8 @@ class Influence(Record):
         What the interval is from. "robust" allows for sequences that differ and events that come in bursts
         (``summarkov.confidence.robust_widening``); it is never narrower than "counts", which takes events
         for independent given their past, as the model does, and is given where the other cannot be had: where
-        the ratio is 0 or infinite, of fewer than two sequences or blocks, for outcomes, which have one
-        position in each sequence, after ``partial_fit``, and of files of earlier versions.
+        the ratio is 0 or infinite, for outcomes, which have one position in each sequence, and of files of
+        earlier versions.
         "resampled" is one that resampled data made wider (:meth:`InfluenceGraph.confidence`);
         "likelihood" is that of a :class:`JointSuMM`, whose ratio is an odds ratio.
     frequency : float or None
@@ -253,10 +253,10 @@ class Influence(Record):
     def shown_effect(self) -> str:
         """The effect; "unclear" where counts do not allow a verb.
 
-        That is where follow rates point another way than the ratio, where the two rates do and are all that
-        is shown, and where nothing is comparable.
+        That is where follow rates or the order test point another way than the ratio, where the two rates do
+        and are all that is shown, and where nothing is comparable.
         """
-        is_doubtful = self.directions_differ or (self.is_raw and self.is_reversed)
+        is_doubtful = self.directions_differ or self.is_turned or (self.is_raw and self.is_reversed)
         return "unclear" if self.not_comparable or is_doubtful else self.effect
 
     @property
@@ -352,15 +352,18 @@ def influence_of(
     counted: Following | None,
     margin: float | None = None,
     clusters: tuple[FloatArray, FloatArray] | None = None,
+    wider: float | None = None,
 ) -> Influence:
     """What a contrast says. ``others`` names the columns of its keys, if they stand for influencers.
 
     ``counted`` has how often the target follows. ``margin`` is that by which the influencer was selected,
     see :func:`summarkov.confidence.given_selected`. ``clusters`` are the sums of squares and numbers that
-    ``summarkov.confidence.robust_widening`` takes.
+    ``summarkov.confidence.robust_widening`` takes; or ``wider`` says how much wider than from counts its
+    interval is.
     """
     estimate = rate_ratio(found.strata)
-    wider = None if clusters is None else robust_widening(estimate, *clusters)
+    if clusters is not None:
+        wider = robust_widening(estimate, found.strata, *clusters)
     factor = 1.0 if wider is None else wider
     low, high = (float(limit) for limit in widened(estimate, np.asarray(factor)))
     more, less = directions(found.strata)

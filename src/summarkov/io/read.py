@@ -62,7 +62,7 @@ def read_events(
           labels separated by white space; an empty line is an empty sequence, and the line break at the end
           of the last line begins no other), SPMF text, or an XES log. All but Parquet may
           be packed by gzip or zstd, and in UTF-16 with a byte order mark instead of UTF-8;
-        - ``EventSequences``, returned as they are, or in the vocabulary ``labels``.
+        - ``EventSequences``, returned as they are, or in the vocabulary ``labels``; or a ``CountStore``.
     case, event, order
         The columns of a table that name the sequence, the event's label, and the event's place in its
         sequence. Where they are not given, these names are recognised, in capitals or not:
@@ -185,16 +185,18 @@ def read_events(
         from summarkov.io.jsonl_files import with_told_ends
 
         wanted = with_told_ends(local_name(source), wanted)
+    if hasattr(source, "to_events"):  # a store of events
+        source = source.to_events()
     events = _read(source, wanted, format)
     if not isinstance(source, EventSequences):
         named = local_name(source) if isinstance(source, str | os.PathLike) else TABLE
         warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, named)
     if wanted.cases is not None:
         events = events.with_attributes(attributes_from(wanted.cases, wanted, events.ids))
-    return events if wanted.ends is None else _with_ends(events, wanted.ends)
+    return events if wanted.ends is None else with_ends(events, wanted.ends)
 
 
-def _with_ends(events: EventSequences, asked: AskedEnds) -> EventSequences:
+def with_ends(events: EventSequences, asked: AskedEnds) -> EventSequences:
     """Events of which it is known which sequences are complete."""
     if not asked.differ:
         return events.with_ends("cut off" if asked.cut_off else "complete")

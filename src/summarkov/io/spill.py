@@ -16,7 +16,6 @@ import numpy.typing as npt
 from summarkov.arrow import pa
 from summarkov.errors import DataError, StoreError
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
-from summarkov.events.rows import Block
 from summarkov.io.ticks import Ties
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
@@ -30,6 +29,62 @@ _TOGETHER = np.int32(1 << 30)
 _AHEAD = 64
 #: Events to sort at a time.
 _SORTED = 1 << 18
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some events in a row.
+
+    ``offsets`` cut them into sequences; the first may be the continuation of one that began in an earlier
+    block, the last may go on in the next. ``begin`` is where the last begins, 0 if it began earlier.
+    ``names``, ``weights`` and ``keys``, the numbers that stand for names, have one value per sequence,
+    continuations included, if there are any. ``moments`` tells which rows stand together and when; a block
+    never cuts a tick. Rows may also be attributes of their sequence, which stand before its events: codes
+    tell which.
+    """
+
+    codes: CodeArray
+    offsets: IntArray
+    begin: int
+    names: pa.Array | None = None
+    weights: IntArray | None = None
+    keys: HashArray | None = None
+    moments: Moments | None = None
+
+    @classmethod
+    def of(cls, codes: CodeArray, ends: IntArray) -> Block:
+        """A block from the places in it where sequences end."""
+        begin = int(ends[-1]) if len(ends) else 0
+        last = [len(codes)] if begin < len(codes) else []
+        return cls(codes, np.concatenate([[0], ends, last]).astype(np.int64), begin)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the last sequence goes on in the next block."""
+        return self.begin < len(self.codes)
+
+    def with_events(
+        self,
+        codes: CodeArray,
+        ends: IntArray,
+        kept: BoolArray | None = None,
+        moments: Moments | None = None,
+    ) -> Block:
+        """Other events of the same sequences, or of all but the last; or of those that are ``kept``."""
+        block = Block.of(codes, ends)
+        n = len(block.offsets) - 1
+        names = self.names if self.names is None or kept is None else self.names.filter(kept)
+        weights = self.weights if self.weights is None or kept is None else self.weights[kept]
+        keys = self.keys if self.keys is None or kept is None else self.keys[kept]
+        return Block(
+            block.codes,
+            block.offsets,
+            block.begin,
+            None if names is None else names[:n],
+            None if weights is None else weights[:n],
+            None if keys is None else keys[:n],
+            moments,
+        )
 
 
 @dataclass(frozen=True)
@@ -90,7 +145,7 @@ class Spill:
             names = _Names(files["names"], files["name_ends"]) if self.has_names else None
             ends, start, ended = np.empty(0, np.int64), 0, 0
             while start < self.n_events or start == 0:
-                codes, moments = self._events(files, n_events)
+                codes, moments = self.events(files, n_events)
                 stop = start + len(codes)
                 while not len(ends) or ends[-1] <= stop:
                     more = np.fromfile(files["ends"], np.int64, AT_ONCE)
@@ -112,7 +167,7 @@ class Spill:
                 if not len(codes):
                     break
 
-    def _events(self, files: Mapping[str, IO[bytes]], n_events: int) -> tuple[CodeArray, Moments | None]:
+    def events(self, files: Mapping[str, IO[bytes]], n_events: int) -> tuple[CodeArray, Moments | None]:
         """The next events, and when they happened."""
         found = np.fromfile(files["codes"], np.int32, n_events)
         if not self.has_ticks and "times" not in files:

@@ -17,9 +17,8 @@ class PresenceAsked(NamedTuple):
     """Targets with their influencers; those of target t are ``starts[t]`` to before ``starts[t + 1]``.
 
     Its outcomes are the labels ``labels_starts[t]`` to before ``labels_starts[t + 1]`` of ``labels``, and
-    last the residual one, which is that of all other events.
-    ``ends`` has the last position, from 1 on, of each stratum of positions but the last. ``in_time`` says
-    which look-backs are times, ``delay_in_time`` whether the delay is one.
+    last the residual one, which is that of all other events. ``in_time`` says which look-backs are times,
+    ``delay_in_time`` whether the delay is one.
     """
 
     influencers: CodeArray
@@ -27,7 +26,6 @@ class PresenceAsked(NamedTuple):
     starts: IntArray
     labels: CodeArray
     labels_starts: IntArray
-    ends: IntArray
     delay: int
     in_time: BoolArray
     delay_in_time: bool = False
@@ -147,7 +145,7 @@ def presence_rows(index: Index, asked: PresenceAsked) -> Iterator[IntArray]:
 def _is_present(index: Index, asked: PresenceAsked, z: int, lookback: int, in_time: bool) -> IntArray:
     """For each row, 1 if a label is in its window, else 0."""
     of_z = np.flatnonzero(index.occurrences.code == z)
-    first = np.maximum(index.first_rows(Span(asked.delay, asked.delay_in_time))[of_z], 0)
+    first = index.first_rows(Span(asked.delay, asked.delay_in_time))[of_z]
     last = index.last_rows(Span(lookback, in_time))[of_z]
     there = last >= first
     changes = np.zeros(len(index.codes) + 1, np.int64)

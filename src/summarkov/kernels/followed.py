@@ -52,7 +52,6 @@ class WholeSequences:
     """The positions of whole sequences, numbered through all of them; the last may be an end and no event."""
 
     def __init__(self, index: Index, complete: BoolArray) -> None:
-        assert not len(index.past_codes)
         self.index, self.complete = index, complete
         placed = not index.in_rows
         #: The position of each row, where rows are none themselves.

@@ -127,13 +127,12 @@ def in_units(sizes: IntArray, unit: int) -> IntArray:
 
 
 def clock_of(index: Index, in_time: bool) -> IntArray:
-    """What distances are measured by, the past first: times, or the numbers of ticks."""
+    """What distances are measured by: times, or the numbers of ticks."""
     if not in_time:
-        return np.append(index.past_positions, index.ticks.of)
+        return index.ticks.of
     assert index.places is not None
     assert index.places.times is not None
-    past = index.places.past_times
-    return index.places.times if past is None else np.append(past, index.places.times)
+    return index.places.times
 
 
 class _Past:
@@ -145,21 +144,17 @@ class _Past:
         ends = np.searchsorted(seen.code[order], np.arange(index.n_labels + 1))
         self._positions = np.split(seen.position[order], ends)[1:-1]  # of each label
         sequence = np.searchsorted(index.offsets, np.arange(len(index.codes)), side="right") - 1
-        begin = index.offsets.copy()
-        begin[0] = seen.position.min(initial=0)
-        self._begin = begin[sequence]  # the past reaches back to there
-        rows, n = np.arange(len(index.codes)), len(index.past_codes)
-        self._tick, self._first, self._clock, self._n_past = rows, rows, None, n
-        self._start = self._begin
+        rows = np.arange(len(index.codes))
+        self._tick, self._first, self._clock = rows, rows, None
+        self._start = self._begin = index.offsets[sequence]
         self._attributes = np.zeros(index.n_labels, bool)
         if index.places is not None:
             ticks = index.ticks
             self._tick = ticks.of
             self._first = ticks.first_rows(ticks.of, ticks.sequence)
             self._start = ticks.bounds[:-1][ticks.sequence]
-            self._start[ticks.sequence == 0] = index.past_positions.min(initial=0)
             self._clock = clock = clock_of(index, in_time)
-            self._now = clock[n:] if not in_time or index.places.asked is None else index.places.asked
+            self._now = clock if not in_time or index.places.asked is None else index.places.asked
             self._attributes = index.places.attributes[:-1]
 
     def last(self, rows: IntArray, label: int, count: int = 1) -> IntArray:
@@ -177,11 +172,11 @@ class _Past:
         if self._clock is None:
             return np.asarray(rows - last)
         there = last > ABSENT
-        since = self._now[rows] - self._clock[self._n_past + np.where(there, last, 0)]
+        since = self._now[rows] - self._clock[np.where(there, last, 0)]
         return np.where(there, 0 if self._attributes[label] else since, -2 * (ABSENT // 2))
 
     def since_start(self, rows: IntArray) -> IntArray:
-        """How many positions precede: exact up to what the past remembers, and never too many."""
+        """How many positions precede."""
         return np.asarray(self._tick[rows] - self._start[rows])
 
     def leaves(self, tree: IntArray, rows: IntArray) -> Iterator[tuple[int, IntArray]]:

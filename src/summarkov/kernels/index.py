@@ -8,7 +8,7 @@ rows have.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -33,15 +33,14 @@ class Places:
     ``starts`` tells of every row whether it begins a tick; one that does not stands together with the row
     before it. ``attributes`` tells of every code (the last entry is for no known label) whether it is that of
     an attribute: such rows come first in their sequence, have no position and are in every window. ``times``
-    has the time of every row, which never decreases within a sequence, ``past_times`` those of the past. A
-    step of 1 in them is worth ``unit`` of those in which spans are given. ``asked`` has the time from which
-    each row looks back, where that is not its own.
+    has the time of every row, which never decreases within a sequence. A step of 1 in them is worth ``unit``
+    of those in which spans are given. ``asked`` has the time from which each row looks back, where that is
+    not its own.
     """
 
     starts: BoolArray
     attributes: BoolArray
     times: IntArray | None = None
-    past_times: IntArray | None = None
     unit: int = 1
     asked: IntArray | None = None
 
@@ -114,21 +113,14 @@ class Ticks:
 
 @dataclass(frozen=True)
 class Index:
-    """Sequences, and the past of the first of them where it was cut.
+    """Whole sequences: ``codes`` are flat (-1 for an event of no known label), ``offsets`` cut them apart.
 
-    ``codes`` are flat (-1 for an event of no known label), ``offsets`` cut them into sequences. The past is
-    looked back at and never counted: positions before the cut (-1 is the event just before it) and codes of
-    the earlier events that can still matter, in order.
-
-    Every row is a position of its own, unless there are ``places``. Then positions before the cut are those
-    of ticks, and rows of the past are numbered -1, -2, ... from the cut on.
+    Every row is a position of its own, unless there are ``places``.
     """
 
     codes: CodeArray
     offsets: IntArray
     n_labels: int
-    past_positions: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
-    past_codes: CodeArray = field(default_factory=lambda: np.empty(0, np.int32))
     places: Places | None = None
 
     @cached_property
@@ -154,10 +146,8 @@ class Index:
 
     @cached_property
     def in_rows(self) -> bool:
-        """Whether every row, of the past too, is a position of its own: places matter to times only."""
-        return self.places is None or bool(
-            self.ticks.begins.all() and np.diff(self.past_positions).all() and not self._past_attribute.any()
-        )
+        """Whether every row is a position of its own: places matter to times only."""
+        return self.places is None or bool(self.ticks.begins.all())
 
     @property
     def begins(self) -> BoolArray | slice:
@@ -165,16 +155,15 @@ class Index:
         return slice(None) if self.places is None else self.ticks.begins
 
     def ends(self, span: Span) -> CodeArray:
-        """For each row, the past first, the last row that is at most a span after it."""
+        """For each row the last row that is at most a span after it."""
         return self.keep(("ends", span), lambda: (self._beyond(span) - 1).astype(np.int32))
 
     def firsts(self, delay: Span) -> CodeArray:
-        """For each row, the past first, the first row that is more than a delay after it."""
+        """For each row the first row that is more than a delay after it."""
 
         def make() -> CodeArray:
-            found, ticks, n = self._beyond(delay), self.ticks, len(self.past_codes)
-            found[n:][ticks.attribute] = ticks.first_rows(ticks.of, ticks.sequence)[ticks.attribute]
-            found[:n][self._past_attribute] = 0
+            found, ticks = self._beyond(delay), self.ticks
+            found[ticks.attribute] = ticks.first_rows(ticks.of, ticks.sequence)[ticks.attribute]
             return found.astype(np.int32)
 
         return self.keep(("firsts", delay), make)
@@ -191,33 +180,21 @@ class Index:
             return np.minimum(self.occurrences.position + lookback.size, self.occurrences.stop - 1)
         return self.ends(lookback).astype(np.int64)
 
-    @property
-    def _past_attribute(self) -> BoolArray:
-        assert self.places is not None
-        return self.places.attributes[self.past_codes]
-
     def _beyond(self, span: Span) -> IntArray:
-        """For each row, the past first, the row of the first tick that is further than a span after it."""
+        """For each row, the row of the first tick that is further than a span after it."""
         assert self.places is not None
-        ticks, n = self.ticks, len(self.past_codes)
+        ticks = self.ticks
         tick = ticks.beyond(ticks.of, self.places.times, ticks.sequence, span)
-        found = np.append(np.zeros(n, np.int64), ticks.first_rows(tick, ticks.sequence))
-        found[n:][ticks.attribute] = self.offsets[ticks.sequence + 1][ticks.attribute]
-        if n:  # the past is that of the first sequence
-            first = np.zeros(n, np.int64)
-            tick = ticks.beyond(self.past_positions, self.places.past_times, first, span)
-            rows = ticks.first_rows(tick, first)
-            rows[tick == ticks.bounds[0]] = 0  # attributes may stand before the first tick
-            rows[self._past_attribute] = self.offsets[1]
-            found[:n] = rows
+        found = ticks.first_rows(tick, ticks.sequence)
+        found[ticks.attribute] = self.offsets[ticks.sequence + 1][ticks.attribute]
         return found
 
 
 @dataclass(frozen=True)
 class Occurrences:
-    """The past, then the shard, in order of position."""
+    """The events of a shard, in order of position."""
 
-    position: IntArray  # the row; negative for the past
+    position: IntArray  # the row
     code: CodeArray
     previous: IntArray  # which is the label's previous occurrence in the sequence, or -1
     following: IntArray  # which is its next one, or -1
@@ -225,13 +202,8 @@ class Occurrences:
 
     @classmethod
     def of(cls, index: Index) -> Occurrences:
-        past = index.past_positions if index.places is None else np.arange(-len(index.past_codes), 0)
-        position = np.concatenate([past, np.arange(len(index.codes))])
-        code = np.concatenate([index.past_codes, index.codes])
-        lengths = np.diff(index.offsets)
-        sequence = np.concatenate(
-            [np.zeros(len(index.past_codes), np.int64), np.repeat(np.arange(len(lengths)), lengths)]
-        )
+        position, code, lengths = np.arange(len(index.codes)), index.codes, np.diff(index.offsets)
+        sequence = np.repeat(np.arange(len(lengths)), lengths)
         previous, following = np.full(len(code), -1), np.full(len(code), -1)
         order = np.argsort(code, kind="stable")
         before, after = order[:-1], order[1:]
@@ -320,7 +292,6 @@ class Stretches:
         else:
             following = self.seen.following[which]
             end = np.where(following < 0, end, np.minimum(end, self.first[following] - 1))
-        begin = np.maximum(begin, 0)  # the past is not counted
         length = np.maximum(end - begin + 1, 0)
         sums = np.arange(_PAIRS_AT_ONCE, length.sum() + 1, _PAIRS_AT_ONCE)
         cuts = np.searchsorted(np.cumsum(length), sums, side="right")

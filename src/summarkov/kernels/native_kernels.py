@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from summarkov.errors import TooLargeError
 from summarkov.kernels import _native, history_tests
 from summarkov.kernels.boosted import Grower, Grown, LevelArray
 from summarkov.kernels.clusters import ClusterSums, ClusterValues, PresenceAsked, block_starts
@@ -20,8 +21,8 @@ from summarkov.kernels.index import MOST_CELLS, UNLIMITED, Index, Span, Window
 from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
-#: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
-_FAR = -(2**30)
+#: Positions are 32 bits wide in C++.
+_MOST_ROWS = 2**31 - 1
 
 # These take and give what their twins do.
 add_rows = _native.add_rows  # :func:`summarkov.kernels.numpy_kernels.add_rows`
@@ -30,7 +31,7 @@ said_by_trees = _native.said_by_trees  # :func:`summarkov.kernels.boosted.said_b
 
 def window_states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray]:
     """See :func:`summarkov.kernels.numpy_kernels.window_states`."""
-    return _native.states(_shard(index, _is_placed(index, window)), influencers, *_seen(index, window))
+    return _native.states(_shard(index), influencers, *_seen(index, window))
 
 
 def count_candidates(
@@ -45,7 +46,7 @@ def count_candidates(
 ) -> tuple[CodeArray, IntArray, IntArray]:
     """See :func:`summarkov.kernels.numpy_kernels.count_candidates`."""
     return _native.count(
-        _shard(index, _is_placed(index, window)),
+        _shard(index),
         weights,
         influencers,
         -1 if given is None else given,
@@ -70,7 +71,7 @@ def count_tests(
     """See :func:`summarkov.kernels.history_tests.count_tests`."""
     shapes = recency.shapes(int(slots.max(initial=-1)) + 1, n_outcomes)
     return _native.tests(
-        _shard(index, _clock(index, recency.in_time) is not None),
+        _shard(index),
         _clock(index, recency.in_time),
         weights,
         tree,
@@ -91,7 +92,7 @@ def tree_leaves(index: Index, tree: IntArray, in_time: bool = False) -> IntArray
     if in_time and index.places is not None and index.places.asked is not None:
         return history_tests.tree_leaves(index, tree, in_time)
     return _native.leaves(
-        _shard(index, _clock(index, in_time) is not None),
+        _shard(index),
         _clock(index, in_time),
         tree,
         max(1, int(tree[:, 3].max())),
@@ -111,7 +112,7 @@ def count_followed(
             within.append(spans.index(size // whole.unit) if in_time else -1)
         rows.append((pair.z, pair.x, pair.delay.size, pair.lookback.size, pair.over(whole.unit), *within))
     return _native.followed(
-        _shard(index, not index.in_rows),
+        _shard(index),
         weights,
         np.array(rows, np.int64).reshape(-1, 7),
         None if whole.of is None else whole.of.astype(np.int32),
@@ -132,7 +133,7 @@ def cluster_presence(
         if one.block is not None:
             blocks.setdefault(one.block, []).append(t)
     found = _native.clusters(
-        _presence(index, 0, weights, asked),
+        _presence(index, weights, asked),
         [one.present.astype(np.int64) @ (1 << np.arange(one.present.shape[1])[::-1]) for one in values],
         [np.ascontiguousarray(one.base) for one in values],
         [np.ascontiguousarray(one.hit) for one in values],
@@ -145,27 +146,22 @@ def cluster_presence(
     ]
 
 
-def _presence(index: Index, begun: int, weights: IntArray | None, asked: PresenceAsked) -> Any:
+def _presence(index: Index, weights: IntArray | None, asked: PresenceAsked) -> Any:
     """Events and what is asked about them, as scans for presence take them."""
     lookbacks, reach_of = np.unique(
         np.stack([asked.lookbacks, asked.in_time.astype(np.int64)]), axis=1, return_inverse=True
     )
     nothing = np.empty(0, np.int32)
     placed: tuple[Any, ...] = nothing, nothing, [], np.empty(0, bool)
-    past = index.past_positions
     if not index.in_rows or asked.delay_in_time or asked.in_time.any():
         assert index.places is not None
         spans = [Span(size, bool(in_time)) for size, in_time in lookbacks.T.tolist()]
         firsts = _firsts(index, Span(asked.delay, asked.delay_in_time))
         placed = firsts, _before(index), [_ends(index, span) for span in spans], index.places.attributes
-        past = np.arange(-len(past), 0)
     return _native.Presence(
         index.codes,
         index.offsets,
-        past,
-        index.past_codes,
         index.n_labels,
-        begun,
         weights,
         asked.influencers,
         np.ascontiguousarray(lookbacks[0]),
@@ -173,7 +169,6 @@ def _presence(index: Index, begun: int, weights: IntArray | None, asked: Presenc
         asked.starts,
         asked.labels,
         asked.labels_starts,
-        asked.ends,
         asked.delay,
         *placed,
     )
@@ -190,18 +185,14 @@ def tree_grower(levels: LevelArray) -> Grower:
     return lambda allowed, rows, values, how: Grown(*grower.grow(allowed, rows, values, *how))
 
 
-def _shard(index: Index, placed: bool) -> Any:
-    """The shard with the positions of every label, made once; ``placed``: the past by rows."""
-
-    def make() -> Any:
-        past = index.past_positions
-        far = past < _FAR  # only their order matters
-        past = np.where(far, _FAR - np.cumsum(far[::-1])[::-1], past)
-        if placed:
-            past = np.arange(-len(past), 0)
-        return _native.Index(index.codes, index.offsets, past, index.past_codes, index.n_labels)
-
-    return index.keep(("native", placed), make)
+def _shard(index: Index) -> Any:
+    """The shard with the positions of every label, made once."""
+    if len(index.codes) > _MOST_ROWS:
+        raise TooLargeError(
+            f"one sequence has {len(index.codes):,} rows, and at most {_MOST_ROWS:,} can be counted; cut it "
+            "into sessions, or into the parts that belong together"
+        )
+    return index.keep("native", lambda: _native.Index(index.codes, index.offsets, index.n_labels))
 
 
 def _seen(index: Index, window: Window) -> tuple[int, IntArray, int, int, Any]:
@@ -242,9 +233,9 @@ def _farthest(index: Index, spans: tuple[Span, ...]) -> tuple[CodeArray, float]:
 
     def make() -> tuple[CodeArray, float]:
         n = len(index.codes)
-        ends = [_ends(index, span) for span in spans] or [np.full(len(index.past_codes) + n, -1, np.int32)]
+        ends = [_ends(index, span) for span in spans] or [np.full(n, -1, np.int32)]
         most = reduce(np.maximum, ends)
-        ahead = int(most[len(most) - n :].sum(dtype=np.int64)) - n * (n - 1) // 2
+        ahead = int(most.sum(dtype=np.int64)) - n * (n - 1) // 2
         return most, ahead / n if n else 0.0
 
     return index.keep(("farthest", spans), make)
@@ -267,10 +258,9 @@ def _firsts(index: Index, delay: Span) -> CodeArray:
 
 
 def _is_simple(index: Index) -> bool:
-    """Whether all rows are events of sequences that were not cut, and look back from their own times."""
+    """Whether all rows are events that look back from their own times."""
     assert index.places is not None
-    whole = not len(index.past_codes) and not index.ticks.attribute.any()
-    return whole and index.places.asked is None
+    return index.places.asked is None and not index.ticks.attribute.any()
 
 
 def _last_within(index: Index, span: Span) -> CodeArray:
@@ -301,7 +291,7 @@ def _totals(index: Index, weights: IntArray | None, window: Window) -> IntArray:
     name = ("totals", window.name)
     found = index.kept.get(name)
     if found is None or found[0] is not weights:
-        shard = _shard(index, _is_placed(index, window))
+        shard = _shard(index)
         found = index.kept[name] = weights, _native.totals(shard, weights, *_seen(index, window))
     totals: IntArray = found[1]
     return totals

@@ -66,16 +66,11 @@ def chain_states(index: Index, order: int) -> tuple[IntArray, CodeArray]:
     n, unknown = len(index.codes), index.n_labels + 1
     ids, keys = np.zeros(n, np.int64), np.zeros((min(n, 1), 0), np.int32)
     lag = np.arange(n) - np.repeat(index.offsets[:-1], np.diff(index.offsets))
-    first = int(index.offsets[1]) if len(index.offsets) > 1 else 0
     for back in range(1, order + 1):
         context = np.zeros(n, np.int64)
         inside = np.flatnonzero(lag >= back)
         context[inside] = index.codes[inside - back] + np.int64(1)
-        at = index.past_positions + back
-        near = (at >= 0) & (at < first)
-        context[at[near]] = index.past_codes[near] + np.int64(1)
-        here = np.concatenate([inside, at[near]])
-        context[here] = np.where(context[here] == 0, unknown, context[here])
+        context[inside] = np.where(context[inside] == 0, unknown, context[inside])
         values, level = np.unique(context, return_inverse=True)
         ids, parents = _refine(ids, keys, level, len(values))
         keys = np.column_stack([parents[:, :-1], values[parents[:, -1]].astype(np.int32)])

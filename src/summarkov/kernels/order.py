@@ -1,7 +1,7 @@
 """What an edge is compared with: the same sequences, its influencer's events moved against all the others.
 
 Events of the influencer Z and all others are two processes if Z has no influence. So the order of the
-others is kept, and turned against Z's by a random number of steps inside of each block: every other event
+others is kept, and rotated against Z's by a random number of steps inside each block: every other event
 takes what is in its own past along, and meets Z where it comes to stand. Where the target is Z itself, or
 stays in place, Z's events are scattered over their block instead.
 """
@@ -17,9 +17,11 @@ from summarkov.kernels.index import UNLIMITED
 from summarkov.kernels.resampling import _random_numbers
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
-#: Counts of an edge: the keys of its strata, ``counts[stratum, 1 + 3 * replicates]`` (positions; then of each
-#: replicate the positions and the hits with the influencer in the window, and all hits), the number of events
-#: of the influencer, and of those that are in sequences of one block.
+#: Counts of an edge: the keys of its strata (how far from the start they are; whether what stands there is in
+#: its window or not, just as the last label of the strata is; and which labels of the strata are),
+#: ``counts[stratum, 1 + 3 * replicates]`` (positions; then of each replicate the positions and the hits with
+#: the influencer in the window, and all hits), the number of events of the influencer, and of those that are
+#: in sequences of one block.
 OrderCounts = tuple[IntArray, IntArray, int, int]
 
 
@@ -82,7 +84,11 @@ def _counted(events: OrderEvents, edges: OrderEdges, row: Sequence[int], replica
         for sequence in events.held_by[events.held == label].tolist():
             there[elements.starts[sequence] : elements.starts[sequence + 1]] = True
         pattern |= there.astype(np.int64) << bit
-    key = (events.stratum[elements.tick] << (last - first)) | pattern
+    alike = np.ones(elements.n, bool)
+    if last > first and not fixed and not events.together:  # one label each
+        reach = edges.reaches[last - 1].tolist()
+        alike = elements.known(events.codes, reach[0], bool(reach[1])) == (pattern >> (last - first - 1) > 0)
+    key = ((2 * events.stratum[elements.tick] + alike) << (last - first)) | pattern
     weight = np.ones(elements.n, np.int64) if events.weights is None else events.weights[elements.sequence]
     made: _Rotated | _Scattered
     if fixed:
@@ -125,6 +131,15 @@ class _Elements:
         found[self.of[rows[self.shown]]] = True
         return found
 
+    def known(self, codes: CodeArray, lookback: int, in_time: bool) -> BoolArray:
+        """Which of them have their own label in their window."""
+        found, mine = np.zeros(self.n, bool), np.empty(self.n, np.int32)
+        mine[self.of] = codes[self.shown]
+        for code in np.unique(mine):
+            some = np.flatnonzero(mine == code)
+            found[some] = self.in_window(some, lookback, in_time)[some]
+        return found
+
     def in_window(self, some: IntArray, lookback: int, in_time: bool) -> BoolArray:
         """Which of them have one of some in their window."""
         begin, end = self._beyond(some, *self.delay), self._beyond(some, lookback, in_time)
@@ -156,7 +171,7 @@ def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
 
 
 class _Rotated:
-    """The others turn inside of blocks.
+    """The others rotate inside blocks.
 
     Those count that differ from the one before (unless events happen together), and come neither after the
     target nor after what is left out.
@@ -211,7 +226,7 @@ class _Rotated:
 
 
 class _Scattered:
-    """Events of the influencer are scattered inside of blocks, over all places of events that do not stay."""
+    """Events of the influencer are scattered inside blocks, over all places of events that do not stay."""
 
     def __init__(
         self,

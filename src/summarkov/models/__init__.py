@@ -14,7 +14,6 @@ from summarkov.models.label_sets import LabelSet, LabelSets
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import Follower, GraphFollower, Reached
 from summarkov.models.outcome import OutcomeModel
-from summarkov.models.predictions import predict_frame
 from summarkov.models.predictor import OTHER, Predictions
 from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
 from summarkov.models.transformers import CollapseRepeats, MapLabels, PoolRare, ReadEvents

@@ -198,7 +198,7 @@ def _edge(
     data = Strata(*(numbers[-1] for numbers in vars(strata[0]).values()))
     drawn = np.concatenate([part.ratio()[:-1] for part in strata])
     found = rate_ratio(data, float(level))
-    wider = max(float(widening(rate_ratio(data), drawn)), _robust(fitted, z, x, found, float(level)))
+    wider = max(float(widening(rate_ratio(data), drawn)), _robust(fitted, (z, x), found, data, float(level)))
     low, high = (float(limit) for limit in widened(found, np.asarray(wider)))
     more, less = directions(data)
     effect = effect_of(low, high, is_mixed=bool(more.any() and less.any()))
@@ -210,12 +210,13 @@ def _edge(
     return replace(sure, corrected_ratio=ratio, corrected_low=least, corrected_high=most)
 
 
-def _robust(fitted: Fitted, z: int, x: int, found: RateRatio, level: float) -> float:
+def _robust(fitted: Fitted, edge: tuple[int, int], found: RateRatio, data: Strata, level: float) -> float:
     """How many times wider than from counts the interval of an edge is without resampling; 1 if not known."""
+    z, x = edge
     if fitted.clusters is None or z not in fitted.influencers:
         return 1.0
     clusters = fitted.clusters.edge(fitted.influencers.index(z), fitted.target.codes.index(x))
-    return robust_widening(found, *clusters, level) or 1.0
+    return robust_widening(found, data, *clusters, level) or 1.0
 
 
 def edge_confidence(
@@ -270,7 +271,7 @@ class Resampled:
             Another name for ``seed``; give one of them.
         blocks : int or names, optional
             What to draw instead of sequences, for events that hang together: names of groups, one per
-            sequence; or blocks inside of sequences, as a number of events in a row or as one name per event
+            sequence; or blocks inside sequences, as a number of events in a row or as one name per event
             (such as the document it is from). The past of an event is what it was, whatever else is drawn. A
             single sequence is cut into blocks of N^(1/3) events unless told otherwise.
         level : float

@@ -122,7 +122,7 @@ class MarkovChain(SummaryModel):
     @property
     def influencers_(self) -> tuple[str, ...]:
         """All labels: a chain looks at whatever came just before."""
-        return self.labels_ if self.fitted.summary.memory().recent else ()
+        return self.labels_ if self.fitted.summary.horizon else ()
 
 
 @dataclass(eq=False, repr=False)

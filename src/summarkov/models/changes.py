@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.confidence import RateRatio, rate_ratio, widening
+from summarkov.confidence import RateRatio, rate_ratio, robust_widening, widened, widening
 from summarkov.confidence.adjusted import compared_ratios, limits_of_ratios
 from summarkov.engines import (
     Bootstrap,
@@ -20,13 +20,17 @@ from summarkov.engines import (
     StateCounts,
     StatesRequest,
 )
+from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions
 from summarkov.engines.work import CountWork
 from summarkov.errors import SettingError
+from summarkov.events import EventSequences
 from summarkov.explain import Contrast, EdgeDifference, Influence, contrasts_in_table, influence_of
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
+from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.settings import check_level
 from summarkov.summaries import BinarySummary, Summary
+from summarkov.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,9 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
 
     For each edge the parts are cut in two, an earlier and a later stretch, at every place in turn, and the
     factors of both (see :class:`Influence`), other influencers equal, are compared by the difference of their
-    logarithms. The place where they differ most surely is told, with a p-value that allows for all places and
-    all edges (Bonferroni). Counts of parts are those of the store, so little is counted anew.
+    logarithms. The place where they differ most surely is shown, with a p-value that allows for all places
+    and all edges (Bonferroni). The intervals are as much wider than from counts as those of the graph are,
+    because sequences differ.
 
     Parameters
     ----------
@@ -121,17 +126,22 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
         An edge has changed if its p-value is at most this.
     """
     check_level("level", level)
-    if len(store.names) < 2:
+    names = store.names
+    if len(names) < 2:
         raise SettingError("a store of at least two parts is needed to tell what changed between them")
     models = [model for model in graph.models_.values() if model.influencers_]
     if not all(model.fitted.summary.by_level for model in models):
         raise SettingError("the edges of these models have no factors; use a BSuMM, OSuMM or CSuMM")
     work = CountWork(tuple(model.fitted.request for model in models))
-    by_part = [store.run_on(name, work) for name in store.names]
+    parts = [store.to_events([name]) for name in names]
+    fractions = any(part.weights is not None and n_fractions(part.weights) for part in parts)
+    scale = FIXED_POINT if fractions else 1
+    by_part = [_of_part(part, scale).recode(graph.labels_).run(work) for part in parts]
     found: dict[tuple[str, str], list[_Place]] = defaultdict(list)
     for at, model in enumerate(models):
         tables = [table for counts in by_part if isinstance(table := counts[at], StateCounts)]
-        for column, outcome, place in _places(tables, store.scale, store.names, len(model.target_)):
+        wider = _wider(model.fitted)
+        for column, outcome, place in _places(tables, scale, names, wider):
             found[model.influencers_[column], model.target_[outcome]].append(place)
     tests = sum(len(places) for places in found.values())
     changes = []
@@ -140,6 +150,11 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
         p_value = min(1.0, 2 * NormalDist().cdf(-place.apart) * tests)
         changes.append(Change(*names, place.since, *place.before, *place.after, p_value, p_value <= level))
     return Drift(changes, level)
+
+
+def _of_part(events: EventSequences, scale: int) -> MemorySource:
+    weights = np.ones(len(events)) if events.weights is None else events.weights
+    return MemorySource(events, sample_weight=in_units(weights, scale))
 
 
 class _Factor(NamedTuple):
@@ -167,24 +182,40 @@ class _Place(NamedTuple):
 
 
 def _places(
-    tables: Sequence[StateCounts], scale: int, names: Sequence[str], n_labels: int
+    tables: Sequence[StateCounts], scale: int, names: Sequence[str], wider: FloatArray
 ) -> Iterator[tuple[int, int, _Place]]:
-    """Column and outcome of each edge of a model, and each place at which its factors can be compared."""
+    """Column and outcome of each edge of a model, and each place at which its factors can be compared.
+
+    ``wider[outcome, column]`` is how many times as wide as from counts their intervals are.
+    """
     for cut in range(1, len(names)):
         stretches = (
-            contrasts_in_table(StateCounts.total(some), scale, n_labels)
+            contrasts_in_table(StateCounts.total(some), scale, len(wider))
             for some in (tables[:cut], tables[cut:])
         )
         for (column, outcome, earlier), (_, _, later) in zip(*stretches, strict=True):
-            before, after = (_factor(rate_ratio(each.strata)) for each in (earlier, later))
+            factor = wider[outcome, column]
+            before, after = (_factor(rate_ratio(each.strata), factor) for each in (earlier, later))
             spread = np.hypot(before.spread, after.spread)
             if np.isfinite(spread):
                 apart = abs(np.log(before.ratio) - np.log(after.ratio)) / spread
                 yield column, outcome, _Place(float(apart), names[cut], before, after)
 
 
-def _factor(found: RateRatio) -> _Factor:
-    return _Factor(float(found.ratio), float(found.low), float(found.high))
+def _factor(found: RateRatio, wider: float) -> _Factor:
+    low, high = widened(found, np.asarray(wider))
+    return _Factor(float(found.ratio), float(low), float(high))
+
+
+def _wider(fitted: Fitted) -> FloatArray:
+    """How many times as wide as from counts the intervals of all data are, because sequences differ."""
+    wider = np.ones((len(fitted.target.codes), len(fitted.influencers)))
+    for column, outcome, found in fitted.contrasts():
+        if fitted.clusters is not None:
+            clusters = fitted.clusters.edge(column, outcome)
+            factor = robust_widening(rate_ratio(found.strata), found.strata, *clusters)
+            wider[outcome, column] = 1.0 if factor is None else factor
+    return wider
 
 
 # ---------------------------------------------------------------------- two groups
@@ -249,17 +280,19 @@ def edge_differences(
         found = _contrasts(graphs, source, sets)
         n, seed = draws
         drawn = _contrasts(graphs, source.replicated(Bootstrap(n, seed + at)), sets)
-        influences.append(
-            [
-                influence_of(labels[z], labels[x], one, [labels[u] for u in sets[x] if u != z], None)
-                for (z, x), one in zip(names, found, strict=True)
-            ]
-        )
         strata = [one.strata for one in found]
         wider = [
             float(widening(rate_ratio(one), many.strata.ratio()))
             for one, many in zip(strata, drawn, strict=True)
         ]
+        influences.append(
+            [
+                influence_of(
+                    labels[z], labels[x], one, [labels[u] for u in sets[x] if u != z], None, wider=factor
+                )
+                for (z, x), one, factor in zip(names, found, wider, strict=True)
+            ]
+        )
         limits.append(limits_of_ratios(strata, wider))
         tell(4 + at, 5)
     changes = compared_ratios(limits[0], limits[1], len(names), level)

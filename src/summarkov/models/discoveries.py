@@ -190,7 +190,7 @@ class Ranked(Resampled):
         """Every pair that the search could have chosen, the likeliest edges first.
 
         A pair is ranked by how clearly its ratio differs from 1, beside the influencers that the graph gives
-        the target. That ranks true edges no worse than their frequency in resampled graphs, which is told too
+        the target. That ranks true edges no worse than their frequency in resampled graphs, shown too
         if :meth:`confidence` was asked before, and takes one pass over the data. For curves of precision and
         recall, and to see what was nearly found.
 

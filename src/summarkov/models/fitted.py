@@ -44,7 +44,7 @@ class Fitted:
     n_targets: int = 1  # how many were learned together, this one included
     followed: Followed | None = None  # how often the target follows influencers
     moments: FloatArray | None = None  # of a tree: totals of each influencer and label, over all positions
-    clusters: Clusters | None = None  # how much sequences move the ratios; None after more was added
+    clusters: Clusters | None = None  # how much sequences move the ratios; None where that is not known
     margins: tuple[float, ...] | None = None  # by how much the score exceeds that without each influencer
     layout: Layout = IN_A_ROW
 

@@ -33,7 +33,7 @@ from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictor import Predictor, check_drawable
 from summarkov.settings import Progress, check_whole, seed_of
 from summarkov.simulate.draw import draw_sequences, draw_ticks
-from summarkov.summaries import Memory, Summary
+from summarkov.summaries import Summary
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -186,8 +186,9 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
     def layout_(self) -> Layout:
         return self._first.layout_
 
-    def _memory(self) -> Memory:
-        return self._next.memory
+    @property
+    def _horizon(self) -> int | None:
+        return self._next.horizon
 
     def _measured(self, events: Any, unknown: Unknown, sample_weight: Any) -> Measured:
         if not self.layout_.together:

@@ -64,8 +64,8 @@ def compare_groups(
     graphs give the target).
 
     Every difference is a ratio, second group by first, with an interval that allows for all comparisons of
-    its kind; it differs surely if 1 lies outside. The intervals of edges are from counts, or wider if ``n``
-    resampled groups spread more, because sequences differ.
+    its kind; it differs surely if 1 lies outside. The intervals of edges are as wide as ``n`` resampled
+    groups spread, because sequences differ, and never narrower than from counts.
 
     Parameters
     ----------

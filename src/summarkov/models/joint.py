@@ -39,7 +39,6 @@ from summarkov.settings import (
     untold,
 )
 from summarkov.simulate.draw import after_histories, draw_sequences
-from summarkov.summaries import Memory
 from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import FloatArray, IntArray
 
@@ -270,8 +269,9 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         check_in_a_row("JointSuMM", Layout(data.moments is not None and data.moments.has_ticks))
         return data
 
-    def _memory(self) -> Memory:
-        return self.fitted.memory
+    @property
+    def _horizon(self) -> int | None:
+        return self.fitted.horizon
 
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
         return self.fitted.at(index, positions)
@@ -296,7 +296,7 @@ class JointSuMM(HasEdges, HasPage, Predictor):
             raise SettingError(f"{name!r} is no target of this model; it has {', '.join(targets[:10])}")
         (place,) = codes_of([name], targets)
         data = self._read(one_sequence(history), unknown)
-        codes, offsets, ends = after_histories(data.codes, data.offsets, self._memory()[0])
+        codes, offsets, ends = after_histories(data.codes, data.offsets, self._horizon)
         return self.fitted.explain(Index(codes, offsets, len(self.labels_)), ends, place)
 
     def explain_next(

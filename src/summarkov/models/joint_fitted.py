@@ -18,7 +18,6 @@ from summarkov.models.next_event import Distribution
 from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import Weights, dense, softmax
 from summarkov.search.boosting import Trees
-from summarkov.summaries import Memory
 from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
@@ -52,8 +51,8 @@ class FittedJoint(Distribution):
         return self.vocabulary
 
     @property
-    def memory(self) -> Memory:
-        return self.summary.memory()
+    def horizon(self) -> int | None:
+        return self.summary.horizon
 
     @property
     def n_events(self) -> float:

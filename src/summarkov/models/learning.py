@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summarkov.confidence import rate_ratio
 from summarkov.engines import CountSource, Layout, ReplicatedSource, StateCounts
 from summarkov.engines.clusters import Clustered, block_of, sum_clusters
 from summarkov.engines.followings import Asked, count_followed
@@ -20,6 +21,7 @@ from summarkov.models.parameters import resolve_target
 from summarkov.search import Problem, Search, SearchResult
 from summarkov.settings import Duration, Progress, reporter
 from summarkov.summaries import Summary, WindowSummary
+from summarkov.typing import FloatArray
 from summarkov.wording import with_attributes
 
 if TYPE_CHECKING:
@@ -288,7 +290,25 @@ def update(models: Sequence[SummaryModel], source: CountSource) -> None:
     """Add the counts of further data to fitted models that share a summary, in one pass."""
     tables = source.count([model.fitted.request for model in models])
     followed = count_followed(source, [_asked(model.fitted) for model in models])
+    before = [(model.fitted.clusters, _variances(model.fitted)) for model in models]
     for model, table, more in zip(models, tables, followed, strict=True):
         assert isinstance(table, StateCounts)
         model._add(table, source, more)
     _count_moments([model for model in models if model.fitted.moments is not None], source)
+    _sum_clusters(models, source)
+    for model, (clusters, variances) in zip(models, before, strict=True):
+        new = model.fitted.clusters
+        if clusters is None or new is None:
+            model._fitted = replace(model.fitted, clusters=None)
+            continue
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shrunk = _variances(model.fitted) / variances
+        model._fitted = replace(model.fitted, clusters=clusters.plus(new, np.nan_to_num(shrunk, posinf=0.0)))
+
+
+def _variances(fitted: Fitted) -> FloatArray:
+    """The variance of the logarithm of each ratio from counts, ``[x, u]``: as one over the totals."""
+    found = np.full((len(fitted.target.codes), len(fitted.influencers)), np.inf)
+    for column, outcome, contrast in fitted.contrasts():
+        found[outcome, column] = rate_ratio(contrast.strata).deviation ** 2
+    return found

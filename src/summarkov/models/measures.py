@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import CountSource, StateCounts, make_source
-from summarkov.engines.messages import travels
-from summarkov.engines.work import Part
+from summarkov.engines.work import Shard
 from summarkov.events.vocabulary import Unknown
 from summarkov.frames import Records
-from summarkov.models.predictions import blocks_to_predict
+from summarkov.models.predictions import in_codes_of, most_rows
 from summarkov.scores.estimates import ExactSum
 from summarkov.typing import FloatArray, IntArray
 
@@ -26,10 +25,7 @@ if TYPE_CHECKING:
 BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _N_BINS = len(BINS) - 1
 
-travels(ExactSum)
 
-
-@travels
 @dataclass(frozen=True)
 class Measured:
     """Sums over events: of weights, of w log p of what happened, and of w times the squared error.
@@ -105,7 +101,6 @@ class ReliabilityBin:
         return dict(zip(("from", "to", "n", "predicted", "occurred"), vars(self).values(), strict=True))
 
 
-@travels
 @dataclass(frozen=True)
 class Binned:
     """Predictions of one label in the bins of ``BINS``: how many, the sum of them, and how many came true.
@@ -186,7 +181,6 @@ def measure_models(models: Sequence[Fitted], source: CountSource) -> list[Measur
 # ---------------------------------------------------------------------- all that predict, event by event
 
 
-@travels
 @dataclass(frozen=True)
 class Tallied:
     """Predictions of some events, measured: the whole distribution, and single labels, each against all else.
@@ -227,17 +221,17 @@ class MeasureWork:
     labels: tuple[int, ...] = ()
     accuracy: bool = False
 
-    def run(self, part: Part) -> Tallied:
-        """Block by block."""
-        found = self.total([])
-        for block, index in blocks_to_predict(self.model, part):
-            n = np.ones(len(block.codes), np.int64)
-            if block.weights is not None:
-                n = np.repeat(block.weights, np.diff(block.offsets))
-            rows = index.begins
-            p, happened, n = self.model._at(index)[rows], self.model._outcomes_at(index)[rows], n[rows]
-            found += self._tally(p, happened, n)
-        return found
+    @property
+    def most_rows(self) -> int:
+        """How many rows to predict at once."""
+        return most_rows(self.model)
+
+    def run(self, shard: Shard) -> Tallied:
+        """Measure predictions of some sequences."""
+        index, weights = in_codes_of(self.model, shard).index, shard.weights
+        n = np.ones(len(shard.codes), np.int64) if weights is None else shard.of_rows(weights)
+        rows = index.begins
+        return self._tally(self.model._at(index)[rows], self.model._outcomes_at(index)[rows], n[rows])
 
     def _tally(self, p: FloatArray, happened: npt.NDArray[np.integer], n: IntArray) -> Tallied:
         weight, each, binned = n / self.scale, [], []

@@ -33,7 +33,7 @@ from summarkov.models.predictor import OTHER, Predictor, Residual, check_new_dat
 from summarkov.scores import Scorer
 from summarkov.search import Problem, Search, Trace, fixed
 from summarkov.settings import Duration, Progress, seed_of
-from summarkov.summaries import Memory, Summary
+from summarkov.summaries import Summary
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -213,8 +213,9 @@ class SummaryModel(HasPage, Predictor):
 
     # ------------------------------------------------------------------ use
 
-    def _memory(self) -> Memory:
-        return self.fitted.summary.memory()
+    @property
+    def _horizon(self) -> int | None:
+        return self.fitted.summary.horizon
 
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
         return np.asarray(self.fitted.theta[self.fitted.predict(index)[positions]])

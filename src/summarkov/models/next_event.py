@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from summarkov.engines import IN_A_ROW, Layout, Past, joint_memory
+from summarkov.engines import IN_A_ROW, Layout
 from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.events.moments import Moments
 from summarkov.events.vocabulary import END, UNKNOWN, Unknown, check_unknown, iterate, label_text
-from summarkov.kernels import Index
+from summarkov.kernels import Index, Places
 from summarkov.models.fitted import Fitted
 from summarkov.models.parameters import codes_of
 from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories, flat
-from summarkov.summaries import Memory
 from summarkov.typing import CodeArray, FloatArray, IntArray
 from summarkov.wording import plural
 
@@ -29,17 +27,19 @@ if TYPE_CHECKING:
 class _Following:
     """One sequence that is followed: as much of its past as is needed for what comes next."""
 
-    def __init__(self, labels: tuple[str, ...], memory: Memory, unknown: Unknown, layout: Layout) -> None:
+    def __init__(
+        self, labels: tuple[str, ...], horizon: int | None, unknown: Unknown, layout: Layout
+    ) -> None:
         check_unknown(unknown)
         if layout.attributes or layout.time is not None:
             raise SettingError(
                 "a history of labels has no attributes and no times, which this model looks at; give "
                 "predict_next events that have them"
             )
-        self._labels, self._memory, self._unknown = labels, memory, unknown
+        self._labels, self._horizon, self._unknown = labels, horizon, unknown
         self._together = layout.together
         self._codes = {label: code for code, label in enumerate(labels)}
-        self._past = Past()
+        self._ticks: list[list[int]] = []  # the codes of what happened at each position
         self._n_observed = 0
 
     def __repr__(self) -> str:
@@ -48,13 +48,11 @@ class _Following:
     def observe(self, event: object) -> None:
         """Tell it the event that happened next; or a list of those that happened together."""
         self._n_observed += 1
-        if not self._together:
-            self._past = self._past.extend(np.array([self._code(event)], np.int32), self._memory)
-            return
-        events = event if isinstance(event, list | tuple | Set) else [event]
-        codes = sorted({self._code(each) for each in events}) or [UNKNOWN]
-        starts = np.arange(len(codes)) == 0
-        self._past = self._past.extend(np.array(codes, np.int32), self._memory, Moments(starts))
+        several = self._together and isinstance(event, list | tuple | Set)
+        codes = sorted({self._code(each) for each in (event if several else [event])})  # type: ignore[attr-defined]  # a list
+        self._ticks.append(codes or [UNKNOWN])
+        if self._horizon is not None:
+            del self._ticks[: -self._horizon or None]
 
     def _code(self, event: object) -> int:
         label = label_text(event)
@@ -64,10 +62,13 @@ class _Following:
         return code
 
     def _next_place(self) -> Index:
-        """The place where the next event will stand, with the past before it."""
-        empty, one = np.array([UNKNOWN], np.int32), np.array([0, 1], np.int64)
-        moments = Moments(np.ones(1, bool)) if self._together else None
-        return self._past.index(empty, one, len(self._labels), moments)
+        """What happened, and last the place where the next event will stand."""
+        codes = np.array([*(code for tick in self._ticks for code in tick), UNKNOWN], np.int32)
+        places = None
+        if self._together:
+            starts = [at == 0 for tick in self._ticks for at in range(len(tick))]
+            places = Places(np.array([*starts, True]), np.zeros(len(self._labels) + 1, bool))
+        return Index(codes, np.array([0, len(codes)], np.int64), len(self._labels), places)
 
 
 class Follower(_Following):
@@ -82,7 +83,7 @@ class Follower(_Following):
     """
 
     def __init__(self, fitted: Fitted, unknown: Unknown) -> None:
-        super().__init__(fitted.labels, fitted.summary.memory(), unknown, fitted.layout)
+        super().__init__(fitted.labels, fitted.summary.horizon, unknown, fitted.layout)
         self._fitted = fitted
 
     def probabilities(self) -> FloatArray:
@@ -92,7 +93,7 @@ class Follower(_Following):
     @property
     def row(self) -> int:
         """The row of the model's probabilities that holds now."""
-        return int(self._fitted.predict(self._next_place())[0])
+        return int(self._fitted.predict(self._next_place())[-1])
 
 
 class Distribution(ABC):
@@ -105,8 +106,8 @@ class Distribution(ABC):
 
     @property
     @abstractmethod
-    def memory(self) -> Memory:
-        """How far back a sequence must be remembered, see ``Summary.memory``."""
+    def horizon(self) -> int | None:
+        """How many of the last positions can matter, see ``Summary.horizon``."""
 
     @abstractmethod
     def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
@@ -124,8 +125,7 @@ class Distribution(ABC):
     def after(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
         self.check_complete()
-        recent, first, _ = self.memory
-        codes, offsets, ends = after_histories(*flat(histories), recent if first is None else None)
+        codes, offsets, ends = after_histories(*flat(histories), self.horizon)
         return self.at(Index(codes, offsets, len(self.labels)), ends)
 
 
@@ -141,9 +141,10 @@ class NextEvent(Distribution):
         return next(iter(self.models.values())).labels_
 
     @property
-    def memory(self) -> Memory:
-        """How far back a sequence must be remembered for all models, see ``Summary.memory``."""
-        return joint_memory(model.fitted.summary for model in self.models.values())
+    def horizon(self) -> int | None:
+        """How many of the last positions can matter to one of the models."""
+        found = [model.fitted.summary.horizon for model in self.models.values()]
+        return max((k for k in found if k is not None), default=0) if None not in found else None
 
     def check_complete(self) -> None:
         """Refuse models of some labels only."""
@@ -180,12 +181,12 @@ class GraphFollower(_Following):
     """The next-event distribution of a graph or a joint model, kept up to date."""
 
     def __init__(self, next_event: Distribution, unknown: Unknown) -> None:
-        super().__init__(next_event.labels, next_event.memory, unknown, next_event.layout)
+        super().__init__(next_event.labels, next_event.horizon, unknown, next_event.layout)
         self._next = next_event
 
     def probabilities(self) -> FloatArray:
         """Probability of every outcome (as in ``outcomes_``) for the event to come."""
-        return np.asarray(self._next.at(self._next_place(), np.array([0]))[0])
+        return np.asarray(self._next.at(self._next_place(), np.array([-1]))[0])
 
 
 #: Different pasts that are followed at once; where there are more, sequences are drawn.
@@ -234,12 +235,12 @@ def reach(
     if within is not None:
         check_whole("within", within, 1, _LONGEST)
     steps = _LONGEST if within is None else within
-    recent, first, _ = model.memory
-    if first is None:
+    recent = model.horizon
+    if recent is not None:
         found = _exactly(model, past[max(0, len(past) - recent) :], x, end, steps, recent)
         if found is not None:
             return Reached(found, 0.0, "exact")
-    return _by_drawing(model, past, x, end, steps, recent if first is None else None, seed)
+    return _by_drawing(model, past, x, end, steps, recent, seed)
 
 
 def _exactly(

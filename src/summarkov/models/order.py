@@ -45,6 +45,8 @@ _TIMES = 4
 #: With an adjusted p-value from this on and below 1 an edge is near the decision, and gets so many times as
 #: many shuffles more.
 _NEAR, _MORE = RATE / 10, 9
+#: A shift of other events is large from this share of the width of the ratio's interval on, as logarithms.
+_SHIFT = 0.2
 #: More would take longer than anybody waits.
 _MOST_SHUFFLES = 100_000
 
@@ -140,8 +142,8 @@ class OrderTested(Resampled):
     ) -> OrderTest:
         """Test which edges depend on the order of events, and which only on what occurs in one sequence.
 
-        For each edge, the influencer's events stay in place and all others are turned against them by a
-        random number of steps inside of blocks, ``n`` times. That keeps what each block is made of, and the
+        For each edge, the influencer's events stay in place and all others rotate against them by a
+        random number of steps inside blocks, ``n`` times. That keeps what each block is made of, and the
         runs of influencer and target, and destroys the order between them. For an influence on itself or on
         the end of a case the influencer's events are scattered over their block instead. The result is kept
         in ``order_``, merged into ``edges_``, shown with the graph and saved with it. See
@@ -268,37 +270,59 @@ class _Test:
         progress: Callable[[int, int], None] | None = None,
     ) -> tuple[list[AgainstShuffled[float]], list[float], list[bool]]:
         """Observed against shuffled, adjusted p-values, and whether most Z are in sequences of one block."""
-        sums, alone = self._sums(questions, shuffles, progress)
+        counted = self._counted(questions, shuffles, progress)
+        widths = [len(question.strata) for question in questions]
+        restricted = self._restricted(counted, widths)
+        sums = self._sums(counted, widths, restricted)
         found = _numbers(against_shuffled(sums))
         adjusted = benjamini_hochberg([one.p_value for one in found], self.n_pairs)
         near = [at for at, q in enumerate(adjusted) if _NEAR <= q < 1]
         if near:
             more = replace(shuffles, n=_MORE * shuffles.n, done=shuffles.n)
-            others, _ = self._sums([questions[at] for at in near], more)
+            again = self._counted([questions[at] for at in near], more)
+            others = self._sums(again, [widths[at] for at in near], [restricted[at] for at in near])
             both = (np.concatenate([a[near], b[:, 1:]], axis=1) for a, b in zip(sums, others, strict=True))
             for at, one in zip(near, _numbers(against_shuffled(Sums(*both))), strict=True):
                 found[at] = one
             adjusted = benjamini_hochberg([one.p_value for one in found], self.n_pairs)
-        return found, adjusted, alone
+        return found, adjusted, [2 * one.in_one_block > one.influencers for one in counted]
 
-    def _sums(
+    def _counted(
         self,
         questions: Sequence[OrderQuestion],
         shuffles: Shuffles,
         progress: Callable[[int, int], None] | None = None,
-    ) -> tuple[Sums, list[bool]]:
-        """The sums of each edge in each shuffle, and whether most Z are in sequences of one block."""
-        sums: list[Sums] = []
-        alone: list[bool] = []
+    ) -> list[Moved]:
+        counted: list[Moved] = []
+        count_moved(self.source, questions, shuffles, counted.append, progress)
+        return counted
 
-        def add(moved: Moved) -> None:
-            hits, n = moved.hits_with / self.source.scale, moved.with_ / self.source.scale
-            rest = moved.hits / self.source.scale - hits, moved.positions / self.source.scale - n
-            sums.append(Sums.of(Strata.of(hits, n, *rest)))
-            alone.append(2 * moved.in_one_block > moved.influencers)
+    def _restricted(self, counted: Sequence[Moved], widths: Sequence[int]) -> list[bool]:
+        """Whether the target is compared only with events that are in their window just as it is.
 
-        count_moved(self.source, questions, shuffles, add, progress)
-        return Sums(*(np.array(each) for each in zip(*sums, strict=True))), alone
+        Where labels excite themselves, those in the window come again, and Z takes places of the window. So Z
+        makes all that is not in the window more likely, the target among it. That shows in the other events:
+        with Z, more or fewer of them are in their window just as the target is. Comparing only with these is
+        free of it, but leaves fewer to compare with. So it is done where the shift is large beside what is
+        known of the ratio.
+        """
+        ratios = against_shuffled(self._sums(counted, widths, [False] * len(counted)))
+        shifts = against_shuffled(
+            _joined([self._sums_of(m.alike(w)) for m, w in zip(counted, widths, strict=True)])
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            is_large = np.abs(np.log(shifts.ratio)) > _SHIFT * np.log(ratios.high / ratios.low)
+        return [bool(each) for each in is_large]
+
+    def _sums(self, counted: Sequence[Moved], widths: Sequence[int], restricted: Sequence[bool]) -> Sums:
+        """The sums of each edge in each shuffle."""
+        each = zip(counted, widths, restricted, strict=True)
+        return _joined([self._sums_of(moved if apart else moved.merged(n)) for moved, n, apart in each])
+
+    def _sums_of(self, moved: Moved) -> Sums:
+        hits, n = moved.hits_with / self.source.scale, moved.with_ / self.source.scale
+        rest = moved.hits / self.source.scale - hits, moved.positions / self.source.scale - n
+        return Sums.of(Strata.of(hits, n, *rest))
 
     def edges(
         self, edges: Sequence[_Edge], progress: Callable[[int, int], None] | None
@@ -365,6 +389,10 @@ class _Test:
             remainder = Remainder(tuple(sorted(left_out[at])), *one[:4], q)
             result[at] = replace(found[at], remainder=remainder)
         return result
+
+
+def _joined(sums: Sequence[Sums]) -> Sums:
+    return Sums(*(np.array(each) for each in zip(*sums, strict=True)))
 
 
 def _numbers(found: AgainstShuffled[FloatArray]) -> list[AgainstShuffled[float]]:

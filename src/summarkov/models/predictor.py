@@ -23,7 +23,7 @@ from summarkov.models.files import Saved
 from summarkov.models.parameters import Parameters
 from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories
-from summarkov.summaries import Memory, Summary
+from summarkov.summaries import Summary
 from summarkov.typing import FloatArray, IntArray
 from summarkov.wording import percent, plural
 
@@ -176,9 +176,10 @@ class Predictor(Saved, Parameters):
         found[:] = self.outcomes_
         return found
 
+    @property
     @abstractmethod
-    def _memory(self) -> Memory:
-        """How far back a sequence must be remembered, see ``Summary.memory``."""
+    def _horizon(self) -> int | None:
+        """How many of the last positions can matter, see ``Summary.horizon``."""
 
     @abstractmethod
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
@@ -284,10 +285,7 @@ class Predictor(Saved, Parameters):
             rows = rows.with_next()
             index, ends = rows.index(), rows.offsets[1:] - 1
         else:
-            recent, first, _ = self._memory()
-            codes, offsets, ends = after_histories(
-                data.codes, data.offsets, recent if first is None else None
-            )
+            codes, offsets, ends = after_histories(data.codes, data.offsets, self._horizon)
             index = Index(codes, offsets, len(self.labels_))
         last = np.append(0, data.positions)[data.offsets[1:]]
         return Predictions(

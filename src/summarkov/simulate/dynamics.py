@@ -261,8 +261,7 @@ class Dynamics:
 
     def _next_event(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
-        recent, first, _ = self.summary.memory()
-        codes, offsets, ends = after_histories(*flat(histories), recent if first is None else None)
+        codes, offsets, ends = after_histories(*flat(histories), self.summary.horizon)
         return self._looked_up(Index(codes, offsets, len(self.labels)), ends, self.labels)
 
     def _looked_up(self, index: Index, rows: IntArray, labels: Sequence[str]) -> FloatArray:

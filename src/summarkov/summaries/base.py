@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,24 +15,6 @@ from summarkov.typing import IntArray, KeyArray
 
 #: The state of every position, ids[N], and the keys of the states, keys[S, ...], in order.
 Encoded = tuple[IntArray, KeyArray]
-
-
-class Memory(NamedTuple):
-    """How far back a cut sequence must be remembered.
-
-    All of the last ``recent`` positions, and of the last ``time``; and, where the look-back has no limit,
-    each label's first ``first`` occurrences and its last one before those (None: nothing further back).
-    """
-
-    recent: int
-    first: int | None
-    time: int = 0
-
-    @staticmethod
-    def joint(memories: Iterable[Memory]) -> Memory:
-        """The memory that serves wherever one of several does."""
-        recents, firsts, times = zip(*memories, strict=True)
-        return Memory(max(recents), max((n for n in firsts if n is not None), default=None), max(times))
 
 
 class Reach(NamedTuple):
@@ -54,14 +36,6 @@ class Reach(NamedTuple):
         """The look-back as the kernels take it."""
         size = kernels.UNLIMITED if self.lookback is None else int(self.lookback)
         return kernels.Span(size, isinstance(self.lookback, Duration))
-
-    @property
-    def memory(self) -> Memory:
-        """How far back a cut sequence must be remembered for it."""
-        given = [k for k in self if k is not None]
-        recent = max((int(k) for k in given if not isinstance(k, Duration)), default=0)
-        time = max((int(k) for k in given if isinstance(k, Duration)), default=0)
-        return Memory(recent, 1 if self.lookback is None else None, time)
 
 
 class Summary(ABC):
@@ -96,9 +70,10 @@ class Summary(ABC):
     def words(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> str:
         """A key in words, for tables and explanations."""
 
+    @property
     @abstractmethod
-    def memory(self) -> Memory:
-        """How far back a cut sequence must be remembered."""
+    def horizon(self) -> int | None:
+        """How many of the last positions can matter; None: the whole history, or no one knows how many."""
 
     @property
     def durations(self) -> tuple[Duration, ...]:
@@ -118,8 +93,7 @@ class Summary(ABC):
 
     def reach(self, label: str) -> Reach:
         """How far back a label is looked for."""
-        memory = self.memory()
-        return Reach(0, memory.recent if memory.first is None else None)
+        return Reach(0, self.horizon)
 
     def n_reachable(self, influencers: Sequence[str], n_labels: int) -> int:
         """How many states some history can reach at this look-back; all, unless a summary knows better."""

@@ -12,7 +12,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import StoreError
 from summarkov.settings import check_whole
-from summarkov.summaries.base import Encoded, Memory, Summary
+from summarkov.summaries.base import Encoded, Summary
 from summarkov.typing import IntArray, KeyArray
 
 #: What stands in the key of a context: nothing further is asked, the sequence had not begun, or a label.
@@ -36,8 +36,9 @@ class LastLabels(Summary):
         start = ["start"] if self.first - 1 in key else []
         return " ".join([*start, *self.state(key, influencers, labels)]) or "any history"
 
-    def memory(self) -> Memory:
-        return Memory(self.key_width(0), None)
+    @property
+    def horizon(self) -> int | None:
+        return self.key_width(0)
 
     def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
         return {"kind": self.page_kind, "order": self.key_width(0)}

@@ -13,7 +13,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import SettingError, StoreError
 from summarkov.settings import check_whole
-from summarkov.summaries.base import Encoded, Memory, Summary
+from summarkov.summaries.base import Encoded, Summary
 from summarkov.summaries.window import WindowSummary
 from summarkov.typing import IntArray, KeyArray
 from summarkov.wording import AttributeName
@@ -256,13 +256,10 @@ class CustomSummary(Summary):
         text = [*labels, None]  # code -1 is the last
         chosen = tuple(labels[z] for z in influencers)
         reach = getattr(self.function, "lookback", None)
-        past = [text[code] for code in index.past_codes.tolist()]
         states: list[Hashable] = []
-        for number, (start, stop) in enumerate(itertools.pairwise(index.offsets.tolist())):
-            history = (past if number == 0 else []) + [
-                text[code] for code in index.codes[start:stop].tolist()
-            ]
-            for end in range(len(history) - (stop - start), len(history)):
+        for start, stop in itertools.pairwise(index.offsets.tolist()):
+            history = [text[code] for code in index.codes[start:stop].tolist()]
+            for end in range(len(history)):
                 begin = 0 if reach is None else max(0, end - reach)
                 states.append(self.function.state(history[begin:end], chosen))
         try:
@@ -282,9 +279,10 @@ class CustomSummary(Summary):
     def words(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> str:
         return str(key[0])
 
-    def memory(self) -> Memory:
+    @property
+    def horizon(self) -> int | None:
         reach = getattr(self.function, "lookback", None)
-        return Memory(2**62 if reach is None else int(reach), None)
+        return None if reach is None else int(reach)
 
     def state_document(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Any:
         return plain(key[0])

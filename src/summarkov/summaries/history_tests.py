@@ -12,7 +12,6 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import SettingError, StoreError
 from summarkov.settings import Duration, is_whole, span_of
-from summarkov.summaries.base import Memory, Reach
 from summarkov.summaries.window import FARTHEST, place_words, plain_span
 from summarkov.typing import CodeArray, IntArray
 from summarkov.wording import AttributeName
@@ -280,8 +279,3 @@ class HistoryTests:
             first = len(self.lookbacks) - len(self.windows(c))  # those too short come first
             parts.append(ever[:, :, c - 1, first : len(self.lookbacks)].reshape(n_open, -1, n_outcomes))
         return np.concatenate(parts, axis=1)
-
-    def memory(self) -> Memory:
-        """See :meth:`Summary.memory`: all of the longest look-back, and enough to know what occurred ever."""
-        recent, _, time = Memory.joint(Reach(0, k).memory for k in (0, *self.lookbacks))
-        return Memory(max([recent, *self.starts]), self.depth, time)

@@ -11,7 +11,7 @@ from summarkov.errors import TooLargeError
 from summarkov.kernels import Index, merge_keys
 from summarkov.kernels.index import MOST_CELLS
 from summarkov.settings import check_whole
-from summarkov.summaries.base import Encoded, Memory, Summary
+from summarkov.summaries.base import Encoded, Summary
 from summarkov.typing import CodeArray, IntArray
 
 
@@ -64,19 +64,11 @@ class ProfileSummary(Summary):
         return int((self.lookback + 1) ** columns * (n_labels + 1) ** self.lags)
 
     def rows(self, index: Index, where: IntArray | slice = slice(None)) -> CodeArray:
-        """The numbers of some positions, one row per position, as :meth:`read` reads them.
-
-        Of a past that was kept for longer windows only the last ``lookback`` events count.
-        """
-        near = index.past_positions >= -self.lookback
-        codes = np.concatenate([index.past_codes[near], index.codes])
-        n_past, m, windows = int(near.sum()), index.n_labels, self.windows
-        starts = index.offsets[:-1] + n_past
-        starts[:1] = 0
-        lengths = np.diff(np.append(starts, len(codes)))
-        begin = np.repeat(starts, lengths)  # where each event's sequence begins
+        """The numbers of some positions, one row per position, as :meth:`read` reads them."""
+        codes, m, windows = index.codes, index.n_labels, self.windows
+        begin = np.repeat(index.offsets[:-1], np.diff(index.offsets))  # where each event's sequence begins
         here = np.arange(len(codes))
-        at = np.arange(n_past, len(codes))[where]
+        at = here[where]
         width = (1 + len(windows) + self.orders) * m + self.lags + 1
         if len(at) * width > MOST_CELLS or len(codes) * m > MOST_CELLS:
             raise TooLargeError(
@@ -127,8 +119,9 @@ class ProfileSummary(Summary):
         there = sorted((lag, labels[z]) for z, lag in enumerate(key[: len(labels)]) if lag)
         return ", ".join(f"{label} {lag} before" for lag, label in there) or "an empty window"
 
-    def memory(self) -> Memory:
-        return Memory(self.lookback, None)
+    @property
+    def horizon(self) -> int | None:
+        return self.lookback
 
 
 def _followed(codes: CodeArray, begin: IntArray, context: CodeArray, m: int, reach: int) -> CodeArray:

@@ -12,7 +12,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import StoreError
 from summarkov.settings import Duration
-from summarkov.summaries.base import Encoded, Memory, Summary
+from summarkov.summaries.base import Encoded, Summary
 from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRecent, Occurs
 from summarkov.summaries.window import place_words
 from summarkov.typing import IntArray, KeyArray
@@ -121,8 +121,9 @@ class TreeSummary(Summary):
     def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
         return ", ".join(self.state(key, influencers, labels)) or "any history"
 
-    def memory(self) -> Memory:
-        return self.tests.memory()
+    @property
+    def horizon(self) -> int | None:
+        return None
 
     @property
     def durations(self) -> tuple[Duration, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import SettingError, StoreError, UnknownLabelError
 from summarkov.settings import Duration, check_whole, span_of
-from summarkov.summaries.base import Encoded, Memory, Reach, Summary
+from summarkov.summaries.base import Encoded, Reach, Summary
 from summarkov.typing import IntArray, KeyArray
 from summarkov.wording import AttributeName, plural
 
@@ -189,11 +189,12 @@ class WindowSummary(Summary):
             self.kind, np.repeat(sizes, times), delay.size, self.cap, in_time, delay.in_time
         )
 
-    def memory(self) -> Memory:
-        unlimited = None in self._given or (isinstance(self.lookback, Mapping) and not self.only)
-        reaches = [Reach(self.delay, k).memory for k in self._given] or [Reach(self.delay, 0).memory]
-        recent, _, time = Memory.joint(reaches)
-        return Memory(recent, self.cap if unlimited else None, time)
+    @property
+    def horizon(self) -> int | None:
+        if self.durations or (isinstance(self.lookback, Mapping) and not self.only):
+            return None
+        far = [k for k in self._given if k is not None]
+        return None if len(far) < len(self._given) else max([self.delay, *far])
 
     def without(self, keys: KeyArray, column: int) -> KeyArray:
         return np.concatenate([keys[:, :column], keys[:, column + 1 :]], axis=1)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from paper.loans import loan_process
 from rich.cells import cell_len
 from typer.testing import CliRunner
 
@@ -19,7 +20,6 @@ from summarkov.cli.commands.confidence import print_groups
 from summarkov.cli.main import app
 from summarkov.cli.printing import Page, shorten
 from summarkov.cli.printing.graph import print_graph
-from summarkov.simulate.example import loan_process
 from summarkov.wording import visible
 
 #: Numbers as the paper counts them.

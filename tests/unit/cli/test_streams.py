@@ -142,11 +142,6 @@ def test_unknown_labels_in_a_folder(run: Run) -> None:
             ["compare", "folder", "--session-gap", "3"],
             "--session-gap needs the events in memory: read them with",
         ),
-        pytest.param(
-            ["compare", "folder", "-m", "lr-counts-3"],
-            "lr-counts-3 needs all events in memory, and train is a",
-            marks=pytest.mark.needs("sklearn"),
-        ),
         (["learn", "."], "holds parquet and csv files; say which to read with --format"),
         (["learn", "tmp"], "holds no parquet, csv or jsonl files"),
         (["learn", "*.pq"], "no file fits the pattern *.pq"),

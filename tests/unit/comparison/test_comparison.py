@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from summarkov.comparison.comparison import Comparison
-from summarkov.comparison.measures import Measures
-from summarkov.comparison.tuned import Chosen, Tuned
+from summarkov.comparison.measures import Chosen, Measures, Tuned
 from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError
 from summarkov.models.measures import BINS

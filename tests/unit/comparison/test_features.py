@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summarkov.comparison.learners import TINY, EventCache, base_rate, clip, logistic
+from summarkov.comparison.learners import TINY, EventCache, base_rate, clip
 from summarkov.events import EventSequences
 from summarkov.events.attributes import Attributes
 
@@ -118,9 +118,6 @@ def test_recency_features_of_no_events():
 
 def test_probabilities_stay_away_from_0_and_1():
     assert clip([0.0, 0.3, 1.0]).tolist() == [TINY, 0.3, 1 - TINY]
-    assert logistic(np.array([-800.0, -20.0, 0.0, 800.0])).tolist() == pytest.approx(
-        [TINY, 1 / (1 + np.exp(20.0)), 0.5, 1 - TINY], rel=1e-13
-    )
 
 
 def test_base_rate_is_smoothed():

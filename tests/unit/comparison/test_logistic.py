@@ -144,7 +144,7 @@ def test_a_relaxed_lasso_chooses_and_fits_anew():
     # fitted anew: as if only these had been there, with hardly any penalty
     only = events.map_labels({x: "other" for x in events.labels if x not in (*chosen, "purchase")})
     ((_, plain),) = LogisticRegressionContender(5, strengths=(10.0,)).fit_each(only, ["purchase"])
-    relaxed, full = (p.lines["purchase"].coefficients for p in (fitted, plain))
+    relaxed, full = (p.models["purchase"].coefficients for p in (fitted, plain))
     at = events.labels.index("add to cart")
     assert relaxed[at] == pytest.approx(full[only.labels.index("add to cart")], abs=0.3)
 

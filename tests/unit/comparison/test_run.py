@@ -13,6 +13,7 @@ import summarkov as sm
 from summarkov.comparison import DEFAULT, NAMES, ModelContender, lineup
 from summarkov.comparison.run import contents, fingerprint
 from summarkov.comparison.tuning import Split, tune
+from summarkov.engines import MemorySource
 from summarkov.errors import DataError, MissingLibraryError, SettingError, UnknownLabelError
 
 #: Numbers as the paper counts them.
@@ -274,6 +275,13 @@ def test_what_makes_no_sense_is_refused(given, options, error, words, monkeypatc
 
 
 @pytest.mark.needs("sklearn")
+def test_what_is_not_on_this_machine_is_refused():
+    source = MemorySource(sm.read_events(TRAIN))
+    words = "compared on events of this machine, and train is a MemorySource; read them with read_events"
+    with pytest.raises(SettingError, match=words):
+        sm.compare(source, models=["chain-0"])
+
+
 def test_every_name_makes_a_contender_of_that_name():
     assert [contender.name for contender in lineup(NAMES)] == list(NAMES)
     assert len(NAMES) == 29

@@ -9,7 +9,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.comparison import ModelContender
-from summarkov.comparison.tuned import Tuned
+from summarkov.comparison.measures import Tuned
 from summarkov.comparison.tuning import Split, plain, tune
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences

@@ -74,14 +74,14 @@ def test_the_interval_of_sequences_by_hand():
 
 def test_blocks_count_only_where_sequences_are_few():
     wide, narrow = 0.5, 0.1
-    many = robust_widening(COUNTED, [narrow, wide], [30, 300])
-    few = robust_widening(COUNTED, [narrow, wide], [29, 300])
-    fewer = robust_widening(COUNTED, [wide, narrow], [4, 300])
+    many = robust_widening(COUNTED, STRATA, [narrow, wide], [30, 300])
+    few = robust_widening(COUNTED, STRATA, [narrow, wide], [29, 300])
+    fewer = robust_widening(COUNTED, STRATA, [wide, narrow], [4, 300])
     assert many < few
     assert fewer < few
-    assert robust_widening(COUNTED, [narrow, narrow], [4, 1]) is None
-    assert robust_widening(rate_ratio(Strata.of([0], [10], [5], [20])), [1, 1], [50, 50]) is None
-    assert robust_widening(COUNTED, [0.0, 0.0], [50, 50]) == 1.0
+    never = Strata.of([0], [10], [5], [20])
+    assert robust_widening(rate_ratio(never), never, [1, 1], [50, 50]) is None
+    assert robust_widening(COUNTED, STRATA, [0.0, 0.0], [50, 50]) == 1.0
 
 
 # ----------------------------------------------------------------------------------------------- of models
@@ -129,8 +129,10 @@ def test_one_long_sequence_is_cut_into_blocks():
     assert edge.interval == "robust"
     assert model.fitted.clusters.n.ravel().tolist()[0] == 1
     assert edge.low < float(counts.low)
-    _, alone = given_edge([["A", "C", "B", "D", "B", "C"] * 8])
-    assert alone.interval == "counts"
+    model, alone = given_edge([["A", "C", "B", "D", "B", "C"] * 8])
+    counts = rate_ratio(next(found.strata for *_, found in model.fitted.contrasts()))
+    wider = math.log(alone.high / alone.low) / math.log(float(counts.high / counts.low))
+    assert wider == pytest.approx(math.sqrt(alone.hits_without), rel=1e-6)  # it counts as one observation
 
 
 def test_attributes_are_of_sequences():
@@ -151,14 +153,6 @@ def test_attributes_are_of_sequences():
     assert model.fitted.clusters.n.ravel().tolist() == [6.0, 6.0]
     counts = rate_ratio(next(found.strata for *_, found in model.fitted.contrasts()))
     assert math.log(edge.high / edge.low) > 4 * math.log(float(counts.high / counts.low))
-
-
-def test_further_data_leave_the_interval_from_counts():
-    sequences = unlike()
-    model, edge = given_edge(sequences)
-    model.partial_fit(sequences[:3])
-    (more,) = model.influences_
-    assert (edge.interval, more.interval) == ("robust", "counts")
 
 
 def test_files_keep_it_and_older_ones_say_counts(tmp_path):
@@ -204,3 +198,20 @@ def test_it_covers(world, n, length):
     robust, counts, _ = covered(world, 0.15, n, length, times=150, seed=3, n_events=400_000)
     assert robust >= 0.9
     assert counts < 0.9
+
+
+def test_few_clusters_make_no_absurd_interval():
+    """As if all hits of a sequence were one observation; never Student's t of one degree of freedom."""
+    assert robust_widening(COUNTED, STRATA, [0.3, 0.3], [3, 4]) == pytest.approx(math.sqrt(45 / 3))
+    assert robust_widening(COUNTED, STRATA, [0.3, 0.3], [1, 1]) == pytest.approx(math.sqrt(45))
+    few = Strata.of([2], [10], [50], [200])
+    assert robust_widening(rate_ratio(few), few, [0.3, 0.3], [2, 2]) == 1.0
+
+
+def test_intervals_stay_robust_after_partial_fit():
+    events = unlike(n=120)
+    _, one = given_edge(events)
+    grown, _ = given_edge(events[:60])
+    (other,) = grown.partial_fit(events[60:]).influences_
+    assert (one.ratio, one.interval, other.interval) == (other.ratio, "robust", "robust")
+    assert math.log(other.high / other.low) == pytest.approx(math.log(one.high / one.low), rel=0.15)

@@ -1,7 +1,14 @@
-"""A store of counts: a month by days is the month at once, and little is counted twice."""
+"""A store of growing data: a month by days is the month at once, whoever adds them, and however they end."""
 
-import json
-from functools import partial
+import multiprocessing
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -10,13 +17,8 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
-from summarkov.engines import MappedSource, messages
-from summarkov.engines.work import CountWork
 from summarkov.errors import DataError, SettingError, StoreError, UnknownLabelError
 from summarkov.simulate.example import web_shop
-
-#: Numbers as the paper counts them.
-pytestmark = pytest.mark.cut_off
 
 DAYS = [f"2024-05-{day:02}" for day in range(1, 7)]
 
@@ -24,7 +26,8 @@ DAYS = [f"2024-05-{day:02}" for day in range(1, 7)]
 @pytest.fixture(scope="module")
 def month():
     events = web_shop().simulate(n_sequences=240, length=25, seed=4)
-    return sm.EventSequences(events.codes, events.offsets, events.labels, [f"visit {k}" for k in range(240)])
+    ids = [f"visit {k}" for k in range(240)]
+    return sm.EventSequences(events.codes, events.offsets, events.labels, ids)
 
 
 def of_day(month, number):
@@ -43,42 +46,25 @@ def graph_of(data):
     return sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(data)
 
 
-def test_days_are_the_month_to_the_last_bit(store, month, tmp_path):
+def test_days_are_the_month(store, month, tmp_path):
     expected = graph_of(month)
-    assert graph_of(store).to_document() == expected.to_document()
     again = sm.CountStore(tmp_path / "store")
     assert again.names == tuple(DAYS)
     assert (again.labels, again.n_sequences, again.n_events) == (month.labels, 240, month.n_events)
-    assert graph_of(again).to_document() == expected.to_document()
     graph = graph_of(again)
+    assert graph.to_document() == expected.to_document()
     assert graph.confidence(again, n=10) == expected.confidence(month, n=10)
     assert graph.order_test(again, n=19) == expected.order_test(month, n=19)
     assert graph.log_likelihood(again) == expected.log_likelihood(month)
-    tree = sm.TreeSuMM("purchase", max_depth=2)
-    assert tree.fit(again).to_document() == tree.fit(month).to_document()
+    assert store.to_events() == sm.read_events(store) == month
+    assert store.to_events([DAYS[1], DAYS[0]]) == month[np.arange(80)]
+    with pytest.raises(SettingError, match="has no part 'monday'; it has 2024-05-01"):
+        store.to_events(["monday"])
 
 
-def test_another_day_is_searched_anew_and_the_others_are_hardly_counted(tmp_path, month, monkeypatch):
-    store = sm.CountStore(tmp_path / "store")
-    for number, day in enumerate(DAYS[:5]):
-        store.add(day, of_day(month, number))
-    graph_of(store)
-    counted = []
-    run = CountWork.run
-
-    def watched(self, part):
-        counted.append((part.number, len(self.requests)))
-        return run(self, part)
-
-    monkeypatch.setattr(CountWork, "run", watched)
-    graph_of(store)
-    assert counted == []
-    store.add(DAYS[5], of_day(month, 5))
-    assert graph_of(store).to_document() == graph_of(month).to_document()
-    of_old_days = sum(n for part, n in counted if part < 5) / 5
-    of_the_new = sum(n for part, n in counted if part == 5 and n)
-    assert of_the_new > 0
-    assert of_old_days < of_the_new / 2
+def test_a_part_is_a_table_that_anybody_can_read(store, month):
+    (first, *_) = sorted(store.folder.glob("part-*.parquet"), key=os.path.getmtime)
+    assert sm.read_events(first, case="id", event="events").to_lists() == of_day(month, 0).to_lists()
 
 
 def test_a_day_cannot_be_added_twice_and_can_be_forgotten(store, month):
@@ -86,7 +72,7 @@ def test_a_day_cannot_be_added_twice_and_can_be_forgotten(store, month):
         store.add("2024-05-01", of_day(month, 0))
     store.forget("2024-05-01")
     assert store.names == tuple(DAYS[1:])
-    assert graph_of(store).to_document() == graph_of(month[np.arange(40, 240)]).to_document()
+    assert store.to_events() == month[np.arange(40, 240)]
     assert len(list(store.folder.glob("part-*"))) == 5
     with pytest.raises(SettingError, match="has no part 'monday'; it has 2024-05-02"):
         store.forget("monday")
@@ -101,9 +87,11 @@ def test_two_stores_become_one(tmp_path, month):
         halves[number % 2].add(day, of_day(month, number))
     halves[0].merge(halves[1])
     order = np.concatenate([np.arange(40 * k, 40 * k + 40) for k in (0, 2, 4, 1, 3, 5)])
-    assert halves[0].n_sequences == 240
-    assert graph_of(halves[0]).to_document() == graph_of(month[order]).to_document()
+    assert halves[0].to_events() == month[order]
     with pytest.raises(SettingError, match="both stores have a part '2024-05-02'"):
+        halves[0].merge(halves[1])
+    halves[1].add("later", {"x": ["browse"]}, open=["x"])
+    with pytest.raises(SettingError, match="'x' has not ended in the other store"):
         halves[0].merge(halves[1])
 
 
@@ -114,7 +102,6 @@ def test_labels_that_come_up_later(tmp_path):
     }
     for store in stores.values():
         store.add("first", first)
-        sm.BSuMM("b").fit(store)
     stores["add"].add("later", later)
     assert stores["add"].labels == ("a", "b", "c", "d")
     assert sm.BSuMM("b").fit(stores["add"]).to_document() == sm.BSuMM("b").fit([*first, *later]).to_document()
@@ -122,9 +109,10 @@ def test_labels_that_come_up_later(tmp_path):
         stores["refuse"].add("later", later)
     assert stores["refuse"].names == ("first",)
     stores["pool"].add("later", later)
-    pooled = [*first, ["a", "(rare)", "b"], ["(rare)", "a"]]
-    assert sm.BSuMM("b").fit(stores["pool"]).to_document() == sm.BSuMM("b").fit(pooled).to_document()
-    assert stores["pool"].label_counts.tolist() == [2, 12, 11]
+    assert stores["pool"].to_events().to_lists() == [*first, ["a", "(rare)", "b"], ["(rare)", "a"]]
+    given = sm.CountStore(tmp_path / "given", labels=["a", "b", "z"], new_labels="refuse")
+    given.add("first", first)
+    assert sm.CountStore(tmp_path / "given").labels == ("a", "b", "z")
 
 
 def test_cases_that_are_cut_at_midnight(tmp_path, month):
@@ -149,70 +137,8 @@ def test_cases_that_are_cut_at_midnight(tmp_path, month):
         cut.add("wednesday", {"x": ["browse"]}, open=["nobody"])
 
 
-def test_streams_and_what_cannot_be_kept(tmp_path, month):
-    path = tmp_path / "log.jsonl"
-    sm.write_events(month, path)
-    store = sm.CountStore(tmp_path / "store")
-    with sm.scan_events(path, names=True) as source:
-        store.add("all", source)
-        with pytest.raises(SettingError, match="must be in memory"):
-            store.add("more", source, open=["visit 1"])
-    with sm.scan_events(path) as source, pytest.raises(SettingError, match="names=True"):
-        store.add("again", source)
-    assert store.names == ("all",)
-    assert len(list(store.folder.glob("part-*"))) == 1
-    assert graph_of(store).to_document() == graph_of(month).to_document()
-
-    class Last:
-        lookback = 1
-
-        def state(self, history, influencers):
-            return tuple(history[-1:])
-
-        def n_states(self, n_influencers):
-            return n_influencers + 1
-
-    found, expected = (sm.SuMM("purchase", summary=Last()).fit(each) for each in (store, month))
-    assert found.log_likelihood_ == expected.log_likelihood_
-
-
-def test_other_folders_and_damage(tmp_path, store):
-    with pytest.raises(DataError, match="there are no events to learn from"):
-        graph_of(sm.CountStore(tmp_path / "empty"))
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes.txt").write_text("mine")
-    with pytest.raises(StoreError, match="holds something else"):
-        sm.CountStore(tmp_path / "mine")
-    with pytest.raises(SettingError, match="new_labels must be"):
-        sm.CountStore(tmp_path / "other", new_labels="drop")
-    says = json.loads((store.folder / "store.json").read_text())
-    (store.folder / says["parts"][2]["folder"] / "codes").write_bytes(b"abcd")
-    with pytest.raises(StoreError, match=r"is damaged \(.*codes has not its 4000 bytes"):
-        sm.CountStore(store.folder)
-    (store.folder / "store.json").write_text(json.dumps({**says, "version": 9}))
-    with pytest.raises(StoreError, match="expected 1 or 2, the versions of stores, found 9"):
-        sm.CountStore(store.folder)
-
-
-def test_questions_are_told_apart():
-    def spelt(*values):
-        import hashlib
-
-        digest = hashlib.sha256()
-        messages.spell(values, digest)
-        return digest.hexdigest()
-
-    several = [
-        spelt(1, 2), spelt(12), spelt("1", 2), spelt((1,), 2), spelt(1, (2,)), spelt(np.arange(3)),
-        spelt(np.arange(3, dtype=np.int32)), spelt(np.arange(4)), spelt(None), spelt(0.5), spelt(True),
-    ]  # fmt: skip
-    assert len(set(several)) == len(several)
-    with pytest.raises(messages.NotPlainError):
-        spelt(print)
-
-
 def ticking(n=900, n_cases=60, seed=1):
-    """Rows of cases, some at the same time; the cases of every third of the rows are others."""
+    """Rows of cases, some at the same time."""
     rng = np.random.default_rng(seed)
     case = np.sort(rng.integers(n_cases, size=n))
     time = np.cumsum(rng.integers(3, size=n))
@@ -221,124 +147,253 @@ def ticking(n=900, n_cases=60, seed=1):
     return pa.table({"case": [f"visit {k}" for k in case], "event": event, "time": time}), case
 
 
-@pytest.mark.parametrize("how", [{"ties": "together"}, {"times": True}, {"ties": "together", "times": True}])
-@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"ties": "together"},
+        {"times": True},
+        {"ties": "together", "times": True, "ends": "cut off"},
+        {"times": True, "closed_by": ["A"]},
+    ],
+)
 @pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
-def test_days_of_ticks_and_times_are_the_month(tmp_path, how, streamed):
+def test_days_of_ticks_times_and_ends_are_the_month(tmp_path, how):
     table, case = ticking()
     days = [table.filter(pa.array(case // 20 == day)) for day in range(3)]
     days[2] = days[2].filter(pc.not_equal(days[2].column("event"), "D"))
     whole = sm.read_events(pa.concat_tables(days), **how)
     store = sm.CountStore(tmp_path / "store")
     for number, day in enumerate(days):
-        if streamed:
-            parquet.write_table(day, tmp_path / f"{number}.parquet")
-            with sm.scan_events(tmp_path / f"{number}.parquet", names=True, **how) as source:
-                store.add(f"day {number}", source)
-        else:
-            store.add(f"day {number}", sm.read_events(day, **how))
-    openers = [partial(sm.read_events, day, **how) for day in days]
-    model = sm.BSuMM(lookback=4, gamma=0.1, false_edges=None)
-    expected = sm.InfluenceGraph(model).fit(whole)
-    document, sure = expected.to_document(), expected.confidence(whole, n=5)
-    order = expected.order_test(whole, n=19)
-    assert len(expected.edges_) > 2
-    for source in (store, sm.CountStore(tmp_path / "store"), MappedSource(openers, map=map)):
-        graph = sm.InfluenceGraph(model).fit(source)
-        assert graph.to_document() == document
-        assert (graph.confidence(source, n=5), graph.order_test(source, n=19)) == (sure, order)
-        assert (source.n_events, source.n_positions) == (whole.n_events, whole.n_ticks)
+        store.add(f"day {number}", sm.read_events(day, **how))
+    assert sm.CountStore(tmp_path / "store").to_events() == whole
+    assert store.to_events().tied_order == whole.tied_order
 
 
-@pytest.mark.parametrize("streamed", [False, True])
-def test_days_of_weighted_sequences_are_the_month(tmp_path, streamed, monkeypatch):
-    """Whole weights, then fractions, then none: the unit of all changes, and counts with it."""
+def test_days_of_weighted_sequences_are_the_month(tmp_path):
+    """Whole weights, then fractions, then none."""
     table, case = ticking()
     weight = np.where(case < 20, case % 4, np.where(case < 40, 0.25 * (case % 5), 1.0))
-    table = table.append_column("n", pa.array(weight))
-    whole = sm.read_events(table, weight="n", order=False)
-    model = sm.BSuMM(lookback=4, gamma=0.1, false_edges=None)
-
-    def learned(data):
-        return sm.InfluenceGraph(model).fit(data)
-
+    whole = sm.read_events(table.append_column("n", pa.array(weight)), weight="n", order=False)
     store = sm.CountStore(tmp_path / "store")
     for day in range(3):
-        how = {"order": False, "weight": "n"} if day < 2 else {"order": False}
-        rows = table.filter(pa.array(case // 20 == day)).drop_columns([] if day < 2 else ["n"])
-        parquet.write_table(rows, tmp_path / f"{day}.parquet")
-        if streamed:
-            with sm.scan_events(tmp_path / f"{day}.parquet", names=True, **how) as source:
-                store.add(f"day {day}", source)
-        else:
-            store.add(f"day {day}", sm.read_events(tmp_path / f"{day}.parquet", **how))
-        so_far = whole[np.arange(len(np.unique(case[case < 20 * day + 20])))]
-        assert learned(store).to_document() == learned(so_far).to_document()
-    expected = learned(whole)
-    assert len(expected.edges_) > 2
-    again = sm.CountStore(tmp_path / "store")
-    counted = []
-    run = CountWork.run
-    with monkeypatch.context() as patch:
-        patch.setattr(CountWork, "run", lambda self, part: counted.append(part.number) or run(self, part))
-        graph = learned(again)
-    assert counted == []
-    assert graph.to_document() == expected.to_document()
-    assert graph.confidence(again, n=5) == expected.confidence(whole, n=5)
-    assert graph.order_test(again, n=19) == expected.order_test(whole, n=19)
-    assert graph.log_likelihood(again) == expected.log_likelihood(whole)
-    assert (again.n_events, again.n_sequences) == (whole.n_events, len(whole))
-    store.forget("day 1")
-    rest = whole[np.flatnonzero((np.unique(case) < 20) | (np.unique(case) >= 40))]
-    assert learned(store).to_document() == learned(rest).to_document()
-    other = sm.CountStore(tmp_path / "other")
-    other.merge(store)
-    assert learned(other).to_document() == learned(rest).to_document()
+        rows = table.append_column("n", pa.array(weight)).filter(pa.array(case // 20 == day))
+        how = {"weight": "n"} if day < 2 else {}
+        store.add(f"day {day}", sm.read_events(rows, order=False, **how))
+    assert store.to_events() == whole
+    assert graph_of(store).to_document() == graph_of(whole).to_document()
 
 
-def test_finer_units_change_nothing_in_what_drifted(store, month, tmp_path):
-    weighted = sm.CountStore(tmp_path / "weighted")
-    for number, day in enumerate(DAYS):
-        visits = dict(zip(of_day(month, number).ids, of_day(month, number).to_lists(), strict=True))
-        some = sm.read_events({**visits, f"nothing {number}": []}, labels=month.labels)
-        weighted.add(day, some.with_weights([1.0] * 40 + [0.5]))
-    assert (store.scale, weighted.scale) == (1, 1 << 20)
-    graph = graph_of(store)
-    assert sm.drift(graph, weighted).changes == sm.drift(graph, store).changes
+def test_odd_sequences(tmp_path):
+    odd = sm.read_events({"": [], "=1": ["a", ""], "a\n": [" ", "\u2603"]})
+    ticks = sm.EventSequences.from_lists([[["a", "b"], [], "c"], []])
+    for name, events in (("odd", odd), ("ticks", ticks)):
+        store = sm.CountStore(tmp_path / name)
+        store.add("day", events)
+        assert store.to_events() == events
+    with pytest.raises(DataError, match="half of a character"):
+        store.add("half", [["a\ud800"]])
+    assert store.names == ("day",)
+    assert len(list(store.folder.glob("part-*"))) == 1
+    with pytest.raises(DataError, match="there are no events to learn from"):
+        graph_of(sm.CountStore(tmp_path / "empty"))
 
 
-def test_what_parts_cannot_tell_is_refused_with_what_to_do(tmp_path):
-    """In a store, and in parts that are counted anywhere."""
+def test_what_parts_cannot_hold_is_refused_with_what_to_do(tmp_path):
     rows = pa.table({"case": [1, 1, 1], "event": ["A", "B", "A"], "time": [1, 2, 3], "who": ["x"] * 3})
     store = sm.CountStore(tmp_path / "store")
-    for how, words in (
-        ({"attributes": ["who"]}, "named from all of the data at once; read parts without attributes="),
-    ):
-        events = sm.read_events(rows, **how)
-        with pytest.raises(SettingError, match=words):
-            store.add("monday", events)
-        with pytest.raises(SettingError, match=words):
-            MappedSource([lambda events=events: events], map=map)
+    with pytest.raises(SettingError, match="named from all of the data at once; read parts without"):
+        store.add("monday", sm.read_events(rows, attributes=["who"]))
     assert store.names == ()
     plain, timed = sm.read_events(rows), sm.read_events(rows, times=True)
     store.add("monday", timed)
     other = sm.CountStore(tmp_path / "other")
     other.add("tuesday", plain)
-    for ask in (
-        lambda: store.add("tuesday", plain),
-        lambda: store.merge(other),
-        lambda: MappedSource([lambda: plain, lambda: timed], map=map),
-    ):
-        with pytest.raises(
-            SettingError, match=r"some parts have times and others have none, .* read all parts"
-        ):
+    for ask in (lambda: store.add("tuesday", plain), lambda: store.merge(other)):
+        with pytest.raises(SettingError, match=r"have times and others have none, .* read all parts alike"):
             ask()
     with pytest.raises(SettingError, match="only events one after the other, without times, can be joined"):
         store.add("tuesday", timed, open=["1"])
     with pytest.raises(SettingError, match="a sequence with a weight cannot wait for a later part"):
         other.add("wednesday", plain.with_weights([2]), open=["1"])
-    heavy = sm.CountStore(tmp_path / "heavy")
-    heavy.add("monday", sm.read_events([["A"] * (1 << 20)] * 2).with_weights([2.0**41, 2.0**41]))
-    with pytest.raises(SettingError, match="more than can be counted exactly; scale the weights down"):
-        heavy.add("tuesday", sm.read_events([["A"]]).with_weights([0.5]))
-    assert sm.CountStore(tmp_path / "heavy").names == ("monday",)
+    with pytest.raises(SettingError, match="new_labels must be"):
+        sm.CountStore(tmp_path / "drop", new_labels="drop")
+
+
+# ---------------------------------------------------------------------- several at a time, and ended
+
+
+def _add_many(folder, number, n):
+    store = sm.CountStore(folder)
+    for at in range(n):
+        store.add(f"{number}-{at}", [["a", "b", str(number)]] * 2)
+
+
+def test_eight_processes_keep_every_part(tmp_path):
+    """They make the store, too."""
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_add_many, args=(tmp_path / "store", k, 50)) for k in range(8)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    store = sm.CountStore(tmp_path / "store")
+    assert [process.exitcode for process in processes] == [0] * 8
+    assert sorted(store.names) == sorted(f"{k}-{at}" for k in range(8) for at in range(50))
+    assert store.n_sequences == len(store.to_events()) == 800
+
+
+def test_two_handles_in_one_process(tmp_path):
+    one, other = sm.CountStore(tmp_path), sm.CountStore(tmp_path)
+    one.add("a", [["A"]])
+    other.add("b", [["B"]])
+    one.add("c", [["C"]])
+    assert one.names == other.names == ("a", "b", "c")
+    assert one.labels == other.labels == ("A", "B", "C")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_process_that_is_ended_loses_at_most_its_part(tmp_path, number):
+    """At whatever moment; what it has left behind is removed by the next one."""
+    program = (
+        "import sys, summarkov as sm\n"
+        "store = sm.CountStore(sys.argv[1])\n"
+        "print('ready', flush=True)\n"
+        "for at in range(10**6):\n"
+        "    store.add(f'{len(store.names)}', [['a', 'b'] * 50] * 200)\n"
+        "    print(at, flush=True)\n"
+    )
+    for trial in range(5):
+        command = [sys.executable, "-c", program, str(tmp_path / "store")]
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert running.stdout.readline() == "ready\n"
+        running.stdout.readline()
+        time.sleep(0.013 * trial)
+        running.send_signal(number)
+        said = running.communicate()[0].split()
+        store = sm.CountStore(tmp_path / "store")
+        assert store.names == tuple(map(str, range(len(store.names))))
+        assert len(store.names) > len(said)
+        assert len(store.to_events()) == 200 * len(store.names)
+    store.add("last", [["a"]])
+    assert len(list(store.folder.glob("part-*"))) == len(store.names)
+
+
+def test_a_process_that_was_killed_while_it_made_the_store(tmp_path):
+    (tmp_path / "store.sqlite").touch()
+    store = sm.CountStore(tmp_path, labels=["a"])
+    store.add("first", [["a"]])
+    assert sm.CountStore(tmp_path).names == ("first",)
+
+
+def test_a_store_that_cannot_be_written_can_be_fitted(store, month):
+    before = {path.name: path.stat().st_mtime_ns for path in store.folder.iterdir()}
+    for path in (*store.folder.iterdir(), store.folder):
+        path.chmod(path.stat().st_mode & ~0o222)
+    try:
+        assert graph_of(sm.CountStore(store.folder)).to_document() == graph_of(month).to_document()
+        if os.geteuid():
+            with pytest.raises((StoreError, OSError)):
+                store.add("more", [["a"]])
+    finally:
+        for path in (store.folder, *store.folder.iterdir()):
+            path.chmod(path.stat().st_mode | 0o200)
+    assert {path.name: path.stat().st_mtime_ns for path in store.folder.iterdir()} == before
+
+
+# ---------------------------------------------------------------------- what somebody has changed
+
+
+def set_(store, sql, *values):
+    with sqlite3.connect(store.folder / "store.sqlite") as database:
+        database.execute(sql, values)
+    database.close()
+
+
+@pytest.mark.parametrize("file", ["../thesis.parquet", "/etc/passwd", "thesis.parquet", ""])
+def test_a_part_never_leads_out_of_its_store(store, tmp_path, file):
+    part = next(store.folder.glob("part-*"))
+    shutil.copy(part, tmp_path / "thesis.parquet")
+    shutil.copy(part, store.folder / "thesis.parquet")
+    set_(store, "UPDATE parts SET file = ? WHERE name = '2024-05-01'", file)
+    other = sm.CountStore(tmp_path / "other")
+    for ask in (store.to_events, lambda: store.forget(DAYS[0]), lambda: other.merge(store)):
+        with pytest.raises(StoreError, match="not what a store says of itself"):
+            ask()
+    assert (tmp_path / "thesis.parquet").exists()
+    assert (store.folder / "thesis.parquet").exists()
+
+
+def test_links_are_not_followed(store, tmp_path):
+    part = next(store.folder.glob("part-*"))
+    part.rename(tmp_path / "secret.parquet")
+    part.symlink_to(tmp_path / "secret.parquet")
+    other = sm.CountStore(tmp_path / "other")
+    for ask in (store.to_events, lambda: other.merge(store)):
+        with pytest.raises(StoreError, match="is damaged"):
+            ask()
+    assert other.names == ()
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "store.sqlite").symlink_to(store.folder / "store.sqlite")
+    with pytest.raises(StoreError, match="is a link, which a store does not follow"):
+        sm.CountStore(tmp_path / "linked")
+
+
+def test_a_pipe_is_not_waited_for(store):
+    part = next(store.folder.glob("part-*"))
+    part.unlink()
+    os.mkfifo(part)
+    with pytest.raises(StoreError, match="is damaged"):
+        store.to_events()
+
+
+@pytest.mark.parametrize(
+    ("sql", "value"),
+    [
+        ("UPDATE settings SET version = ?", 9),
+        ("UPDATE settings SET new_labels = ?", "drop"),
+        ("UPDATE settings SET labels = ?", "[" * 9),
+        ("UPDATE parts SET about = ?", "{}"),
+        ("UPDATE parts SET about = ?", "null"),
+        ("DELETE FROM settings WHERE version < ?", 9),
+        ("DROP TABLE parts", None),
+    ],
+)
+def test_what_a_store_says_of_itself(store, sql, value):
+    set_(store, sql, *([] if value is None else [value]))
+    with pytest.raises(StoreError, match=r"make the store anew"):
+        sm.CountStore(store.folder)
+
+
+def test_damaged_files(store):
+    part = next(store.folder.glob("part-*"))
+    whole = part.read_bytes()
+    table = parquet.read_table(part)
+    for content in (b"", b"abcd", whole[:500], whole[:-9] + b"123456789"):
+        part.write_bytes(content)
+        with pytest.raises(StoreError, match=r"is damaged .*; forget part '2024.*', and add it anew"):
+            store.to_events()
+    for other in (table.drop_columns("complete"), table.replace_schema_metadata({}), table.slice(1)):
+        parquet.write_table(other, part)
+        if other.num_rows < table.num_rows:
+            continue  # who can write there can write any events
+        with pytest.raises(StoreError, match="is damaged"):
+            store.to_events()
+    part.unlink()
+    with pytest.raises(StoreError, match=r"is damaged .*make the store anew"):
+        store.to_events()
+    (store.folder / "store.sqlite").write_bytes(b"\x00" * 999)
+    with pytest.raises(StoreError, match="make the store anew"):
+        sm.CountStore(store.folder)
+
+
+def test_other_folders(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(StoreError, match="holds something else"):
+        sm.CountStore(tmp_path)
+    old = Path(tmp_path, "old")
+    old.mkdir()
+    (old / "store.json").write_text('{"format": "summarkov-count-store"}')
+    with pytest.raises(
+        StoreError, match=r"written by an earlier version .*; name a new folder, and add every part"
+    ):
+        sm.CountStore(old)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
+from summarkov.engines import MemorySource
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.simulate.example import web_shop
 
@@ -78,7 +79,7 @@ for _name, _step in STEPS.items():
     WORKS[f"{_name}.transform"] = lambda e, s=_step: counted(s.copy().fit(EVENTS).transform(e))
     WORKS[f"{_name}.fit_transform"] = lambda e, s=_step: counted(s.copy().fit_transform(e))
 
-IN_MEMORY = "this needs the events in memory, and a StreamSource counts them where they are; give events that"
+IN_MEMORY = "this needs the events in memory, and a MemorySource counts them where they are; give events that"
 #: What needs the events themselves, and what it says to a source.
 REFUSES = {
     "tune_joint": (sm.tune_joint, "read them with read_events"),
@@ -108,10 +109,10 @@ REFUSES = {
     "OutcomeModel.predictions": (lambda e: OUTCOME.predictions(e), IN_MEMORY),
     "OutcomeModel.to_html": (lambda e: OUTCOME.to_html(events=e), IN_MEMORY),
     "JointSuMM.to_html": (lambda e: JOINT.to_html(events=e), IN_MEMORY),
-    "JointSuMM.explain_next": (lambda e: JOINT.explain_next(e), "and a StreamSource holds many; give one"),
+    "JointSuMM.explain_next": (lambda e: JOINT.explain_next(e), "and a MemorySource holds many; give one"),
     "InfluenceGraph.probability_of": (
         lambda e: WHOLE.probability_of("purchase", e),
-        "and a StreamSource holds many; give one of them",
+        "and a MemorySource holds many; give one of them",
     ),
     "read_events": (sm.read_events, IN_MEMORY),
     "ReadEvents.fit": (lambda e: sm.ReadEvents().fit(e), IN_MEMORY),
@@ -119,15 +120,12 @@ REFUSES = {
     "ReadEvents.transform": (lambda e: sm.ReadEvents().transform(e), IN_MEMORY),
     "ReadEvents.fit_transform": (lambda e: sm.ReadEvents().fit_transform(e), IN_MEMORY),
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
-    "predict_frame": (lambda e: sm.predict_frame(MODEL, e), "takes a Spark DataFrame, not StreamSource"),
-    "scan_spark": (sm.scan_spark, "takes a Spark DataFrame, not StreamSource"),
-    "CountStore.add": (
-        lambda e: sm.CountStore(tempfile.mkdtemp()).add("day", e),
-        "names of sequences are needed; give scan_events(path, names=True)",
-    ),
-    "EventSequences.from_lists": (sm.EventSequences.from_lists, "and a StreamSource holds many; give one"),
-    "explain": (MODEL.explain, "and a StreamSource holds many; give one of them"),
-    "InfluenceGraph.explain_next": (WHOLE.explain_next, "and a StreamSource holds many; give one of them"),
+    "predict_frame": (lambda e: sm.predict_frame(MODEL, e), "takes a Spark DataFrame, not MemorySource"),
+    "scan_spark": (sm.scan_spark, "takes a Spark DataFrame, not MemorySource"),
+    "CountStore.add": (lambda e: sm.CountStore(tempfile.mkdtemp()).add("day", e), IN_MEMORY),
+    "EventSequences.from_lists": (sm.EventSequences.from_lists, "and a MemorySource holds many; give one"),
+    "explain": (MODEL.explain, "and a MemorySource holds many; give one of them"),
+    "InfluenceGraph.explain_next": (WHOLE.explain_next, "and a MemorySource holds many; give one of them"),
 }
 
 #: What else can be asked of events in memory only.
@@ -147,15 +145,7 @@ OPTIONS = {
             lambda e: GRAPH.order_test(e, sample_weight=WEIGHTS),
             lambda e: sm.sensitivity(sm.BSuMM("purchase"), e, sample_weight=WEIGHTS),
         ],
-        "sample_weight needs events in memory, and this is a StreamSource; name a column of weights",
-    ),
-    "blocks": (
-        [
-            lambda e: MODEL.confidence(e, n=3, blocks=4),
-            lambda e: GRAPH.confidence(e, n=3, blocks=4),
-            lambda e: GRAPH.discoveries(e, blocks=4),
-        ],
-        "for blocks of events give the events themselves, read with read_events",
+        "sample_weight needs events in memory, and this is a MemorySource; name a column of weights",
     ),
 }
 
@@ -178,19 +168,19 @@ def test_it_works_as_in_memory(source, name):
 
 
 @pytest.mark.parametrize("name", REFUSES)
-def test_it_says_what_to_do(source, name):
+def test_it_says_what_to_do(name):
     ask, words = REFUSES[name]
     with pytest.raises((DataError, SettingError)) as problem:
-        ask(source)
+        ask(MemorySource(EVENTS))
     assert words in str(problem.value)
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_what_can_be_asked_of_events_in_memory_only(source, option):
+def test_what_can_be_asked_of_events_only(option):
     asked, words = OPTIONS[option]
     for ask in asked:
         with pytest.raises(SettingError) as problem:
-            ask(source)
+            ask(MemorySource(EVENTS))
         assert words in str(problem.value)
 
 

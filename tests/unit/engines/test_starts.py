@@ -29,7 +29,7 @@ def test_a_sequence_that_is_cut_begins_once(most, monkeypatch):
         "log in": 3,
     }
     work = StartsWork()
-    parts = [work.run(make_source(events[:2]).part()), work.run(make_source(events[2:]).part())]
+    parts = [make_source(events[:2]).run(work), make_source(events[2:]).run(work)]
     assert work.total(parts).tolist() == count_starts(make_source(events)).tolist()
 
 
@@ -37,7 +37,7 @@ def test_streams_begin_alike(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_text("".join(json.dumps(sequence) + "\n" for sequence in SEQUENCES))
     with sm.scan_events(path, memory=200) as source:
-        assert count_starts(source).tolist() == count_starts(make_source(SEQUENCES)).tolist()
+        assert count_starts(make_source(source)).tolist() == count_starts(make_source(SEQUENCES)).tolist()
 
 
 def test_only_what_begins_far_more_often_is_special():

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_preparation as oracle
-from summarkov.engines import MemorySource
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 
@@ -138,16 +137,8 @@ def test_nothing_to_prepare():
     assert nothing.pool_rare(np.int64(2)) == nothing
 
 
-@given(LISTS, st.integers(1, 5))
-def test_a_start_in_memory_and_block_by_block(sequences, most):
+@given(LISTS)
+def test_a_start(sequences):
     events = EventSequences.from_lists(sequences, labels=list("ABCDE"))
     found = events.add_start()
     assert found.to_lists() == [["(start)", *sequence] for sequence in sequences]
-    source = MemorySource(events).add_start()
-    blocks = list(source.part().read(most))
-    assert np.concatenate([block.codes for block in blocks]).tolist() == found.codes.tolist()
-    assert source.label_counts.tolist() == found.label_counts.tolist()
-    ended = [block.offsets[1 : len(block.offsets) - block.goes_on] for block in blocks]
-    before = np.cumsum([0, *(len(block.codes) for block in blocks)])
-    ends = [end + start for some, start in zip(ended, before, strict=False) for end in some.tolist()]
-    assert ends == found.offsets[1:].tolist()

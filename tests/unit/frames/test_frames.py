@@ -30,7 +30,8 @@ SETS = sm.LabelSets(GRAPH).fit(EVENTS)
 
 
 def drift():
-    with tempfile.TemporaryDirectory() as folder, sm.CountStore(folder) as store:
+    with tempfile.TemporaryDirectory() as folder:
+        store = sm.CountStore(folder)
         store.add("first", EVENTS[:30])
         store.add("second", EVENTS[30:])
         return sm.drift(sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(store), store)

@@ -43,12 +43,7 @@ def streamed(path, memory=2**20, **how):
     """The events, the number of rows that were left out or are duplicates, and the number of ties."""
     how = {"ends": "cut off"} | how  # the ends of cases are no rows of a file
     with sm.scan_events(path, memory=memory, names=True, scratch=path.parent, **how) as source:
-        found = {}
-        name = None
-        for block in source.part().read(2**20):
-            stops = zip(block.offsets[:-1].tolist(), block.offsets[1:].tolist(), strict=True)
-            for name, (start, stop) in zip(block.names.to_pylist(), stops, strict=True):
-                found.setdefault(name, []).extend(source.labels[code] for code in block.codes[start:stop])
+        found = dict(zip(source.ids, source.to_lists(), strict=True))
         return {k: v for k, v in found.items() if v}, source.origin, source.tied_order
 
 
@@ -280,8 +275,8 @@ def test_each_has_a_line_with_the_option_that_mends_it(tmp_path):
         "input",
         "1 row is a duplicate: same case, event and 'time' as an earlier row; drop_duplicates=True "
         "(--drop-duplicates) leaves it out",
-        "every sequence begins with 'go': that it stands first is no influence; order_test (--order-test) "
-        "allows for that, and events.restrict leaves it out",
+        "every sequence begins with 'go': that it stands first is no influence; drop_first (--drop-first) "
+        "leaves it out",
     ]
     for command in (["describe"], ["learn", "--no-order-test"]):
         told = CliRunner().invoke(app, [*command, str(path), "--missing", "skip"]).stdout
@@ -291,7 +286,8 @@ def test_each_has_a_line_with_the_option_that_mends_it(tmp_path):
             "Hint: 1 row is a duplicate: same case, event and 'time' as an earlier row; --drop-dup" in words
         )
         assert (
-            "Hint: every sequence begins with 'go': that it stands first is no influence; --order-" in words
+            "Hint: every sequence begins with 'go': that it stands first is no influence; --drop-first"
+            in words
         )
     arguments = ["describe", str(path), "--missing", "skip", "--drop-duplicates", "--json"]
     found = json.loads(CliRunner().invoke(app, arguments).stdout)

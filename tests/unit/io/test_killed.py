@@ -26,14 +26,14 @@ def learn_and_predict(folder, scratch, out, stage="", how=""):
 
     import summarkov as sm
     from summarkov.cli.files import write_rows
-    from summarkov.models.predictions import predict_part
+    from summarkov.models.predictions import prediction_rows
 
     def strike(*told):
         if told[-1] == stage:
             os.kill(os.getpid(), getattr(signal, how))
 
     def rows():
-        for number, part in enumerate(predict_part(graph, source.part())):
+        for number, part in enumerate(prediction_rows(graph, source)):
             if number == 2:
                 strike("writing")
             yield part

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import oracle_reading
 import summarkov as sm
-from summarkov.engines.work import Part
 from summarkov.errors import DataError, SettingError
 
 #: What is said of many ties is the topic of test_ties_warning.
@@ -52,19 +51,8 @@ how = st.fixed_dictionaries(
 
 def as_lists(source):
     """The sequences of a source, by name."""
-    part = source.part()
-    assert isinstance(part, Part)
-    found, going = {}, None
-    for block in part.read(3):
-        for at, name in enumerate(block.names.to_pylist()):
-            codes = block.codes[block.offsets[at] : block.offsets[at + 1]].tolist()
-            labels = [source.labels[code] for code in codes]
-            if at == 0 and going == name:
-                found[name] += labels
-            else:
-                assert name not in found
-                found[name] = labels
-        going = name if len(block.offsets) > 1 and block.goes_on else None
+    found = dict(zip(source.ids, source.to_lists(), strict=True))
+    assert len(found) == source.n_sequences
     return found
 
 

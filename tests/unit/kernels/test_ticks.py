@@ -50,41 +50,20 @@ def cases(draw):
     return made
 
 
-def index_of(made, cut=0):
-    """The same as the kernels have it; the first ``cut`` ticks of the first case are its past."""
+def index_of(made):
+    """The same as the kernels have it."""
     codes, starts, times, offsets = [], [], [], [0]
-    past_codes, past_positions, past_times = [], [], []
-    for number, (attributes, ticks) in enumerate(made):
-        past = cut if number == 0 else 0
+    for attributes, ticks in made:
         for name in sorted(attributes):
-            if past:
-                (
-                    past_codes.append(NAMES.index(name)),
-                    past_positions.append(-past),
-                    past_times.append(-(2**40)),
-                )
-            else:
-                codes.append(NAMES.index(name)), starts.append(False), times.append(-(2**40))
-        for at, (time, labels) in enumerate(ticks):
+            codes.append(NAMES.index(name)), starts.append(False), times.append(-(2**40))
+        for time, labels in ticks:
             rows = [NAMES.index(label) for label in sorted(labels)] or [-1]
             for place, code in enumerate(rows):
-                if at < past:
-                    past_codes.append(code), past_positions.append(at - past), past_times.append(time)
-                else:
-                    codes.append(code), starts.append(place == 0), times.append(time)
+                codes.append(code), starts.append(place == 0), times.append(time)
         offsets.append(len(codes))
     attributes = np.array([name in ATTRIBUTES for name in NAMES] + [False])
-    places = Places(
-        np.array(starts, bool), attributes, np.array(times, np.int64), np.array(past_times, np.int64)
-    )
-    return kernels.Index(
-        np.array(codes, np.int32),
-        np.array(offsets, np.int64),
-        len(NAMES),
-        np.array(past_positions, np.int64),
-        np.array(past_codes, np.int32),
-        places,
-    )
+    places = Places(np.array(starts, bool), attributes, np.array(times, np.int64))
+    return kernels.Index(np.array(codes, np.int32), np.array(offsets, np.int64), len(NAMES), places)
 
 
 spans = st.tuples(st.sampled_from([1, 2, 3, 6, None]), st.booleans())
@@ -92,15 +71,14 @@ spans = st.tuples(st.sampled_from([1, 2, 3, 6, None]), st.booleans())
 
 @st.composite
 def questions(draw):
-    """Cases, how the window is, and how many ticks of the first case are cut off as its past."""
+    """Cases, and how the window is."""
     made, kind = draw(cases()), draw(st.sampled_from(sorted(KINDS)))
     if kind in ("last", "first"):
         lookbacks = dict.fromkeys(NAMES, draw(spans))
     else:
         lookbacks = {name: draw(spans) for name in NAMES}
     delay = draw(st.sampled_from([(0, False), (0, False), (1, False), (0, True), (2, True)]))
-    cut = draw(st.integers(0, len(made[0][1]))) if made else 0
-    return made, kind, lookbacks, delay, cut
+    return made, kind, lookbacks, delay
 
 
 def window_of(kind, lookbacks, delay):
@@ -117,13 +95,9 @@ def outcomes(target):
     return found
 
 
-def naive(made, cut, weights, target, state_of):
-    """What the twin counts, without what it counts in the past."""
+def naive(made, weights, target, state_of):
+    """What the twin counts."""
     whole = oracle.counts(made, weights, target, state_of)
-    if cut:
-        attributes, ticks = made[0]
-        for key, row in oracle.counts([(attributes, ticks[:cut])], weights[:1], target, state_of).items():
-            whole[key] = [a - b for a, b in zip(whole[key], row, strict=True)]
     return {key: row for key, row in whole.items() if any(row)}
 
 
@@ -140,10 +114,10 @@ def rows(keys, counts):
     st.booleans(),
 )
 def test_states_and_candidates(kernel, question, influencers, target, weighed):
-    made, kind, lookbacks, delay, cut = question
+    made, kind, lookbacks, delay = question
     influencers, target = sorted(influencers), sorted(target)
     weights = [number % 3 for number in range(1, len(made) + 1)] if weighed else [1] * len(made)
-    index, window = index_of(made, cut), window_of(kind, lookbacks, delay)
+    index, window = index_of(made), window_of(kind, lookbacks, delay)
     candidates = [z for z in NAMES if z not in influencers]
     keys, counts, present = kernel.count_candidates(
         index,
@@ -159,16 +133,14 @@ def test_states_and_candidates(kernel, question, influencers, target, weighed):
         return lambda case, position: oracle.state(case, position, chosen, lookbacks, delay, kind)
 
     def expected(chosen):
-        return naive(made, cut, weights, target, state_of(chosen))
+        return naive(made, weights, target, state_of(chosen))
 
     assert rows(keys, counts) == expected(influencers)
     ids, own_keys = kernel.window_states(
         index, np.array([NAMES.index(z) for z in influencers], np.int32), window
     )
     assert own_keys.tolist() == keys.tolist()
-    every = [
-        (case, at) for number, case in enumerate(made) for at in range(cut * (number == 0), len(case[1]))
-    ]
+    every = [(case, at) for case in made for at in range(len(case[1]))]
     assert [tuple(keys[i].tolist()) for i in ids[index.begins]] == [
         state_of(influencers)(*each) for each in every
     ]
@@ -190,9 +162,9 @@ def test_states_and_candidates(kernel, question, influencers, target, weighed):
 @examples(80)
 @given(questions(), st.sets(st.sampled_from(NAMES), max_size=3), st.sets(st.sampled_from(LABELS), min_size=1))
 def test_under_many_weights(question, influencers, target):
-    made, kind, lookbacks, delay, cut = question
+    made, kind, lookbacks, delay = question
     chosen, target = np.array(sorted(NAMES.index(z) for z in influencers), np.int32), sorted(target)
-    index, window = index_of(made, cut), window_of(kind, lookbacks, delay)
+    index, window = index_of(made), window_of(kind, lookbacks, delay)
     rest = np.array([z for z in range(len(NAMES)) if z not in chosen], np.int32)
     unit = np.repeat(np.arange(len(made)), np.diff(index.offsets))
     weights = np.array([[1, number % 2] for number in range(len(made))], np.int64).reshape(-1, 2)
@@ -211,10 +183,9 @@ def test_under_many_weights(question, influencers, target):
 
 @pytest.mark.parametrize("kernel", BOTH)
 @examples(80)
-@given(cases(), st.booleans(), st.data())
-def test_recency(kernel, made, in_time, draw):
-    cut = draw.draw(st.integers(0, len(made[0][1]))) if made else 0
-    index = index_of(made, cut)
+@given(cases(), st.booleans())
+def test_recency(kernel, made, in_time):
+    index = index_of(made)
     tests = history_tests if kernel is numpy_kernels else kernel
     a, c, held = (NAMES.index(z) for z in ("A", "C", "1st=yes"))
     tree = np.array(
@@ -237,9 +208,7 @@ def test_recency(kernel, made, in_time, draw):
             return 3 if of_c and of_c[-1] >= of_a[-1] else 4
         return 5 if at < 2 else 6
 
-    every = [
-        (case, at) for number, case in enumerate(made) for at in range(cut * (number == 0), len(case[1]))
-    ]
+    every = [(case, at) for case in made for at in range(len(case[1]))]
     assert tests.tree_leaves(index, tree, in_time)[index.begins].tolist() == [leaf(*each) for each in every]
     recency = kernels.Recency(
         np.array([a, c, held], np.int32), np.array([1, 3, UNLIMITED]), 2, np.array([1, 3]), True, in_time
@@ -266,22 +235,3 @@ def test_recency(kernel, made, in_time, draw):
                 twin[3][slot, z, y, x] += 1
     for found, expected in zip((counts, lags, starts, pairs), twin, strict=True):
         assert found.tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("kernel", BOTH)
-def test_a_past_of_ticks_before_rows_that_stand_alone(kernel):
-    """Of labels in one tick of the past, too, the one that stands later is the more recent one."""
-    made = [(frozenset(), [(at, frozenset(labels)) for at, labels in enumerate(["A", "ABC", "B", "B"])])]
-    a, c = (NAMES.index(z) for z in "AC")
-    tree = np.array([[kernels.MORE_RECENT, c, a, 1, 0, 1, 2], *[[kernels.LEAF, *[0] * 6]] * 2], np.int64)
-    leaves_of = (history_tests if kernel is numpy_kernels else kernel).tree_leaves
-    window = window_of("last", dict.fromkeys(NAMES, (4, False)), (0, False))
-    whole, cut = index_of(made, 0), index_of(made, 2)
-    for ask in (
-        lambda index: leaves_of(index, tree)[index.begins][-2:].tolist(),
-        lambda index: [
-            keys[ids[index.begins]][-2:].tolist()
-            for ids, keys in [kernel.window_states(index, np.array([a, c], np.int32), window)]
-        ],
-    ):
-        assert ask(cut) == ask(whole)

@@ -9,7 +9,7 @@ from strategies import drawn_weights
 from summarkov.engines import Bootstrap, MemorySource
 from summarkov.errors import SettingError, StoreError
 from summarkov.models.discoveries import Halves
-from summarkov.summaries import BinarySummary, Memory
+from summarkov.summaries import BinarySummary
 
 STATES = [(0, 0), (0, 1), (1, 0), (1, 1)]
 PLANTED = (0.06, 0.15, 0.18, 0.35)  # X after neither, C within 10 positions, B within 2 positions, both
@@ -104,12 +104,10 @@ def test_the_first_round_of_all_targets_is_counted_as_one(events):
 
 def test_only_what_the_influencers_need_is_remembered(events):
     model = sm.BSuMM("X", lookback=(2, 10)).fit(events)
-    assert model.fitted.summary.memory() == Memory(10, None)
-    assert sm.BSuMM("B", lookback=(2, 10)).fit(events).fitted.summary.memory() == Memory(
-        0, None
-    )  # no influencers
-    assert BinarySummary({"B": 2}).memory() == Memory(2, 1)  # other labels: the whole past
-    assert BinarySummary({"B": 2, "C": None}, only=True).memory() == Memory(2, 1)
+    assert model.fitted.summary.horizon == 10
+    assert sm.BSuMM("B", lookback=(2, 10)).fit(events).fitted.summary.horizon == 0  # no influencers
+    assert BinarySummary({"B": 2}).horizon is None  # other labels: the whole past
+    assert BinarySummary({"B": 2, "C": None}, only=True).horizon is None
 
 
 def test_a_graph_follows_and_simulates(graph, events):

@@ -16,7 +16,7 @@ from summarkov.errors import StoreError
 from summarkov.models import SummaryModel
 from summarkov.models.families import SearchedModel
 from summarkov.report.content import content
-from summarkov.summaries import Memory, Summary
+from summarkov.summaries import Summary
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -36,10 +36,9 @@ class LatestSummary(Summary):
     def encode(self, index: Any, influencers: Sequence[int], labels: Sequence[str]) -> tuple[Any, Any]:
         place = {code: number for number, code in enumerate(influencers, start=1)}
         states = []
-        for number, (start, stop) in enumerate(itertools.pairwise(index.offsets.tolist())):
-            before = index.past_codes.tolist() if number == 0 else []
-            codes = [*before, *index.codes[start:stop].tolist()]
-            for end in range(len(before), len(codes)):
+        for start, stop in itertools.pairwise(index.offsets.tolist()):
+            codes = index.codes[start:stop].tolist()
+            for end in range(len(codes)):
                 recent = reversed(codes[max(0, end - self.lookback) : end])
                 states.append(next((place[code] for code in recent if code in place), 0))
         keys, ids = np.unique(np.array(states, np.int32), return_inverse=True)
@@ -51,8 +50,9 @@ class LatestSummary(Summary):
     def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
         return f"{influencers[key[0] - 1]} last" if key[0] else "none of them"
 
-    def memory(self) -> Memory:
-        return Memory(self.lookback, None)
+    @property
+    def horizon(self) -> int | None:
+        return self.lookback
 
     def key_width(self, n_influencers: int) -> int:
         return 1

@@ -57,8 +57,9 @@ def describe(
 def print_starts(console: Page, starts: Sequence[Start]) -> None:
     """Say which labels are special because they come first."""
     from summarkov.events.describe import always_first
+    from summarkov.events.prepare import START
 
-    for start in starts[:3]:
+    for start in [start for start in starts if start.label != START][:3]:
         if start.first == 1:
             console.print(visible(f"Hint: {_options_only(always_first(start.label))}."))
             continue

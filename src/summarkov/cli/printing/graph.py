@@ -93,8 +93,8 @@ def _print_order(console: Page, edges: Sequence[Influence], found: OrderTest) ->
     if slow:
         words = f"Depends on order {SCALES['slow change']}: {first_of(slow, 10, '; ', '; and ')}."
         console.print(console.signs(words))
-    for edge in passing:
-        if edge.is_turned and edge.effect != "mixed":
+    for edge in edges:
+        if edge.is_turned and edge.effect != "mixed" and not edge.faint:
             console.print(console.signs(f"{_arrow(edge)} is {reversed_words(edge)}."))
 
 

@@ -223,6 +223,11 @@ def _print_next(console: Page, graph: InfluenceGraph, why: Sequence[Explanation]
         console.print(f"... and {more} less likely than these; --json prints all", style="dim")
     if any(each.seen != "often" for each in why):
         console.print(HARDLY, style="dim")
+    if any(each.seen == "never" for each in why):
+        console.print(
+            "Histories like this one were not seen: probabilities beside *0 are guesses, and others shrink "
+            "with them. Give all events of the case, from its start."
+        )
     console.print()
     words = window_words(next(iter(graph.models_.values())))
     layout = graph.layout_

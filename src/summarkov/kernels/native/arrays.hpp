@@ -22,15 +22,12 @@ Span<T> span(const Array<T>& array) {
 
 // Keeps the arrays alive that its index looks into.
 struct PyIndex {
-    Array<std::int32_t> codes, past_codes;
-    Array<std::int64_t> offsets, past_positions;
+    Array<std::int32_t> codes;
+    Array<std::int64_t> offsets;
     Index index;
 
-    PyIndex(Array<std::int32_t> codes_, Array<std::int64_t> offsets_, Array<std::int64_t> past_positions_,
-            Array<std::int32_t> past_codes_, std::int64_t n_labels)
-        : codes(std::move(codes_)), past_codes(std::move(past_codes_)), offsets(std::move(offsets_)),
-          past_positions(std::move(past_positions_)),
-          index(span(codes), span(offsets), span(past_positions), span(past_codes), n_labels) {}
+    PyIndex(Array<std::int32_t> codes_, Array<std::int64_t> offsets_, std::int64_t n_labels)
+        : codes(std::move(codes_)), offsets(std::move(offsets_)), index(span(codes), span(offsets), n_labels) {}
 };
 
 inline Window window_of(int kind, const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap) {
@@ -53,13 +50,12 @@ struct PyReach {
             Array<std::int32_t> of_, Array<bool> attributes_, Array<std::int32_t> farthest_, double mean)
         : first(std::move(first_)), before(std::move(before_)), ends(std::move(ends_)), of(std::move(of_)),
           attributes(std::move(attributes_)), farthest(std::move(farthest_)) {
-        const std::int64_t n = before.size() - 1, past = first.size() - n;
-        reach = {first.data() + past, before.data(), {}, farthest.data() + past, attributes.data(), false, mean};
+        reach = {first.data(), before.data(), {}, farthest.data(), attributes.data(), false, mean};
         for (std::int64_t z = 0; z < of.size(); ++z) {
-            reach.last.push_back(ends[of.data()[z]].data() + past);
+            reach.last.push_back(ends[of.data()[z]].data());
             if (attributes.data()[z]) reach.any_attributes = true;
         }
-        is_timed = ends.size() == 1 && !reach.any_attributes && reach.in_rows(n);
+        is_timed = ends.size() == 1 && !reach.any_attributes && reach.in_rows(before.size() - 1);
     }
 };
 

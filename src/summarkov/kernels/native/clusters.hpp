@@ -32,12 +32,10 @@ struct ClusterTotals {
 
 class ClusterSums {
   public:
-    static constexpr bool HAS_BLOCKS = true;
-
     ClusterSums(const std::vector<ClusterValues>& values, std::vector<ClusterBlocks> blocks)
         : values_(values), blocks_(std::move(blocks)) {}
 
-    void target(std::int64_t width, std::int64_t, std::int64_t outcomes) {
+    void target(std::int64_t width, std::int64_t outcomes) {
         const auto& given = values_[targets_.size()];
         targets_.emplace_back();
         auto& target = targets_.back();
@@ -56,7 +54,7 @@ class ClusterSums {
             for (auto& side : kind) side.assign(width, 0);
     }
 
-    void positions(std::size_t t, std::int64_t, std::uint64_t pattern, Position n, Count) {
+    void positions(std::size_t t, std::uint64_t pattern, Position n, Count) {
         auto& target = targets_[t];
         auto& block = target.kinds[1];
         block.seen[0] |= pattern;
@@ -67,7 +65,7 @@ class ClusterSums {
         for (std::int64_t e = 0; e < target.edges; ++e) block.sums[e] += static_cast<double>(n) * base[e];
     }
 
-    void hit(std::size_t t, std::int64_t outcome, std::int64_t, std::uint64_t pattern, Count) {
+    void hit(std::size_t t, std::int64_t outcome, std::uint64_t pattern, Count) {
         auto& target = targets_[t];
         const std::int64_t row = target.row(pattern);
         if (row < 0) return;

@@ -37,7 +37,7 @@ std::vector<Count> count_totals(const Rows& rows, const Weights& weights) {
             const bool more = e + l < index.starts[z + 1] && index.order[e + l] < stop;
             Position last = std::min(rows.end(z, j), stop - 1);
             if (more) last = std::min(last, rows.begin(index.order[e + l]) - 1);
-            const Position n = rows.length(std::max<Position>(rows.begin(first), 0), last + 1);
+            const Position n = rows.length(rows.begin(first), last + 1);
             if (n > 0) {
                 totals[z * deep + l - 1] += n * weights[sequence];
                 if (l > 1) totals[z * deep + l - 2] -= n * weights[sequence];
@@ -46,8 +46,6 @@ std::vector<Count> count_totals(const Rows& rows, const Weights& weights) {
             first = index.order[e + l];
         }
     };
-    for (std::int64_t e = 0; e < index.past_codes.size; ++e)
-        if (index.past_codes[e] >= 0) event(index.past_codes[e], index.past_positions[e], 0);
     for (std::int64_t sequence = 0; sequence < index.n_sequences(); ++sequence)
         for (Position i = index.offsets[sequence]; i < index.offsets[sequence + 1]; ++i)
             if (index.codes[i] >= 0) event(index.codes[i], i, sequence);
@@ -183,10 +181,8 @@ class Counter {
         for (std::int64_t z = 0; z < index_.n_labels; ++z) {
             if (!outcomes_.is_explicit(z)) continue;
             std::int64_t sequence = 0, r = 0;
-            for (std::int64_t e = index_.starts[z]; e < index_.starts[z + 1]; ++e) {
-                if (index_.order[e] < 0) continue;  // the past is not counted
+            for (std::int64_t e = index_.starts[z]; e < index_.starts[z + 1]; ++e)
                 count_point(index_.order[e], sequence, r, outcomes_.of[z], look);
-            }
         }
     }
 

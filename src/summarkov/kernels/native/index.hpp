@@ -7,7 +7,7 @@
 
 namespace summarkov {
 
-using Position = std::int64_t;  // negative for the past of the first sequence
+using Position = std::int64_t;
 using Count = std::int64_t;
 
 // A stretch of memory that Python owns.
@@ -23,23 +23,17 @@ struct Span {
 struct Index {
     Span<std::int32_t> codes;
     Span<std::int64_t> offsets;
-    Span<std::int64_t> past_positions;
-    Span<std::int32_t> past_codes;
     std::int64_t n_labels;
 
     // Positions of every label, ascending, label after label: order[starts[z] .. starts[z + 1]). An int32 an
-    // event: shards are far smaller than 2^31, and the caller moves a distant past within reach.
+    // event: the caller refuses shards of 2^31 events.
     std::vector<std::int32_t> order;
     std::vector<std::int64_t> starts;
     double mean_past = 0;  // how many events precede a position in its sequence, on average
 
-    Index(Span<std::int32_t> codes_, Span<std::int64_t> offsets_, Span<std::int64_t> past_positions_,
-          Span<std::int32_t> past_codes_, std::int64_t n_labels_)
-        : codes(codes_), offsets(offsets_), past_positions(past_positions_), past_codes(past_codes_),
-          n_labels(n_labels_), starts(n_labels_ + 1, 0) {
+    Index(Span<std::int32_t> codes_, Span<std::int64_t> offsets_, std::int64_t n_labels_)
+        : codes(codes_), offsets(offsets_), n_labels(n_labels_), starts(n_labels_ + 1, 0) {
         auto each = [&](auto visit) {
-            for (std::int64_t e = 0; e < past_codes.size; ++e)
-                if (past_codes[e] >= 0) visit(past_codes[e], past_positions[e]);
             for (std::int64_t i = 0; i < codes.size; ++i)
                 if (codes[i] >= 0) visit(codes[i], i);
         };
@@ -51,7 +45,7 @@ struct Index {
         double pairs = 0;
         for (std::int64_t s = 0; s + 1 < offsets.size; ++s) {
             double n = static_cast<double>(offsets[s + 1] - offsets[s]);
-            pairs += n * (n - 1) / 2 + (s == 0 ? n * static_cast<double>(past_codes.size) : 0);
+            pairs += n * (n - 1) / 2;
         }
         if (codes.size) mean_past = pairs / static_cast<double>(codes.size);
     }
@@ -60,7 +54,6 @@ struct Index {
 
     // The sequence that holds a position, searched for from sequence `from` on.
     std::int64_t sequence_of(Position p, std::int64_t from) const {
-        if (p < 0) return 0;
         std::int64_t step = 1, high = from;
         while (high + 1 < n_sequences() && offsets[high + 1] <= p) {
             high = std::min(high + step, n_sequences() - 1);
@@ -124,9 +117,9 @@ struct Plain {
     std::int64_t heads(std::int64_t) const { return 0; }
 };
 
-// ... and rows that share positions, have windows in time, or are attributes. Rows of the past are -1, -2, ...
+// ... and rows that share positions, have windows in time, or are attributes.
 struct Reach {
-    const std::int32_t* first;                // of each row, 0 being the first after the past
+    const std::int32_t* first;                // of each row
     const std::int32_t* before;               // positions that begin before each row
     std::vector<const std::int32_t*> last;    // for each label, of each row
     const std::int32_t* farthest;             // the latest of them over all labels but attributes

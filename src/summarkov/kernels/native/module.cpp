@@ -113,8 +113,7 @@ struct PyClock {
     Array<bool> attributes;
 
     PlacedClock get() const {
-        const std::int64_t past = clock.size() - (before.size() - 1);
-        return {clock.data() + past, ticks.data() + past, before.data(), attributes.data()};
+        return {clock.data(), ticks.data(), before.data(), attributes.data()};
     }
 };
 
@@ -218,16 +217,15 @@ py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Arra
 // Reach: nothing where every row is a position.
 struct PyPresence {
     Array<std::int32_t> codes;
-    Array<std::int64_t> offsets, past_positions;
-    Array<std::int32_t> past_codes;
-    std::int64_t n_labels, begun;
+    Array<std::int64_t> offsets;
+    std::int64_t n_labels;
     MaybeWeights weights;
     Array<std::int32_t> influencers;
     Array<std::int64_t> lookbacks;
     std::vector<std::size_t> reach_of;
     Array<std::int64_t> starts;
     Array<std::int32_t> labels;
-    Array<std::int64_t> labels_starts, ends;
+    Array<std::int64_t> labels_starts;
     std::int64_t delay;
     Array<std::int32_t> first, before;
     std::vector<Array<std::int32_t>> last;
@@ -235,21 +233,20 @@ struct PyPresence {
 
     PresenceAsked asked() const {
         return {span(influencers), reach_of, static_cast<std::size_t>(lookbacks.size()), span(starts), span(labels),
-                span(labels_starts), span(ends)};
+                span(labels_starts)};
     }
 
     template <class Sink>
     void scan(Sink& sink) const {
-        const PresenceEvents events{span(codes), span(offsets), span(past_positions), span(past_codes), n_labels, begun,
-                                    weights_of(weights).of};
+        const PresenceEvents events{span(codes), span(offsets), n_labels, weights_of(weights).of};
         const PresenceAsked wanted = asked();
         auto run = [&](const auto& reaches) {
             PresenceScan scan(events, wanted, reaches, sink);
             without_python([&] { scan.run(); });
         };
         if (before.size()) {
-            PlacedReaches reaches{first.data() + past_codes.size(), before.data(), {}, attributes.data()};
-            for (const auto& rows : last) reaches.last.push_back(rows.data() + past_codes.size());
+            PlacedReaches reaches{first.data(), before.data(), {}, attributes.data()};
+            for (const auto& rows : last) reaches.last.push_back(rows.data());
             run(reaches);
         } else {
             const auto each = span(lookbacks);
@@ -395,8 +392,7 @@ py::array_t<double> said_by_trees(const Array<std::uint8_t>& levels, const Array
 PYBIND11_MODULE(_native, m) {
     m.doc() = "Counting kernels in C++; see numpy_kernels.py for what each returns.";
     py::class_<PyIndex>(m, "Index")
-        .def(py::init<Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>, Array<std::int32_t>,
-                      std::int64_t>());
+        .def(py::init<Array<std::int32_t>, Array<std::int64_t>, std::int64_t>());
     py::class_<PyReach>(m, "Reach")
         .def(py::init<Array<std::int32_t>, Array<std::int32_t>, std::vector<Array<std::int32_t>>, Array<std::int32_t>,
                       Array<bool>, Array<std::int32_t>, double>());
@@ -414,10 +410,9 @@ PYBIND11_MODULE(_native, m) {
     m.def("said_by_trees", &said_by_trees);
     m.def("followed", &followed);
     py::class_<PyPresence>(m, "Presence")
-        .def(py::init<Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>, Array<std::int32_t>, std::int64_t,
-                      std::int64_t, MaybeWeights, Array<std::int32_t>, Array<std::int64_t>, std::vector<std::size_t>,
-                      Array<std::int64_t>, Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>, std::int64_t,
-                      Array<std::int32_t>, Array<std::int32_t>, std::vector<Array<std::int32_t>>, Array<bool>>());
+        .def(py::init<Array<std::int32_t>, Array<std::int64_t>, std::int64_t, MaybeWeights, Array<std::int32_t>,
+                      Array<std::int64_t>, std::vector<std::size_t>, Array<std::int64_t>, Array<std::int32_t>,
+                      Array<std::int64_t>, std::int64_t, Array<std::int32_t>, Array<std::int32_t>, std::vector<Array<std::int32_t>>, Array<bool>>());
     m.def("clusters", &clusters);
     m.def("order_counts", &order_counts);
 }

@@ -90,7 +90,8 @@ class OrderCount {
         std::int64_t tick, sequence;
         std::uint64_t what;              // the same for the same labels
         std::uint64_t pattern = 0;       // which labels of the strata are in the window
-        bool hit = false, out = false, stays = false, influencer = false, with = false;
+        std::int32_t code = -1;          // its label, if that is one
+        bool hit = false, out = false, stays = false, influencer = false, with = false, alike = true;
     };
 
     // The positions, what each holds, and what is in the window of each.
@@ -124,6 +125,7 @@ class OrderCount {
                         element.stays = true;
                     }
                     any = true;
+                    element.code = code;
                     element.what += random_number(static_cast<std::uint64_t>(code + 2), 1);
                     if (code < 0) continue;
                     if (code == edge_.target) element.hit = true;
@@ -150,6 +152,7 @@ class OrderCount {
                 elements_[e].pattern |= std::uint64_t{1} << u;
         }
         if (fixed_) return;
+        compare();
         std::int64_t s = first_, begin = 0, end = -1, done = 0;
         for (auto j : moving) {
             while (events_.bounds[s + 1] <= j) ++s;
@@ -157,6 +160,25 @@ class OrderCount {
             for (done = std::max(done, begin); done <= end; ++done)
                 if (at[done - base] >= 0) elements_[at[done - base]].with = true;
         }
+    }
+
+    // Which elements stand in their window, or not, just as the last label of the strata does.
+    void compare() {
+        const std::int64_t n = static_cast<std::int64_t>(elements_.size()), last = edge_.strata.size - 1;
+        if (events_.together || last < 0) return;
+        std::vector<std::int64_t> begin(events_.n_labels + 2, 0), sorted(n);
+        for (const auto& element : elements_) ++begin[element.code + 2];
+        for (std::size_t code = 1; code < begin.size(); ++code) begin[code] += begin[code - 1];
+        for (std::int64_t e = 0; e < n; ++e) sorted[begin[elements_[e].code + 1]++] = e;
+        std::vector<char> known(n, 0);
+        for (std::int64_t from = 0, to = 0; from < n; from = to) {
+            while (to < n && elements_[sorted[to]].code == elements_[sorted[from]].code) ++to;
+            if (to - from < 2) continue;
+            mark({sorted.begin() + from, sorted.begin() + to}, edge_.reaches[last], [&](std::int64_t e) {
+                if (elements_[e].code == elements_[sorted[from]].code) known[e] = 1;
+            });
+        }
+        for (std::int64_t e = 0; e < n; ++e) elements_[e].alike = (elements_[e].pattern >> last & 1) == std::uint64_t(known[e]);
     }
 
     // From `begin` to `end` number j, of a sequence that ends before `stop`, is in windows; both only grow with j.
@@ -187,7 +209,7 @@ class OrderCount {
     // The row of the stratum of an element.
     std::int32_t stratum(const Element& element) {
         const std::uint64_t key =
-            static_cast<std::uint64_t>(events_.stratum[element.tick]) << edge_.strata.size | element.pattern;
+            (static_cast<std::uint64_t>(events_.stratum[element.tick]) << 1 | element.alike) << edge_.strata.size | element.pattern;
         if (key == last_key_ && !table_.keys.empty()) return last_row_;
         const auto [found, is_new] = row_of_.try_emplace(key, static_cast<std::int32_t>(table_.keys.size()));
         if (is_new) {

@@ -1,4 +1,4 @@
-// What many targets follow: counts by presence of their influencers and by strata of positions, in one scan.
+// What many targets follow: by presence of their influencers, in one scan.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,6 @@ struct PresenceAsked {
     Span<std::int64_t> starts;
     Span<std::int32_t> labels;      // of the outcomes but the residual one, which is the last
     Span<std::int64_t> labels_starts;  // those of target t are from here on
-    Span<std::int64_t> ends;        // the last position, from 1 on, of each stratum but the last
 
     std::int64_t n_targets() const { return starts.size - 1; }
     std::int64_t n_outcomes(std::int64_t t) const { return labels_starts[t + 1] - labels_starts[t] + 1; }
@@ -28,10 +27,7 @@ struct PresenceAsked {
 struct PresenceEvents {
     Span<std::int32_t> codes;
     Span<std::int64_t> offsets;
-    Span<std::int64_t> past_positions;
-    Span<std::int32_t> past_codes;
     std::int64_t n_labels;
-    std::int64_t begun;             // positions of the first sequence before it
     Span<std::int64_t> weights;     // one for each sequence; empty: all ones
 };
 
@@ -63,10 +59,10 @@ class PresenceScan {
   public:
     PresenceScan(const PresenceEvents& events, const PresenceAsked& asked, const Reaches& reaches, Sink& sink)
         : events_(events), asked_(asked), reaches_(reaches), sink_(sink), last_(events.n_labels, ABSENT), hits_(events.n_labels),
-          bits_(asked.n_reaches * events.n_labels), leaving_(asked.n_reaches), past_leaving_(asked.n_reaches) {
+          bits_(asked.n_reaches * events.n_labels), leaving_(asked.n_reaches) {
         for (std::int64_t t = 0; t < asked.n_targets(); ++t) {
             const std::int64_t width = asked.starts[t + 1] - asked.starts[t];
-            sink.target(width, asked.ends.size + 1, asked.n_outcomes(t));
+            sink.target(width, asked.n_outcomes(t));
             runs_.push_back({0, 0});
             for (std::int64_t u = 0; u < width; ++u) {
                 const std::int64_t at = asked.starts[t] + u;
@@ -96,33 +92,18 @@ class PresenceScan {
     std::vector<Bit>& bits(std::int32_t z, std::size_t reach) { return bits_[z * asked_.n_reaches + reach]; }
 
     void follow(Position start, Position stop) {
-        const std::int64_t n_past = sequence_ ? 0 : events_.past_codes.size;
-        const Position before = sequence_ ? 0 : events_.begun;
-        std::int64_t past = 0;
         Position coming = start;
         std::fill(leaving_.begin(), leaving_.end(), start);
-        stratum_ = 0;
         for (auto& run : runs_) run = {0, start};
         for (Position i = start; i < stop; ++i) {
-            const Position place = before + reaches_.length(start, i + 1);  // from 1 on
-            if (stratum_ < asked_.ends.size && place > asked_.ends[stratum_]) {
-                for (std::size_t t = 0; t < runs_.size(); ++t) close(t, i);
-                while (stratum_ < asked_.ends.size && place > asked_.ends[stratum_]) ++stratum_;
-            }
-            if constexpr (Sink::HAS_BLOCKS)
-                sink_.cut(i, weight_, [&](std::size_t t) { close(t, i); });
-            for (; past < n_past && reaches_.begin(events_.past_positions[past]) <= i; ++past)
-                enter(events_.past_codes[past], events_.past_positions[past], i);
+            sink_.cut(i, weight_, [&](std::size_t t) { close(t, i); });
             for (; coming < i && reaches_.begin(coming) <= i; ++coming) enter(events_.codes[coming], coming, i);
-            for (std::size_t r = 0; r < asked_.n_reaches; ++r) {
-                for (auto& at = past_leaving_[r]; at < n_past; ++at)
-                    if (!leaves(events_.past_codes[at], events_.past_positions[at], r, i)) break;
+            for (std::size_t r = 0; r < asked_.n_reaches; ++r)
                 for (auto& at = leaving_[r]; at < i; ++at)
                     if (!leaves(events_.codes[at], at, r, i)) break;
-            }
             if (events_.codes[i] < 0) continue;
             for (const auto& hit : hits_[events_.codes[i]])
-                sink_.hit(hit.target, hit.outcome, stratum_, runs_[hit.target].pattern, weight_);
+                sink_.hit(hit.target, hit.outcome, runs_[hit.target].pattern, weight_);
         }
         for (std::size_t t = 0; t < runs_.size(); ++t) close(t, stop);
     }
@@ -131,7 +112,7 @@ class PresenceScan {
     void close(std::size_t target, Position i) {
         auto& run = runs_[target];
         const Position n = reaches_.length(run.begin, i);
-        if (n > 0) sink_.positions(target, stratum_, run.pattern, n, weight_);
+        if (n > 0) sink_.positions(target, run.pattern, n, weight_);
         run.begin = i;
     }
 
@@ -168,10 +149,9 @@ class PresenceScan {
     std::vector<Position> last_;           // each label's last occurrence that came into windows, of any sequence
     std::vector<std::vector<Hit>> hits_;   // for each label
     std::vector<std::vector<Bit>> bits_;   // for each label and look-back
-    std::vector<Position> leaving_;        // for each look-back the next row to leave, and that of the past
-    std::vector<std::int64_t> past_leaving_;
+    std::vector<Position> leaving_;        // for each look-back the next row to leave
     std::vector<Run> runs_;                // the current run of each target
-    std::int64_t sequence_ = 0, stratum_ = 0;
+    std::int64_t sequence_ = 0;
     Count weight_ = 1;
 };
 

@@ -58,14 +58,6 @@ class Lookback {
         for (Position j = rows_.newest(run.end - 1, start); j >= oldest && rows_.reaches(j, run.begin); --j)
             if (index_.codes[j] >= 0) visit(index_.codes[j], j);
         for (Position j = start - 1; j >= first; --j) visit(index_.codes[j], j);
-        if (run.sequence == 0)
-            for (std::int64_t e = index_.past_codes.size - 1; e >= 0; --e) {
-                const std::int32_t z = index_.past_codes[e];
-                const Position j = index_.past_positions[e];
-                if (z >= 0 && rows_.is_attribute(z)) visit(z, j);
-                else if (!rows_.reaches(j, run.begin)) { if (!rows_.has_attributes()) break; }
-                else if (z >= 0 && rows_.begin(j) < run.end) visit(z, j);
-            }
     }
 
     void at_point(const Stretch& run, const Cells& cells) {
@@ -102,11 +94,6 @@ class Lookback {
             const Position n = rows_.length(first, std::min(rows_.end(z, j), run.end - 1) + 1);
             if (n > 0 && row_of_[z] >= 0) cells.at(row_of_[z], run.state)[passed] += n * run.weight;
         };
-        if (run.sequence == 0)
-            for (std::int64_t e = 0; e < index_.past_codes.size; ++e)
-                if (const std::int32_t z = index_.past_codes[e];
-                    z >= 0 && (rows_.is_attribute(z) || rows_.reaches(index_.past_positions[e], run.begin)))
-                    visit(z, index_.past_positions[e]);
         for (Position j = start; j < head; ++j) visit(index_.codes[j], j);
         const Position newest = rows_.newest(run.end - 1, head);
         for (Position j = rows_.oldest(run.begin, head); j <= newest; ++j)
@@ -249,7 +236,6 @@ class Sweep {
             clear();
             sequence_ = sequence;
             cursor_ = index_.offsets[sequence];
-            past_ = sequence == 0 ? 0 : index_.past_codes.size;
         }
         std::int32_t z;
         Position j;
@@ -258,10 +244,6 @@ class Sweep {
 
     // The next event of a known label that the window of row i can hold.
     bool next_event(Position i, std::int32_t& z, Position& j) {
-        for (; past_ < index_.past_codes.size && rows_.begin(index_.past_positions[past_]) <= i; ++past_)
-            if (index_.past_codes[past_] >= 0)
-                return z = index_.past_codes[past_], j = index_.past_positions[past_], ++past_, true;
-        if (past_ < index_.past_codes.size) return false;
         for (; cursor_ < i && rows_.begin(cursor_) <= i; ++cursor_)
             if (index_.codes[cursor_] >= 0) return z = index_.codes[cursor_], j = cursor_, ++cursor_, true;
         return false;
@@ -272,7 +254,7 @@ class Sweep {
     const Window& window_;
     const std::vector<std::int32_t>& row_of_;
     std::vector<Label> labels_;  // the last entry is the list's end
-    std::int64_t sequence_ = -1, past_ = 0;
+    std::int64_t sequence_ = -1;
     Position cursor_ = 0;
 };
 

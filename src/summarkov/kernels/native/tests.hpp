@@ -36,7 +36,7 @@ struct PlainClock {
 
 // ... or positions that rows share, or time. Attributes are at hand everywhere.
 struct PlacedClock {
-    const std::int64_t* clock;        // of each row, 0 being the first after the past
+    const std::int64_t* clock;        // of each row
     const std::int64_t* ticks;        // the position of each row
     const std::int32_t* before;       // positions that begin before each row
     const bool* attributes;           // one per label
@@ -63,13 +63,9 @@ class Walk {
     template <class Visit>
     void run(Visit visit) {
         std::fill(last_.begin(), last_.end(), -NEVER);
-        if (index_.n_sequences() > 0) {
-            for (std::int64_t e = 0; e < index_.past_codes.size; ++e) see(index_.past_codes[e], index_.past_positions[e]);
-            if (index_.past_positions.size) begin_ = clock_.tick(index_.past_positions[0]);
-        }
         for (std::int64_t s = 0; s < index_.n_sequences(); ++s) {
             const Position end = index_.offsets[s + 1];
-            if (s > 0 && index_.offsets[s] < end) begin_ = clock_.tick(index_.offsets[s]);
+            if (index_.offsets[s] < end) begin_ = clock_.tick(index_.offsets[s]);
             for (Position i = index_.offsets[s]; i < end;) {
                 const bool head = index_.codes[i] >= 0 && clock_.is_attribute(index_.codes[i]);
                 const Position next = head ? i + 1 : clock_.next(i, end);
@@ -91,7 +87,7 @@ class Walk {
     // The labels that occurred, the most recent first.
     const std::vector<std::int32_t>& recent() const { return recent_; }
 
-    // How many positions precede: exact up to what the past remembers, and never too many.
+    // How many positions precede.
     Position since_start(Position i) const { return clock_.tick(i) - begin_; }
 
     std::int64_t leaf(const TestTree& tree, Position i) const {
