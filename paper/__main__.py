@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.text import Text
+from summarkov.cli.printing import new_table, print_json, progress, results
 
 from paper import calibration as study
 from paper import claims as checks
@@ -15,7 +16,6 @@ from paper import reproduction, text_evidence
 from summarkov.cli.errors import Commands
 from summarkov.cli.files import check_result_file, going_on, save_result
 from summarkov.cli.options import Jobs, Json
-from summarkov.cli.printing import new_table, print_json, progress, results
 from summarkov.wording import visible
 
 app = typer.Typer(

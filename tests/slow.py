@@ -9,7 +9,6 @@ SLOW = (
     "tests/browser/",
     "tests/every_engine/test_clusters.py",
     "tests/every_engine/test_counts.py",
-    "tests/every_engine/test_cuts.py",
     "tests/every_engine/test_engines.py",
     "tests/every_engine/test_stream.py",
     "tests/hostile/test_differential.py",

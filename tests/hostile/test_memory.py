@@ -12,7 +12,7 @@ import pytest
 from benchmarks.memory import FEW, MEMORY, SHAPES, measure
 
 import summarkov as sm
-from summarkov.cli.reading import Opening
+from summarkov.cli.sizes import is_streamed
 from summarkov.errors import DataError, TooLargeError
 from summarkov.io.encoding import Vocabulary
 from summarkov.io.files import TextBudget
@@ -93,8 +93,8 @@ def test_a_long_row(tmp_path):
 def test_auto_counts_events_and_not_rows(tmp_path):
     path = SHAPES["3,000 lists of 1e4 events"](tmp_path / "shape")
     assert path.stat().st_size < 400_000
-    assert Opening(memory="64M").streams(path)
-    assert not Opening(memory="2G").streams(path)
+    assert is_streamed(path, "auto", "64M", None)
+    assert not is_streamed(path, "auto", "2G", None)
 
 
 def test_labels_that_are_declared_are_not_refused():

@@ -511,7 +511,7 @@ def test_an_interruption_while_classes_are_made(tmp_path):
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # & may ignore it
     code += "from summarkov import __main__ as start\nfrom summarkov.cli.commands import events\n"
     code += "text = 'import signal; signal.raise_signal(signal.SIGINT)'\n"
-    code += "events.print_description = lambda *_: exec(text)\n"
+    code += "events._description = lambda *_: exec(text)\n"
     code += "start.main()"
     (tmp_path / "trial.py").write_text(code)
     (tmp_path / "log.txt").write_text("a b\n")

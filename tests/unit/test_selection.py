@@ -21,7 +21,7 @@ QUICK = {
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_room_has_quick_tests(room: str) -> None:
-    names = [name for name, where in summarkov._WHERE.items() if where == room]
+    names = [name for name, where in summarkov._WHERE.items() if where.split(".")[0] == room]
     words = [
         rf"summarkov\.{room}\b",
         rf"from summarkov import .*\b{room}\b",

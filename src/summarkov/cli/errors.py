@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import errno
+import functools
 import os
 import re
 import shlex
@@ -18,7 +19,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from summarkov.cli import interrupting
-from summarkov.cli.printing import errors
+from summarkov.cli.page import errors
 from summarkov.errors import SummarkovError, without_secrets
 from summarkov.wording import visible
 
@@ -33,40 +34,22 @@ _NARROWEST = 20
 #: Longer messages are cut in the middle: a label in them may be of any size.
 _LONGEST = 1000
 
-#: Settings that have the same name on the command line; and what else Python says, and how it says that.
-_SAME = "case event format date_format weight lifecycle missing separator target memory engine id text date"
-_OPTIONS = {
-    **{f"{name}=": f"--{name.replace('_', '-')}" for name in _SAME.split()},
-    **{
-        name: f"--{name.replace('_', '-')}"
-        for name in ("session_gap", "min_count", "max_influencers", "max_share", "leave_out", "given")
-    },
-    "order=": "--order-column",
-    "order=False": "--in-order",
-    "date_format='%d/%m/%Y %H:%M'": "--date-format '%d/%m/%Y %H:%M'",
-    "attributes=": "--attribute",
-    "times=True": "--times",
-    "ties='together'": "--ties together",
-    "missing='skip'": "--missing skip",
-    "drop_duplicates=True": "--drop-duplicates",
-    "ties='in row order'": "--ties 'in row order'",
-    "missing_attributes='value'": "--missing-attributes value",
-    "into=": "--map",
-    "label=": "--map",
-    "targets=": "--target",
-    "n_jobs": "--jobs",
-    'engine="memory"': "--engine memory",
-    'engine="stream"': "--engine stream",
-    "n_topics": "--topics",
-    "BSuMM, OSuMM, CSuMM or TreeSuMM": "--model bsumm, osumm, csumm or tree",
+#: What Python calls otherwise than the command line.
+_OTHER = {
+    "attributes": "attribute",
+    "cuts": "cut",
+    "into": "map",
+    "label": "map",
+    "n_jobs": "jobs",
+    "n_topics": "topics",
+    "order": "order-column",
+    "targets": "target",
 }
-#: Columns, and where their numbers are cut, as Python writes them.
-_COLUMNS = re.compile(r"attributes=(\[[^\]]*\])")
-_CUTS = re.compile(r",? cuts=(\{[^}]*\})")
-#: A column that is named as the order, and labels.
-_NAMED = re.compile(r"(?<![^ ;,])(order|ends_with|forbidden)=\[?('[^']*'|\"[^\"]*\")\]?")
-_NAMES = {"order": "--order-column", "ends_with": "--ends-with", "forbidden": "--forbidden"}
-_OPTION = re.compile(rf"(?<![^ ;,])({'|'.join(_OPTIONS)})(?![^ ;,.:])")
+#: Settings of Python's in a message: ``name=``, ``name='value'``, ``name=[...]``; or a name with "_" in it.
+_SETTING = re.compile(
+    r"(?<![^ ;,])(\w+)=(False|True|'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\{[^}]*\})?(?![^ ;,.:])|"
+    r"(?<![^ ;,])([a-z]+_[a-z]+)\b"
+)
 
 
 class Commands(TyperGroup):
@@ -140,9 +123,8 @@ def reporting() -> Iterator[None]:
 def sentence(problem: Exception) -> str:
     """What went wrong, in one sentence."""
     if isinstance(problem, SummarkovError | Warning):
-        words = _OPTION.sub(lambda found: _OPTIONS[found[1]], str(problem))
-        words = _NAMED.sub(lambda found: f"{_NAMES[found[1]]} {found[2]}", words)
-        return _CUTS.sub(_as_cuts, _COLUMNS.sub(_as_columns, words))
+        words = str(problem).replace("BSuMM, OSuMM, CSuMM or TreeSuMM", "--model bsumm, osumm, csumm or tree")
+        return _SETTING.sub(_as_option, words)
     if isinstance(problem, _UsageError):
         return _usage(problem)
     if isinstance(problem, UnicodeEncodeError):
@@ -163,22 +145,47 @@ def sentence(problem: Exception) -> str:
     )
 
 
-def _as_columns(found: re.Match[str]) -> str:
-    """A list of columns as the command line names them; left as it is where it is none."""
+def _as_option(found: re.Match[str]) -> str:
+    """A setting of Python's as the command line takes it; left as it is where it is none of its options.
+
+    >>> _SETTING.sub(_as_option, "pass ties='in row order', or attributes=['a', 'b']; min_count must be 1")
+    "pass --ties 'in row order', or --attribute a --attribute b; --min-count must be 1"
+    """
+    setting, value = found[1] or found[3], found[2]
+    if setting == "order" and value == "False":
+        return "--in-order"
+    option = f"--{_OTHER.get(setting, setting).replace('_', '-')}"
+    if option not in _options():
+        return found[0]
     try:
-        return " ".join(f"--attribute {shlex.quote(str(column))}" for column in ast.literal_eval(found[1]))
+        values = ast.literal_eval(value or "True")
     except (SyntaxError, ValueError):
         return found[0]
+    if isinstance(values, dict):  # where numbers are cut
+        values = [f"{column}={','.join(f'{number:g}' for number in each)}" for column, each in values.items()]
+    if isinstance(values, str | list):
+        each = [values] if isinstance(values, str) else values
+        return " ".join(f"{option} {shlex.quote(str(one))}" for one in each)
+    return option
 
 
-def _as_cuts(found: re.Match[str]) -> str:
-    """Where numbers are cut as the command line says it; left as it is where it says no such thing."""
-    try:
-        cuts = ast.literal_eval(found[1])
-        told = {column: ",".join(f"{number:g}" for number in numbers) for column, numbers in cuts.items()}
-    except (SyntaxError, ValueError, TypeError):
-        return found[0]
-    return "".join(f" --cut {shlex.quote(f'{column}={numbers}')}" for column, numbers in told.items())
+@functools.cache
+def _options() -> frozenset[str]:
+    """The options that all commands have together."""
+    from summarkov.cli.options import SHARED
+
+    own = (
+        "--target",
+        "--max-share",
+        "--leave-out",
+        "--topics",
+        "--id",
+        "--text",
+        "--date",
+        "--ends-with",
+        "--jobs",
+    )
+    return frozenset([*own, *re.findall(r"^--[\w-]+", "\n".join(SHARED.values()), re.MULTILINE)])
 
 
 def _usage(problem: Any) -> str:

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from summarkov.cli.documents import is_a
 from summarkov.cli.errors import report
-from summarkov.cli.printing import shown, working
-from summarkov.cli.printing.documents import is_a
+from summarkov.cli.page import shown, working
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 
 if TYPE_CHECKING:
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 #: How the names of tables end that can be written.
 TABLES = (".csv", ".parquet")
+_SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
 _READ_HERE = "it is read here, and would be lost; name another file"
+#: What only some commands can use: what it is, and which other commands can.
+_SPECIAL = {
+    "JointSuMM": ("a joint model", "show, report, export, evaluate, simulate"),
+    "OutcomeModel": ("a model of an outcome", "show, report"),
+}
 
 
 def suffix_of(path: Path) -> str:
@@ -31,31 +37,17 @@ def suffix_of(path: Path) -> str:
     return PurePath(plain_name(path)).suffix.lower()
 
 
-def is_elsewhere(path: Path) -> bool:
-    """Whether a file is not of this machine."""
-    from summarkov.io.addresses import is_address
-
-    return is_address(path)
-
-
-#: What only some commands can use: what it is, and which other commands can.
-_SPECIAL = {
-    "JointSuMM": ("a joint model", "show, report, export, evaluate, simulate", ""),
-    "OutcomeModel": ("a model of an outcome", "show, report", ""),
-}
-
-
 def load_model(path: Path, *special: str) -> Any:
     """Read a model or a graph; a joint model or one of outcomes only where it is named."""
     from summarkov.models import load
 
     with working(f"Loading {shown(path)}"):
         model = load(path)
-    for kind, (what, where, how) in _SPECIAL.items():
+    for kind, (what, where) in _SPECIAL.items():
         if kind not in special and is_a(model, kind):
             raise SettingError(
                 f"{path} holds {what}; it can be looked at (summarkov {where}) and predict (summarkov "
-                f"predict){how}; everything else from Python: summarkov.load"
+                "predict); everything else from Python: summarkov.load"
             )
     return model
 
@@ -65,28 +57,29 @@ def check_output(path: Path | None, *inputs: Path | None, endings: str = "", saf
 
     ``endings`` says how its name may end, such as ".json or .md"; ``safe_csv`` that it is a table of text.
     """
+    from summarkov.io.addresses import is_address
+
     if path is not None and endings and suffix_of(path) not in re.findall(r"\.\w+", endings):
         raise SettingError(f"cannot tell the format of {shown(path)}; let its name end in {endings}")
     if safe_csv:
         refuse_unless_csv(path)
     if path is None:
         return
-    if is_elsewhere(path):
-        if any(shown(path) == shown(each) for each in inputs if each is not None):
-            raise SettingError(f"cannot write {shown(path)}: {_READ_HERE}")
-        return  # whether it may be written there, only writing tells
-    folder = path.parent
-    if path.is_dir():
-        raise SettingError(f"cannot write {path}: it is a folder; name a file in it")
-    if path.exists():
-        if not path.is_file():
-            raise SettingError(f"cannot write {path}: it is not a regular file; name one")
-        if any(_is_read(path, each) for each in inputs if each is not None):
-            raise SettingError(f"cannot write {path}: {_READ_HERE}")
-    if not folder.is_dir():
-        raise SettingError(f"cannot write {path}: there is no folder {folder}; make it first")
-    if not os.access(folder, os.W_OK):
-        raise SettingError(f"cannot write {path}: the folder {folder} may not be written to")
+    why = ""
+    if is_address(path):  # whether it may be written there, only writing tells
+        why = _READ_HERE if shown(path) in [shown(each) for each in inputs if each is not None] else ""
+    elif path.is_dir():
+        why = "it is a folder; name a file in it"
+    elif path.exists() and not path.is_file():
+        why = "it is not a regular file; name one"
+    elif path.exists() and any(_is_read(path, each) for each in inputs if each is not None):
+        why = _READ_HERE
+    elif not path.parent.is_dir():
+        why = f"there is no folder {path.parent}; make it first"
+    elif not os.access(path.parent, os.W_OK):
+        why = f"the folder {path.parent} may not be written to"
+    if why:
+        raise SettingError(f"cannot write {shown(path)}: {why}")
 
 
 def refuse_unless_csv(path: Path | None) -> None:
@@ -100,21 +93,18 @@ def refuse_unless_csv(path: Path | None) -> None:
 
 def _is_read(path: Path, source: Path) -> bool:
     """Whether a file is one that a path, a folder or a pattern means."""
-    if is_elsewhere(source):
-        return False
-    if source.is_dir():  # where only files of events are read
-        return path.resolve().is_relative_to(source.resolve()) and _has_events(path)
-    named = [str(source)] if source.exists() else glob.glob(str(source), recursive=True)
-    return any(path.samefile(each) for each in named)
-
-
-def _has_events(path: Path) -> bool:
+    from summarkov.io.addresses import is_address
     from summarkov.io.files import format_of
 
-    try:
-        return bool(format_of(str(path), None))
-    except DataError:
+    if is_address(source):
         return False
+    if source.is_dir():  # where only files of events are read
+        try:
+            return path.resolve().is_relative_to(source.resolve()) and bool(format_of(str(path), None))
+        except DataError:
+            return False
+    named = [str(source)] if source.exists() else glob.glob(str(source), recursive=True)
+    return any(path.samefile(each) for each in named)
 
 
 @contextmanager
@@ -135,30 +125,12 @@ def save_model(fitted: Any, path: Path | None) -> str | None:
     return shown(path)
 
 
-@contextmanager
-def known_labels() -> Iterator[None]:
-    """Say what can be done about labels of a file that the model does not know."""
-    try:
-        yield
-    except UnknownLabelError as problem:
-        told = str(problem)
-        told += " " if told.endswith("?") else "; "
-        raise DataError(f"{told}--unknown ignore lets such labels pass") from None
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole, or not at all."""
+    from summarkov.io.temporary import write_atomically
 
-
-class Result(Protocol):
-    """What can be saved."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-
-    def to_markdown(self) -> str:
-        """As Markdown."""
-
-
-def check_result_file(path: Path | None, *inputs: Path) -> None:
-    """Refuse, before the work, a file that the result cannot be saved as."""
-    check_output(path, *inputs, endings=".json or .md")
+    with saving(path):
+        write_atomically(path, text)
 
 
 def json_text(document: Any) -> str:
@@ -166,19 +138,23 @@ def json_text(document: Any) -> str:
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
-def save_result(path: Path, result: Result) -> None:
-    """Write JSON or Markdown, as the name tells."""
-    from summarkov.io.temporary import write_atomically
-
-    text = result.to_markdown() if suffix_of(path) == ".md" else json_text(result.to_dict())
-    with saving(path):
-        write_atomically(path, text)
+@contextmanager
+def known_labels() -> Iterator[None]:
+    """Say what can be done about labels of a file that the model does not know."""
+    try:
+        yield
+    except UnknownLabelError as problem:
+        words = str(problem)
+        words += " " if words.endswith("?") else "; "
+        raise DataError(f"{words}--unknown ignore lets such labels pass") from None
 
 
 @contextmanager
 def going_on(path: Path | None) -> Iterator[Path | None]:
     """The file to keep finished trials in; an interrupted user is told how to go on from there."""
-    partial = None if path is None or is_elsewhere(path) else path.with_name(path.name + ".partial")
+    from summarkov.io.addresses import is_address
+
+    partial = None if path is None or is_address(path) else path.with_name(path.name + ".partial")
     try:
         yield partial
     except KeyboardInterrupt:
@@ -189,9 +165,6 @@ def going_on(path: Path | None) -> Iterator[Path | None]:
         else:
             report("nothing was done yet", name="Note")
         raise
-
-
-_SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
 
 
 def table_format(path: Path) -> str:
@@ -230,10 +203,11 @@ def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> 
     return n_rows
 
 
-def columns_of(table: Any) -> Rows:
-    """The columns of a table of results."""
+def save_table(table: Any, path: Path, *, safe_csv: bool = False) -> None:
+    """Write a table of results."""
     frame = table.to_frame("pyarrow")
-    return dict(zip(frame.column_names, frame.columns, strict=True))
+    with saving(path):
+        write_rows([dict(zip(frame.column_names, frame.columns, strict=True))], path, safe_csv=safe_csv)
 
 
 def plain_rows(part: Rows) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,6 @@ from summarkov.cli.commands.predict import evaluate, predict
 from summarkov.cli.commands.show import export, report, show
 from summarkov.cli.commands.text import concepts, explain, passages, topics
 from summarkov.cli.errors import Commands
-from summarkov.cli.options import takes_options
 
 app = typer.Typer(
     name="summarkov",
@@ -33,11 +32,11 @@ _PANELS = {
 }
 for _panel, _commands in _PANELS.items():
     for _command in _commands:
-        app.command(rich_help_panel=_panel)(takes_options(_command))
+        app.command(rich_help_panel=_panel)(_command)
 
 text = typer.Typer()
 for _part in (topics, concepts, passages, explain):
-    text.command()(takes_options(_part))
+    text.command()(_part)
 app.add_typer(text, name="text", rich_help_panel="From events to a model")
 
 

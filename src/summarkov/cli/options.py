@@ -1,268 +1,253 @@
-"""Options: how commands declare them, those that several share, and those that make a model."""
+"""Options are what --help says of them: every command declares them in its docstring, as a table of text.
+
+A line such as ``--rows N>=0  Show at most N labels; 0 for all. [default: 20]`` is an option,
+``file:FILE  Events.`` an argument, ``Reading the events:`` the heading of what follows, and ``<reading>``
+stands for a table below that several commands share. What a value is called tells what it is: N is a whole
+number, FILE a path. After it, ``...`` means that the option may be repeated, and ``(required)`` at the end
+that it must be given.
+
+The tables load nothing, so that --help is instant; a test holds them against the models and ``read_events``.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from types import SimpleNamespace
+from typing import Any
 
 import typer
 
+from summarkov.cli.page import Document
 from summarkov.errors import SettingError, nearest
 
+_FILES = """
+    .csv or .tsv (one event per row), .parquet, .xes, .jsonl (one sequence per line), .txt (the same, labels
+    separated by blanks) or .spmf, all but .parquet also packed (.gz, .zst)"""
 
-def option(
-    metavar: str | None,
-    help: str,
-    names: str = "",
-    panel: str | None = None,
-    *,
-    default: Any = None,
-    **more: Any,
-) -> Any:
-    """An option that takes a value, as the default of a parameter: what the value is called, what it is for.
+#: Tables that several commands share.
+SHARED = {
+    "file": f"file:FILE  Events: {_FILES}.",
+    "path": f"""file:FILE  Events: {_FILES}; or a folder or quoted pattern of .csv, .tsv, .parquet or .jsonl
+    files.""",
+    "model": "model:MODEL  A model that 'summarkov learn' saved.",
+    "json": "--json  Print one JSON document instead, for programs.",
+    "jobs": "--jobs -j N  Threads; -1 for one per core.",
+    "safe-csv": """
+--safe-csv  In a .csv file for spreadsheets, put ' before texts that these would take for formulas.
+""",
+    "unknown": """
+--unknown error|ignore  What to do with labels that the model does not know: stop, or let them pass as events
+    that say nothing. [default: error]
+""",
+    "within": """
+--within N|TIME  Shuffle events within blocks of N positions, or of a time such as 7d. Default: 4 times the
+    longest look-back.
+""",
+    "sets": """
+Sets of labels that keep a promise:
+--sets FILE  Say of which labels the next event is one, as often as --coverage promises. FILE has events that
+    the model was not learned from, read as those to predict are.
+--coverage P  With --sets: what is promised, above 0 and below 1. Default 0.9.
+""",
+    "reading": """
+Reading the events:
+--case COLUMN  Column that names the sequence.
+--event COLUMN...  Column of the event's label; repeat it to join several to one label.
+--order-column COLUMN...  Column that orders the events of a sequence (time or number), else the order of the
+    rows; repeat it for columns to sort by where the first has equal values.
+--in-order  The rows are in order, whatever their columns are called.
+--date-format FORMAT  How dates are written, such as '%d/%m/%Y %H:%M', if not as ISO has it.
+--weight COLUMN  Column of how much each sequence counts; constant per sequence.
+--lifecycle NAME  Keep only events of this lifecycle, such as complete.
+--missing error|skip|LABEL  What to do with events without a label, or a label for them. skip also leaves out
+    rows without a case. [default: error]
+--drop-duplicates  Leave out rows of the case, event and place of an earlier row.
+--separator TEXT  What stands between the labels of several columns. [default: +]
+--ties KIND  What events with the same place are: 'in row order' after each other, 'together', or an error. If
+    not given they are taken in row order, with a note if they are many.
+--times  Keep the times of events. A look-back in time keeps them, too.
+--attribute COLUMN...  Column of an attribute, constant per sequence; repeat for more.
+--attributes FILE  Table of attributes, one row per sequence (.csv, .tsv, .parquet).
+--cut COLUMN=N,N...  Cut numbers here, as age=30,50; COLUMN=none leaves them as they are.
+--missing-attributes value|error  Whether a missing attribute is a value of its own. [default: value]
+--format FORMAT  csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell.
+--cut-off  Cases are windows onto something that goes on: do not count their ends.
+--closed-by LABEL...  Only a case whose last event is this one is complete; repeat for more labels.
+--open-since TIME  A case with an event at this time or later may go on.
+--ends-column COLUMN  Column that is true for complete cases, else false.
+Preparing the events:
+--session-gap TIME  Begin a new sequence after such a time without events: 30min, 2h, 1d, or a number in the
+    unit of the order column.
+--map FILE  Rename labels as this JSON file says: {"old": "new", ...}.
+--min-count N  Make one label, "(rare)", of all that occur fewer than N times; with a model, of all that the
+    model does not know.
+--drop-first  Leave out the first event of every case.
+--collapse  Keep only the first of equal labels in a row.
+--start  Begin every sequence with one more event, "(start)".
+""",
+    "opening": """
+<reading>
+Reading the events:
+--engine auto|memory|stream  Take the events into memory, or stream them through a temporary folder on disk.
+    auto streams folders, patterns, and files that need more than --memory. [default: auto]
+--memory SIZE  What streaming may use, such as 500M or 4G. [default: 1G]
+""",
+    "settings": """
+What of the past counts:
+--delay N|TIME  Leave out the N most recent events, or what is as recent as a time. Default 0.
+--mask last|first  osumm: which occurrence of a label counts. Default last.
+--cap N  csumm: count up to N. Default 2.
+--lookbacks N,N,...  tree: how far back to look for a label, or times such as 1h,1d; none, the last: the whole
+    past. Default 1,2,3,5,10,20,none.
+--counts N,N,...  tree: ask if a label occurred at least N times; none: do not. Default 2,3.
+--pairs auto|yes|no  tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.
+--starts N,N,...  tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10.
+--max-depth N  tree: at most N questions to a history. Default 12.
+How influencers are chosen:
+--alpha A  Pseudo-count of each outcome; larger is more cautious. Default 0.1; tree: 5.
+--prior uniform|base-rate  What rarely seen states are drawn to; base-rate pays off for rare labels with alpha
+    from about 5 on. Default uniform; tree: base-rate.
+--gamma G  Penalty for complexity; larger finds fewer influencers. Default 1.
+--average  tree: average over all smaller trees; best with a smaller --gamma, say 0.3.
+--split P  tree --average: how likely a node is split, before anything is seen. Default 0.5, as many times
+    less as there are questions.
+--criterion NAME  bic, aic, extended-bic or marginal. Default bic.
+--xi X  extended-bic: weight of its extended part. Default 1.
+--false-edges N|none  In pure noise, find at most N influences by chance, on average, among all that is
+    learned; none: ask for no more than the criterion does, as in the paper. Default 0.2.
+--parameters all|reachable  Which states the penalty counts. Default all.
+--search greedy|sweep|exact  The search; exact proves that no other influencers score better. Default greedy.
+--required LABEL...  An influencer that must be there.
+--forbidden LABEL...  One that may not be there.
+--candidates LABEL...  Consider only these.
+--given COLUMN...  An attribute (--attribute) within whose values all influences are reported; repeat for
+    more.
+--max-influencers N  At most N influencers of a label.
+--max-sets N  exact: stop after N sets per label, and say how much better others could be. Default 100000.
+--paper  The paper's settings: --cut-off and --false-edges none.
+""",
+    "chains": """
+What of the past counts:
+--order N  chain: how many labels back. Default 1.
+--max-order N  vom, ctw: at most N labels back. Default 4. (ctw: --alpha is 0.5, and --split, how likely a
+    context is split, 0.5.)
+How influencers are chosen:
+--penalty P  joint: how strongly weights are held to 0; more for long sequences. Default 30. (joint: --gamma
+    is 0.5.)
+--rounds N  joint: trees of every label beside the weights; some 40 or more, or none. Default 0.
+--contexts S  joint: share of what followed the last two labels; 0.2 for few events. Default 0.
+""",
+}
 
-    ``names`` are its names, such as "--target -t", if not that of its parameter; ``panel`` is where --help
-    shows it. ``default`` is ``...`` if it must be given, or if each command that shares it has its own.
+#: What a value is, by what it is called; text where it is not named here.
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("N", "K", "T"), int),
+    **dict.fromkeys(("A", "C", "G", "P", "Q", "S", "X", "INCHES", "POINTS"), float),
+    **dict.fromkeys(("FILE", "FOLDER", "MODEL", "OUT", "TABLE", "TOPICS", "DEV TEST"), Path),
+}
+_ENTRY = re.compile(r"(--|[a-z]+:)\S")
+_DEFAULT = re.compile(r" \[default: (.*)\]$")
+
+
+def command(function: Callable[..., Document | None]) -> Callable[..., None]:
+    """Make a command of a function that takes its options as one object, and gives a document.
+
+    The docstring of the function is its help, and declares its options.
     """
-    return typer.Option(default, *names.split(), metavar=metavar, help=help, rich_help_panel=panel, **more)
+    words, _, table = inspect.cleandoc(function.__doc__ or "").partition("\n\nOptions:\n")
+    parameters = {each.name: each for each in declared(table)}
+
+    @functools.wraps(function)
+    def run(**given: Any) -> None:
+        found = function(SimpleNamespace(**given))
+        if found is not None:
+            found.give(as_json=given.get("json", False))
+
+    run.__doc__ = words
+    run.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]  # typer reads it
+    run.__annotations__ = {name: each.annotation for name, each in parameters.items()}
+    return run
 
 
-def flag(names: str, help: str, panel: str | None = None, *, default: Any = False, **more: Any) -> Any:
-    """An option that is given or not."""
-    return option(None, help, names, panel, default=default, **more)
+def declared(table: str) -> list[inspect.Parameter]:
+    """The parameters that a table of options declares.
 
-
-def setting(declared: Any) -> Any:
-    """An option as a field of a dataclass, whose default is that of the option."""
-    return field(default=declared.default, metadata={"option": declared})
-
-
-def settings_in(panel: str) -> Callable[..., Any]:
-    """A function that declares an option of one panel of --help as a field, from what ``option`` takes."""
-    return lambda metavar, help, names="", **more: setting(option(metavar, help, names, panel, **more))
-
-
-_FILES = (
-    ".csv or .tsv (one event per row), .parquet, .xes, .jsonl (one sequence per line), .txt (the same, "
-    "labels separated by blanks) or .spmf, all but .parquet also packed (.gz, .zst)"
-)
-
-EventsFile = Annotated[Path, typer.Argument(metavar="FILE", help=f"Events: {_FILES}.")]
-EventsPath = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help=f"Events: {_FILES}; or a folder or quoted pattern of .csv, .tsv, .parquet or .jsonl files.",
-    ),
-]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'summarkov learn' saved.")]
-SURE = "How sure they are"
-
-_shared = functools.partial(option, default=...)
-ModelOutput = Annotated[Path | None, _shared("MODEL", "Save the model in this file (JSON).", "--output -o")]
-Unknown = Annotated[
-    str,
-    _shared(
-        "error|ignore",
-        "What to do with labels that the model does not know: stop, or let them pass as events that "
-        "say nothing.",
-    ),
-]
-Jobs = Annotated[int | None, _shared("N", "Threads; -1 for one per core.", "--jobs -j")]
-Within = Annotated[
-    str | None,
-    _shared(
-        "N|TIME",
-        "Shuffle events within blocks of N positions, or of a time such as 7d. Default: 4 times the "
-        "longest look-back.",
-        panel=SURE,
-    ),
-]
-SafeCsv = Annotated[
-    bool,
-    flag(
-        "--safe-csv",
-        "In a .csv file for spreadsheets, put ' before texts that these would take for formulas.",
-        default=...,
-    ),
-]
-Json = Annotated[bool, flag("--json", "Print one JSON document instead, for programs.", default=...)]
-
-
-def takes_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of its parameters that are dataclasses: one option per field.
-
-    Such a parameter has an object of the dataclass as its default, and the command is given one.
+    >>> [str(each) for each in declared("--rows N  At most N. [default: 20]")][0].partition(" = ")[0]
+    'rows: int'
     """
-    own = get_type_hints(command, include_extras=True)
-    groups: dict[str, Any] = {}
-    each: dict[str, tuple[Any, Any]] = {}
-    for name, parameter in inspect.signature(command).parameters.items():
-        default = parameter.default
-        if is_dataclass(default):
-            groups[name] = default
-            hints = get_type_hints(type(default))
-            each |= {one.name: (hints[one.name], one.metadata["option"]) for one in fields(default)}
-        else:
-            each[name] = own[name], default
-
-    @functools.wraps(command)
-    def with_options(**given: Any) -> None:
-        made = {
-            name: type(plain)(**{one.name: given.pop(one.name) for one in fields(plain)})
-            for name, plain in groups.items()
-        }
-        command(**given, **made)
-
-    with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # Typer reads it
-        [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for name, (kind, default) in each.items()
-        ]
-    )
-    with_options.__annotations__ = {name: kind for name, (kind, _) in each.items()}
-    return with_options
+    for _ in range(2):  # a shared table may name another
+        table = re.sub(r"^<([\w-]+)>$", lambda name: SHARED[name[1]].strip("\n"), table, flags=re.MULTILINE)
+    panel, found = None, []
+    for line in re.sub(r"\n\s+", " ", table).splitlines():
+        if _ENTRY.match(line):
+            found.append(_parameter(line, panel))
+        elif line.strip():
+            panel = line.removesuffix(":")
+    return found
 
 
-WHAT = "What to learn"
-PAST = "What of the past counts"
-SEARCH = "How influencers are chosen"
-_what, _past, _search = map(settings_in, (WHAT, PAST, SEARCH))
-
-Labels = list[str] | None
-
-#: What is said of models that choose influencers, and of their look-backs.
-_KINDS = (
-    "bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
-    "tree: a decision tree over questions to the past"
-)
-_ALPHA = "Pseudo-count of each outcome; larger is more cautious. Default 0.1"
-_GAMMA = "Penalty for complexity; larger finds fewer influencers. Default 1"
-_LOOKBACK = (
-    "How many events back to look; or a time, such as 6h, 7d, or '30 units' of an order column of numbers; "
-    "none: the whole past; auto: learned for each influencer; 1,4,none or 1h,1d: out of these. Default"
-)
-
-
-@dataclass(frozen=True)
-class InfluencerSettings:
-    """The kind of a model that chooses influencers of an outcome, and its settings; every field is an option.
-
-    None is the model's own default, but for the look-back.
-    """
-
-    model: str = _what("KIND", f"{_KINDS}.", "--model -m", default="bsumm")
-    lookback: str | None = _past("N|TIME|none|auto", f"{_LOOKBACK}: the whole past.", "--lookback -k")
-    delay: str | None = _past(
-        "N|TIME", "Leave out the N most recent events, or what is as recent as a time. Default 0."
-    )
-    mask: str | None = _past("last|first", "osumm: which occurrence of a label counts. Default last.")
-    cap: int | None = _past("N", "csumm: count up to N. Default 2.")
-    lookbacks: str | None = _past(
-        "N,N,...",
-        "tree: how far back to look for a label, or times such as 1h,1d; none, the last: the whole past. "
-        "Default 1,2,3,5,10,20,none.",
-    )
-    counts: str | None = _past(
-        "N,N,...", "tree: ask if a label occurred at least N times; none: do not. Default 2,3."
-    )
-    pairs: str | None = _past(
-        "auto|yes|no",
-        "tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.",
-    )
-    starts: str | None = _past(
-        "N,N,...", "tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10."
-    )
-    max_depth: int | None = _past("N", "tree: at most N questions to a history. Default 12.")
-    alpha: float | None = _search("A", f"{_ALPHA}; tree: 5.")
-    prior: str | None = _search(
-        "uniform|base-rate",
-        "What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from "
-        "about 5 on. Default uniform; tree: base-rate.",
-    )
-    gamma: float | None = _search("G", f"{_GAMMA}.")
-    average: bool = setting(
-        flag(
-            "--average",
-            "tree: average over all smaller trees; best with a smaller --gamma, say 0.3.",
-            panel=SEARCH,
+def _parameter(line: str, panel: str | None) -> inspect.Parameter:
+    """One option or argument."""
+    head, _, words = line.partition("  ")
+    *names, metavar = head.split(" ") if ":" not in head else [head]
+    is_required = words.endswith(" (required)")
+    words = words.removesuffix(" (required)")
+    default: Any = ... if is_required else None
+    if stated := _DEFAULT.search(words):
+        default, words = stated[1], words[: stated.start()]
+    name, colon, value = metavar.partition(":")
+    if metavar.startswith("-"):  # a flag
+        kind: Any = bool
+        if "/" not in metavar:
+            default = False
+        elif default is None:
+            kind = bool | None
+        made = typer.Option(
+            default == "yes" if default else default,
+            *names,
+            metavar,
+            help=words,
+            rich_help_panel=panel,
+            show_default=bool(default),
         )
-    )
-    split: float | None = _search(
-        "P",
-        "tree --average: how likely a node is split, before anything is seen. Default 0.5, as many times "
-        "less as there are questions.",
-    )
-    criterion: str | None = _search("NAME", "bic, aic, extended-bic or marginal. Default bic.")
-    xi: float | None = _search("X", "extended-bic: weight of its extended part. Default 1.")
-    false_edges: str | None = _search(
-        "N|none",
-        "In pure noise, find at most N influences by chance, on average, among all that is learned; "
-        "none: ask for no more than the criterion does, as in the paper. Default 0.2.",
-    )
-    parameters: str | None = _search("all|reachable", "Which states the penalty counts. Default all.")
-    search: str | None = _search(
-        "greedy|sweep|exact",
-        "The search; exact proves that no other influencers score better. Default greedy.",
-    )
-    required: Labels = _search("LABEL", "An influencer that must be there.")
-    forbidden: Labels = _search("LABEL", "One that may not be there.")
-    candidates: Labels = _search("LABEL", "Consider only these.")
-    given: Labels = _search(
-        "COLUMN", "An attribute (--attribute) within whose values all influences are told; repeat for more."
-    )
-    max_influencers: int | None = _search("N", "At most N influencers of a label.")
-    max_sets: int | None = _search(
-        "N", "exact: stop after N sets per label, and say how much better others could be. Default 100000."
-    )
-
-    paper: bool = setting(
-        flag("--paper", "The paper's settings: --cut-off and --false-edges none.", panel=SEARCH)
-    )
-
-    def template(self) -> Any:
-        """A model without a target, with the settings that were given."""
-        given = {**vars(self), "average": self.average or None, "paper": self.paper or None}
-        del given["model"]
-        return make_template(self.model, given)
+        names = [*names, metavar.partition("/")[0]]
+        return _made(names[0].lstrip("-"), kind, made)
+    value, least = (value if colon else metavar).partition(">=")[::2]
+    is_many = value.endswith("...") and "," not in value.removesuffix("...")[-1:]
+    value = value.removesuffix("...") if is_many else value
+    one = _KINDS.get(value.strip("[]"), str)
+    kind = list[one] if is_many else one  # type: ignore[valid-type]
+    limits: dict[str, Any] = {"min": int(least)} if least else {}
+    if colon:
+        is_optional = value.startswith("[")
+        made = typer.Argument(None if is_optional else ..., metavar=value, help=words)
+        return _made(name, kind | None if is_optional else kind, made)
+    if isinstance(default, str):
+        default = one(default)
+    elif default is None:
+        kind = kind | None
+    made = typer.Option(default, *names, metavar=value, help=words, rich_help_panel=panel, **limits)
+    return _made(names[0].lstrip("-"), kind, made)
 
 
-@dataclass(frozen=True)
-class ModelSettings(InfluencerSettings):
-    """The kind of a model and its settings; None is the model's own default. Every field is an option."""
+def _made(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name.replace("-", "_"), inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind
+    )
 
-    model: str = _what(
-        "KIND",
-        f"{_KINDS}; chain: the last labels themselves; vom: as many of them as they are worth; ctw: all "
-        "such chains together; joint: one distribution over all labels.",
-        "--model -m",
-        default="bsumm",
-    )
-    lookback: str | None = _past(
-        "N|TIME|none|auto", f"{_LOOKBACK} 5; joint: a number from 20 on, 500.", "--lookback -k"
-    )
-    alpha: float | None = _search("A", f"{_ALPHA}; ctw: 0.5, tree: 5.")
-    gamma: float | None = _search("G", f"{_GAMMA}; joint: 0.5.")
-    split: float | None = _search(
-        "P",
-        "ctw, tree --average: how likely a context or node is split, before anything is seen. "
-        "Default 0.5; tree: as many times less as there are questions.",
-    )
-    order: int | None = _past("N", "chain: how many labels back. Default 1.")
-    max_order: int | None = _past("N", "vom, ctw: at most N labels back. Default 4.")
-    penalty: float | None = _search(
-        "P", "joint: how strongly weights are held to 0; more for long sequences. Default 30."
-    )
-    rounds: int | None = _search(
-        "N", "joint: trees of every label beside the weights; some 40 or more, or none. Default 0."
-    )
-    contexts: float | None = _search(
-        "S", "joint: share of what followed the last two labels; 0.2 for few events. Default 0."
-    )
+
+# ---------------------------------------------------------------------- settings of models
+
+
+def given_settings(given: Any) -> dict[str, Any]:
+    """The settings of models among options; None where one was not given."""
+    names = [each.name for each in declared("<settings>\n<chains>")]
+    settings = {name: getattr(given, name, None) for name in ("lookback", *names)}
+    return {name: None if value is False else value for name, value in settings.items()}
 
 
 def make_template(kind: str, settings: dict[str, Any], among: Sequence[str] | None = None) -> Any:
@@ -274,14 +259,12 @@ def make_template(kind: str, settings: dict[str, Any], among: Sequence[str] | No
 
     known_names = {family.command_name: family for family in SummaryModel.families.values()}
     families: dict[str, Any] = {name: known_names[name] for name in sorted(filter(None, known_names))}
-    if among is not None and kind.lower() not in among:
-        raise SettingError(f"--model must be one of {', '.join(among)}, not {kind!r}")
-    kind = kind.lower()
-    kinds = ("joint", *families)
+    kind, typed = kind.lower(), kind
+    if among is not None and kind not in among:
+        raise SettingError(f"--model must be one of {', '.join(among)}, not {typed!r}")
+    kinds = sorted(("joint", *families))
     if kind not in kinds:
-        raise SettingError(
-            f"--model must be one of {', '.join(sorted(kinds))}, not {kind!r}{nearest(kind, kinds)}"
-        )
+        raise SettingError(f"--model must be one of {', '.join(kinds)}, not {kind!r}{nearest(kind, kinds)}")
     read = {
         name: read_option(name, value, *_READ[name]) if name in _READ else value
         for name, value in settings.items()

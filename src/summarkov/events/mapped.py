@@ -38,7 +38,7 @@ def map_events(
 
     >>> import tempfile
     >>> from summarkov.io.temporary import Scratch
-    >>> chunks = [EventSequences.from_lists(each, labels="AB") for each in ([["A", "B"]], [["B"], []])]
+    >>> chunks = [EventSequences.from_lists(each, labels=["A", "B"]) for each in ([["A", "B"]], [["B"], []])]
     >>> with map_events(chunks, Scratch(), dict) as events:
     ...     events.to_lists(), events.rows.codes.tolist()
     ([['A', 'B'], ['B'], []], [1, 2, 0, 2, 0, 0])

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import DataError
+from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Description, Origin, describe
 from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
 from summarkov.events.moments import Moments, TimeUnit, as_lists, positions_in
-from summarkov.events.prepare import Relabelled
+from summarkov.events.prepare import RARE, START, map_each, new_label, not_repeated, pool_each
 from summarkov.events.vocabulary import (
     END,
     Ends,
+    Label,
+    Unknown,
+    check_unknown,
     checked_arrays,
     chosen_stretches,
     coded_lists,
     count_codes,
+    label_text,
+    refuse_unknown_labels,
     translation,
+    vocabulary_of,
 )
 from summarkov.frames import FrameLibrary, to_frame
 from summarkov.settings import seed_of
@@ -34,6 +40,27 @@ if TYPE_CHECKING:
 #: Rows on disk to look at at a time.
 _AT_ONCE = 1 << 20
 
+#: What only the library itself needs: completion leaves it out.
+MACHINERY = frozenset(
+    (
+        "any_unknown",
+        "has_ticks",
+        "is_mapped",
+        "moments",
+        "of_rows",
+        "only",
+        "only_rows",
+        "refuse_unknown",
+        "rows",
+        "sequence_keys",
+        "time_unit",
+        "with_end_rows",
+        "with_moments",
+        "with_origin",
+        "with_rows",
+    )
+)
+
 
 class Folder(Protocol):
     """A folder that can be removed."""
@@ -42,7 +69,7 @@ class Folder(Protocol):
         """Remove it with all that is in it."""
 
 
-class EventSequences(Relabelled):
+class EventSequences:
     """Sequences of event labels, immutable.
 
     Make them with :func:`summarkov.read_events`, :meth:`from_lists`, or straight from arrays.
@@ -124,6 +151,9 @@ class EventSequences(Relabelled):
         set_(self, "complete", complete)
         set_(self, "tied_order", tied_order)
         set_(self, "origin", origin)
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()) - MACHINERY)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("EventSequences cannot be changed; make new ones instead")
@@ -573,3 +603,138 @@ class EventSequences(Relabelled):
             return count_codes(self.codes[begins], len(self.labels))
         tick = np.cumsum(self.moments.starts)
         return count_codes(self.codes[np.isin(tick, tick[begins])], len(self.labels))
+
+    # ------------------------------------------------------------------ labels
+
+    def code(self, label: object) -> int:
+        """Return the code of a label, or say which label comes nearest; a number means its text."""
+        text = label_text(label)
+        if text not in self._index:
+            raise UnknownLabelError(text, self.labels)
+        return self._index[text]
+
+    def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> EventSequences:
+        """Write the same events in the codes of another vocabulary.
+
+        An event whose label is not in ``labels`` is an error, or with ``unknown="ignore"`` keeps its
+        place in its sequence as an event of no label.
+        """
+        check_unknown(unknown)
+        labels = tuple(labels)
+        if labels == self.labels:
+            if unknown == "error":
+                self.refuse_unknown()
+            return self
+        if unknown == "error":
+            refuse_unknown_labels(self.labels, self.label_counts, labels)
+        codes = translation(self.labels, labels)[self.codes]
+        return self._with(codes, self.offsets, labels, self.moments, tied_order=self.tied_order)
+
+    def refuse_unknown(self) -> None:
+        """Complain if there are events of no known label, as ``recode(unknown="ignore")`` makes them."""
+        if self.has_ticks:
+            return  # a tick may be empty
+        if self.any_unknown:
+            raise DataError(
+                "some events have a label outside the vocabulary (they were recoded with unknown='ignore'); "
+                "use the original events, or unknown='ignore' here too"
+            )
+
+    def restrict(self, labels: Iterable[object]) -> EventSequences:
+        """Delete the events of all other labels and close the gaps (the paper's preprocessing).
+
+        >>> from summarkov import EventSequences
+        >>> events = EventSequences.from_lists([["A", "B", "A", "C"], ["B"]])
+        >>> events.restrict(["A", "C"]).to_lists()
+        [['A', 'A', 'C'], []]
+        """
+        kept = vocabulary_of(labels)
+        for label in kept:
+            self.code(label)  # refuses one that is not known
+        return self.only_rows(translation(self.labels, kept)[self.codes] >= 0).recode(kept)
+
+    # ------------------------------------------------------------------ prepare
+
+    def map_labels(self, mapping: Mapping[Any, object] | Callable[[str], object]) -> EventSequences:
+        """Replace labels by others, say coarser ones, by a dict or a function; those not in a dict stay.
+
+        >>> from summarkov import EventSequences
+        >>> events = EventSequences.from_lists([["add", "add 2", "pay"]])
+        >>> events.map_labels({"add 2": "add"}).to_lists()
+        [['add', 'add', 'pay']]
+        """
+        return self._renamed(map_each(self.labels, mapping))
+
+    def pool_rare(self, min_count: int, *, into: Label = RARE) -> EventSequences:
+        """Make one label of all that occur fewer than ``min_count`` times in these events.
+
+        To prepare other events as these were, use the labels that were kept and not their own counts:
+        ``others.map_labels(lambda label: label if label in kept.labels else "(rare)")``.
+
+        >>> from summarkov import EventSequences
+        >>> EventSequences.from_lists([["a", "b", "a", "c"]]).pool_rare(2).to_lists()
+        [['a', '(rare)', 'a', '(rare)']]
+        """
+        return self._renamed(pool_each(self.labels, self.label_counts, min_count, into))
+
+    def collapse_repeats(self) -> EventSequences:
+        """Keep only the first of equal labels in a row.
+
+        >>> from summarkov import EventSequences
+        >>> EventSequences.from_lists([["a", "a", "b", "a"], ["a"]]).collapse_repeats().to_lists()
+        [['a', 'b', 'a'], ['a']]
+        """
+        self.refuse_unknown()
+        if self.has_ticks:
+            raise DataError(
+                "repeats can be left out where events come one after the other, and some here happen together"
+            )
+        return self.only_rows(not_repeated(self.codes, self.offsets))
+
+    def drop_first(self) -> EventSequences:
+        """Leave out the first event of every sequence, such as a registration with which all of them begin.
+
+        Events that happened together with it go, too.
+
+        >>> EventSequences.from_lists([["register", "a", "b"], ["register"]]).drop_first().to_lists()
+        [['a', 'b'], []]
+        """
+        return self.only_rows(self.positions > 1)
+
+    def only_rows(self, keep: BoolArray) -> EventSequences:
+        """The events that are kept; a tick of which none is goes."""
+        before = np.concatenate([[0], np.cumsum(keep)])
+        moments = None if self.moments is None else self.moments.kept(keep)
+        return self._with(self.codes[keep], before[self.offsets], self.labels, moments)
+
+    def with_rows(self, codes: CodeArray, offsets: IntArray, moments: Moments | None) -> EventSequences:
+        """The same sequences with other events of the same labels."""
+        return self._with(codes, offsets, self.labels, moments)
+
+    def add_start(self, label: Label = START) -> EventSequences:
+        """Begin every sequence with one more event, so that a model learns what comes first.
+
+        >>> from summarkov import EventSequences
+        >>> EventSequences.from_lists([["a"], []]).add_start().to_lists()
+        [['(start)', 'a'], ['(start)']]
+        """
+        starts, ends, moments = self.offsets[:-1], self.offsets[1:], self.moments
+        return self._with_one_more(
+            label, starts, None if moments is None else moments.with_starts(starts, ends)
+        )
+
+    def _with_one_more(self, label: Label, places: IntArray, moments: Moments | None) -> EventSequences:
+        """One more event for each sequence, before the rows at these places."""
+        self.refuse_unknown()
+        added = new_label(label, self.labels, "label")
+        labels = sorted([*self.labels, added])
+        codes = translation(self.labels, labels)[self.codes]
+        codes = np.insert(codes, places, np.int32(labels.index(added)))
+        offsets = self.offsets + np.arange(len(self.offsets))
+        return self._with(codes, offsets, labels, moments, tied_order=self.tied_order)
+
+    def _renamed(self, becomes: Sequence[str]) -> EventSequences:
+        self.refuse_unknown()
+        labels = sorted(set(becomes))
+        codes = translation(becomes, labels)[self.codes]
+        return self._with(codes, self.offsets, labels, self.moments, tied_order=self.tied_order)

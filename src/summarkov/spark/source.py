@@ -78,10 +78,9 @@ def scan_spark(
         In how many parts to cut the data, each of which is a task; by default of a million events each. A
         case is in one part.
     **reading
-        ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events`. A table of
-        ``attributes`` may be a dataframe. Rows with the same place in the order stay as they come, by file
-        and row, and with ``order=False`` all do; Spark keeps the order of rows only where files are read as
-        they are, so name a column if you can.
+        ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events`. Rows with
+        the same place in the order stay as they come, by file and row, and with ``order=False`` all do;
+        Spark keeps the order of rows only where files are read as they are, so name a column if you can.
 
     The workers need this package too, in the same version; see the guide to Spark.
     """
@@ -113,52 +112,56 @@ def n_partitions(session: Any, n_events: int) -> int:
 
 
 @dataclass(frozen=True)
-class Finish:
-    """Makes the events of a shard those of all: one vocabulary, and attributes by their names."""
+class Prepared:
+    """How a worker makes what is counted from its shard: in one vocabulary, with attributes by their names.
+
+    ``steps`` prepare the events. ``scale`` is the unit of weights, if there are any.
+    """
 
     labels: tuple[str, ...]
-    named: AttributeNames | None = None
-
-    def __call__(self, shard: Shard) -> EventSequences:
-        """The events."""
-        events = shard.events.recode(self.labels)
-        if self.named is None:
-            return events
-        names, present = self.named.names, np.zeros((len(events), len(self.named.names)), bool)
-        for texts, codes, values in zip(
-            self.named.texts, self.named.codes, shard.values.values(), strict=False
-        ):
-            place = dict(zip((*texts, None), codes.tolist(), strict=True))
-            of_value = np.array([place.get(text, -1) for text in (*values.texts, None)])
-            present[np.arange(len(events)), of_value[values.codes]] = True
-        return events.with_attributes(Attributes(names, self.named.of, present))
-
-
-@dataclass(frozen=True)
-class Counting(Generic[Answer]):
-    """Does some work on the events of a shard, as memory does."""
-
-    work: Work[Answer]
-    finish: Finish
-    steps: tuple[Step, ...]
+    named: AttributeNames | None
     has_ends: bool
     scale: int | None
+    steps: tuple[Step, ...] = ()
 
-    def __call__(self, shard: Shard) -> Answer:
-        """The answer."""
-        return self.source(shard).run(self.work)
-
-    def source(self, shard: Shard) -> MemorySource:
-        """The events, as all works are asked of them."""
-        events = self.finish(shard)
+    def events(self, shard: Shard) -> EventSequences:
+        """The events of a shard."""
+        events = shard.events.recode(self.labels)
+        if self.named is not None:
+            present = np.zeros((len(events), len(self.named.names)), bool)
+            columns = zip(self.named.texts, self.named.codes, shard.values.values(), strict=False)
+            for texts, codes, values in columns:
+                place = dict(zip((*texts, None), codes.tolist(), strict=True))
+                of_value = np.array([place.get(text, -1) for text in (*values.texts, None)])
+                present[np.arange(len(events)), of_value[values.codes]] = True
+            events = events.with_attributes(Attributes(self.named.names, self.named.of, present))
         for step in self.steps:
             events = step(events)
         if self.has_ends and END not in events.labels:  # which another shard may have
             events = events.recode(sorted((*events.labels, END)))
-        weights = None
+        return events
+
+    def source(self, shard: Shard) -> MemorySource:
+        """The events of a shard, as works are asked of them."""
+        events, weights = self.events(shard), None
         if self.scale is not None and events.weights is not None:
             weights = in_units(events.weights, self.scale)
         return MemorySource(events, sample_weight=weights)
+
+
+def _count(prepared: Prepared, work: Work[Answer], shard: Shard) -> Answer:
+    return prepared.source(shard).run(work)
+
+
+def _n_events(prepared: Prepared, shard: Shard) -> int:
+    return prepared.source(shard).n_events
+
+
+def _sequences(prepared: Prepared, shard: Shard) -> tuple[HashArray, BoolArray, IntArray | None]:
+    """The keys of the sequences of a shard, which have something to count, and their weights."""
+    source = prepared.source(shard)
+    keys = source.sequence_keys()
+    return keys, np.isin(keys, source.filled_keys()), source.weights
 
 
 @dataclass(frozen=True)
@@ -295,12 +298,11 @@ class Data:
                 f"the order columns of {FRAME} cannot be put in order: text in them is of several kinds "
                 f"({kinds}, whole or not); write all alike, or cast them to numbers or timestamps"
             )
-        self.time_unit = next(iter(units), None)
-        self.scale = None
+        self.time_unit, scale = next(iter(units), None), None
         if chosen.weight is not None:
-            self.scale = FIXED_POINT if n["fractions"] else 1
-            refuse_overflow(sum(each.weight for each in found) * self.scale, self.scale)
-        self.finish = Finish(labels, _named(frame, found))
+            scale = FIXED_POINT if n["fractions"] else 1
+            refuse_overflow(sum(each.weight for each in found) * scale, scale)
+        self.prepared = Prepared(labels, _named(frame, found), n["complete"] > 0, scale)
         if n["in NumPy"] and kernels.backend() == "native":
             warnings.warn(
                 f"{n['in NumPy']} of {len(found)} tasks count in NumPy, which takes tens of times as long: "
@@ -329,31 +331,18 @@ def _forget(shards: Any) -> None:
 
 
 class SparkSource(EventSource):
-    """An :class:`EventSource` over events that are cached on a Spark cluster.
+    """An :class:`EventSource` over events that are cached on a Spark cluster."""
 
-    ``steps`` prepare the events of every shard before they are counted.
-    """
-
-    def __init__(
-        self, data: Data, memory: int, steps: tuple[Step, ...] = (), *, has_ends: bool | None = None
-    ) -> None:
-        self._data, self.memory, self._steps = data, memory, steps
-        self._has_ends = data.n["complete"] > 0 if has_ends is None else has_ends
-        named = data.finish.named
-        empty = EventSequences([], [0], data.finish.labels)
-        if named is not None:
-            empty = empty.with_attributes(
-                Attributes(named.names, named.of, np.empty((0, len(named.names)), bool))
-            )
-        for step in steps:
-            empty = step(empty)
-        self._empty = empty
-        self.attributes = () if empty.attributes is None else empty.attributes.names
-        ends = (END,) if self._has_ends and END not in empty.labels else ()
-        self.labels = tuple(sorted((*empty.labels, *self.attributes, *ends)))
+    def __init__(self, data: Data, memory: int, prepared: Prepared | None = None) -> None:
+        self._data, self.memory, self._prepared = data, memory, prepared or data.prepared
+        prepared = self._prepared
+        self._nothing = prepared.events(Shard(EventSequences([], [0], []), {}))
+        attributes = self._nothing.attributes
+        self.attributes = () if attributes is None else attributes.names
+        self.labels = tuple(sorted((*self._nothing.labels, *self.attributes)))
         self.n_sequences, self.tied_order, self.origin = data.n["sequences"], data.n["tied"], data.origin
-        self.has_ticks, self.time_unit, self.scale = data.has_ticks, data.time_unit, data.scale or 1
-        if not steps and not data.scale and not self.attributes:
+        self.has_ticks, self.time_unit, self.scale = data.has_ticks, data.time_unit, prepared.scale or 1
+        if prepared is data.prepared and not self.is_weighted and not self.attributes:
             counts = {**data.label_counts, END: data.n["complete"]}
             self.label_counts = np.array([counts.get(label, 0) for label in self.labels], np.int64)
             self.n_ticks = data.n["ticks"] + data.n["complete"]
@@ -366,9 +355,9 @@ class SparkSource(EventSource):
     @property
     def n_events(self) -> int:
         """The number of events; the end of a sequence is none."""
-        if not self._steps:
+        if not self._prepared.steps:
             return self._data.n["events"]
-        return sum(self._data.ask(partial(_n_events, self._counting(None)), "events"))
+        return sum(self._data.ask(partial(_n_events, self._prepared), "events"))
 
     def close(self) -> None:
         """Let the cluster forget the events; sources that were made from this one, too."""
@@ -376,13 +365,8 @@ class SparkSource(EventSource):
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every shard; only the answers come back to the driver."""
-        counting = self._counting(work)
-        found = self._data.total(counting, work)
-        return work.total(found or [counting(Shard(EventSequences([], [0], []), {}))])
-
-    def _counting(self, work: Any) -> Counting[Any]:
-        data = self._data
-        return Counting(work, data.finish, self._steps, self._has_ends, data.scale)
+        count = partial(_count, self._prepared, work)
+        return work.total(self._data.total(count, work) or [count(Shard(EventSequences([], [0], []), {}))])
 
     # ------------------------------------------------------------------ of sequences
 
@@ -403,42 +387,43 @@ class SparkSource(EventSource):
     @property
     def is_weighted(self) -> bool:
         """Whether sequences have weights of their own; it takes no pass."""
-        return self._data.scale is not None
+        return self._prepared.scale is not None
 
     @property
     def weights(self) -> IntArray | None:  # type: ignore[override]  # looked up when it is needed
         """Those of the sequences, in units of ``1 / scale``; 8 bytes per sequence come to the driver."""
-        if self._data.scale is None:
+        if not self.is_weighted:
             return None
         found = [weights for _, _, weights in self._sequences if weights is not None]
         return np.concatenate([np.empty(0, np.int64), *found])
 
     @cached_property
     def _sequences(self) -> list[tuple[HashArray, BoolArray, IntArray | None]]:
-        return self._data.ask(partial(_sequences, self._counting(None)), "keys of sequences")
+        return self._data.ask(partial(_sequences, self._prepared), "keys of sequences")
 
     # ------------------------------------------------------------------ prepare
 
-    def _then(self, *steps: Step, **about: Any) -> SparkSource:
-        about = {"has_ends": self._has_ends, **about}
-        return SparkSource(self._data, self.memory, (*self._steps, *steps), **about)
+    def _then(self, step: Step, **about: Any) -> SparkSource:
+        steps = (*self._prepared.steps, step)
+        return SparkSource(self._data, self.memory, replace(self._prepared, steps=steps, **about))
+
+    @property
+    def _event_labels(self) -> list[str]:
+        return [label for label in self._nothing.labels if label != END]
 
     def map_labels(self, mapping: Mapping[Any, object] | Callable[[str], object]) -> SparkSource:
         """Replace labels, as :meth:`EventSequences.map_labels` does; this source must stay open."""
-        labels = self._empty.labels
-        return self._then(
-            methodcaller("map_labels", dict(zip(labels, map_each(labels, mapping), strict=True)))
-        )
+        return self._renamed(map_each(self._event_labels, mapping))
 
     def pool_rare(self, min_count: int, *, into: Label = RARE) -> SparkSource:
         """Make one label of all that occur fewer than ``min_count`` times; see :meth:`map_labels`."""
-        labels = self._empty.labels
+        labels = self._event_labels
         counts = dict(zip(self.labels, self.label_counts.tolist(), strict=True))
         each = np.array([counts[label] for label in labels], np.int64)
         return self._renamed(pool_each(labels, each, min_count, into))
 
     def _renamed(self, becomes: Sequence[str]) -> SparkSource:
-        mapping = dict(zip(self._empty.labels, becomes, strict=True))
+        mapping = dict(zip(self._event_labels, becomes, strict=True))
         return self._then(methodcaller("map_labels", mapping))
 
     def collapse_repeats(self) -> SparkSource:
@@ -455,14 +440,16 @@ class SparkSource(EventSource):
 
     def without_ends(self) -> SparkSource:
         """The same sequences, all of them taken for cut off."""
-        return self._then(methodcaller("with_ends", "cut off"), has_ends=False) if self._has_ends else self
+        if not self._prepared.has_ends:
+            return self
+        return self._then(methodcaller("with_ends", "cut off"), has_ends=False)
 
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> SparkSource:
         """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
         check_unknown(unknown)
         if tuple(labels) == self.labels:
             return self
-        if END not in labels and self._has_ends:
+        if END not in labels and self._prepared.has_ends:
             return self.without_ends().recode(labels, unknown=unknown)
         if unknown == "error":
             refuse_unknown_labels(self.labels, self.label_counts, labels)
@@ -473,14 +460,3 @@ class SparkSource(EventSource):
         found = self._then(methodcaller("only", drawn))
         found.n_sequences = len(found.sequence_keys())
         return found
-
-
-def _n_events(counting: Counting[Any], shard: Shard) -> int:
-    return counting.source(shard).n_events
-
-
-def _sequences(counting: Counting[Any], shard: Shard) -> tuple[HashArray, BoolArray, IntArray | None]:
-    """The keys of the sequences of a shard, which have something to count, and their weights."""
-    source = counting.source(shard)
-    keys = source.sequence_keys()
-    return keys, np.isin(keys, source.filled_keys()), source.weights

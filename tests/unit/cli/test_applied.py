@@ -68,7 +68,7 @@ def test_ticks_attributes_and_times_are_told_apart(folder: Path) -> None:
     assert "look-back 1h or 6h or 1d" in told
     assert "dose → relief 6h" in " ".join(told.split())
     assert "'6h'" not in told
-    assert "Back: how far back it is looked for." in " ".join(told.split())
+    assert "Back: how far back it is looked for" in " ".join(told.split())
 
 
 def test_a_model_knows_how_its_events_were_read(folder: Path) -> None:

@@ -56,7 +56,7 @@ def test_confidence_of_a_graph_learned_before(files, tmp_path):
 def test_false_discovery_control(files):
     command = ("confidence", files / "graph.json", files / "events.jsonl", "--rate", 0.1)
     text = run(*command)
-    assert "hold at a false-discovery rate of 0.1" in text
+    assert "edges kept, of which at most 10% are false on average" in text
     assert max(map(len, text.splitlines())) <= 80
     document = json.loads(run(*command, "--json"))
     found = sm.load(files / "graph.json").discoveries(sm.read_events(files / "events.jsonl"), rate=0.1)

@@ -137,7 +137,7 @@ def fail(folder: Path) -> Fail:
             "learn events.jsonl --false-edges few",
             "--false-edges must be a number above 0, or none, not 'few'",
         ),
-        ("learn events.jsonl --false-edges 0", "false_edges must be a number above 0, not 0"),
+        ("learn events.jsonl --false-edges 0", "--false-edges must be a number above 0, not 0"),
         ("learn events.jsonl -m chain --false-edges 1", "--false-edges is not a setting of --model chain"),
         ("learn events.jsonl --prior flat", "prior must be 'uniform' or 'base-rate', not 'flat'"),
         (
@@ -164,7 +164,7 @@ def fail(folder: Path) -> Fail:
         ),
         ("predict graph.json -a A -o out.csv", "--after prints its result; leave out --output"),
         *(
-            (f"{command} --unknown drop", "unknown='drop' is not known; use 'error' or 'ignore'")
+            (f"{command} --unknown drop", "--unknown drop is not known; use 'error' or 'ignore'")
             for command in (
                 "predict graph.json events.jsonl",
                 "predict graph.json events.jsonl --engine stream -o out.csv",
@@ -250,7 +250,7 @@ def test_a_mistake_of_ours_is_a_sentence_too(fail: Fail, monkeypatch: pytest.Mon
     def stumble(*_: object, **__: object) -> None:
         raise KeyError("surprise")
 
-    monkeypatch.setattr("summarkov.cli.commands.events.print_description", stumble)
+    monkeypatch.setattr("summarkov.cli.commands.events._description", stumble)
     said = fail("describe", "events.jsonl")
     assert "did not expect (KeyError: 'surprise')" in said
     monkeypatch.setenv("SUMMARKOV_TRACEBACK", "1")

@@ -16,10 +16,10 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.commands.confidence import print_groups
+from summarkov.cli.commands.confidence import _two_groups
+from summarkov.cli.learned import learned
 from summarkov.cli.main import app
-from summarkov.cli.printing import Page, shorten
-from summarkov.cli.printing.graph import print_graph
+from summarkov.cli.page import Page, shorten
 from summarkov.wording import visible
 
 #: Numbers as the paper counts them.
@@ -124,13 +124,6 @@ def test_learn_and_describe_fit(run: Run, strange: Path) -> None:
     assert "Saved the model as m.json" in run("learn", strange / "events.jsonl", "-k", "2", "-o", "m.json")
     one = run("learn", strange / "events.jsonl", "-t", LABELS[9], "-k", "2")
     assert one.startswith("a label of many short words a l")
-
-
-def test_short_names_leave_the_heading_whole(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "short.jsonl").write_text('["a", "b", "c", "a", "b", "c"]\n["c", "a", "b"]\n' * 30)
-    assert "Influencer → target     Follows      Others  Rate ratio (95%)" in run(
-        "learn", "short.jsonl", columns=80
-    )
 
 
 @pytest.mark.parametrize("target", LABELS)
@@ -253,12 +246,8 @@ def test_no_number_is_ever_cut(columns: int) -> None:
     sure = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
     sure.confidence(events, n=3)
     groups = sm.compare_groups(sm.BSuMM(lookback=5), events[:70], events[70:], n=3)
-    for show in (
-        lambda console: print_graph(console, graph),
-        lambda console: print_graph(console, sure),
-        lambda console: print_groups(console, groups, 0),
-    ):
+    for parts in (learned(graph), learned(sure), _two_groups(groups, 0)):
         said = io.StringIO()
-        show(Page(file=said, width=columns))
+        Page(file=said, width=columns).show(parts)
         assert not re.search(r"[\d.,%×]…|(Fact|Sur|Seq|inter|wit|Orde)\w?…", said.getvalue())
         assert max(map(cell_len, said.getvalue().splitlines())) <= columns

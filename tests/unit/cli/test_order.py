@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli import commands as ordering
+from summarkov.cli.learned import influences
 from summarkov.cli.main import app
-from summarkov.cli.printing import results
-from summarkov.cli.printing.influences import print_influences
+from summarkov.cli.page import Page
 from summarkov.confidence.order import ORDERS
 from summarkov.explain import Influence, ranked
 from summarkov.explain.influence import FEW_HITS, FEW_SEQUENCES
@@ -164,7 +164,7 @@ def test_what_is_thin_is_told_by_the_rule(capsys):
     rule = f"under {FEW_HITS} seen and under {FEW_HITS} expected"
     more = f", or under {FEW_SEQUENCES} cases"
     for edge, told in ((few, rule), (replace(few, cases_followed=2, cases_with=9), rule + more)):
-        print_influences(results(), [edge], {})
+        Page().show(influences([edge], {}))
         assert f"Too few events: {told}\n" in capsys.readouterr().out
     page = (resources.files("summarkov") / "report" / "label.js").read_text(encoding="utf-8")
     assert f'Too few events, {rule}${{joint ? "" : "{more}"}}:' in page

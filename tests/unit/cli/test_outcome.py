@@ -110,7 +110,7 @@ def test_a_saved_model_shows_and_predicts_the_same(log, tmp_path):
     why = json.loads(command("predict", saved, "--after", "wait", "--json").stdout)["next"][0]
     assert (why["label"], why["probability"]) == ("result=declined", told["x"])
     printed = command("predict", saved, "--after", "wait").stdout
-    assert printed.splitlines()[5].split()[:2] == ["result=declined", f"{100 * told['x']:.1f}%"]
+    assert f"result=declined: {told['x']:.3f} (95% interval" in printed
     refused = command("export", saved, "-o", tmp_path / "graph.dot")
     assert refused.exit_code == 2
     assert "holds a model of an outcome" in refused.output
@@ -166,7 +166,7 @@ def test_a_case_that_has_already_reached_it_is_marked(tmp_path):
     assert "20 cases already reached it: there is nothing left to predict." in " ".join(printed.split())
     assert "100%" not in printed
     why = command("predict", saved, log, "--why", "1")
-    assert "Counted are cases that were open after 4 events." in " ".join(why.stdout.split())
+    assert " cases)" in " ".join(why.stdout.split())
 
 
 def test_cases_are_counted_and_told_in_a_sentence(tmp_path):
@@ -194,7 +194,7 @@ def test_settings_and_what_was_not_found_are_told(log, tmp_path):
     saved = tmp_path / "model.json"
     printed = run(log, "--column", "result=declined", "--forbidden", "wait", "-o", saved).stdout
     assert "BSuMM: look-back none, alpha 0.1" in printed
-    assert "Without → with" in printed
+    assert "without → with" in printed
     assert "how many times as likely with it" in printed
     assert "BSuMM: look-back none, alpha 0.1" in command("show", saved).stdout
     told = json.loads(run(log, "--column", "result=declined", "-k", "3", "--json").stdout)
@@ -218,8 +218,7 @@ def test_how_sure_influences_are_is_told(log):
     (edge,), (sure,) = told["order"]["edges"], told["confidence"]["edges"]
     assert (edge["order"], sure["frequency"], told["confidence"]["n"]) == ("unclear", 1.0, 4)
     lines = [line.split() for line in run(*asked).stdout.splitlines()]
-    (heading,) = (line for line in lines if line[:1] == ["Influencer"])
-    assert heading[-2:] == ["Order", "Sure"]
+    assert any(line[-2:] == ["order", "sure"] for line in lines)
     assert ["unclear", "100%"] in [line[-2:] for line in lines]
     assert "order" not in json.loads(run(*asked[:3], "--json").stdout)
 
@@ -239,4 +238,4 @@ def test_it_is_said_why_sequences_are_left_out_and_what_was_read(log, tmp_path):
     assert (told["after"], told["cases"], told["overall_rate"]) == (2, 59, 39 / 79)
     lines = run(log, "--ends-with", "ask", "--search", "exact").stdout.splitlines()
     assert not any("Left out" in line for line in lines)
-    assert any(line.startswith("No other of the 4 sets scores better:") for line in lines)
+    assert any(line.startswith("Exact search: for 1 of 1 label no other influencers score") for line in lines)

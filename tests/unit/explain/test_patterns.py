@@ -158,4 +158,4 @@ def test_printed_and_in_json(tmp_path, monkeypatch):
     assert [(p["kind"], p["words"]) for p in document["patterns"]] == [("or", "B or C")]
     assert str(sm.load(tmp_path / "or.json").patterns_[0]).startswith("X with B or C: 0.")
     printed = CliRunner().invoke(app, ["show", str(tmp_path / "mixed.json")]).stdout
-    assert "~ B on X: amplifies with C, inhibits without" in printed
+    assert "~ B → X: amplifies with C, inhibits without" in printed

@@ -16,10 +16,9 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov import END
+from summarkov.cli.learned import influences, learned
 from summarkov.cli.main import app
-from summarkov.cli.printing import results
-from summarkov.cli.printing.influences import print_influences
-from summarkov.cli.printing.model import print_fitted
+from summarkov.cli.page import Page
 from summarkov.confidence.order import ORDERS
 from summarkov.explain import Influence, sentences, verdicts
 from summarkov.models.edges import Edges
@@ -149,9 +148,9 @@ def test_a_ratio_of_comparable_strata_alone_is_not_comparable(name, capsys) -> N
     assert verdicts.times(edge) == told
     assert verdicts.limits(edge) == ""
     # the terminal
-    print_fitted(results(), model)
+    Page().show(learned(model))
     output = capsys.readouterr().out
-    assert "Z on x: not comparable with B held equal" in output
+    assert "Z → x: not comparable with B held equal" in output
     # the page and the table that it saves
     page = content(model)
     (found,) = (each for each in page["edges"] if page["labels"][each[0]] == "Z")
@@ -237,7 +236,7 @@ def test_raw_and_adjusted_are_both_shown_where_they_differ(capsys) -> None:
     assert verdicts.times(edge) == "×0.70, raw ×3.0"
     assert "0.70 times as likely (95% interval 0.60 to 0.80)" in verdicts.verdict(edge)
     assert verdicts.verdict(edge).endswith("; raw, 3.0 times as likely")
-    print_influences(results(), [edge], {})
+    Page().show(influences([edge], {}))
     assert "×0.70, raw ×3.0" in capsys.readouterr().out
 
 
@@ -250,10 +249,10 @@ def test_no_verb_where_follow_rates_point_the_other_way(capsys) -> None:
     assert edge.effect == "amplifies"
     assert "follow rates point the other way" in verdicts.verdict(edge)
     assert "3.0 times as likely" in verdicts.verdict(edge)
-    print_influences(results(), [edge], {})
+    Page().show(influences([edge], {}))
     output = capsys.readouterr().out
-    assert "? A → B" in output
-    assert "20.0% (20 of 100)" in output or "20.0% of 100" in output
+    assert "? A → B" in " ".join(output.split())
+    assert "20 of 100" in output
     assert "Unclear direction: the interval holds 1, or rates and ratio point different ways" in output
 
 
@@ -328,7 +327,7 @@ def test_the_end_of_a_case(capsys) -> None:
         f"The case ends after Closed: {100 * last / n:.1f}% ({last} of {n}); after other events: "
         f"0% (0 of {others:,})"
     )
-    print_fitted(results(), model)
+    Page().show(learned(model))
     assert f"({last} of {n})" in capsys.readouterr().out
 
 
@@ -367,7 +366,7 @@ def test_a_log_without_order_has_no_influences_in_its_headline(capsys) -> None:
     assert counted["co-occurrence only"] > 5
     assert counted[""] == len(edges.passing) == 0
     first = f"0 influences depend on order (set aside: {counted['co-occurrence only']} co-occurrence only"
-    print_fitted(results(), graph)
+    Page().show(learned(graph))
     assert " ".join(capsys.readouterr().out.split()).startswith(first)
     assert content(graph)["headline"].startswith(first)
     assert edges.summary().title.startswith(first)

@@ -222,12 +222,12 @@ def test_the_command_line(run):
     assert lines[0] == f"{len(found.edges)} influences in 4 settings"
     assert lines[1] == "look-back 2, none x gamma 0.1, 1"
     best = found.edges[0]
-    assert re.search(rf"{best.influencer} +{round(4 * best.share)} of 4 ", result.stdout)
+    assert re.search(rf"{best.influencer} +{best.share:.0%} ", result.stdout)
     assert f"{found.rows[0].score:,.1f}" in result.stdout
     graph = run("--gamma", "1", "--lookback", "5", "--model", "osumm")
     assert graph.exit_code == 0
     assert "write review" in graph.stdout
-    assert "Score" not in graph.stdout
+    assert "score" not in graph.stdout
 
 
 def test_the_command_line_for_programs(run):

@@ -1,16 +1,14 @@
-"""One file per command, or per few that belong together. Here: tests of the edges of a graph, for several."""
+"""One file per few commands that belong together. Here: tests of the edges of a graph, for several."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.printing import errors, progress
+from summarkov.cli.page import Line, errors, progress
 from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
-    from summarkov.engines import EventSource
-    from summarkov.events import EventSequences
     from summarkov.models import InfluenceGraph
 
 #: How many times as long as learning the test may take; or how many seconds, if that is more.
@@ -22,62 +20,43 @@ class _TooSlow(Exception):
     """The test would take longer than it may."""
 
 
-def blocks_of(text: str) -> int | str:
-    """A number of positions, or a time."""
-    from summarkov.settings import read_time
-
-    if text.strip().isdecimal():
-        return int(text)
-    if read_time(text, "--within") is None:
-        raise SettingError(f"--within must be a number of positions or a time such as 7d, not {text!r}")
-    return text
-
-
 def add_order_test(
     graph: InfluenceGraph,
-    events: EventSequences | EventSource,
-    *,
+    events: Any,
     within: str | None = None,
     seed: int = 0,
     learned_in: float | None = None,
 ) -> None:
-    """Test the edges of a graph, unless that takes far longer than it took to learn them.
+    """Test the edges of a graph, if it has any, unless that takes far longer than it took to learn them.
 
     ``learned_in`` are the seconds of learning; without them it is done however long it takes.
     """
+    from summarkov.settings import read_time
+
+    first = next(iter(graph.models_.values()))
+    if not first.fitted.summary.by_label or not any(graph.influencers_.values()):
+        return
+    blocks: Any = "auto" if within is None else int(within) if within.strip().isdecimal() else within
+    if blocks == within and read_time(within, "--within") is None:
+        raise SettingError(f"--within must be a number of positions or a time such as 7d, not {within!r}")
     began = time.monotonic()
-    allowed = None if learned_in is None else max(TIMES * learned_in, SECONDS)
+    allowed = float("inf") if learned_in is None else max(TIMES * learned_in, SECONDS)
     with progress("Shuffling", SHUFFLES, "shuffles") as advance:
 
-        def told(done: int, total: int) -> None:
+        def step(done: int, total: int) -> None:
             advance(done, total)
             needed = (time.monotonic() - began) / max(done, 1) * total
-            if allowed is not None and done < total and needed > allowed:
-                raise _TooSlow(needed)
+            if done < total and needed > allowed:
+                raise _TooSlow(f"{needed / 60:.0f} minutes")
 
         try:
-            graph.order_test(
-                events,
-                n=SHUFFLES,
-                within="auto" if within is None else blocks_of(within),
-                seed=seed,
-                progress=told,
-            )
+            graph.order_test(events, n=SHUFFLES, within=blocks, seed=seed, progress=step)
         except _TooSlow as slow:
-            minutes = f"{float(slow.args[0]) / 60:.0f} minutes"
-            errors().print_line(
-                f"No order test: it would take about {minutes}. --order-test does it all the same, "
-                "--no-order-test says nothing.",
-            )
+            words = f"No order test: it would take about {slow}. --order-test does it all the same, "
+            errors().show([Line(f"{words}--no-order-test says nothing.")])
 
 
-def has_edges(graph: InfluenceGraph) -> bool:
-    """Whether there is something to test."""
-    first = next(iter(graph.models_.values()))
-    return first.fitted.summary.by_label and any(graph.influencers_.values())
-
-
-def add_confidence(graph: InfluenceGraph, events: EventSequences | EventSource, **settings: Any) -> None:
+def add_confidence(graph: InfluenceGraph, events: Any, **settings: Any) -> None:
     """Ask for the confidence of a graph, with a bar."""
     with progress("Resampling", len(graph.models_), "labels") as advance:
         graph.confidence(events, progress=advance, **settings)

@@ -6,32 +6,31 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-from rich.table import Column
-
 from summarkov.cli.commands import add_order_test
-from summarkov.cli.files import check_output, json_text, saving
-from summarkov.cli.options import EventsFile, Json, SafeCsv, flag, option
-from summarkov.cli.printing import (
-    Page,
+from summarkov.cli.documents import document
+from summarkov.cli.files import check_output, json_text, saving, write_text
+from summarkov.cli.learned import learned
+from summarkov.cli.options import command
+from summarkov.cli.page import (
+    Document,
+    Headline,
+    Line,
+    Note,
+    Part,
+    Raw,
+    Table,
     bar,
-    label,
-    new_table,
-    print_json,
-    print_result,
+    name,
     progress,
-    results,
+    saved,
     shorten,
     shown,
-    widest,
     working,
 )
-from summarkov.cli.printing.documents import document
-from summarkov.cli.printing.graph import print_graph
 from summarkov.cli.reading import Reading
 from summarkov.errors import SettingError
 from summarkov.wording import number, percent, plural, visible
@@ -43,62 +42,58 @@ if TYPE_CHECKING:
     from summarkov.simulate import Dynamics
 
 
-def describe(
-    file: EventsFile,
-    rows: int = option("N", "Show at most N labels; 0 for all.", min=0, default=20),
-    reading: Reading = Reading(),
-    json: Json = False,
-) -> None:
-    """Count the sequences, events and labels of a file."""
-    found = reading.read(file).describe()
-    print_result(json, found.to_dict(), print_description, found, rows or None)
+@command
+def describe(given: Any) -> Document:
+    """Count the sequences, events and labels of a file.
+
+    Options:
+    <file>
+    --rows N>=0  Show at most N labels; 0 for all. [default: 20]
+    <json>
+    <reading>
+    """
+    found = Reading(given).read(given.file).describe()
+    return Document(found.to_dict, _description(found, given.rows or None))
 
 
-def print_starts(console: Page, starts: Sequence[Start]) -> None:
-    """Say which labels are special because they come first."""
+def as_read(
+    origin: Origin | None, ends: CaseEnds | None, labels: Iterable[str], tied_order: int
+) -> Iterator[Part]:
+    """From which columns events were read, what was left out and assumed, and what may be wrong."""
+    from summarkov.events.describe import Origin, look_alikes
+
+    for sentence in [] if origin is None else origin.sentences():
+        yield f"{sentence[0].upper()}{sentence[1:]}."
+    yield from [] if ends is None else ends.sentences()
+    if tied_order:
+        yield f"{(origin or Origin()).ties(tied_order)}."
+    if origin is not None and origin.backwards:
+        yield f"{origin.falls()} (--order-column time:timestamp sorts them)."
+    for hint in [] if origin is None else origin.hints():
+        yield f"Hint: {_options_only(hint)}."
+    alike = look_alikes(labels)
+    if alike:
+        some = "; ".join(" and ".join(f"'{shorten(x, 40)}'" for x in group[:4]) for group in alike[:3])
+        yield (
+            f"Hint: {some}{'; ...' if len(alike) > 3 else ''} differ only in capitals, blanks or how "
+            "characters are written. They are kept apart; --map FILE makes them one."
+        )
+
+
+def first_events(starts: Sequence[Start]) -> Iterator[Part]:
+    """Which labels are special because they come first."""
     from summarkov.events.describe import always_first
     from summarkov.events.prepare import START
 
     for start in [start for start in starts if start.label != START][:3]:
         if start.first == 1:
-            console.print(visible(f"Hint: {_options_only(always_first(start.label))}."))
-            continue
-        console.print(
-            f"Hint: '{shorten(start.label, 40)}' is the first event of {percent(start.first)} of the "
-            f"cases, and {percent(start.others)} of the other events. That it stands first is no "
-            "influence. The order test allows for that; rate ratios of its edges do not."
-        )
-
-
-def print_origin(console: Page, origin: Origin | None) -> None:
-    """Say from which columns events were read, and what was left out."""
-    for sentence in [] if origin is None else origin.sentences():
-        console.print(visible(f"{sentence[0].upper()}{sentence[1:]}."))
-
-
-def print_ends(console: Page, ends: CaseEnds | None) -> None:
-    """Say whether cases are taken as complete, and how to change it."""
-    for sentence in [] if ends is None else ends.sentences():
-        console.print(sentence)
-
-
-def print_notes(console: Page, labels: Iterable[str], tied_order: int, origin: Origin | None) -> None:
-    """Say what may not be as it should: events at the same place, labels that look alike."""
-    from summarkov.events.describe import Origin, look_alikes
-
-    if tied_order:
-        console.print(visible(f"{(origin or Origin()).ties(tied_order)}."))
-    if origin is not None and origin.backwards:
-        console.print(f"{origin.falls()} (--order-column time:timestamp sorts them).")
-    for hint in [] if origin is None else origin.hints():
-        console.print(visible(f"Hint: {_options_only(hint)}."))
-    alike = look_alikes(labels)
-    if alike:
-        shown = "; ".join(" and ".join(f"'{shorten(x, 40)}'" for x in group[:4]) for group in alike[:3])
-        console.print(
-            f"Hint: {shown}{'; ...' if len(alike) > 3 else ''} differ only in capitals, blanks or how "
-            "characters are written. They are kept apart; --map FILE makes them one."
-        )
+            yield f"Hint: {_options_only(always_first(start.label))}."
+        else:
+            yield (
+                f"Hint: '{shorten(start.label, 40)}' is the first event of {percent(start.first)} of the "
+                f"cases, and {percent(start.others)} of the other events. That it stands first is no "
+                "influence. The order test allows for that; rate ratios of its edges do not."
+            )
 
 
 def _options_only(hint: str) -> str:
@@ -110,69 +105,57 @@ def _options_only(hint: str) -> str:
     return re.sub(r"\S+ \((--[^)]*)\)", r"\1", hint)
 
 
-def print_description(console: Page, found: Description, most: int | None) -> None:
-    """Print the sizes of a data set and its most frequent labels."""
+def _description(found: Description, most: int | None) -> Iterator[Part]:
+    """The sizes of a data set and its most frequent labels."""
     from summarkov.events.describe import Start
 
-    console.print(
-        f"{plural(found.n_sequences, 'sequence')}, {plural(found.n_events, 'event')}, "
-        f"{plural(found.n_labels, 'label')}",
-        style="bold",
+    sizes = (
+        plural(found.n_sequences, "sequence"),
+        plural(found.n_events, "event"),
+        plural(found.n_labels, "label"),
     )
-    console.print(
+    yield Headline(", ".join(sizes))
+    yield (
         f"Events per sequence: {number(found.shortest)} to {number(found.longest)}, "
         f"median {found.median_length:,g}"
     )
     for line in found.beside():
-        console.print(visible(f"{line[0].upper()}{line[1:]}"))
-    print_origin(console, found.origin)
-    print_ends(console, found.ends)
+        yield f"{line[0].upper()}{line[1:]}"
+    yield from as_read(found.origin, found.ends, found.label_counts, found.tied_order)
     if found.n_empty:
-        console.print(f"Empty sequences: {number(found.n_empty)}")
-    print_notes(console, found.label_counts, found.tied_order, found.origin)
+        yield f"Empty sequences: {number(found.n_empty)}"
     if found.first_event is not None:
-        print_starts(console, [Start(found.first_event, 1.0, 0.0)])
+        yield from first_events([Start(found.first_event, 1.0, 0.0)])
     if not found.label_counts:
         return
-    console.print()
     by_count = sorted(found.label_counts.items(), key=lambda item: (-item[1], item[0]))
-    shown = by_count[:most]
-    width = min(max(12, console.page_width - 42), widest([x for x, _ in shown]))
-    first, bars = Column("Label", no_wrap=True, min_width=width), Column("", no_wrap=True, width=16)
-    table = new_table(first, ">Events", ">Share", bars)
-    for text, n in shown:
-        share = n / max(1, found.n_events)
-        graph = bar(n / max(1, shown[0][1]), 16, plain=console.is_plain)
-        table.add_row(label(text, width), number(n), percent(share), graph)
-    console.print(table)
-    if len(by_count) > len(shown):
-        console.print(
-            f"... and {plural(len(by_count) - len(shown), 'label')} more; --rows 0 prints all", style="dim"
-        )
+    largest, total = max(1, by_count[0][1]), max(1, found.n_events)
+    rows = [[name(x), number(n), percent(n / total), bar(n / largest, 16)] for x, n in by_count[:most]]
+    left = len(by_count) - len(rows)
+    more = f"... and {plural(left, 'label')} more; --rows 0 prints all" if left else ""
+    yield Table(("*Label", ">Events", ">Share", ""), rows, more=more)
 
 
-def convert(
-    file: EventsFile,
-    output: Path = typer.Argument(
-        metavar="OUT",
-        help="The new file: .csv, .tsv, .parquet, .jsonl, .xes or .spmf; .gz or .zst after it packs it.",
-    ),
-    safe_csv: SafeCsv = False,
-    reading: Reading = Reading(),
-    json: Json = False,
-) -> None:
-    """Write the events of a file in another format, or prepared."""
+@command
+def convert(given: Any) -> Document:
+    """Write the events of a file in another format, or prepared.
+
+    Options:
+    <file>
+    output:OUT  The new file: .csv, .tsv, .parquet, .jsonl, .xes or .spmf; .gz or .zst after it packs it.
+    <safe-csv>
+    <json>
+    <reading>
+    """
     from summarkov.io import write_events
 
-    _check_events_file(output, safe_csv, file, reading.map)
-    events = reading.read(file)
-    with working(f"Writing {shown(output)}"):
-        write_events(events, output, safe_csv=safe_csv)
-    if json:
-        print_json({"saved": shown(output), **_sizes(events)})
-    else:
-        labels = plural(len(events.labels), "label")
-        results().print_line(f"Saved {_sizes_words(events)} of {labels} as {shown(output)}")
+    _check_events_file(given.output, given.safe_csv, given.file, given.map)
+    events = Reading(given).read(given.file)
+    where = shown(given.output)
+    with working(f"Writing {where}"):
+        write_events(events, given.output, safe_csv=given.safe_csv)
+    labels = plural(len(events.labels), "label")
+    return saved(f"Saved {_sizes_words(events)} of {labels} as {where}", saved=where, **_sizes(events))
 
 
 def _check_events_file(path: Path | None, safe_csv: bool, *inputs: Path | None) -> None:
@@ -192,38 +175,35 @@ def _sizes_words(events: EventSequences) -> str:
     return f"{plural(len(events), 'sequence')} with {plural(events.n_events, 'event')}"
 
 
-def simulate(
-    source: Path = typer.Argument(
-        metavar="MODEL", help="A graph or joint model of all labels, or a JSON file of dynamics written down."
-    ),
-    sequences: int = option("K", "How many sequences.", "--sequences -n", min=0, default=100),
-    length: int = option("T", "How many events each.", min=0, default=20),
-    seed: int = option("S", "Same seed, same events.", min=0, default=0),
-    output: Path | None = option(
-        "FILE", "Save as .jsonl, .csv, .parquet, .xes or .spmf; else JSON lines are printed.", "--output -o"
-    ),
-    safe_csv: SafeCsv = False,
-    json: Json = False,
-) -> None:
-    """Draw new sequences of events."""
+@command
+def simulate(given: Any) -> Document:
+    """Draw new sequences of events.
+
+    Options:
+    source:MODEL  A graph or joint model of all labels, or a JSON file of dynamics written down.
+    --sequences -n K>=0  How many sequences. [default: 100]
+    --length T>=0  How many events each. [default: 20]
+    --seed N>=0  Same seed, same events. [default: 0]
+    --output -o FILE  Save as .jsonl, .csv, .parquet, .xes or .spmf; else JSON lines are printed.
+    <safe-csv>
+    <json>
+    """
     from summarkov.io import write_events
     from summarkov.io.jsonl_files import json_lines
 
-    _check_events_file(output, safe_csv, source)
-    events = draw(read_source(source), sequences, length, seed)
-    if output is not None:
-        with saving(output):
-            write_events(events, output, safe_csv=safe_csv)
-        if json:
-            print_json({"saved": shown(output), **_sizes(events), "seed": seed})
-        else:
-            results().print_line(f"Saved {_sizes_words(events)} as {shown(output)}")
-    elif json:
-        lists = zip(events.ids, events.to_lists(), strict=True)
-        print_json({**_sizes(events), "seed": seed, "data": [{"id": i, "events": e} for i, e in lists]})
-    else:
-        for line in json_lines(events):
-            typer.echo(line)
+    _check_events_file(given.output, given.safe_csv, given.source)
+    events = draw(read_source(given.source), given.sequences, given.length, given.seed)
+    sizes = {**_sizes(events), "seed": given.seed}
+    if given.output is not None:
+        with saving(given.output):
+            write_events(events, given.output, safe_csv=given.safe_csv)
+        where = shown(given.output)
+        return saved(f"Saved {_sizes_words(events)} as {where}", saved=where, **sizes)
+    lists = zip(events.ids, events.to_lists(), strict=True)
+    return Document(
+        lambda: {**sizes, "data": [{"id": i, "events": e} for i, e in lists]},
+        (Raw(f"{line}\n") for line in json_lines(events)),
+    )
 
 
 def read_source(path: Path) -> Dynamics | InfluenceGraph | JointSuMM:
@@ -233,10 +213,10 @@ def read_source(path: Path) -> Dynamics | InfluenceGraph | JointSuMM:
     from summarkov.simulate import Dynamics
     from summarkov.store import read_document
 
-    _, document = read_document(path)
-    if isinstance(document, dict) and document.get("kind") == "dynamics":
+    _, found = read_document(path)
+    if isinstance(found, dict) and found.get("kind") == "dynamics":
         try:
-            return Dynamics.from_dict(document)
+            return Dynamics.from_dict(found)
         except ValueError as problem:
             raise SettingError(f"{path}: {problem}") from None
     model = load(path)
@@ -258,98 +238,73 @@ def read_source(path: Path) -> Dynamics | InfluenceGraph | JointSuMM:
 def draw(
     source: Dynamics | InfluenceGraph | JointSuMM, sequences: int, length: int, seed: int
 ) -> EventSequences:
-    """Draw sequences, with a bar that counts the events of a sequence."""
-    from summarkov.models import InfluenceGraph, JointSuMM
-    from summarkov.simulate import draw_sequences
-
-    if isinstance(source, JointSuMM):
-        labels, ask = source.labels_, source.fitted.after
-    elif isinstance(source, InfluenceGraph):
-        if source.layout_.together:
-            return source.simulate(sequences, length, seed)
-        labels, ask = source.labels_, source._next.after
-    else:
-        if not source.beside.is_plain or source.outcomes:
-            return source.simulate(sequences, length, seed)
-        labels, ask = source.labels, source._next_event
-    with progress("Simulating", length, "events per sequence") as advance:
-
-        def next_event(histories: Any) -> Any:
-            advance(histories.shape[1], length)
-            return ask(histories)
-
-        return draw_sequences(next_event, labels, sequences, length, seed)
+    """Draw sequences."""
+    with working("Simulating"):
+        return source.simulate(sequences, length, seed)
 
 
 SEQUENCES, LENGTH, SEED = 1000, 30, 1
 
 
-def demo(
-    output: Path = option("FOLDER", "Where to save events and model.", "--output -o", default=Path("demo")),
-    json: bool = flag("--json", "Print one JSON document instead."),
-) -> None:
-    """Learn from the visits to a made-up web shop, and look at what was found."""
+@command
+def demo(given: Any) -> Document:
+    """Learn from the visits to a made-up web shop, and look at what was found.
+
+    Options:
+    --output -o FOLDER  Where to save events and model. [default: demo]
+    <json>
+    """
     from summarkov.io import write_events
-    from summarkov.io.temporary import write_atomically
     from summarkov.models import BSuMM, InfluenceGraph
     from summarkov.simulate.example import LOOKBACK, compare_with_truth, web_shop
 
-    folder = _folder(output)
+    folder = given.output
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise SettingError(f"cannot make the folder {folder}: {problem.strerror or problem}") from None
     shop = web_shop()
     events = draw(shop, SEQUENCES, LENGTH, SEED)
     with progress("Learning", len(events.labels), "labels") as advance:
         graph = InfluenceGraph(BSuMM(lookback=LOOKBACK)).fit(events, progress=advance)
     add_order_test(graph, events)
-    files = {
-        "events": folder / "events.jsonl",
-        "truth": folder / "truth.json",
-        "model": folder / "model.json",
-        "page": folder / "report.html",
-    }
+    names = {"events": "events.jsonl", "truth": "truth.json", "model": "model.json", "page": "report.html"}
+    files = {what: folder / file for what, file in names.items()}
+    write_text(files["truth"], json_text(shop.to_dict()))
     with saving(folder):
         write_events(events, files["events"])
-        write_atomically(files["truth"], json_text(shop.to_dict()))
         graph.save(files["model"])
         graph.to_html(files["page"], events=events, title="Visits to a made-up web shop")
     found = compare_with_truth(graph.edges_)
-    saved = {name: str(path) for name, path in files.items()}
-    told = {"saved": saved, "truth": found, **document(graph)}
-    print_result(json, told, _print_demo, graph, found, files)
+    kept = {what: str(path) for what, path in files.items()}
+    return Document(lambda: {"saved": kept, "truth": found, **document(graph)}, _demo(graph, found, files))
 
 
-def _folder(path: Path) -> Path:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise SettingError(f"cannot make the folder {path}: {problem.strerror or problem}") from None
-    return path
-
-
-def _print_demo(console: Page, graph: InfluenceGraph, found: dict[str, int], files: dict[str, Path]) -> None:
+def _demo(graph: InfluenceGraph, found: dict[str, int], files: dict[str, Path]) -> Iterator[Part]:
     from summarkov.simulate.example import REST, truth_words
 
-    console.print(
+    yield (
         f"{SEQUENCES:,} made-up visits to a web shop. Their rules are known, but the model sees only "
-        "the order of the events.\n"
+        "the order of the events."
     )
-    print_graph(console, graph)
-    console.print()
-    console.print(truth_words(found), style="bold")
-    console.print(f"(Not counting '{REST}', which takes the rest of the probability.)", style="dim")
-    console.print()
-    for name, path in files.items():
-        console.print_line(f"Saved the {name:<6} {path}")
-    console.print()
-    console.print("Try next:")
-    folder = files["model"].parent
-    new = folder / "new.jsonl"
-    for command in (
+    yield ""
+    yield from learned(graph)
+    yield ""
+    yield Headline(truth_words(found))
+    yield Note(f"(Not counting '{REST}', which takes the rest of the probability.)")
+    yield ""
+    for what, path in files.items():
+        yield Line(f"Saved the {what:<6} {path}")
+    yield ""
+    yield "Try next:"
+    new = files["model"].parent / "new.jsonl"
+    for arguments in (
         ["show", files["model"], "--target", "purchase"],
         ["predict", files["model"], "-a", "add to cart", "-a", "page error"],
         ["simulate", files["truth"], "--seed", "2", "-o", new],
         ["evaluate", files["model"], new],
     ):
-        console.print_line("  " + " ".join([_program(), *(_quoted(str(word)) for word in command)]), "cyan")
+        yield Line(" ".join([f"  {_program()}", *(_quoted(str(word)) for word in arguments)]))
 
 
 def _program() -> str:

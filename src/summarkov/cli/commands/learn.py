@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.commands import add_confidence, add_order_test, has_edges
-from summarkov.cli.commands.events import print_ends, print_notes, print_origin, print_starts
+from summarkov.cli.commands import add_confidence, add_order_test
+from summarkov.cli.commands.events import as_read, first_events
+from summarkov.cli.documents import document, is_a, outcome_document
 from summarkov.cli.files import check_output, save_model
-from summarkov.cli.options import (
-    SEARCH,
-    SURE,
-    WHAT,
-    EventsPath,
-    InfluencerSettings,
-    Jobs,
-    Json,
-    Labels,
-    ModelOutput,
-    ModelSettings,
-    Within,
-    flag,
-    option,
-)
-from summarkov.cli.printing import Page, errors, print_json, progress, results, shorten, working
-from summarkov.cli.printing.documents import document, is_a, outcome_document
-from summarkov.cli.printing.graph import Sure, print_open, print_outcome
-from summarkov.cli.printing.model import print_fitted
-from summarkov.cli.reading import Opening
+from summarkov.cli.learned import learned
+from summarkov.cli.learned import outcome as outcome_parts
+from summarkov.cli.options import command, given_settings, make_template
+from summarkov.cli.page import Document, Line, Part, errors, progress, shorten, working
+from summarkov.cli.reading import Reading
 from summarkov.errors import DataError, SettingError
-from summarkov.wording import plural, visible
+from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
@@ -39,183 +26,169 @@ if TYPE_CHECKING:
     from summarkov.events.describe import CaseEnds
     from summarkov.models import JointSuMM, SummaryModel
 
-
 #: The most influences of a graph to print; ``show`` prints all.
 _MOST_EDGES = 60
 #: From this number of targets on, say that they take long: the time grows with the square of their number.
 _MANY_TARGETS = 5_000
 
 
-def learn(
-    file: EventsPath,
-    target: Labels = option(
-        "LABEL",
-        "Learn what influences this label; repeat for several. Without it: every label.",
-        "--target -t",
-        panel=WHAT,
-    ),
-    joint: bool = flag(
-        "--joint", "Make the targets (or all labels) one variable, with one set of influencers.", panel=WHAT
-    ),
-    settings: ModelSettings = ModelSettings(),
-    tune: bool = flag(
-        "--tune",
-        "joint: take the penalty, rounds of trees and contexts that best foretell a fifth of the sequences, "
-        "held out; then learn from all.",
-        panel=SEARCH,
-    ),
-    opening: Opening = Opening(),
-    jobs: Jobs = None,
-    order_test: bool | None = flag(
-        "--order-test/--no-order-test",
-        "Say of every edge whether it is about the order of events, or whether shuffled sequences show "
-        "it too. Default: for a graph, unless that takes ten times as long as learning.",
-        panel=SURE,
-        default=None,
-        show_default=False,
-    ),
-    within: Within = None,
-    confidence: int | None = option(
-        "N",
-        "Learn N more graphs from resampled sequences, and say how many of them have each edge.",
-        panel=SURE,
-    ),
-    blocks: int | None = option(
-        "N",
-        "Resample blocks of N events in a row, not sequences. Default for one single sequence.",
-        panel=SURE,
-    ),
-    output: ModelOutput = None,
-    json: Json = False,
-) -> None:
+@command
+def learn(given: Any) -> Document:
     """Learn from events which labels make which others more or less likely.
 
     Without --target or with several: a graph of influences. With one --target
     or with --joint: one model.
+
+    Options:
+    <path>
+    <jobs>
+    --output -o MODEL  Save the model in this file (JSON).
+    <json>
+    What to learn:
+    --target -t LABEL...  Learn what influences this label; repeat for several. Without it: every label.
+    --joint  Make the targets (or all labels) one variable, with one set of influencers.
+    --model -m KIND  bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? tree: a
+        decision tree over questions to the past; chain: the last labels themselves; vom: as many of them as
+        they are worth; ctw: all such chains together; joint: one distribution over all labels. [default:
+        bsumm]
+    What of the past counts:
+    --lookback -k N|TIME|none|auto  How many events back to look; or a time, such as 6h, 7d, or '30 units' of
+        an order column of numbers; none: the whole past; auto: learned for each influencer; 1,4,none or
+        1h,1d: out of these. Default 5; joint: a number from 20 on, 500.
+    <settings>
+    <chains>
+    --tune  joint: take the penalty, rounds of trees and contexts that best predict a fifth of the sequences,
+        held out; then learn from all.
+    <opening>
+    How sure they are:
+    --order-test/--no-order-test  Say of every edge whether it depends on the order of events, or whether
+        shuffled cases show it too. Default: for a graph, unless that takes ten times as long as learning.
+    <within>
+    --confidence N  Learn N more graphs from resampled sequences, and say how many of them have each edge.
+    --blocks N  Resample blocks of N events in a row, not sequences. Default for one single sequence.
     """
     from summarkov.engines import make_source
     from summarkov.engines.surveys import count_starts
-    from summarkov.events.describe import as_read, special_starts
+    from summarkov.events.describe import as_read as reading_document
+    from summarkov.events.describe import special_starts
     from summarkov.models import JointSuMM
     from summarkov.models.stability import by_position
 
-    template = settings.template()
-    is_joint_model, is_single = isinstance(template, JointSuMM), joint or len(set(target or ())) == 1
-    of_graphs = {"--confidence": confidence, "--order-test": order_test, "--within": within}
-    if is_joint_model:
-        for name, asked in {"--joint": joint, **of_graphs}.items():
-            if asked:
-                raise SettingError(f"{name} is not for --model joint; leave it out")
-        order_test = False
-    if tune:
-        _check_tune(settings, is_joint_model)
-    for name, asked in of_graphs.items():
-        if asked and is_single:
-            raise SettingError(f"{name} is about the edges of a graph; give no --target, or several")
-    if within is not None and order_test is False:
-        raise SettingError("--within says how the order test shuffles; leave out --no-order-test")
-    if blocks is not None and confidence is None:
-        raise SettingError("--blocks says what --confidence resamples; give that too")
-    check_output(output, file, opening.map)
-    with opening.for_models(template).open(file, jobs=jobs) as events:
-        refuse_nothing_to_learn(events, file)
+    template = make_template(given.model, given_settings(given))
+    is_joint_model, is_single = (
+        isinstance(template, JointSuMM),
+        given.joint or len(set(given.target or ())) == 1,
+    )
+    _check_learn(given, is_joint_model, is_single)
+    check_output(given.output, given.file, given.map)
+    with Reading(given).for_models(template).open(given.file, jobs=given.jobs) as events:
+        refuse_nothing_to_learn(events, given.file)
         began = time.monotonic()
-        fitted = fit(template, events, target or [], joint, jobs, tune=tune)
-        if order_test is not False and not is_single and has_edges(fitted):
-            learned_in = None if order_test else time.monotonic() - began
-            add_order_test(fitted, events, within=within, learned_in=learned_in)
-        if confidence is not None:
-            add_confidence(fitted, events, n=confidence, blocks=blocks)
+        fitted = _fit(template, events, given)
+        if given.order_test is not False and not is_single and not is_joint_model:
+            learned_in = None if given.order_test else time.monotonic() - began
+            add_order_test(fitted, events, within=given.within, learned_in=learned_in)
+        if given.confidence is not None:
+            add_confidence(fitted, events, n=given.confidence, blocks=given.blocks)
         tied_order, origin = events.tied_order, events.origin
         source = make_source(events)
-        ends = ends_of(events)
+        ends = _ends_of(events)
         without = source.without_ends()
-        special = special_starts(without.labels, count_starts(without), without.label_counts)
+        starts = special_starts(without.labels, count_starts(without), without.label_counts)
         story = None if is_joint_model else by_position(fitted, source)
-    saved = save_model(fitted, output)
-    if json:
+    saved = save_model(fitted, given.output)
+
+    def data() -> dict[str, Any]:
         told = {} if story is None else {"by_position": story.to_dict()}
-        told["ends"] = vars(ends)
-        print_json({"saved": saved, **as_read(origin, tied_order), **told, **document(fitted)})
-        return
-    console = results()
-    print_fitted(console, fitted, edges=_MOST_EDGES)
-    console.print()
-    print_origin(console, origin)
-    print_ends(console, ends)
-    print_notes(console, fitted.labels_, tied_order, origin)
-    print_starts(console, special)
-    if story is not None and story.differs:
-        console.print(visible(str(story)), width=console.page_width)
-    _print_hint(console, fitted)
-    _print_saved(console, saved)
+        read = reading_document(origin, tied_order)
+        return {"saved": saved, **read, **told, "ends": vars(ends), **document(fitted)}
+
+    def parts() -> Iterator[Part]:
+        yield from learned(fitted, edges=_MOST_EDGES)
+        yield ""
+        yield from as_read(origin, ends, fitted.labels_, tied_order)
+        yield from first_events(starts)
+        if story is not None and story.differs:
+            yield str(story)
+        yield from _hint(fitted)
+        yield _saved_words(saved)
+
+    return Document(data, parts())
 
 
-def _check_tune(settings: ModelSettings, is_joint_model: bool) -> None:
-    """Refuse to tune what has no such settings, or those that were given."""
-    if not is_joint_model:
-        raise SettingError("--tune is for --model joint; compare chooses the settings of other models")
-    for name in ("penalty", "rounds", "contexts"):
-        if getattr(settings, name) is not None:
-            raise SettingError(f"--tune chooses --{name}; leave out one of them")
+def _check_learn(given: Any, is_joint_model: bool, is_single: bool) -> None:
+    """Refuse options that do not go together."""
+    of_graphs = {
+        "--confidence": given.confidence,
+        "--order-test": given.order_test,
+        "--within": given.within,
+    }
+    if is_joint_model:
+        for option, asked in {"--joint": given.joint, **of_graphs}.items():
+            if asked:
+                raise SettingError(f"{option} is not for --model joint; leave it out")
+    if given.tune:
+        if not is_joint_model:
+            raise SettingError("--tune is for --model joint; compare chooses the settings of other models")
+        for option in ("penalty", "rounds", "contexts"):
+            if getattr(given, option) is not None:
+                raise SettingError(f"--tune chooses --{option}; leave out one of them")
+    for option, asked in of_graphs.items():
+        if asked and is_single:
+            raise SettingError(f"{option} is about the edges of a graph; give no --target, or several")
+    if given.within is not None and given.order_test is False:
+        raise SettingError("--within says how the order test shuffles; leave out --no-order-test")
+    if given.blocks is not None and given.confidence is None:
+        raise SettingError("--blocks says what --confidence resamples; give that too")
 
 
-def fit(
-    template: SummaryModel | JointSuMM,
-    events: EventSequences | EventSource,
-    targets: list[str],
-    joint: bool,
-    jobs: int | None,
-    *,
-    tune: bool = False,
-) -> Any:
+def _fit(template: SummaryModel | JointSuMM, events: EventSequences | EventSource, given: Any) -> Any:
     """Fit one model, or a graph."""
     from summarkov.models import InfluenceGraph, JointSuMM
 
+    targets, jobs = given.target or [], given.jobs
     if isinstance(template, JointSuMM):
         one = template.copy(targets=targets or None, n_jobs=jobs)
         with progress("Learning", 1, "steps at most") as advance:
-            if not tune:
+            if not given.tune:
                 return one.fit(events, progress=advance)
-            from summarkov.comparison import tune_joint
+            from summarkov import tune_joint
 
             return tune_joint(events, model=one, progress=advance)
-    if joint or len(set(targets)) == 1:
+    if given.joint or len(set(targets)) == 1:
         target = tuple(targets or events.labels)
         model = template.copy(target=target[0] if len(set(target)) == 1 else target, n_jobs=jobs)
         with working("Learning"):
             return model.fit(events)
-    graph = InfluenceGraph(template, targets=targets or None, n_jobs=jobs)
     n_targets = len(set(targets or events.labels))
     if n_targets > _MANY_TARGETS:
-        told = f"Learning {n_targets:,} labels takes long."
-        errors().print_line(f"{told} --target LABEL learns one, --min-count 20 pools rare ones.")
+        long = f"Learning {n_targets:,} labels takes long."
+        errors().show([Line(f"{long} --target LABEL learns one, --min-count 20 pools rare ones.")])
     with progress("Learning", n_targets, "labels") as advance:
-        return graph.fit(events, progress=advance)
+        return InfluenceGraph(template, targets=targets or None, n_jobs=jobs).fit(events, progress=advance)
 
 
-def _print_hint(console: Page, fitted: Any) -> None:
+def _hint(fitted: Any) -> Iterator[Part]:
     """Say what helps where chance is not allowed for, and there are many labels for so few events."""
     from summarkov.events.describe import many_labels
 
     first = next(iter(fitted.models_.values())) if is_a(fitted, "InfluenceGraph") else fitted
     n_labels, n_events = len(fitted.labels_), first.fitted.n_events
     if getattr(first, "false_edges", 0) is None and many_labels(n_labels, n_events):
-        console.print(
+        yield (
             f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
             "influence. Leave out --false-edges none to allow for that."
         )
 
 
-def _print_saved(console: Page, saved: str | None) -> None:
-    """Say where a model was saved, or how to save it."""
+def _saved_words(saved: str | None) -> Part:
+    """Where a model was saved, or how to save it."""
     if saved is None:
-        console.print("Not saved: add -o model.json to keep the model.")
-    else:
-        console.print_line(f"Saved the model as {saved}")
+        return "Not saved: add -o model.json to keep the model."
+    return Line(f"Saved the model as {saved}")
 
 
-def ends_of(events: EventSequences | EventSource) -> CaseEnds:
+def _ends_of(events: EventSequences | EventSource) -> CaseEnds:
     """How many cases are taken as complete."""
     from summarkov.events import END, EventSequences
     from summarkov.events.describe import case_ends
@@ -248,92 +221,93 @@ def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) ->
 _KINDS = ("bsumm", "osumm", "csumm", "tree")
 
 
-def outcome(
-    file: EventsPath,
-    column: str | None = option(
-        "COLUMN=VALUE", "The column that tells the outcome, and the value asked about."
-    ),
-    contains: str | None = option("LABEL", "Instead: does the case contain this label?"),
-    ends_with: str | None = option("LABEL", "Instead: is this label the last one of the case?"),
-    after: str | None = option(
-        "N",
-        "Ask what was known before the end: after N events, or at an age of the case such as 3d. Cases that "
-        "ended before, or had reached the outcome, are left out and counted.",
-    ),
-    open_cases: Path | None = option("FILE", "Cases that have not ended: predict their outcome.", "--open"),
-    settings: InfluencerSettings = InfluencerSettings(),
-    opening: Opening = Opening(),
-    order_test: bool = flag(
-        "--order-test",
-        "Say of every influence whether it is about the order of events, or whether shuffled sequences show "
-        "it too.",
-        SURE,
-    ),
-    confidence: int | None = option(
-        "N",
-        "Learn N more models from resampled sequences, and say how many of them have each influence.",
-        panel=SURE,
-    ),
-    output: ModelOutput = None,
-    json: Json = False,
-) -> None:
+@command
+def outcome(given: Any) -> Document:
     """Learn what makes a case end one way and not the other.
 
     Which events, and which attributes, change the probability of an outcome:
     --column result=declined, --contains LABEL or --ends-with LABEL. Each case
     counts once, with all of its events; --after asks what was known before.
+
+    Options:
+    <path>
+    --column COLUMN=VALUE  The column that tells the outcome, and the value asked about.
+    --contains LABEL  Instead: does the case contain this label?
+    --ends-with LABEL  Instead: is this label the last one of the case?
+    --after N|TIME  Ask what was known before the end: after N events, or at an age of the case such as 3d.
+        Cases that ended before, or had reached the outcome, are left out and counted.
+    --open FILE  Cases that have not ended: predict their outcome.
+    --output -o MODEL  Save the model in this file (JSON).
+    <json>
+    What to learn:
+    --model -m KIND  bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? tree: a
+        decision tree over questions to the past. [default: bsumm]
+    What of the past counts:
+    --lookback -k N|TIME|none|auto  How many events back to look; or a time, such as 6h, 7d, or '30 units' of
+        an order column of numbers; none: the whole past; auto: learned for each influencer; 1,4,none or
+        1h,1d: out of these. Default: the whole past.
+    <settings>
+    <opening>
+    How sure they are:
+    --order-test  Say of every influence whether it depends on the order of events, or whether shuffled cases
+        show it too.
+    --confidence N  Learn N more models from resampled sequences, and say how many of them have each
+        influence.
     """
-    from summarkov.events.describe import as_read
+    from summarkov.events.describe import as_read as reading_document
     from summarkov.models import OutcomeModel
 
-    name, _, value = (column or "").partition("=")
-    _refuse_no_question(column, value, contains, ends_with)
-    if settings.model.lower() not in _KINDS:
-        raise SettingError(f"--model must be one of {', '.join(_KINDS)} here, not {settings.model!r}")
-    template = settings.template()
-    if settings.lookback is None and "lookback" in template.get_params(deep=False):
+    column, _, value = (given.column or "").partition("=")
+    _refuse_no_question(given, value)
+    if given.model.lower() not in _KINDS:
+        raise SettingError(f"--model must be one of {', '.join(_KINDS)} here, not {given.model!r}")
+    template = make_template(given.model, given_settings(given))
+    if given.lookback is None and "lookback" in template.get_params(deep=False):
         template = template.copy(lookback=None)  # what matters to the end may lie far back
-    moment = int(after) if after is not None and after.isdecimal() else after
-    asked: dict[str, Any] = {"contains": contains, "ends_with": ends_with, "after": moment}
-    model = OutcomeModel(template, outcome=name or None, value=value or None, **asked)
-    check_output(output, file, open_cases, opening.map)
-    opening = opening.for_models(template)
+    moment = int(given.after) if (given.after or "").isdecimal() else given.after
+    asked: dict[str, Any] = {"contains": given.contains, "ends_with": given.ends_with, "after": moment}
+    model = OutcomeModel(template, outcome=column or None, value=value or None, **asked)
+    check_output(given.output, given.file, given.open, given.map)
+    reading = Reading(given).for_models(template)
     if isinstance(moment, str):
-        opening = replace(opening, times=True)
-    ended = replace(opening, attribute=[*(opening.attribute or []), name]) if name else opening
-    with ended.open(file) as events, working("Learning"):
+        reading = reading.changed(times=True)
+    ended = reading.changed(attribute=[*reading.attributes, column]) if column else reading
+    with ended.open(given.file) as events, working("Learning"):
         model.fit(events)
-        sure = Sure(
-            model.order_test(events) if order_test else None,
-            None if confidence is None else model.confidence(events, n=confidence),
-        )
+        sure = {
+            "order": model.order_test(events) if given.order_test else None,
+            "confidence": model.confidence(events, n=given.confidence)
+            if given.confidence is not None
+            else None,
+        }
         tied_order, origin = events.tied_order, events.origin
-    told: Any = None
-    if open_cases is not None:
-        told = model.predictions(opening.read(open_cases, model.labels_), unknown="ignore")
-    saved = save_model(model, output)
-    if json:
-        cases = {}
-        if told is not None:
-            cases = {"open": told.to_frame("pyarrow").to_pylist()}
-        read = {"read": as_read(origin, tied_order)}
-        print_json({"saved": saved, **outcome_document(model, sure), **read, **cases})
-        return
-    console = results()
-    print_outcome(console, model, sure)
-    console.print()
-    print_origin(console, origin)
-    print_notes(console, (), tied_order, origin)
-    if told is not None:
-        console.print()
-        print_open(console, told)
-        console.print()
-    _print_saved(console, saved)
+    cases: Any = None
+    if given.open is not None:
+        cases = model.predictions(reading.read(given.open, model.labels_), unknown="ignore")
+    saved = save_model(model, given.output)
+
+    def data() -> dict[str, Any]:
+        read = {"read": reading_document(origin, tied_order)}
+        told = {} if cases is None else {"open": cases.to_frame("pyarrow").to_pylist()}
+        return {"saved": saved, **outcome_document(model, **sure), **read, **told}
+
+    def parts() -> Iterator[Part]:
+        yield from outcome_parts(model, **sure)
+        yield ""
+        yield from as_read(origin, None, (), tied_order)
+        if cases is not None:
+            yield ""
+            yield from str(cases.summary()).split("\n")
+            yield ""
+        yield _saved_words(saved)
+
+    return Document(data, parts())
 
 
-def _refuse_no_question(column: str | None, value: str, contains: str | None, ends_with: str | None) -> None:
+def _refuse_no_question(given: Any, value: str) -> None:
     """One question must be asked, and in full."""
-    if sum(each is not None for each in (column, contains, ends_with)) != 1:
+    column = given.column
+    if sum(each is not None for each in (column, given.contains, given.ends_with)) != 1:
         raise SettingError(
             "say what the outcome is: one of --column COLUMN=VALUE, --contains LABEL or --ends-with LABEL"
         )

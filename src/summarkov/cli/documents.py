@@ -1,133 +1,27 @@
-"""Whatever was learned as JSON for programs, and its settings in words."""
+"""Whatever was learned as JSON for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from summarkov.errors import UnknownLabelError
-from summarkov.wording import END, plural, visible
+from summarkov.wording import END
 
 if TYPE_CHECKING:
-    from summarkov.cli.printing.graph import Sure
     from summarkov.explain import Influence
     from summarkov.models import InfluenceGraph, JointSuMM, OutcomeModel, SummaryModel
-    from summarkov.models.fitted import Fitted
 
-#: Settings that are told even where they have their default value, in this order.
-_ALWAYS = (
-    "order",
-    "max_order",
-    "lookback",
-    "mask",
-    "cap",
-    "alpha",
-    "gamma",
-    "penalty",
-    "rounds",
-    "split",
-    "criterion",
-    "false_edges",
-)
-_NAMES = {"lookback": "look-back"}
 #: Settings that may be several to choose from, in their order.
-_CHOICES = ("lookback", "lookbacks", "counts", "starts")
+CHOICES = ("lookback", "lookbacks", "counts", "starts")
 
 
-def settings_words(model: SummaryModel | JointSuMM) -> str:
-    """The kind of a model and the settings that made it.
+def is_a(model: Any, kind: str) -> bool:
+    """Whether what was loaded is of a class of models, which need not be imported before."""
+    from summarkov import models
 
-    >>> from summarkov import BSuMM
-    >>> settings_words(BSuMM(gamma=0.5, search="sweep"))
-    'BSuMM: look-back 5, alpha 0.1, gamma 0.5, criterion bic, false edges 0.2, search sweep'
-    """
-    given = settings(model)
-    defaults = {f.name: f.default for f in fields(model)}
-    rest = [name for name in given if name not in _ALWAYS and not _is_default(given[name], defaults[name])]
-    idle = {"split"} if given.get("average") is False else set()
-    shown = [name for name in (*_ALWAYS, *rest) if name in given and name not in idle]
-    return f"{type(model).__name__}: " + ", ".join(
-        f"{_NAMES.get(name, name.replace('_', ' '))} "
-        + (_choices if name in _CHOICES else _words)(given[name])
-        for name in shown
-    )
-
-
-def positions_words(fitted: Fitted) -> str:
-    """How many positions were counted: events, or ticks where events happened together."""
-    ends = fitted.label_counts[fitted.labels.index(END)] if END in fitted.labels else 0
-    n_ends = float(ends / fitted.scale)
-    n_positions = fitted.n_events - n_ends
-    if not fitted.layout.together:
-        return plural(n_positions, "event")
-    n_events = float(fitted.event_counts.sum() / fitted.scale) - n_ends
-    return f"{plural(n_positions, 'tick')} of {plural(n_events, 'event')}"
-
-
-def moments_words(fitted: Fitted) -> str:
-    """How many moments were counted, at each of which something, or the end of the case, came next."""
-    if END not in fitted.labels:
-        return positions_words(fitted)
-    return plural(fitted.n_events, "moment")
-
-
-def labels_words(labels: Sequence[str], attributes: Sequence[str]) -> str:
-    """How many event types there are, and how many values of attributes.
-
-    >>> labels_words(["A", "B", "region=north"], ["region=north"])
-    '2 event types and 1 value of attributes'
-    """
-    n_labels = plural(len(labels) - len(attributes) - (END in labels), "event type")
-    if not attributes:
-        return n_labels
-    return f"{n_labels} and {plural(len(attributes), 'value')} of attributes"
-
-
-def settings(model: SummaryModel | JointSuMM) -> dict[str, Any]:
-    """The settings as plain values, without the target and what belongs to this machine only."""
-    return {
-        name: list(value) if name in _CHOICES and isinstance(value, tuple) else _plain(value)
-        for name, value in model.get_params(deep=False).items()
-        if name not in ("target", "n_jobs", "summary")
-    }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    return value if value is None or isinstance(value, str | int | float) else sorted(value)
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    return bool(value == (list(default) if isinstance(default, tuple) else default))
-
-
-def _choices(value: Any) -> str:
-    """What a search chooses from, or the one that is given."""
-    return " or ".join(map(_words, value)) or "none" if isinstance(value, list) else _words(value)
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, str) and value[:1].isdigit():
-        from summarkov.settings import Duration
-
-        return str(Duration.of(value, "delay"))
-    if isinstance(value, list):
-        return " + ".join(visible(item) for item in value) or "none"
-    if isinstance(value, dict):
-        return " + ".join(f"{visible(name)} {_words(each)}" for name, each in value.items())
-    return f"{value:g}" if isinstance(value, float) else visible(str(value)).lower()
-
-
-def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
-    """Whatever was learned; of a graph the model of one label, if that is named."""
-    if is_a(fitted, "OutcomeModel"):
-        return outcome_document(fitted)
-    one, only = choose(fitted, target)
-    if one is not None:
-        return _model_document(one)
-    return _joint_document(fitted, only) if is_a(fitted, "JointSuMM") else _graph_document(fitted)
+    return isinstance(model, getattr(models, kind))
 
 
 def choose(fitted: Any, target: str | None) -> tuple[Any, str | None]:
@@ -141,11 +35,45 @@ def choose(fitted: Any, target: str | None) -> tuple[Any, str | None]:
     return (None if joint else fitted), target
 
 
-def is_a(model: Any, kind: str) -> bool:
-    """Whether what was loaded is of a class of models, which need not be imported before."""
-    from summarkov import models
+def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
+    """Whatever was learned; of a graph the model of one label, if that is named."""
+    if is_a(fitted, "OutcomeModel"):
+        return outcome_document(fitted)
+    one, only = choose(fitted, target)
+    if one is not None:
+        return _model_document(one)
+    return _joint_document(fitted, only) if is_a(fitted, "JointSuMM") else _graph_document(fitted)
 
-    return isinstance(model, getattr(models, kind))
+
+def settings(model: SummaryModel | JointSuMM) -> dict[str, Any]:
+    """The settings as plain values, without the target and what belongs to this machine only."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return dict(value)
+        return value if value is None or isinstance(value, str | int | float) else sorted(value)
+
+    return {
+        name: list(value) if name in CHOICES and isinstance(value, tuple) else plain(value)
+        for name, value in model.get_params(deep=False).items()
+        if name not in ("target", "n_jobs", "summary")
+    }
+
+
+def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
+    """Edges in the order in which they are printed."""
+    further = [
+        "rate_with",
+        "rate_without",
+        "precedence",
+        "leads_with_cases",
+        "directions_differ",
+        "is_thin",
+        "is_reversed",
+        "is_raw",
+        "set_aside",
+    ]
+    return [{**vars(edge), **{name: getattr(edge, name) for name in further}} for edge in edges]
 
 
 def _graph_document(graph: InfluenceGraph) -> dict[str, Any]:
@@ -241,25 +169,6 @@ def _origin(model: SummaryModel) -> dict[str, Any]:
     }
 
 
-def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
-    """Edges in the order in which they are printed."""
-    return [
-        {
-            **vars(edge),
-            "rate_with": edge.rate_with,
-            "rate_without": edge.rate_without,
-            "precedence": edge.precedence,
-            "leads_with_cases": edge.leads_with_cases,
-            "directions_differ": edge.directions_differ,
-            "is_thin": edge.is_thin,
-            "is_reversed": edge.is_reversed,
-            "is_raw": edge.is_raw,
-            "set_aside": edge.set_aside,
-        }
-        for edge in edges
-    ]
-
-
 def _joint_document(model: JointSuMM, target: str | None) -> dict[str, Any]:
     """A joint model for programs: its edges and, for every target, influencers, gains and factors by lag."""
     fitted = model.fitted
@@ -290,10 +199,8 @@ def _joint_document(model: JointSuMM, target: str | None) -> dict[str, Any]:
     }
 
 
-def outcome_document(model: OutcomeModel, sure: Sure | None = None) -> dict[str, Any]:
-    """What was learned about an outcome, and how sure it is if that was asked for."""
-    from summarkov.cli.printing.graph import notices
-
+def outcome_document(model: OutcomeModel, **sure: Any) -> dict[str, Any]:
+    """What was learned about an outcome, and what the order test and the confidence say."""
     return {
         "outcome": model.name_,
         "after": model.after,
@@ -309,5 +216,38 @@ def outcome_document(model: OutcomeModel, sure: Sure | None = None) -> dict[str,
             {"state": row.words, "cases": row.n, "with_outcome": row.counts[model.yes]}
             for row in model.table_
         ],
-        **{name: asdict(each) for name, each in (sure._asdict() if sure else {}).items() if each is not None},
+        **{name: asdict(each) for name, each in sure.items() if each is not None},
     }
+
+
+def notices(model: OutcomeModel) -> list[str]:
+    """What to know before reading on, in words of the command line."""
+    from summarkov.models.outcome_edges import notice
+
+    return [notice(edge, is_option=True) for edge in model.determining_]
+
+
+def explanation_document(explanation: Any) -> dict[str, Any]:
+    """An explanation; that of a joint model has no interval."""
+
+    def with_bounds(values: dict[str, Any]) -> dict[str, Any]:
+        low, high = values.pop("interval")
+        return {**values, "low": low, "high": high}
+
+    values: dict[str, Any] = explanation.to_dict()
+    if "interval" not in values:
+        return values
+    if values["moment"] is None:  # only open cases have one
+        del values["moment"]
+    values["counterfactuals"] = [with_bounds(each) for each in values["counterfactuals"]]
+    return {"label": values.pop("target"), **with_bounds(values)}
+
+
+def history_document(history: Any) -> dict[str, Any]:
+    """A history: labels, or lists of labels that happened together."""
+    if isinstance(history, list):
+        return {"after": history}
+    (past,) = history.to_lists()
+    given = history.attributes
+    held = {} if given is None else {"attributes": [given.names[at] for at in given.present[0].nonzero()[0]]}
+    return {"case": history.ids[0], "after": past, **held}

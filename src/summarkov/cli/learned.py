@@ -1,0 +1,622 @@
+"""Whatever was learned as parts of a document for people; and what comes next after a history, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from summarkov.cli.documents import CHOICES, choose, history_document, is_a, notices, settings
+from summarkov.cli.page import Drawn, Headline, Note, Part, Table, first_of, name, sheet, shorten
+from summarkov.errors import UnknownLabelError
+from summarkov.wording import END, factor, interval, number, percent, plural, visible
+
+if TYPE_CHECKING:
+    from summarkov.confidence import Confidence, OrderTest
+    from summarkov.explain import Explanation, Influence
+    from summarkov.models import InfluenceGraph, JointSuMM, OutcomeModel, SummaryModel
+    from summarkov.models.fitted import Fitted
+
+_SIGNS = {"amplifies": "+", "inhibits": "-", "mixed": "~", "unclear": "?"}
+_STYLES = {"amplifies": "green", "inhibits": "red", "mixed": "magenta", "unclear": "dim"}
+#: What the columns of follow rates are.
+_FOLLOWS = (
+    "Follows: the share of an influencer's occurrences that the target follows within the window; Others: of "
+    "all other events."
+)
+#: Why edges are printed apart, and what is said of them.
+_ASIDE = {
+    "": "",
+    "itself": "Event types on themselves",
+    "fixed order": "Fixed order: the influencer comes first in 99% or more of the cases with both",
+    "unclear order": "Unclear order: the order test cannot tell whether these depend on order",
+    "unclear direction": "Unclear direction: the interval holds 1, or rates and ratio point different ways",
+    "crowding out": "Crowding out: no more than other events becoming more or less likely explains",
+    "co-occurrence only": "Co-occurrence only: as strong in shuffled cases",
+    "not comparable": "Not comparable: no comparison with other influencers held equal",
+    "too few events": "Too few events: under 10 seen and under 10 expected",
+}
+#: What else is too few where it is known in how many cases the target follows.
+_FEW_CASES = ", or under 5 cases"
+#: What the mark beside a number of observations means.
+_HARDLY = "* hardly seen: fewer than 10 times, or less than the prior counts for"
+_NO_CAUSE = "Influence is statistical: no proof of cause."
+#: Settings that are shown even where they have their default value, in this order.
+_ALWAYS = (
+    *("order", "max_order", "lookback", "mask", "cap", "alpha", "gamma", "penalty", "rounds", "split"),
+    *("criterion", "false_edges"),
+)
+#: The most labels that may come next, to print.
+MOST_NEXT = 20
+
+
+def learned(
+    fitted: Any, target: str | None = None, *, rows: int | None = 40, edges: int | None = None
+) -> Iterator[Part]:
+    """Whatever was learned; of a graph the model of one label, if that is named.
+
+    ``rows`` limits the states of one model, ``edges`` the influences of a graph or joint model; None: all.
+    """
+    if is_a(fitted, "OutcomeModel"):
+        yield from outcome(fitted)
+        return
+    one, only = choose(fitted, target)
+    if one is not None:
+        yield from _model(one, [x for x in one.target_ if only in (None, x)], rows)
+    elif is_a(fitted, "JointSuMM"):
+        yield from _joint(fitted, only, edges)
+    else:
+        yield from _graph(fitted, edges)
+
+
+# ---------------------------------------------------------------------- settings and sizes in words
+
+
+def settings_words(model: SummaryModel | JointSuMM) -> str:
+    """The kind of a model and the settings that made it.
+
+    >>> from summarkov import BSuMM
+    >>> settings_words(BSuMM(gamma=0.5, search="sweep"))
+    'BSuMM: look-back 5, alpha 0.1, gamma 0.5, criterion bic, false edges 0.2, search sweep'
+    """
+    given = settings(model)
+    defaults = {f.name: list(f.default) if isinstance(f.default, tuple) else f.default for f in fields(model)}
+    idle = ["split"] if given.get("average") is False else []
+    rest = [each for each in given if each not in _ALWAYS and given[each] != defaults[each]]
+    names = {"lookback": "look-back"}
+    words = [
+        f"{names.get(each, each).replace('_', ' ')} {_value_words(given[each], each in CHOICES)}"
+        for each in (*_ALWAYS, *rest)
+        if each in given and each not in idle
+    ]
+    return f"{type(model).__name__}: {', '.join(words)}"
+
+
+def _value_words(value: Any, is_choice: bool = False) -> str:
+    if isinstance(value, list):
+        return (" or " if is_choice else " + ").join(map(_value_words, value)) or "none"
+    if isinstance(value, dict):
+        return " + ".join(f"{visible(key)} {_value_words(each)}" for key, each in value.items())
+    if isinstance(value, str) and value[:1].isdigit():
+        from summarkov.settings import Duration
+
+        return str(Duration.of(value, "delay"))
+    return (
+        f"{value:g}"
+        if isinstance(value, float)
+        else visible(value if isinstance(value, str) else str(value).lower())
+    )
+
+
+def _sample_words(fitted: Fitted) -> str:
+    """How many cases and events were counted, or ticks of several events."""
+    ends = fitted.label_counts[fitted.labels.index(END)] if END in fitted.labels else 0
+    n_ends = float(ends / fitted.scale)
+    words = plural(fitted.n_events - n_ends, "tick" if fitted.layout.together else "event")
+    if fitted.layout.together:
+        words += f" of {plural(float(fitted.event_counts.sum() / fitted.scale) - n_ends, 'event')}"
+    return f"{plural(fitted.n_sequences, 'case')} with {words}"
+
+
+def labels_words(labels: Sequence[str], attributes: Sequence[str]) -> str:
+    """How many event types there are, and how many values of attributes.
+
+    >>> labels_words(["A", "B", "region=north"], ["region=north"])
+    '2 event types and 1 value of attributes'
+    """
+    types = plural(len(labels) - len(attributes) - (END in labels), "event type")
+    return f"{types} and {plural(len(attributes), 'value')} of attributes" if attributes else types
+
+
+# ---------------------------------------------------------------------- influences
+
+
+def influences(
+    edges: Sequence[Influence], models: Mapping[str, SummaryModel], most: int | None = None
+) -> Iterator[Part]:
+    """A table of influences in their order; those of a label on itself and those set aside stand apart.
+
+    Of more than ``most`` only the first are shown.
+    """
+    from summarkov.explain.sentences import cases, follows, follows_others
+    from summarkov.explain.verdicts import limits, times
+
+    more, edges = len(edges) - len(edges[:most]), edges[:most]
+    if not edges:
+        return
+    reasons = [edge.set_aside or ("itself" if edge.is_self else "") for edge in edges]
+    order = [at for why in _ASIDE for at in range(len(edges)) if reasons[at] == why]
+    few = _FEW_CASES if any(edge.cases_followed is not None for edge in edges) else ""
+    titles = {**_ASIDE, "too few events": _ASIDE["too few events"] + few}
+    shown = [edges[at] for at in order]
+    rates = [follows(e).replace(" of moments", "").partition(" (") for e in shown]
+    others = [follows_others(e, counts=False).replace(" of moments", "") for e in shown]
+    are_moments = all(e.follow_rate is None for e in edges)
+    columns = {
+        "*Influencer": [f"{_SIGNS[e.shown_effect]} {name(e.influencer)}" for e in shown],
+        "*→ target": [f"→ {name(e.target)}" for e in shown],
+        ">Back": [_back(e, models) for e in shown],
+        ">Next event" if are_moments else ">Follows": [share for share, _, _ in rates],
+        ">Counted": [counts.rstrip(")") for _, _, counts in rates],
+        ">Otherwise" if are_moments else ">Others": others,
+        f"{'Odds' if all(e.interval == 'likelihood' for e in edges) else 'Rate'} ratio (95%)": [
+            _ratio(times(e), limits(e)) for e in shown
+        ],
+        ">Cases": [cases(e) for e in shown],
+        ">Sure": ["" if e.frequency is None else f"{e.frequency:.0%}" for e in shown],
+    }
+    columns = {heading: cells for heading, cells in columns.items() if any(cells)}
+    yield Table(
+        list(columns),
+        list(zip(*columns.values(), strict=True)),
+        spare=("Cases", "Counted", "Sure"),
+        more=f"... and {more} less sure ones, which 'summarkov show' prints too" if more else "",
+        sections=[(title, reasons.count(why)) for why, title in titles.items() if why in reasons],
+        styles=["dim" if e.faint else _STYLES[e.shown_effect] for e in shown],
+    )
+    for edge in edges:
+        if edge.effect == "mixed":
+            how = edge.depends or "more beside some of the other influencers, less beside others"
+            yield f"~ {_arrow(edge)}: {how}"
+        elif edge.not_comparable:
+            yield f"? {_arrow(edge)}: not comparable with {edge.not_comparable} held equal"
+
+
+def _arrow(edge: Any) -> str:
+    """The two ends of an edge, in a sentence."""
+    return f"{shorten(edge.influencer, 30)} → {shorten(edge.target, 30)}"
+
+
+def _back(edge: Influence, models: Mapping[str, SummaryModel]) -> str:
+    """How far back an influencer is looked for, where each has a look-back of its own."""
+    model = models.get(edge.target)
+    if (
+        model is None
+        or not model.fitted.summary.where(edge.influencer)
+        or edge.influencer in model.layout_.attributes
+    ):
+        return ""
+    reach = model.fitted.reach(edge.influencer)[1]
+    return "all" if reach is None else str(reach)
+
+
+def _ratio(ratio: str, limits: str) -> str:
+    """A ratio with its interval.
+
+    >>> _ratio("×2.1", "1.8 to 2.4"), _ratio("never (0 of 40)", "at most 0.7")
+    ('×2.1 (1.8 to 2.4)', 'never (0 of 40)')
+    """
+    ratio = ratio or "unclear"
+    return f"{ratio} ({limits})" if limits and "(" not in ratio and "raw" not in ratio else ratio
+
+
+def _how_to_read(edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> Iterator[Part]:
+    """What the surest of the influences means, in words; what the columns are, and what none means."""
+    from summarkov.explain.sentences import follow_note, sentence
+    from summarkov.summaries.window import later_words
+
+    edge = next((each for each in edges if not each.set_aside and each.effect != "mixed"), None)
+    if edge is None:
+        return
+    model = models[edge.target]
+    thing = "tick" if model.layout_.together else "event"
+    where = None if edge.influencer in model.layout_.attributes else "in its window"
+    within = later_words(model.fitted.reach(edge.influencer), thing)
+    ends = [f"'{shorten(each, 30)}'" for each in (edge.influencer, edge.target)]
+    notes = {
+        f"Read: {sentence(edge, ends[0], ends[1], where, within)}": True,
+        _FOLLOWS: edge.follow_rate is not None,
+        "Of (end of case): the share that are the last event.": any(e.target == END for e in edges),
+        "Never, only: within the window.": any(0 in (e.followed, e.hits_without) for e in edges),
+        f"Back: how far back it is looked for, in {thing}s or time.": any(_back(e, models) for e in edges),
+        "?: no clear direction, or rates and rate ratio point different ways.": any(
+            e.shown_effect != e.effect for e in edges
+        ),
+        "Raw: the ratio with nothing else held equal.": any(
+            e.is_raw and e.effect != "unclear" for e in edges
+        ),
+        "The 95% intervals allow for differences between cases.": any(e.interval == "robust" for e in edges),
+        follow_note(edges): follow_note(edges) != "",
+        f"Ordered by the lower bound of the effect. {_NO_CAUSE}": True,
+    }
+    yield ""
+    yield " ".join(note for note, is_true in notes.items() if is_true)
+
+
+def _uninfluenced(labels: Sequence[str], but: str = "") -> Iterator[Part]:
+    """Name the labels that nothing influences."""
+    if labels:
+        yield Note(f"Influenced by none{but}: {first_of([shorten(x, 30) for x in labels], 10)}")
+
+
+def _proved(models: Sequence[SummaryModel]) -> Iterator[Part]:
+    """What exact search proved: for how many labels no other influencers score better."""
+    found = [c for model in models if (c := model.trace_.certificate) is not None]
+    if found:
+        proved, gap = sum(c.is_optimal for c in found), max(c.gap for c in found)
+        rest = f"; for the rest none score better by more than {gap:,.1f}" if proved < len(found) else ""
+        missed = [c.greedy_gap for c in found if c.greedy_gap > 0]
+        worse = f"worse ones for {len(missed):,}, by up to {max(missed):,.1f}" if missed else "nothing worse"
+        labels = f"{proved:,} of {plural(len(found), 'label')}"
+        scored = plural(sum(c.examined for c in found), "set")
+        yield ""
+        yield (
+            f"Exact search: for {labels} no other influencers score better{rest} ({scored} scored). Greedy "
+            f"search finds {worse}."
+        )
+
+
+# ---------------------------------------------------------------------- a graph
+
+
+def _graph(graph: InfluenceGraph, most: int | None) -> Iterator[Part]:
+    """A graph, the surest influences first; of very many only those, if ``most`` is given."""
+    from summarkov.explain.sentences import headline
+
+    models, edges = graph.models_, graph.edges_
+    first = next(iter(models.values()))
+    by_label = first.fitted.summary.by_label
+    what = f"{headline(edges)} among " if by_label else ""
+    types = labels_words(graph.labels_, first.fitted.layout.attributes)
+    yield Headline(f"{what}{types}, learned from {_sample_words(first.fitted)}")
+    yield from _made_by(first)
+    if not by_label:
+        yield from _contexts(graph)
+        return
+    yield from influences(edges, models, most)
+    edges = edges[:most]
+    given = tuple(f"{column}=" for column in graph.model.get_params(deep=False).get("given", ()))
+    nothing = [x for x, found in graph.influencers_.items() if all(z.startswith(given) for z in found)]
+    yield from _uninfluenced(nothing, " but what is given" if given else "")
+    yield from _how_to_read(edges, models)
+    yield from _checks([edge for edge in edges if not edge.set_aside], graph)
+    yield from _proved(list(models.values()))
+
+
+def _made_by(model: SummaryModel) -> Iterator[Part]:
+    """What made a model."""
+    from summarkov.summaries import OrdinalSummary
+
+    yield Note(settings_words(model))
+    if isinstance(model.fitted.summary, OrdinalSummary) and model.layout_.together:
+        yield Note(
+            "Within a tick, labels stand in the order of their names: 'a then b' also counts a tick of both."
+        )
+
+
+def _contexts(graph: InfluenceGraph) -> Iterator[Part]:
+    """For models that look at the past as a whole, after what each label is most likely."""
+    rows = []
+    for x, model in graph.models_.items():
+        best = max(model.table_, key=lambda row: row.intervals[0][0])  # at least so likely
+        usual, then = model.base_rates_[0], best.probabilities[0]
+        change = factor(then / usual) if usual > 0 else ""
+        rows.append([name(x), percent(usual), name(best.words), percent(then), change, number(best.n)])
+    yield Table(("*Label", ">Usually", "*Most likely after", ">Then", "Change", ">Seen"), rows)
+    yield Note("Every state of a label: summarkov show MODEL --target LABEL")
+
+
+def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Part]:
+    """What the selection, the order test and the resampled graphs say of edges beyond the table."""
+    from summarkov.explain.verdicts import SCALES, corrected, reversed_words
+
+    narrow = [f"{_arrow(e)} {corrected(e)}" for e in passing if e.is_narrow]
+    if narrow:
+        yield ""
+        yield (
+            "Barely selected, so these may look stronger than they are. Selection-adjusted rate ratios: "
+            f"{first_of(narrow, 5, '; ', '; and ')}."
+        )
+    test, sure = graph.order_, graph.confidence_
+    if test is not None and graph.edges_:
+        within = f"within {test.within}{' positions' if isinstance(test.within, int) else ''}"
+        yield ""
+        yield f"Order test: {test.n} shuffles of every case {'inside' if test.within is None else within}."
+        slow = [_arrow(edge) for edge in passing if edge.order_scale == "slow change"]
+        if slow:
+            yield f"Depends on order {SCALES['slow change']}: {first_of(slow, 10, '; ', '; and ')}."
+        for edge in graph.edges_:
+            if edge.is_turned and edge.effect != "mixed" and not edge.faint:
+                yield f"{_arrow(edge)} is {reversed_words(edge)}."
+    if sure is not None:
+        yield ""
+        yield (
+            f"Sure: how many of {plural(sure.n, 'graph')} have the edge, each learned from {sure.n_units:,} "
+            f"{sure.units} drawn with replacement. The interval ({sure.level:.0%}) is that of the edge, or "
+            "wider where those graphs spread more."
+        )
+        missing = sorted(sure.missing(), key=lambda edge: -edge.frequency)
+        if missing:
+            names = first_of([f"{_arrow(edge)} ({edge.frequency:.0%})" for edge in missing], 5)
+            yield Note(f"Not in this graph, but in most of those: {names}")
+
+
+# ---------------------------------------------------------------------- one model
+
+
+def _model(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iterator[Part]:
+    """A model, or the chosen labels of a target of several; ``most`` limits the states."""
+    fitted = model.fitted
+    rates = dict(zip(model.target_, model.base_rates_, strict=False))
+    names = first_of([shorten(x, 32) for x in chosen], 6, " + ", " + ")
+    share = percent(sum(rates[x] for x in chosen))
+    of = (
+        plural(fitted.n_events, "moment")
+        if END in fitted.labels
+        else _sample_words(fitted).split(" with ")[1]
+    )
+    yield Headline(f"{names}: the next event at {share} of {of} in {plural(fitted.n_sequences, 'case')}")
+    yield from _made_by(model)
+    edges = [e for e in model.influences_ if e.target in chosen]
+    models = dict.fromkeys(chosen, model)
+    yield from influences(edges, models)
+    yield from _how_to_read(edges, models)
+    if not edges and fitted.summary.by_label:
+        yield "No event type was found to influence it."
+    for each in model.patterns_:
+        if each.target in chosen:
+            ends = ("with all", "with none") if each.kind == "together" else ("then", "otherwise")
+            yield (
+                f"Pattern ({each.kind}): '{shorten(each.target, 32)}' with {each.words}; {ends[0]} the next "
+                f"event at {percent(each.probability)} of moments, {ends[1]} at {percent(each.otherwise)}."
+            )
+    if fitted.nodes is not None:
+        yield ""
+        yield from _tree(model, chosen, most)
+    yield _states(model, chosen, most)
+    if any(row.seen != "often" for row in model.table_):
+        yield Note(_HARDLY)
+    if fitted.nodes is None and model.trace_:  # a tree was drawn
+        given = model.get_params(deep=False)
+        title = f"How they were found ({given['search']} search, {given['criterion']})"
+        yield from sheet(model.trace_.sheet(title))
+    yield from _proved([model])
+
+
+def _states(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Table:
+    """One row per state, or for a target of several labels one row per state and label."""
+    states = list(model.table_)
+    n_states = len(states) if most is None else max(1, most // len(chosen))
+    if len(states) > n_states:
+        states = sorted(states, key=lambda row: -row.n)[:n_states]
+    summary: Any = model.fitted.summary
+
+    def words(row: Any) -> str:
+        """The influencers that are there, not those that are not; rules are whole."""
+        listed = None
+        if model.fitted.nodes is None:
+            listed = summary.listed(row.state, lambda z: f"{shorten(z, 32)} {summary.where(z)}".rstrip())
+        if listed is None or not model.influencers_:
+            return shorten(row.words or "any history", 400)
+        return listed or ("none of them" if len(model.influencers_) > 1 else shorten(row.words, 60))
+
+    rows = []
+    for row in states:
+        first = [words(row), _mark(row.seen) + number(row.n)]
+        for x in chosen:
+            at = model.target_.index(x)
+            within = interval(*row.intervals[at]) if row.n else "never seen"
+            which = [name(x)] if len(chosen) > 1 else []
+            rows.append([*first, *which, number(row.counts[at]), percent(row.probabilities[at]), within])
+            first = ["", ""]
+    left = len(model.table_) - len(states)
+    which = ["*Next"] if len(chosen) > 1 else []
+    return Table(
+        ("*History state", ">Seen", *which, ">Count", ">Probability", ">95% interval"),
+        rows,
+        more=f"... and {plural(left, 'state')} seen less often; --rows 0 prints all" if left else "",
+    )
+
+
+def _mark(seen: str) -> str:
+    """What stands before a number of observations that are few."""
+    return "" if seen == "often" else "*"
+
+
+def _tree(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iterator[Part]:
+    """Draw a tree: the question at every node, and what follows at every leaf; ``most`` leaves at most.
+
+    In an average over prunings, it is shown how likely a node is split if the tree reaches it.
+    """
+    tree: Any = model.fitted.summary
+    splits, drawn = getattr(model.fitted, "splits", None), 0
+    waiting = [(0, "", "")]  # a node, what stands before it, and what stands before those below it
+    while waiting and (most is None or drawn < most):
+        row, before, below = waiting.pop()
+        if tree.nodes[row] is None:
+            theta, n = model.fitted.theta[drawn].tolist(), number(float(model.fitted.counts[drawn].sum()))
+            each = sorted(((theta[model.target_.index(x)], x) for x in chosen), reverse=True)[:2]
+            words = [
+                percent(p) if len(model.target_) == 1 else f"{shorten(x, 16)} {percent(p)}" for p, x in each
+            ]
+            yield Drawn(f"{before}{', '.join(words)} (n={n})")
+            drawn += 1
+        else:
+            asked = "" if splits is None else f" (asked: {percent(splits[row])})"
+            yield Drawn(f"{before}{shorten(tree.nodes[row].words(True, model.labels_), 50)}?{asked}")
+            yes, no = tree.branches[row].tolist()
+            waiting += [(no, f"{below}└─ no: ", f"{below}   "), (yes, f"{below}├─ yes: ", f"{below}│  ")]
+    if drawn < len(tree.leaves):
+        yield Note(f"... and {len(tree.leaves) - drawn} leaves more; --rows 0 draws all")
+
+
+# ---------------------------------------------------------------------- a joint model, an outcome
+
+
+def _joint(model: JointSuMM, target: str | None, most: int | None) -> Iterator[Part]:
+    """A joint model, the surest influences first; of one target, what each influencer does when."""
+    from summarkov.explain.sentences import headline
+
+    fitted = model.fitted
+    edges = [edge for edge in model.edges_ if target in (None, edge.target)]
+    of = f"among {labels_words(fitted.labels, ())}" if target is None else f"on '{shorten(target, 30)}'"
+    sample = f"{plural(fitted.n_sequences, 'case')} with {plural(fitted.n_events, 'event')}"
+    yield Headline(f"{headline(edges)} {of}, learned from {sample}")
+    yield Note(settings_words(model))
+    yield from influences(edges, {}, most)
+    yield from _uninfluenced(
+        [x for x, found in model.influencers_.items() if not found and target in (None, x)]
+    )
+    alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
+    if target is not None and model.influencers_[target]:
+        recency, gains = model.recency_[target], model.gains_[target]
+        rows = [[name(z), *map(factor, recency[z].values()), f"{gain:,.0f}"] for z, gain in gains.items()]
+        title = "Factor by how many events ago it occurred, once in a past of at least 20 events"
+        head = ("*Influencer", *(f">{lag}" for lag in next(iter(recency.values()))), ">Gain")
+        yield Table(head, rows, sections=[(title, len(rows))])
+        yield Note(f"Gain: what the log-likelihood loses without it, in nats{alone}.")
+    over = "all labels" if model.targets is None else "the targets, and any other label as one"
+    follows = f" {_FOLLOWS}" if any(edge.follow_rate is not None for edge in edges) else ""
+    yield ""
+    yield (
+        f"One distribution over {over}.{follows} Odds ratio: against any other event type, with the "
+        f"influencer among the last {model.lookback} events, all else equal{alone}; a penalty draws it to 1. "
+        f"{_NO_CAUSE}"
+    )
+
+
+def outcome(
+    model: OutcomeModel, order: OrderTest | None = None, confidence: Confidence | None = None
+) -> Iterator[Part]:
+    """How often an outcome came about, what changes that, and how often it did in each state."""
+    from summarkov.models.outcome_edges import case_sentence, window_words
+
+    fitted, after, edges = model.model_.fitted, model.after, model.influences_
+    words = f"{model.name_}: {percent(model.base_rate_)} of {plural(fitted.n_sequences, 'case')}"
+    if after is not None:
+        thing = "tick" if model.layout_.together else "event"
+        had = f"had at least {plural(after, thing)}" if isinstance(after, int) else f"lasted at least {after}"
+        yet = " and had not reached it" if any("reached" in reason for reason in model.left_out_) else ""
+        words += f" that {had}{yet}, from what is known then"
+    yield Headline(words)
+    for reason, n in model.left_out_.items():
+        yield f"Left out: {plural(n, 'case')}, {reason}"
+    if after is not None:
+        yield f"Of all cases whose outcome is known: {percent(model.overall_rate_)}"
+    yield settings_words(model.model_)
+    yield from (f"Notice: {sentence}." for sentence in notices(model))
+    if edges:
+        found = model.summary()
+        tests = {} if order is None else {"order": {e.influencer: e.order for e in order.edges}}
+        if confidence is not None:
+            tests["sure"] = {e.influencer: f"{e.frequency:.0%}" for e in confidence.edges}
+        beside = [[each.get(e.influencer, "") for each in tests.values()] for e in edges]
+        rows = [[*row, *more] for row, more in zip(found.rows, beside, strict=False)]
+        yield from sheet(replace(found, title="", head=[*found.head, *tests], rows=rows))
+        yield case_sentence(edges[0], window_words(fitted, edges[0].influencer))
+        whole = "Whole cases are compared: an influencer may also come after. --after N asks what was known."
+        words = "Rate ratio: how many times as likely with it, other influencers equal."
+        yield words if after is not None else f"{words} {whole}"
+    else:
+        yield ""
+        yield "No event and no attribute was found to change it; a weak influence may be missed."
+    yield ""
+    yield from sheet(model.states_sheet())
+    yield from _proved([model.model_])
+
+
+# ---------------------------------------------------------------------- what comes next
+
+
+def explain(
+    fitted: Any, past: Any, target: str | None, unknown: Any, most: int | None
+) -> tuple[Sequence[Any], Iterator[Part]]:
+    """What comes next after a history (labels, or the events of one sequence), and how it is shown."""
+    every: Sequence[Any]
+    if is_a(fitted, "OutcomeModel"):
+        if target not in (None, fitted.name_):
+            raise UnknownLabelError(target, [fitted.name_])
+        every = [fitted.explain(past, unknown=unknown)]
+        return every, explanations(every)
+    one, only = choose(fitted, target)
+    if is_a(fitted, "JointSuMM"):
+        if target is not None:
+            every = [fitted.explain(past, target, unknown=unknown)]
+            return every, sheet(every[0].summary())
+        every = fitted.explain_next(past, unknown=unknown)
+    elif one is None:
+        every = fitted.explain_next(past, most=most, unknown=unknown)
+    else:
+        every = [
+            one.explain(past, label=x, unknown=unknown) for x in (one.target_ if only is None else (only,))
+        ]
+        return every, explanations(every)
+    return every, _next(every, len(fitted.labels_))
+
+
+def history(past: Any) -> Iterator[Part]:
+    """A history in words."""
+    found = history_document(past)
+    each = [x if isinstance(x, str) else " + ".join(x) for x in found["after"][-12:]]
+    words = ", ".join(shorten(x, 30) for x in each) or "nothing yet"
+    where = f" in {shorten(found['case'], 30)}" if "case" in found else ""
+    yield Headline(f"History{where}: {'..., ' if len(found['after']) > 12 else ''}{words}")
+    if found.get("attributes"):
+        yield ", ".join(shorten(x, 30) for x in found["attributes"])
+    yield ""
+
+
+def explanations(every: Sequence[Explanation]) -> Iterator[Part]:
+    """Each in sentences: the state, what that makes of the probability, and what would change it."""
+    for why in every:
+        yield from str(why).split("\n")
+        for there in why.active:
+            if there.lags:
+                units = there.unit if there.lags == (1,) else f"{there.unit}s"
+                back = f"{', '.join(map(str, there.lags[:8]))} {units} back"
+                ago = f", {', '.join(map(str, there.ages[:8]))} ago" if there.ages else ""
+                yield f"  {shorten(there.label, 40)}: {back}{ago}"
+
+
+def _next(every: Sequence[Any], n_labels: int) -> Iterator[Part]:
+    """The most likely labels, each with why: its state, or the strongest factors of a joint model."""
+    rows = []
+    for each in every[:MOST_NEXT]:
+        change = factor(each.probability / each.base_rate) if each.base_rate > 0 else ""
+        if hasattr(each, "strongest"):
+            because = ", ".join(f"{shorten(z, 16)} {factor(value)}" for z, value in each.strongest(3))
+            seen = ""
+        else:
+            because, seen = shorten(each.words, 160), _mark(each.seen) + number(each.support)
+        rows.append(
+            [name(each.target), percent(each.probability), percent(each.base_rate), change, seen, because]
+        )
+    rest = 1 - sum(each.probability for each in every)
+    if rest > 1e-6 and hasattr(every[0], "strongest"):
+        rows.append(["(any other)", percent(rest), percent(1 - sum(e.base_rate for e in every)), "", "", ""])
+    left = n_labels - len(rows)
+    more = f"... and {plural(left, 'label')} less likely than these; --json prints all" if left > 0 else ""
+    yield Table(
+        ("*Next event", ">Probability", ">Usually", "Change", ">Seen", "*Because of"), rows, more=more
+    )
+    if any(row[4][:1] == "*" for row in rows):
+        yield Note(_HARDLY)
+    if any(row[4] == "*0" for row in rows):
+        yield (
+            "Histories like this one were not seen: probabilities beside *0 are guesses, and others shrink "
+            "with them. Give all events of the case, from its start."
+        )
+    yield Note(
+        "Usually: its share of all moments, or of all ticks. Because of: which of its influencers occurred "
+        "in their windows, or the strongest factors. --target LABEL shows one label in full."
+    )
