@@ -16,8 +16,8 @@ import summarkov as sm
 from summarkov.cli.reading import read_map
 from summarkov.errors import DataError, SettingError, StoreError, SummarkovError, nearest
 from summarkov.io.line_files import _name_item
-from summarkov.models.predictions import table_names
 from summarkov.simulate import Dynamics
+from summarkov.spark.predict import table_names
 from summarkov.store import _no_repeats, read_document
 from summarkov.summaries import CountSummary, OrdinalSummary
 from summarkov.text import TopicModel, load_topics
