@@ -237,7 +237,7 @@ class HistoryTests:
             elif told["test"] == "more recent":
                 test = MoreRecent(codes[told["label"]], codes[told["than"]])
             else:
-                within = told["within"]
+                within = {"occurs": told["within"]}[told["test"]]
                 test = Occurs(codes[told["label"]], named.get(within, within), told["times"])
             numbers = [told.get(name) for name in ("events", "within", "times")]
             if self.holds(test) and not any(isinstance(each, bool | float) for each in numbers):
