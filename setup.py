@@ -38,7 +38,7 @@ native = Pybind11Extension(
     ["src/summarkov/kernels/native/module.cpp"],
     depends=[str(header) for header in Path("src/summarkov/kernels/native").glob("*.hpp")],
     cxx_std=17,
-    # For any processor of its kind: what newer ones have makes no difference here (decision 0023).
+    # For any processor of its kind: what newer ones have makes no difference here (decision 0012).
     extra_compile_args=["/O2"] if sys.platform == "win32" else ["-O3", "-g0", *HARDENED],
     extra_link_args=["-Wl,-z,relro,-z,now"] if sys.platform == "linux" else [],
 )

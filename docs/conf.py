@@ -1,4 +1,4 @@
-"""The site, made by ``make docs`` from these documents and the docstrings (decision 0051)."""
+"""The site, made by ``make docs`` from these documents and the docstrings (decision 0012)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from summarkov.errors import SummarkovError
 from summarkov.events import EventSequences
-from summarkov.io import read_events
+from summarkov.read import read_events
 
 _FILE = Path(tempfile.gettempdir(), f"summarkov-fuzz-{os.getpid()}")
 

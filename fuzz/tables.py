@@ -14,10 +14,9 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from summarkov.engines import scan_events
 from summarkov.errors import SummarkovError
 from summarkov.events import EventSequences
-from summarkov.io import read_events
+from summarkov.read import read_events, scan_events
 
 #: What may stand in an order column as text; a table takes most of its cells from one line.
 TEXTS = (
@@ -172,28 +171,27 @@ def outcome(read: Callable[[], Outcome]) -> Outcome:
 
 def in_memory(source: Any, **reading: Any) -> Outcome:
     """The events of a table or a file, read into memory."""
-    events = read_events(source, **reading)
-    return _told(events)
+    return _told(read_events(source, **reading))
 
 
 def streamed(path: Path, memory: int, scratch: Path, **reading: Any) -> Outcome:
-    """The events of a file, streamed."""
-    with scan_events(path, memory=memory, scratch=scratch, names=True, **reading) as source:
-        return _told(source)
+    """The events of a file, on memory maps."""
+    with scan_events(path, memory=memory, scratch=scratch, names=True, **reading) as events:
+        return _told(events)
 
 
 def _told(events: EventSequences) -> Outcome:
-    """All rows of events, with the names of their sequences."""
-    rows = events.rows
-    n, moments = len(rows.codes), rows.moments
+    """All rows, by sequence; with ends and attributes, as they are counted."""
+    rows, moments = events.rows, events.rows.moments
+    n = len(rows.codes)
     starts = [True] * n if moments is None else moments.starts.tolist()
     times: list[int | None] = [None] * n
     if moments is not None and moments.times is not None:
         times = [moments.unit.size * time for time in moments.times.tolist()]
     labels = [rows.labels[code] for code in rows.codes.tolist()]
     each = list(zip(labels, starts, times, strict=True))
-    told = [tuple(each[start:stop]) for start, stop in pairwise(rows.offsets.tolist())]
-    return list(zip(events.ids, told, strict=True)), events.tied_order
+    cut = [tuple(each[start:stop]) for start, stop in pairwise(rows.offsets.tolist())]
+    return list(zip(events.ids, cut, strict=True)), events.tied_order
 
 
 def ways(
@@ -207,11 +205,7 @@ def ways(
     whole = folder / "t.parquet"
     parquet.write_table(table, whole, row_group_size=11)
     yield "Parquet", lambda: in_memory(whole, **reading)
-    for memory in (1 << 14, 1 << 26):
-        yield (
-            f"Parquet streamed in {memory}",
-            lambda memory=memory: streamed(whole, memory, folder, **reading),
-        )
+    yield "Parquet streamed", lambda: streamed(whole, 1 << 26, folder, **reading)
     parts = _in_parts(table, folder / "parts.parquet", parquet.write_table)
     yield "Parquet in parts, streamed", lambda: streamed(parts, 1 << 14, folder, **reading)
     chunked = pa.Table.from_batches(table.to_batches(max_chunksize=3), table.schema)
@@ -235,11 +229,7 @@ def ways(
             "" in column.to_pylist() for column in plain.columns
         ):  # which CSV may take for a missing value
             yield "CSV", lambda: in_memory(text, **reading)
-            for memory in (1 << 14, 1 << 26):
-                yield (
-                    f"CSV streamed in {memory}",
-                    lambda memory=memory: streamed(text, memory, folder, **reading),
-                )
+            yield "CSV streamed", lambda: streamed(text, 1 << 26, folder, **reading)
             files = _in_parts(plain, folder / "parts.csv", csv.write_csv)
             yield "CSV in parts, streamed", lambda: streamed(files, 1 << 14, folder, **reading)
 

@@ -12,8 +12,8 @@ from paper.section import Section
 from summarkov.confidence import Confidence
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.io import read_events
 from summarkov.models import BSuMM, InfluenceGraph, OSuMM
+from summarkov.read import read_events
 
 #: Graphs from resampled documents.
 REPLICATES = 200

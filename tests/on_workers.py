@@ -34,9 +34,8 @@ class _Anything:
 def frame_of(monkeypatch, table, reading):
     """What :meth:`Frame.of` makes of a dataframe with these rows."""
     monkeypatch.setattr(frames, "check_frame", lambda frame: None)
-    monkeypatch.setattr(frames, "functions", _Anything(), raising=False)
     monkeypatch.setattr(frames, "f", _Anything())
-    monkeypatch.setattr(frames, "_came", lambda frame: [])
+    monkeypatch.setattr(frames, "_came", lambda frame: {})
     return frames.Frame.of(FakeFrame(table), reading)
 
 

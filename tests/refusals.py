@@ -3,7 +3,7 @@
 import pytest
 
 from summarkov.errors import DataError
-from summarkov.io import read_events
+from summarkov.read import read_events
 
 
 def refused(source, kind=DataError, **settings):

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from summarkov.comparison import compare, tune_joint
-    from summarkov.engines import CountStore, scan_events
+    from summarkov.engines import CountStore
     from summarkov.events import END, EventSequences
-    from summarkov.io import read_events, write_events
     from summarkov.kernels import backend
     from summarkov.models import (
         OTHER,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
         load,
         sensitivity,
     )
+    from summarkov.read import read_events, scan_events, write_events
     from summarkov.simulate import Dynamics
     from summarkov.spark.predict import predict_frame
     from summarkov.spark.source import scan_spark
@@ -53,10 +53,10 @@ __version__ = "0.1.0"
 _WHERE = {
     name: room
     for room, names in (
-        ("engines", "CountStore scan_events"),
+        ("engines", "CountStore"),
         ("comparison", "compare tune_joint"),
         ("events", "END EventSequences"),
-        ("io", "read_events write_events"),
+        ("read", "read_events scan_events write_events"),
         ("kernels", "backend"),
         (
             "models",

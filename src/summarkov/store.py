@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import IO, Any, NoReturn, TypeVar
 
 from summarkov.errors import DataError, StoreError
-from summarkov.io.addresses import is_address, local_name, name_of, open_address
-from summarkov.io.temporary import write_atomically
+from summarkov.read.addresses import is_address, local_name, name_of, open_address
+from summarkov.read.temporary import write_atomically
 
 #: Where a document is: a path, an address, or a file that is open.
 Place = str | os.PathLike[str] | IO[Any]

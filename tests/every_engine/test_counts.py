@@ -30,7 +30,7 @@ from strategies import (
     weights_of,
 )
 from summarkov import kernels
-from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest, Target
+from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest, Target, work
 from summarkov.engines.counts import JointCounts, joined_tables
 from summarkov.engines.requests import join
 from summarkov.errors import SettingError, TooLargeError
@@ -332,3 +332,10 @@ def test_rare_targets_are_counted_as_in_the_table_of_all(kind, lookback, n_jobs)
         for target in rare:
             (alone,) = source.count([CandidatesRequest(summary, influencers, target, others)])
             assert_same(alone, JointCounts(whole, joint).narrow(target))
+
+
+def test_a_sequence_of_too_many_rows_is_refused():
+    with mock.patch.object(work, "MOST_ROWS", 3), pytest.raises(TooLargeError, match="a sequence has 4 rows"):
+        MemorySource(EventSequences.from_lists([["A", "B", "A", "B"]])).count(
+            [StatesRequest(Spec("binary", 2).summary(), (), Target((0,), 2))]
+        )

@@ -12,8 +12,8 @@ import summarkov as sm
 import summarkov.engines
 from summarkov.errors import DataError, SettingError
 from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
-from summarkov.io import buckets, regroup, spill
 from summarkov.kernels import numpy_kernels
+from summarkov.read import scan
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -149,11 +149,8 @@ def test_times_without_ticks(tmp_path):
 
 
 @pytest.mark.parametrize("memory", [1, 2**30])
-def test_cases_larger_than_memory(memory, tmp_path, monkeypatch):
-    monkeypatch.setattr(buckets, "ROW_BYTES", 1)
-    monkeypatch.setattr(regroup, "_DEEPEST", 1)
-    monkeypatch.setattr(spill, "_SORTED", 5)
-    monkeypatch.setattr(spill, "_AHEAD", 1)
+def test_cases_larger_than_a_batch(memory, tmp_path, monkeypatch):
+    monkeypatch.setattr(scan, "_ROWS", 5)
     table = table_of(made(n=3))
     events = sm.read_events(table, ties="together", times=True)
     parquet.write_table(table, tmp_path / "log.parquet")

@@ -20,8 +20,7 @@ from strategies import KINDS, WINDOWS, assert_same, codes, data, examples, specs
 from summarkov.engines import CandidatesRequest, MemorySource, RecencyRequest, StatesRequest, make_source
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.io import regroup, scan
-from summarkov.io.temporary import PREFIX, Scratch
+from summarkov.read.scan import PREFIX
 from summarkov.summaries import HistoryTests, TreeSummary
 
 #: What is said of many ties is the topic of test_ties_warning.
@@ -195,10 +194,6 @@ def test_any_order_column_shuffled(memory, n_cases, order, tmp_path, scratch):
         table = table.append_column("time", column)
     write_parts(table, tmp_path, [50])
     events = sm.read_events(table)
-    if order == "decimal" and memory < n * 100:
-        with pytest.raises(DataError, match="too long to be sorted"):
-            sm.scan_events(tmp_path, memory=1, scratch=scratch)
-        return
     with sm.scan_events(tmp_path, memory=memory, scratch=scratch) as source:
         assert same_counts(source, events)
     if column is not None:
@@ -206,22 +201,11 @@ def test_any_order_column_shuffled(memory, n_cases, order, tmp_path, scratch):
 
 
 def test_cases_that_come_again_much_later(tmp_path, scratch):
-    """No batch shows it; only the hashes of all runs do, looked at some at a time."""
     table = pa.table({"case": [str(i) for i in range(50)] * 2, "event": ["A", "B"] * 25 + ["C"] * 50})
     parquet.write_table(table, tmp_path / "log.parquet")
     for memory in (3 << 12, 1 << 30):
         with sm.scan_events(tmp_path, memory=memory, scratch=scratch) as source:
             assert same_counts(source, sm.read_events(table))
-
-
-def test_hashes_that_collide_are_told_apart(tmp_path, scratch, monkeypatch):
-    monkeypatch.setattr(scan, "hash", lambda text: 7, raising=False)
-    monkeypatch.setattr(regroup, "hash", lambda text: 7, raising=False)
-    events = sm.read_events(shop(6, 9).to_lists())
-    parquet.write_table(long_table(events.to_lists()), tmp_path / "log.parquet")
-    for memory in (1, 1 << 30):
-        with sm.scan_events(tmp_path, memory=memory, scratch=scratch) as source:
-            assert same_counts(source, events)
 
 
 @pytest.mark.parametrize("memory", [1, 1 << 12, 1 << 30])
@@ -378,21 +362,3 @@ def test_sources_that_are_dropped_leave_nothing(tmp_path, scratch):
     code = f"import summarkov as sm; s = sm.scan_events({str(tmp_path)!r}, scratch={str(scratch)!r})"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert list(scratch.iterdir()) == []
-
-
-def test_the_next_run_removes_what_a_killed_one_left(tmp_path, scratch):
-    parquet.write_table(long_table([["A", "B"]]), tmp_path / "log.parquet")
-    code = (
-        "import os, signal, summarkov as sm;"
-        f"s = sm.scan_events({str(tmp_path)!r}, scratch={str(scratch)!r});"
-        "os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=False)
-    (left,) = scratch.iterdir()
-    with sm.scan_events(tmp_path, scratch=scratch) as source:
-        other = Scratch(scratch)  # leaves the one before alone, whose owner lives
-        assert left not in scratch.iterdir()
-        assert len(list(scratch.iterdir())) == 2
-        other.remove()
-        assert source.n_events == 2
-        sm.BSuMM("A").fit(source)

@@ -13,8 +13,8 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
-from summarkov.io import parquet_files
-from summarkov.io.case_attributes import check_cuts, cuts_of
+from summarkov.read import tables
+from summarkov.read.case_attributes import check_cuts, cuts_of
 
 READING = {"case": "case", "event": "event", "order": False}
 
@@ -142,7 +142,7 @@ def test_lists_among_attributes_are_refused_before_they_are_read(cases, tmp_path
     """Lists of a small file may be long."""
     path = tmp_path / "cases.parquet"
     pq.write_table(pa.table({"case": cases, "r": [["x"]] * 20}), path)
-    monkeypatch.setattr(parquet_files, "parquet_columns", None)  # nobody can call it
+    monkeypatch.setattr(tables, "parquet_batches", None)  # nobody can call it
     with pytest.raises(
         DataError, match=r"column 'r' of \S*cases.parquet holds list.* turn it into text first$"
     ):

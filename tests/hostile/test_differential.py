@@ -20,9 +20,9 @@ from fuzz.differential import SETTINGS, check
 from fuzz.tables import FromBytes, in_memory, random_table, streamed
 
 import summarkov as sm
-from summarkov.engines import scan_events
 from summarkov.errors import DataError
 from summarkov.events.draws import stable_hashes
+from summarkov.read import scan_events
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.needs("duckdb", "pandas", "polars")
+@pytest.mark.needs("pandas", "polars")
 @pytest.mark.parametrize("first", range(0, 40, 20))
 def test_random_tables(tmp_path, first):
     found = [check(random.Random(seed), tmp_path)[0] for seed in range(first, first + 20)]
@@ -50,7 +50,7 @@ def test_bytes_choose_the_table():
     assert len(changed) > 10  # so that who looks for other tables finds some by changing single bytes
 
 
-@pytest.mark.needs("duckdb", "pandas", "polars")
+@pytest.mark.needs("pandas", "polars")
 def test_the_door_notices_a_reader_that_differs(monkeypatch):
     data = (CORPUS / "differential" / "bool").read_bytes()
     assert check_of("differential")(data) is None
@@ -61,7 +61,7 @@ def test_the_door_notices_a_reader_that_differs(monkeypatch):
         check_of("differential")(data)
 
 
-@pytest.mark.needs("duckdb", "pandas", "polars")
+@pytest.mark.needs("pandas", "polars")
 def test_hash_seeds_time_zones_and_kernels():
     command = [sys.executable, "-m", "fuzz.differential", "--inside", "--tables", "12", "--first", "1000"]
     each = [

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError
-from summarkov.io import files
+from summarkov.read import files
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]

@@ -250,7 +250,7 @@ TERMINAL = [
 #: Runs commands one after the other, each on a terminal of its own, and prints what the terminal got.
 ON_TERMINALS = """
 import json, os, pty, sys
-import summarkov.models, summarkov.io
+import summarkov.models, summarkov.read
 from summarkov.cli.main import app
 for command in json.loads(sys.argv[1]):
     child, terminal = pty.fork()

@@ -80,7 +80,7 @@ def test_a_full_disk_is_named_and_the_old_file_stays(name, ending, folder, monke
     def full(*args):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("summarkov.io.temporary.os.fsync", full)
+    monkeypatch.setattr("summarkov.read.temporary.os.fsync", full)
     out = folder / f"out{ending}"
     out.write_text(OLD)
     before = files(folder)
@@ -98,7 +98,7 @@ def test_an_interruption_while_writing(name, ending, folder, monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("summarkov.io.temporary.os.replace", interrupt)
+    monkeypatch.setattr("summarkov.read.temporary.os.replace", interrupt)
     out = folder / f"out{ending}"
     out.write_text(OLD)
     before = files(folder)

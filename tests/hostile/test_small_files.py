@@ -15,7 +15,6 @@ from fuzz import CORPUS
 import summarkov as sm
 from summarkov.cli.reading import read_map
 from summarkov.errors import DataError, SettingError, StoreError, SummarkovError, nearest
-from summarkov.io.line_files import _name_item
 from summarkov.simulate import Dynamics
 from summarkov.spark.predict import table_names
 from summarkov.store import _no_repeats, read_document
@@ -245,20 +244,6 @@ def test_columns_of_labels_that_are_alike():
     assert table_names(["a", "A!", "a_2", "a?"]) == ["p_a", "p_A_2", "p_a_2_2", "p_a_3"]
     assert len(set(table_names(alike(300)))) == 300
     assert opcodes(table_names, alike(300)) < 12 * opcodes(table_names, alike(30))
-
-
-def test_names_of_items():
-    def steps(n: int) -> int:
-        names, items = {}, {}
-        for i in range(n):
-            _name_item(f"@ITEM={i}=name{i}", names, items, "here")
-        assert len(names) == n
-        return opcodes(_name_item, f"@ITEM={n}=another", names, items, "here")
-
-    assert steps(1000) == steps(10)
-    names, items = {"1": "one"}, {"one": "1"}
-    with pytest.raises(DataError, match="items 1 and 2 are both named 'one'"):
-        _name_item("@ITEM=2=one", names, items, "here")
 
 
 def test_look_backs_to_choose_from():

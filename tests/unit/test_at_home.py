@@ -8,8 +8,8 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.io.files import FORMATS
-from summarkov.io.ticks import Gap
+from summarkov.read.files import FORMATS
+from summarkov.read.ticks import Gap
 from summarkov.scores.scorer import SCORES
 from summarkov.search import SEARCHES
 from summarkov.text import text_events
@@ -189,7 +189,7 @@ def test_nothing_shows_its_address(tmp_path):
     assert repr(rules) == "Dynamics(2 labels, 2 of them with influencers)"
     sm.write_events(sm.read_events(NUMBERS), tmp_path / "events.parquet")
     with sm.scan_events(tmp_path / "events.parquet") as source:
-        assert repr(source) == "EventSequences(20 sequences, 60 events, 3 labels)"
+        assert repr(source) == "EventSequences(20 sequences, 90 events, 3 labels)"
         shown = {name for name in dir(source) if not name.startswith("_")}
     assert {"labels", "n_events", "label_counts", "map_labels", "close"} <= shown
     assert {"rows", "of_rows", "is_mapped", "sequence_keys", "only"}.isdisjoint(shown)

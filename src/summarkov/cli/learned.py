@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from summarkov.cli.documents import CHOICES, choose, history_document, is_a, notices, settings
 from summarkov.cli.page import Drawn, Headline, Note, Part, Table, first_of, name, sheet, shorten
@@ -273,7 +273,7 @@ def _graph(graph: InfluenceGraph, most: int | None) -> Iterator[Part]:
     """A graph, the surest influences first; of very many only those, if ``most`` is given."""
     from summarkov.explain.sentences import headline
 
-    models, edges = graph.models_, graph.edges_
+    models, edges = graph.models_, cast("Sequence[Influence]", graph.edges_)
     first = next(iter(models.values()))
     by_label = first.fitted.summary.by_label
     what = f"{headline(edges)} among " if by_label else ""

@@ -322,7 +322,7 @@ def bar(share: float, width: int = 10) -> str:
 
 def shown(path: Path) -> str:
     """What a file is called, without secrets: of an address, pathlib leaves one slash of two."""
-    from summarkov.io.addresses import name_of
+    from summarkov.read.addresses import name_of
 
     return without_secrets(name_of(path))
 

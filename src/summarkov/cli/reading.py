@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.errors import reporting
 from summarkov.cli.page import progress, shown, working
@@ -15,12 +15,9 @@ from summarkov.cli.sizes import bytes_of, is_streamed
 from summarkov.errors import DataError, SettingError
 
 if TYPE_CHECKING:
-    from summarkov.engines import EventSource, Layout
+    from summarkov.engines import Layout
     from summarkov.events import EventSequences
     from summarkov.text import TextEvents
-
-#: Events in memory, or a source of them: both are prepared by the same methods.
-Events = TypeVar("Events", "EventSequences", "EventSource")
 
 #: Settings of reading that Python calls the same.
 _SAME = (
@@ -84,7 +81,7 @@ class Reading:
 
     def as_learned(self, layout: Layout) -> Reading:
         """The same, with what the data had that a model was learned from, where nothing else is asked for."""
-        from summarkov.io.case_attributes import cuts_of
+        from summarkov.read.case_attributes import cuts_of
 
         given, cuts = self.given, cuts_of(layout.attributes)
         named = {text.rpartition("=")[0] for text in given.cut or ()}
@@ -106,7 +103,7 @@ class Reading:
 
     def events(self, path: Path) -> EventSequences:
         """Read events as they are, but for sessions."""
-        from summarkov.io import read_events
+        from summarkov.read import read_events
 
         with reporting(), working(f"Reading {shown(path)}"):
             return read_events(path, **self.columns)
@@ -123,7 +120,7 @@ class Reading:
         *,
         names: bool = False,
         jobs: int | None = None,
-    ) -> Iterator[EventSequences | EventSource]:
+    ) -> Iterator[EventSequences]:
         """The events, in memory or streamed; for a model, the labels that it knows tell which are rare.
 
         With ``names`` a stream keeps those of the sequences.
@@ -132,9 +129,7 @@ class Reading:
             yield self._prepared(events, known)
 
     @contextmanager
-    def open_several(
-        self, paths: Sequence[Path], jobs: int | None
-    ) -> Iterator[Sequence[EventSequences | EventSource]]:
+    def open_several(self, paths: Sequence[Path], jobs: int | None) -> Iterator[Sequence[EventSequences]]:
         """The events of several files; labels are rare, if that is asked, in the first of them."""
         with ExitStack() as opened:
             parts = [opened.enter_context(self._opened(path, jobs)) for path in paths]
@@ -146,7 +141,7 @@ class Reading:
         if not self.streams(path):
             yield self.events(path)
             return
-        from summarkov.engines import scan_events
+        from summarkov.read import scan_events
 
         how: dict[str, Any] = {**self.columns, "memory": bytes_of(self.given.memory)}
         with ExitStack() as opened:
@@ -156,7 +151,7 @@ class Reading:
                 )
             yield source
 
-    def prepare_several(self, parts: Sequence[Events], *, first: bool) -> list[Events]:
+    def prepare_several(self, parts: Sequence[EventSequences], *, first: bool) -> list[EventSequences]:
         """Prepare several; labels are rare in the ``first`` of them, or else in all together."""
         from summarkov.events.prepare import pool_rare_together
 
@@ -165,8 +160,8 @@ class Reading:
             parts = pool_rare_together(parts, self.given.min_count, counted=parts[:1] if first else parts)
         return [self._finish(part) for part in parts]
 
-    def _prepared(self, events: Events, known: Collection[str] | None = None) -> Events:
-        """Prepare events that were read, or those of a source."""
+    def _prepared(self, events: EventSequences, known: Collection[str] | None = None) -> EventSequences:
+        """Prepare events that were read,."""
         from summarkov.events.prepare import RARE, pool_others
 
         events, least = self._mapped(events), self.given.min_count
@@ -178,10 +173,10 @@ class Reading:
             events = events.pool_rare(least) if known is None else pool_others(events, known)
         return self._finish(events)
 
-    def _mapped(self, events: Events) -> Events:
+    def _mapped(self, events: EventSequences) -> EventSequences:
         return events if self.given.map is None else events.map_labels(read_map(self.given.map))
 
-    def _finish(self, events: Events) -> Events:
+    def _finish(self, events: EventSequences) -> EventSequences:
         if self.given.drop_first:
             events = events.drop_first()
         if self.given.collapse:
@@ -215,8 +210,8 @@ def _number_or_text(given: str | None) -> float | str | None:
 
 def read_map(path: Path) -> dict[str, str]:
     """Read what labels become."""
-    from summarkov.io.addresses import name_of
-    from summarkov.io.files import text_lines
+    from summarkov.read.addresses import name_of
+    from summarkov.read.files import text_lines
     from summarkov.store import first_repeated
 
     text = "\n".join(line for _, line in text_lines(name_of(path), expected="a map of labels"))

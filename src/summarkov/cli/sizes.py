@@ -19,8 +19,8 @@ def is_streamed(path: Path, engine: str, memory: str, format: str | None) -> boo
     """Whether events are streamed: where that is asked for, and folders, patterns and large files."""
     if engine not in ("auto", "memory", "stream"):
         raise SettingError(f"--engine must be auto, memory or stream, not {engine!r}")
-    from summarkov.io.addresses import name_of
-    from summarkov.io.finding import are_several
+    from summarkov.read.addresses import name_of
+    from summarkov.read.finding import are_several
 
     most = bytes_of(memory)
     several = are_several(path)
@@ -48,8 +48,8 @@ def bytes_of(size: str) -> int:
 def _needed(path: Path, format: str | None) -> int:
     """Bytes to read a file into memory, about; 0 if that cannot be told, as reading will say why."""
     from summarkov.arrow import parquet
-    from summarkov.io.addresses import name_of, plain_name, size_of
-    from summarkov.io.files import ENDINGS, STREAMED, format_of, open_file
+    from summarkov.read.addresses import name_of, plain_name, size_of
+    from summarkov.read.files import ENDINGS, STREAMED, format_of, open_file
 
     try:
         kind = format_of(name_of(path), format)

@@ -11,9 +11,9 @@ from summarkov.comparison.tuning import BOOSTED_GRID, ROUNDS
 from summarkov.engines import EventSource, Layout, as_source
 from summarkov.errors import DataError, SettingError
 from summarkov.events.vocabulary import label_text
-from summarkov.io import read_events
 from summarkov.models import JointSuMM
 from summarkov.models.learning import check_in_a_row
+from summarkov.read import read_events
 from summarkov.settings import Progress, check_level, reporter, seed_of
 from summarkov.wording import plural
 

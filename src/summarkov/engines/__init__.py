@@ -2,7 +2,6 @@
 
 from summarkov.engines.count_store import CountStore
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
-from summarkov.engines.disk import scan_events
 from summarkov.engines.memory import MemorySource, as_events, as_source, make_source
 from summarkov.engines.replicates import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target

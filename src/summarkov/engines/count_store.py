@@ -22,7 +22,7 @@ from summarkov.events import EventSequences
 from summarkov.events.moments import Moments, TimeUnit, join_moments
 from summarkov.events.prepare import RARE
 from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, vocabulary_of
-from summarkov.io import read_events
+from summarkov.read import read_events
 
 NewLabels = Literal["add", "refuse", "pool"]
 

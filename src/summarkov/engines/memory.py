@@ -19,7 +19,7 @@ from summarkov.events import EventSequences
 from summarkov.events.draws import Drawn, Draws
 from summarkov.events.rows import cuts, recoded
 from summarkov.events.vocabulary import END, Unknown
-from summarkov.io import read_events
+from summarkov.read import read_events
 from summarkov.settings import is_whole
 from summarkov.typing import BoolArray, HashArray, IntArray
 

@@ -29,6 +29,8 @@ SHARD_EVENTS = 1 << (22 if kernels.backend() == "native" else 20)
 EVENT_BYTES = 1 << 7
 #: Bytes that the tables of one request may take.
 TABLE_BYTES = 1 << 30
+#: Rows of a sequence at most: positions are 32 bits wide in C++.
+MOST_ROWS = 2**31 - 1
 #: More threads than any machine has cores.
 _MOST_THREADS = 1024
 
@@ -73,6 +75,11 @@ class Shard:
     @cached_property
     def index(self) -> kernels.Index:
         """The rows as kernels take them, with what these keep."""
+        if len(self.codes) > MOST_ROWS:
+            raise TooLargeError(
+                f"a sequence has {len(self.codes):,} rows, and at most {MOST_ROWS:,} can be counted; cut it "
+                "into sessions, or into other parts that belong together"
+            )
         return self.rows.index()
 
     @cached_property

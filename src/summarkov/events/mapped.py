@@ -36,10 +36,9 @@ def map_events(
     returns what else they take once all are written, see :meth:`EventSequences.of_rows`. Weights are those
     of the chunks.
 
-    >>> import tempfile
-    >>> from summarkov.io.temporary import Scratch
+    >>> from summarkov.read.scan import TemporaryFolder
     >>> chunks = [EventSequences.from_lists(each, labels=["A", "B"]) for each in ([["A", "B"]], [["B"], []])]
-    >>> with map_events(chunks, Scratch(), dict) as events:
+    >>> with map_events(chunks, TemporaryFolder(), dict) as events:
     ...     events.to_lists(), events.rows.codes.tolist()
     ([['A', 'B'], ['B'], []], [1, 2, 0, 2, 0, 0])
     """

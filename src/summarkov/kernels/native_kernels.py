@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.errors import TooLargeError
 from summarkov.kernels import _native, history_tests
 from summarkov.kernels.boosted import Grower, Grown, LevelArray
 from summarkov.kernels.clusters import ClusterSums, ClusterValues, PresenceAsked, block_starts
@@ -20,9 +19,6 @@ from summarkov.kernels.history_tests import Recency, clock_of
 from summarkov.kernels.index import MOST_CELLS, UNLIMITED, Index, Span, Window
 from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
 from summarkov.typing import BoolArray, CodeArray, IntArray
-
-#: Positions are 32 bits wide in C++.
-_MOST_ROWS = 2**31 - 1
 
 # These take and give what their twins do.
 add_rows = _native.add_rows  # :func:`summarkov.kernels.numpy_kernels.add_rows`
@@ -187,11 +183,6 @@ def tree_grower(levels: LevelArray) -> Grower:
 
 def _shard(index: Index) -> Any:
     """The shard with the positions of every label, made once."""
-    if len(index.codes) > _MOST_ROWS:
-        raise TooLargeError(
-            f"one sequence has {len(index.codes):,} rows, and at most {_MOST_ROWS:,} can be counted; cut it "
-            "into sessions, or into the parts that belong together"
-        )
     return index.keep("native", lambda: _native.Index(index.codes, index.offsets, index.n_labels))
 
 

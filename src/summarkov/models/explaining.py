@@ -16,10 +16,10 @@ from summarkov.events.moments import Moments, join_moments
 from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import UNKNOWN, Unknown, iterate
 from summarkov.explain import Active, Counterfactual, Explanation
-from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 from summarkov.models.predictor import read_new_events
+from summarkov.read import read_events
 from summarkov.settings import written
 from summarkov.summaries import Reach
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray

@@ -15,12 +15,12 @@ from summarkov.events import END, EventSequences
 from summarkov.events.attributes import join_attributes
 from summarkov.events.moments import join_moments
 from summarkov.explain import GroupComparison, GroupShare, LabelDifference, SeveralGroups
-from summarkov.io import read_events
-from summarkov.io.case_attributes import ranked
 from summarkov.models.changes import edge_differences
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.models.tree import TreeSuMM
+from summarkov.read import read_events
+from summarkov.read.case_attributes import ranked
 from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_whole, reporter, seed_of
 from summarkov.typing import BoolArray, FloatArray
 

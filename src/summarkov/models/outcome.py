@@ -18,7 +18,6 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Unknown
 from summarkov.frames import MOST, Sheet
-from summarkov.io import read_events
 from summarkov.models.edges import Edges
 from summarkov.models.families import BSuMM, SearchedModel
 from summarkov.models.files import Saved, models_document
@@ -41,6 +40,7 @@ from summarkov.models.outcome_edges import case_columns, in_cases, is_the_outcom
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictor import read_new_events
 from summarkov.models.tree import TreeSuMM
+from summarkov.read import read_events
 from summarkov.settings import Duration
 from summarkov.typing import FloatArray
 from summarkov.wording import number, percent, plural

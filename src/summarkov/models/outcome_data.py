@@ -16,7 +16,6 @@ from summarkov.engines.endings import EndedSource
 from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, Outcome
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events.vocabulary import Unknown
-from summarkov.io import read_events
 from summarkov.models.bootstrap import bootstrap
 from summarkov.models.families import SearchedModel
 from summarkov.models.learning import check_time
@@ -24,6 +23,7 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.order import order_test
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.tree import TreeSuMM
+from summarkov.read import read_events
 from summarkov.settings import Duration, Progress, check_whole, seed_of, span_of
 from summarkov.wording import plural
 

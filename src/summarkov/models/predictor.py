@@ -16,11 +16,11 @@ from summarkov.events import EventSequences
 from summarkov.events.rows import Rows, recoded
 from summarkov.events.vocabulary import Unknown
 from summarkov.frames import MOST, Column, Sheet, Tabular
-from summarkov.io import read_events
-from summarkov.io.case_attributes import cuts_of
 from summarkov.kernels import Index
 from summarkov.models.files import Saved
 from summarkov.models.parameters import Parameters
+from summarkov.read import read_events
+from summarkov.read.case_attributes import cuts_of
 from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories
 from summarkov.summaries import Summary

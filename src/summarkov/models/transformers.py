@@ -21,8 +21,8 @@ from summarkov.events import EventSequences
 from summarkov.events.prepare import RARE, pool_each
 from summarkov.events.vocabulary import Label
 from summarkov.frames import Sheet
-from summarkov.io import read_events
 from summarkov.models.parameters import Parameters
+from summarkov.read import read_events
 
 Prepared = EventSequences | EventSource
 

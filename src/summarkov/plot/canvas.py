@@ -98,8 +98,8 @@ def save(ax: Any, path: str | os.PathLike[str]) -> None:
     """
     import matplotlib
 
-    from summarkov.io.addresses import plain_name
-    from summarkov.io.temporary import replacing
+    from summarkov.read.addresses import plain_name
+    from summarkov.read.temporary import replacing
 
     kind = plain_name(path).rsplit(".", 1)[-1].lower()
     if kind not in ("pdf", "svg", "png"):

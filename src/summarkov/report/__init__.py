@@ -13,7 +13,7 @@ from typing import Any
 
 from summarkov.errors import SettingError
 from summarkov.explain import Shown, is_joint, models_of
-from summarkov.io.temporary import write_atomically
+from summarkov.read.temporary import write_atomically
 from summarkov.report import content
 from summarkov.wording import visible
 

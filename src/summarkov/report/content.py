@@ -25,7 +25,7 @@ from summarkov.explain import (
     sentences,
     weight,
 )
-from summarkov.io import read_events
+from summarkov.read import read_events
 from summarkov.report.edges import EDGE_NUMBERS, edge_content
 from summarkov.report.events import clock_content, groups_content, lag_content, sequence_content
 from summarkov.report.layout import places

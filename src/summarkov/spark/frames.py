@@ -19,19 +19,21 @@ from summarkov.errors import SettingError, SummarkovError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin
 from summarkov.events.ends import AskedEnds
-from summarkov.io import read_events
-from summarkov.io.case_attributes import CaseTable
-from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
-from summarkov.io.date_formats import family_of, is_text
-from summarkov.io.encoding import Encoded, caseless_rows, encode_some
-from summarkov.io.rows import changes, text_of
-from summarkov.io.ticks import refuse_no_order
-from summarkov.io.wanted import Wanted
+from summarkov.read import read_events
+from summarkov.read.case_attributes import CaseTable
+from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
+from summarkov.read.date_formats import family_of, is_text
+from summarkov.read.encoding import Encoded, caseless_rows, encode_some
+from summarkov.read.rows import changes, text_of
+from summarkov.read.ticks import refuse_no_order
+from summarkov.read.wanted import Wanted
 from summarkov.spark.session import FRAME, check_frame, exceptions
 from summarkov.spark.session import functions as f
 
 #: Names of the columns that say in which order rows came: the file, the part of it, and the row.
-CAME = ("summarkov file", "summarkov start", "summarkov row")
+CAME = ("summarkov_file", "summarkov_start", "summarkov_row")
+#: How Spark calls types of text; such columns are put in order by the workers.
+_TEXT = ("string", "varchar", "char")
 #: What workers are not asked for, as it is known from all partitions alone.
 _OF_ALL = ("labels", "attributes", "cuts", "missing_attributes", "closed_by")
 #: Bytes of a shard in one cell.
@@ -40,12 +42,14 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Frame:
-    """The rows of a dataframe, with the columns that are needed under their own names, and how to read them.
+    """The rows of a dataframe, with the columns that are needed, and how to read them.
 
+    ``names`` are those of the columns of ``rows``, which have plain names there: Spark maps over no others.
     ``values`` are the columns of attributes, and ``table`` has attributes that are in memory.
     """
 
     rows: Any
+    names: tuple[str, ...]
     chosen: Columns
     wanted: Wanted
     reading: Mapping[str, Any]
@@ -76,8 +80,9 @@ class Frame:
                 "all others as Spark happens to read them"
             )
         wanted = wanted.for_columns(chosen)
-        names = dict.fromkeys([*chosen.names(), *keep])
-        rows = frame.select(*(column_of(name).alias(name) for name in names), *_came(frame))
+        names, came = tuple(dict.fromkeys([*chosen.names(), *keep])), _came(frame)
+        columns = [column_of(name).alias(f"column{at}") for at, name in enumerate(names)]
+        rows = frame.select(*columns, *(column.alias(name) for name, column in came.items()))
         asked = wanted.ends or AskedEnds.default()
         if hasattr(wanted.cases, "sparkSession"):
             raise SettingError(
@@ -91,45 +96,46 @@ class Frame:
         settings["ends"] = "cut off" if asked.cut_off else "complete"
         if wanted.ties == "error":  # which only all partitions together can tell
             settings["ties"] = "in row order"
-        return cls(rows, chosen, wanted, settings, values, table)
+        return cls(rows, (*names, *came), chosen, wanted, settings, values, table)
 
     def by_case(self, n_partitions: int) -> Any:
         """All rows of a case in one partition, in order, those with one place as they came."""
-        order = [name for name in self.chosen.order or () if not self._is_text(name)]
-        by = [column_of(name) for name in (self.chosen.case, *order)]
-        by += [column_of(name) for name in CAME if name in self.rows.columns]
-        return self.rows.repartition(n_partitions, column_of(self.chosen.case)).sortWithinPartitions(*by)
+        kinds = dict(zip(self.names, (kind for _, kind in self.rows.dtypes), strict=True))
+        order = [name for name in self.chosen.order or () if not kinds[name].startswith(_TEXT)]
+        by = [self.column(name) for name in (str(self.chosen.case), *order, *CAME) if name in self.names]
+        return self.rows.repartition(n_partitions, by[0]).sortWithinPartitions(*by)
+
+    def column(self, name: str) -> Any:
+        """A column of the rows, by the user's name."""
+        return f.col(self.rows.columns[self.names.index(name)])
 
     def shards(self) -> ReadShard:
         """What reads a partition."""
         closed_by = () if self.wanted.ends is None else self.wanted.ends.closed_by
         case, lifecycle = str(self.chosen.case), self.chosen.lifecycle
-        return ReadShard(dict(self.reading), case, lifecycle, self.values, self.table, closed_by)
-
-    def _is_text(self, name: str) -> bool:
-        return dict(self.rows.dtypes)[name].startswith(("string", "varchar", "char"))
+        return ReadShard(self.names, dict(self.reading), case, lifecycle, self.values, self.table, closed_by)
 
 
 def column_of(name: str | None) -> Any:
     return f.col(f"`{str(name).replace('`', '``')}`")
 
 
-def _came(frame: Any) -> list[Any]:
+def _came(frame: Any) -> dict[str, Any]:
     """What says in which order rows came: for rows of files the file and the part of it; always a number.
 
     Spark reads large files first, and the parts of one in any order.
     """
-    row = f.monotonically_increasing_id().alias(CAME[2])
-    places = [f.col("_metadata.file_path").alias(CAME[0]), f.col("_metadata.file_block_start").alias(CAME[1])]
+    row = {CAME[2]: f.monotonically_increasing_id()}
+    places = {CAME[0]: f.col("_metadata.file_path"), CAME[1]: f.col("_metadata.file_block_start")}
     logger = logging.getLogger("DataFrameQueryContextLogger")  # of pyspark, which prints what is expected
     before, logger.disabled = logger.disabled, True
     try:
-        _ = frame.select(*places).columns
+        _ = frame.select(*places.values()).columns
     except exceptions.AnalysisException:
-        return [row]
+        return row
     finally:
         logger.disabled = before
-    return [*places, row]
+    return places | row
 
 
 # ---------------------------------------------------------------------- on a worker
@@ -149,6 +155,7 @@ class Shard:
 class ReadShard:
     """Reads the rows of a partition as memory would; see :class:`Frame`."""
 
+    names: tuple[str, ...]
     reading: dict[str, Any]
     case: str
     lifecycle: str | None
@@ -158,12 +165,17 @@ class ReadShard:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
         """The shard, pickled and in pieces; nothing of a partition without rows."""
-        held = [batch for batch in batches if batch.num_rows]
-        if held:
+        table = self.table_of(batches)
+        if table is not None:
             with retold():
-                packed = memoryview(pickle.dumps(self.read(pa.Table.from_batches(held)), protocol=5))
+                packed = memoryview(pickle.dumps(self.read(table), protocol=5))
             for start in range(0, len(packed), _PIECE):
                 yield bytes(packed[start : start + _PIECE])
+
+    def table_of(self, batches: Iterable[pa.RecordBatch]) -> pa.Table | None:
+        """The rows of a partition, under the user's names; None if there are none."""
+        held = [batch for batch in batches if batch.num_rows]
+        return pa.Table.from_batches(held).rename_columns(list(self.names)) if held else None
 
     def read(self, table: pa.Table) -> Shard:
         """The shard of some rows."""

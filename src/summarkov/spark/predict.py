@@ -16,10 +16,10 @@ from summarkov.errors import SettingError, SummarkovError
 from summarkov.events import EventSequences
 from summarkov.events.rows import cut_between_sequences, recoded
 from summarkov.events.vocabulary import Unknown, check_unknown
-from summarkov.io import read_events
 from summarkov.models.predictor import Predictor, Residual, column_names, likeliest
+from summarkov.read import read_events
 from summarkov.settings import check_whole
-from summarkov.spark.frames import Frame, ReadShard, column_of, retold
+from summarkov.spark.frames import Frame, ReadShard, retold
 from summarkov.spark.session import FRAME, job, map_partitions, types
 from summarkov.spark.source import n_partitions
 from summarkov.typing import FloatArray, IntArray
@@ -114,7 +114,7 @@ def predict_frame(
     with job(dataframe.sparkSession, "predictions"):
         n = n_partitions(dataframe.sparkSession, frame.rows.count())
         if unknown == "error":
-            labels = frame.rows.select(column_of(frame.chosen.event[0])).distinct().toArrow().column(0)
+            labels = frame.rows.select(frame.column(frame.chosen.event[0])).distinct().toArrow().column(0)
             read_events([labels.drop_null().to_pylist()]).recode(model.labels_)
     schema = types.StructType(list(fields))
     for each in task.new_columns:
@@ -213,10 +213,9 @@ class PredictRows:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that are made of one partition, some sequences at a time."""
-        held = [batch for batch in batches if batch.num_rows]
-        if not held:
+        table, event = self.shards.table_of(batches), self.shards.reading["event"][0]
+        if table is None:
             return
-        table, event = pa.Table.from_batches(held), self.shards.reading["event"][0]
         needed = list(dict.fromkeys((self.shards.case, event, *(self.shards.reading["order"] or ()))))
         with retold():
             events = self.shards.events(table.select(needed))

@@ -31,10 +31,10 @@ from summarkov.events.moments import TimeUnit
 from summarkov.events.prepare import RARE, START, map_each, pool_each
 from summarkov.events.rows import recoded
 from summarkov.events.vocabulary import END, Label, Unknown, check_unknown, refuse_unknown_labels
-from summarkov.io.case_attributes import CASES, AttributeNames, attribute_names
-from summarkov.io.encoding import Encoded
-from summarkov.io.ticks import Ties, refuse_ties, warn_of_ties
-from summarkov.io.wanted import Reading
+from summarkov.read.case_attributes import CASES, AttributeNames, attribute_names
+from summarkov.read.encoding import Encoded
+from summarkov.read.ticks import Ties, refuse_ties, warn_of_ties
+from summarkov.read.wanted import Reading
 from summarkov.settings import check_whole
 from summarkov.spark.frames import Frame, Shard, counted
 from summarkov.spark.session import ANSWERS, FRAME, Answering, answers, job, map_partitions, parallelism
@@ -437,6 +437,10 @@ class SparkSource(EventSource):
     def add_start(self, label: Label = START) -> SparkSource:
         """Begin every sequence with one more event; see :meth:`map_labels`."""
         return self._then(methodcaller("add_start", label))
+
+    def drop_first(self) -> SparkSource:
+        """Leave out the first event of every sequence; see :meth:`map_labels`."""
+        return self._then(methodcaller("drop_first"))
 
     def without_ends(self) -> SparkSource:
         """The same sequences, all of them taken for cut off."""

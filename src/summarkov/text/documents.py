@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from summarkov.errors import DataError, nearest, optional_library
-from summarkov.io.csv_files import stated_separator
-from summarkov.io.files import text_lines
+from summarkov.read.csv_files import stated_separator
+from summarkov.read.files import text_lines
 
 _FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "text"}
 

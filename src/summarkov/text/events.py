@@ -16,9 +16,9 @@ from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows
 from summarkov.explain import Explanation, FittedGraph, FittedModel, Influence, model_of, models_of
-from summarkov.io import read_events
-from summarkov.io.files import text_lines
-from summarkov.io.temporary import replacing
+from summarkov.read import read_events
+from summarkov.read.files import text_lines
+from summarkov.read.temporary import replacing
 from summarkov.report.events import spread
 from summarkov.text.documents import Sentence
 from summarkov.typing import BoolArray, IntArray

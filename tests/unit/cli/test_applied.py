@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import SettingError
-from summarkov.io.case_attributes import cuts_of
+from summarkov.read.case_attributes import cuts_of
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

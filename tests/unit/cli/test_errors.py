@@ -212,7 +212,7 @@ def test_a_failure_while_writing_leaves_no_litter(fail: Fail, monkeypatch: pytes
         raise OSError(28, "No space left on device", to.name)
 
     Path("out.csv").write_text("what was there before")
-    monkeypatch.setattr("summarkov.io.write.write_table", write_some)
+    monkeypatch.setattr("summarkov.read.write.write_table", write_some)
     said = fail("predict", "graph.json", "events.jsonl", "-o", "out.csv")
     assert said.startswith("out.csv: cannot be written, the disk /")
     assert said.endswith(" MB free); make room there, or write elsewhere")

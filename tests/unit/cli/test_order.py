@@ -16,7 +16,7 @@ from summarkov.confidence.order import ORDERS
 from summarkov.explain import Influence, ranked
 from summarkov.explain.influence import FEW_HITS, FEW_SEQUENCES
 from summarkov.explain.verdicts import verdict
-from summarkov.io import write_events
+from summarkov.read import write_events
 from summarkov.simulate.example import web_shop
 
 

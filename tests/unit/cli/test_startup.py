@@ -19,7 +19,7 @@ try:
 except SystemExit as end:
     assert not end.code, end.code
 heavy = ["numpy", "pyarrow", "pandas", "sklearn", "networkx", "matplotlib"]
-heavy += ["summarkov.models", "summarkov.io"]
+heavy += ["summarkov.models", "summarkov.read"]
 print(json.dumps([name for name in heavy if name in sys.modules]), file=sys.stderr)
 """
 
@@ -45,7 +45,7 @@ def test_show_needs_no_arrow(tmp_path: Path, options: str) -> None:
     assert imported("show", tmp_path / "model.json", *options.split()) == [
         "numpy",
         "summarkov.models",
-        "summarkov.io",
+        "summarkov.read",
     ]
 
 

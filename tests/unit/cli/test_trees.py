@@ -18,7 +18,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     from pathlib import Path
 
-    from summarkov.io import write_events
+    from summarkov.read import write_events
 
     write_events(EVENTS, Path("events.jsonl"))
 

@@ -254,7 +254,7 @@ def test_a_disk_that_is_full(events, standing, monkeypatch, step):
     def fail(*args):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(f"summarkov.io.temporary.os.{step}", fail)
+    monkeypatch.setattr(f"summarkov.read.temporary.os.{step}", fail)
     with pytest.raises(
         StoreError, match=r"m\.json: cannot be written, the disk /\S* is full \([\d,]+ MB free\)"
     ):
@@ -267,14 +267,14 @@ def test_an_interruption(events, standing, monkeypatch, step):
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"summarkov.io.temporary.os.{step}", interrupt)
+    monkeypatch.setattr(f"summarkov.read.temporary.os.{step}", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sm.BSuMM("A").fit(events).save(standing[0] / "m.json")
     untouched(standing)
 
 
 def test_a_text_that_cannot_be_encoded(standing):
-    from summarkov.io.temporary import write_atomically
+    from summarkov.read.temporary import write_atomically
 
     with pytest.raises(UnicodeEncodeError):
         write_atomically(standing[0] / "m.json", "half of a surrogate pair: \ud800")

@@ -147,7 +147,7 @@ def convert(given: Any) -> Document:
     <json>
     <reading>
     """
-    from summarkov.io import write_events
+    from summarkov.read import write_events
 
     _check_events_file(given.output, given.safe_csv, given.file, given.map)
     events = Reading(given).read(given.file)
@@ -160,7 +160,7 @@ def convert(given: Any) -> Document:
 
 def _check_events_file(path: Path | None, safe_csv: bool, *inputs: Path | None) -> None:
     """Refuse, before the work, a file that events cannot be written to."""
-    from summarkov.io.write import writable_format
+    from summarkov.read.write import writable_format
 
     check_output(path, *inputs, safe_csv=safe_csv)
     if path is not None:
@@ -188,8 +188,8 @@ def simulate(given: Any) -> Document:
     <safe-csv>
     <json>
     """
-    from summarkov.io import write_events
-    from summarkov.io.jsonl_files import json_lines
+    from summarkov.read import write_events
+    from summarkov.read.lines import json_lines
 
     _check_events_file(given.output, given.safe_csv, given.source)
     events = draw(read_source(given.source), given.sequences, given.length, given.seed)
@@ -254,8 +254,8 @@ def demo(given: Any) -> Document:
     --output -o FOLDER  Where to save events and model. [default: demo]
     <json>
     """
-    from summarkov.io import write_events
     from summarkov.models import BSuMM, InfluenceGraph
+    from summarkov.read import write_events
     from summarkov.simulate.example import LOOKBACK, compare_with_truth, web_shop
 
     folder = given.output

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,7 @@ from summarkov.errors import DataError, SettingError
 from summarkov.wording import plural
 
 if TYPE_CHECKING:
-    from summarkov.engines import EventSource
     from summarkov.events import EventSequences
-    from summarkov.events.describe import CaseEnds
     from summarkov.models import JointSuMM, SummaryModel
 
 #: The most influences of a graph to print; ``show`` prints all.
@@ -70,7 +67,7 @@ def learn(given: Any) -> Document:
     from summarkov.engines import make_source
     from summarkov.engines.surveys import count_starts
     from summarkov.events.describe import as_read as reading_document
-    from summarkov.events.describe import special_starts
+    from summarkov.events.describe import case_ends, special_starts
     from summarkov.models import JointSuMM
     from summarkov.models.stability import by_position
 
@@ -92,7 +89,7 @@ def learn(given: Any) -> Document:
             add_confidence(fitted, events, n=given.confidence, blocks=given.blocks)
         tied_order, origin = events.tied_order, events.origin
         source = make_source(events)
-        ends = _ends_of(events)
+        ends = case_ends(len(events), int(events.complete.sum()), events.lengths, origin)
         without = source.without_ends()
         starts = special_starts(without.labels, count_starts(without), without.label_counts)
         story = None if is_joint_model else by_position(fitted, source)
@@ -142,7 +139,7 @@ def _check_learn(given: Any, is_joint_model: bool, is_single: bool) -> None:
         raise SettingError("--blocks says what --confidence resamples; give that too")
 
 
-def _fit(template: SummaryModel | JointSuMM, events: EventSequences | EventSource, given: Any) -> Any:
+def _fit(template: SummaryModel | JointSuMM, events: EventSequences, given: Any) -> Any:
     """Fit one model, or a graph."""
     from summarkov.models import InfluenceGraph, JointSuMM
 
@@ -188,19 +185,7 @@ def _saved_words(saved: str | None) -> Part:
     return Line(f"Saved the model as {saved}")
 
 
-def _ends_of(events: EventSequences | EventSource) -> CaseEnds:
-    """How many cases are taken as complete."""
-    from summarkov.events import END, EventSequences
-    from summarkov.events.describe import case_ends
-
-    if isinstance(events, EventSequences):
-        return case_ends(len(events), int(events.complete.sum()), events.lengths, events.origin)
-    n = events.label_counts[events.labels.index(END)] // events.scale if END in events.labels else 0
-    found = case_ends(events.n_sequences, min(int(n), events.n_sequences), None, events.origin)
-    return replace(found, one_length=events.one_length)
-
-
-def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:
+def refuse_nothing_to_learn(events: EventSequences, file: Path) -> None:
     """Refuse events of which none could influence another: most likely a wrong column was taken."""
     from summarkov.engines import make_source
 
@@ -274,7 +259,7 @@ def outcome(given: Any) -> Document:
     ended = reading.changed(attribute=[*reading.attributes, column]) if column else reading
     with ended.open(given.file) as events, working("Learning"):
         model.fit(events)
-        sure = {
+        sure: dict[str, Any] = {
             "order": model.order_test(events) if given.order_test else None,
             "confidence": model.confidence(events, n=given.confidence)
             if given.confidence is not None

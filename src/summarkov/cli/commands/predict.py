@@ -39,12 +39,11 @@ from summarkov.errors import DataError, SettingError, nearest
 from summarkov.wording import number, percent, plural, visible, whole
 
 if TYPE_CHECKING:
-    from summarkov.engines import EventSource
     from summarkov.events import EventSequences
-    from summarkov.io.write import Rows
     from summarkov.models import LabelSets, OutcomeModel
     from summarkov.models.evaluating import Evaluation
     from summarkov.models.open_cases import OpenPredictions
+    from summarkov.read.write import Rows
 
 #: Rows to show where they are not saved.
 _PREVIEW = 10
@@ -178,7 +177,7 @@ def _rows(
     return Document(dict, [*preview, *promise])
 
 
-def _predictions(fitted: Any, events: EventSequences | EventSource, unknown: str) -> Iterator[dict[str, Any]]:
+def _predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows, some of them at a time."""
     from summarkov.events.vocabulary import check_unknown
     from summarkov.models.predictions import prediction_rows

@@ -146,7 +146,7 @@ def report(given: Any) -> Document:
     <json>
     <reading>
     """
-    from summarkov.io.addresses import size_of
+    from summarkov.read.addresses import size_of
 
     output, group = given.output, given.group or []
     check_output(output, given.model, given.events, given.passages, *group)

@@ -188,7 +188,7 @@ def concepts(given: Any) -> Document:
 
 def _concepts(written: list[str], file: Path | None) -> dict[str, str]:
     """Names and descriptions, from options and a file; each name once."""
-    from summarkov.io.files import text_lines
+    from summarkov.read.files import text_lines
 
     lines = [(f"--concept {line!r}", line) for line in written]
     if file is not None:

@@ -1,0 +1,346 @@
+"""``read_events``: one door for every source of events."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence, Set
+from datetime import timedelta
+from typing import Any, Literal
+
+from summarkov.arrow import pa
+from summarkov.errors import DataError, SettingError
+from summarkov.events import EventSequences
+from summarkov.events.describe import Origin
+from summarkov.events.ends import AskedEnds
+from summarkov.events.rows import Rows
+from summarkov.events.vocabulary import iterate
+from summarkov.read.addresses import local_name
+from summarkov.read.case_attributes import Cuts, attributes_from
+from summarkov.read.columns import TABLE
+from summarkov.read.files import Format, format_of
+from summarkov.read.rows import LeftOut, labelled
+from summarkov.read.ticks import TieKind, warn_of_ties
+from summarkov.read.wanted import SEPARATOR, Wanted
+
+
+def read_events(
+    source: Any,
+    *,
+    case: str | None = None,
+    event: str | Sequence[str] | None = None,
+    order: str | Sequence[str] | Literal[False] | None = None,
+    labels: Iterable[object] | None = None,
+    format: Format | None = None,
+    session_gap: str | float | timedelta | None = None,
+    date_format: str | None = None,
+    weight: str | None = None,
+    lifecycle: str | None = None,
+    missing: str = "error",
+    separator: str = SEPARATOR,
+    ties: TieKind | None = None,
+    times: bool = False,
+    attributes: Any = None,
+    cuts: Cuts | None = None,
+    missing_attributes: Literal["value", "error"] = "value",
+    ends: Literal["complete", "cut off"] | None = None,
+    closed_by: Iterable[object] | None = None,
+    open_since: Any = None,
+    ends_column: str | None = None,
+    drop_duplicates: bool = False,
+) -> EventSequences:
+    """Read sequences of events from lists, tables and files.
+
+    Parameters
+    ----------
+    source
+        - a list of lists of labels, a series of lists (pandas, whose index has the ids, or polars), or a
+          dict from id to list (a dict of columns is read as a table if ``case`` or ``event`` names one of
+          them);
+        - a table: anything with the Arrow interface (pandas, polars, pyarrow, a DuckDB relation);
+        - the path of a file: CSV or TSV with a header line, Parquet, JSON lines (each line a list of labels
+          or ``{"id": ..., "events": [...]}``; blank lines are skipped), plain text (one sequence per line,
+          labels separated by white space; an empty line is an empty sequence, and the line break at the end
+          of the last line begins no other), SPMF text, or an XES log. All but Parquet may
+          be packed by gzip or zstd, and in UTF-16 with a byte order mark instead of UTF-8;
+        - ``EventSequences``, returned as they are, or in the vocabulary ``labels``; or a ``CountStore``.
+    case, event, order
+        The columns of a table that name the sequence, the event's label, and the event's place in its
+        sequence. Where they are not given, these names are recognised, in capitals or not:
+        ``case:concept:name``, else case, case id, case key, sequence, sequence id;
+        ``concept:name``, else event, activity, label, events, activity name, event name, activity en;
+        ``time:timestamp``, else timestamp, time, order, position, tick, event time, else complete or
+        end timestamp or time, else start timestamp or time. Blanks, hyphens and underscores do not matter.
+        Two columns that are equally fit are an error, but time with position or tick. ``order=False`` keeps
+        the order of the rows even if a column looks like an order. In JSON lines, ``case`` and ``event`` name
+        two keys, and ``order`` with ``times=True`` that of a list of times, else "times"; in XES, the keys of
+        attributes (``concept:name``), and ``order`` is only sorted by if it is given.
+        Several order columns, ``["time", "step"]``, are sorted by in turn. Several event columns are joined
+        to one label, with ``separator`` between them.
+    labels
+        The vocabulary, in any order, where labels may be missing from the data; any other label is
+        an ``UnknownLabelError``. By default the labels that occur.
+    format
+        "csv", "tsv", "parquet", "jsonl", "text", "spmf" or "xes", where the end of the file's name (.csv,
+        .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .txt, .spmf, .xes, and before .gz, .zst or .zstd) does
+        not tell it.
+    session_gap
+        Begin a new sequence wherever more than this lies between an event and the one before it in the
+        order column: ``"30min"`` or ``"90 days"`` (ms, s, min, h, d, w), a timedelta of Python, NumPy or
+        pandas, or a number in the unit of the column (seconds, if it holds dates or times). Case ``a``
+        becomes the sequences ``a/1``, ``a/2``, ... Of several order columns it is the first that counts.
+    date_format
+        How dates are written in order columns of text, such as ``"%d/%m/%Y %H:%M"``, where that is not as ISO
+        has it; with %Y %y %m %b %B %d %H %I %p %M %S %f %z %F %T. Columns of numbers stay numbers.
+    weight
+        A column of numbers, constant per case: how much each sequence counts in whatever is learned from the
+        events (``sample_weight``). In XES an attribute of the trace, in JSON lines a key.
+    lifecycle
+        Keep only events of this lifecycle, such as ``"complete"``, in capitals or not; the column (or key) is
+        ``lifecycle:transition``, or lifecycle.
+    missing
+        What to do with an event without a label: "error", "skip", or any other text, which becomes its
+        label. Cases of a table none of whose events is left are left out. With "skip", rows of a table
+        without a case are left out, too; otherwise they are an error. A case of nothing but blanks is none.
+    separator
+        What stands between the labels of several event columns.
+    ties
+        What rows of a case with the same place are: "in row order", one after the other as they come;
+        "together", one tick, a set of labels without order; or an "error". If nothing is said they are taken
+        in row order, with a ``TiesWarning`` if they are more than one event in a hundred. In SPMF text, where
+        the items of an itemset have one place, and in a column called tick, they are together if nothing is
+        said.
+    times
+        Keep the times of events, that is the values of the (first) order column, for look-backs in time.
+    attributes
+        What holds of a sequence from its start to its end, such as a region or an age: a list of columns that
+        are constant per case (keys of JSON lines, attributes of traces in XES); or a second table with one
+        row per case, or its path, all of whose columns are attributes but the one that names the case.
+    cuts
+        Where to cut numbers into ranges: ``{"age": [30, 50]}`` makes "age=below 30", "age=30 to <50" and
+        "age=50 or more"; None leaves a column as it is. By default at the quartiles, if there are more than 5
+        numbers.
+    missing_attributes
+        "value": a missing value is one of its own, "(missing)"; or "error".
+    ends
+        "complete": every sequence is a case that is over, and its end is what comes next after its last
+        event. That is the default. "cut off": a window onto something that goes on, as in the paper, where
+        nothing is known of what comes after the last event.
+    closed_by
+        Labels that close a case, such as ``["Closed"]``: a sequence whose last event is another is cut off.
+    open_since
+        A date, a time, or a number of the order column: a sequence with an event then or later is cut off,
+        for it may go on. The times of events are kept.
+    ends_column
+        A column, constant per case, that is true for complete sequences and false for those that are cut off.
+    drop_duplicates
+        Leave out rows of the case, the event and the place of an earlier row. They need an order column.
+
+    Notes
+    -----
+    The rows of a case need not be together; sequences come in the order in which their cases first
+    appear. Rows are sorted by ``order`` (numbers, dates or times), else kept as they come. Rows with the
+    same place keep the order of the input, and ``tied_order`` counts them; in XES it counts, with no
+    ``order``, equal time stamps in a row. ``origin`` tells which columns were read. If the event column holds
+    lists, a row is a whole sequence, ``case`` (or a column "id") is optional and need not be unique.
+
+    Labels and ids are text. In files they stay as they stand (``7``, ``007``, ``1.50``); an empty cell of
+    a CSV file is a missing value, a quoted one an empty text. Numbers of tables and lists become what
+    Python writes: 7 is ``7``, 1.0 is ``1.0``. Categories that never occur do not enter the vocabulary.
+    Missing values (null, nan) in a column that is used are an error, unless ``missing`` says otherwise.
+
+    Examples
+    --------
+    >>> events = read_events([["A", "B", "A"], ["B"], []])
+    >>> events
+    EventSequences(3 sequences, 4 events, 2 labels)
+    >>> import pyarrow
+    >>> table = pyarrow.table({"case": [1, 2, 1], "activity": ["pay", "order", "order"], "time": [9, 1, 4]})
+    >>> events = read_events(table)
+    >>> dict(zip(events.ids, events.to_lists()))
+    {'1': ['order', 'pay'], '2': ['order']}
+    """
+    wanted = Wanted.of(
+        case=case,
+        event=event,
+        order=order,
+        labels=labels,
+        session_gap=session_gap,
+        date_format=date_format,
+        weight=weight,
+        lifecycle=lifecycle,
+        missing=missing,
+        separator=separator,
+        ties=ties,
+        times=times,
+        attributes=attributes,
+        cuts=cuts,
+        missing_attributes=missing_attributes,
+        ends=ends,
+        closed_by=closed_by,
+        open_since=open_since,
+        ends_column=ends_column,
+        drop_duplicates=drop_duplicates,
+    )
+    if isinstance(source, str | os.PathLike) and format_of(local_name(source), format) == "jsonl":
+        from summarkov.read.lines import with_told_ends
+
+        wanted = with_told_ends(local_name(source), wanted)
+    if hasattr(source, "to_events"):  # a store of events
+        source = source.to_events()
+    events = _read(source, wanted, format)
+    named = local_name(source) if isinstance(source, str | os.PathLike) else TABLE
+    return with_asked(events, wanted, None if isinstance(source, EventSequences) else named)
+
+
+def with_asked(events: EventSequences, wanted: Wanted, source: str | None) -> EventSequences:
+    """Warn of ties in a source; add attributes from a second table, and which sequences are complete."""
+    if source is not None:
+        warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, source)
+    if wanted.cases is not None:
+        events = events.with_attributes(attributes_from(wanted.cases, wanted, events.ids))
+    return events if wanted.ends is None else with_ends(events, wanted.ends)
+
+
+def with_ends(events: EventSequences, asked: AskedEnds) -> EventSequences:
+    """Events of which it is known which sequences are complete."""
+    if not asked.differ:
+        return events.with_ends("cut off" if asked.cut_off else "complete")
+    rows, moments = Rows.of(events), events.moments
+    names = () if events.attributes is None else events.attributes.names
+    unit = None if moments is None or moments.times is None else moments.unit
+    rule = asked.rule(rows.labels, names, unit)
+    events = events.with_ends(rule.complete(rows.codes, rows.offsets, rows.moments))
+    if asked.column is None or events.attributes is None:
+        return events
+    return events.with_attributes(events.attributes.without(asked.column))
+
+
+def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
+    if isinstance(source, str | os.PathLike):
+        return _read_file(local_name(source), wanted, format)
+    if format is not None:
+        raise SettingError(f"format={format!r} is for files; leave it out for {_kind(source)}")
+    if not isinstance(source, EventSequences):
+        from summarkov.read.tables import is_table, read_table, refuse_cut_rows
+
+        source = _as_table(source, wanted)
+        if is_table(source):
+            refuse_cut_rows()
+            return read_table(source, wanted)
+    if wanted.is_about_columns or wanted.needs_places:
+        raise SettingError(
+            "case, event, order, weight, lifecycle, date_format, ties, times, session_gap and "
+            "drop_duplicates are about columns, and "
+            f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
+        )
+    if isinstance(source, EventSequences):
+        return source if wanted.labels is None else source.recode(wanted.labels)
+    return _read_lists(source, wanted)
+
+
+def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
+    """Call the reader of a file's format; what it needs is imported only now."""
+    kind = format_of(path, format)
+    if kind in ("csv", "tsv", "parquet"):
+        from summarkov.read.tables import read_table_file
+
+        return read_table_file(path, wanted, kind)
+    if kind == "xes":
+        from summarkov.read.xes_files import read_xes
+
+        return read_xes(path, wanted)
+    from summarkov.read import lines
+
+    if wanted.gap is not None or (wanted.times and kind != "jsonl"):
+        raise SettingError(f"session_gap and times need the time of every event, and {path} has no times")
+    if wanted.drop_duplicates:
+        raise SettingError(
+            f"duplicates are rows of a table, and {path} has none; leave out drop_duplicates=True"
+        )
+    if wanted.ties in ("together", "error") and kind not in ("spmf", "jsonl"):
+        raise SettingError(f"ties are about the places of events in a column, and {path} has none")
+    if kind == "jsonl":
+        return lines.read_jsonl(path, wanted)
+    if kind == "spmf":
+        return lines.read_spmf(path, wanted)
+    return lines.read_text(path, wanted, told=format is not None)
+
+
+def _as_table(source: Any, wanted: Wanted) -> Any:
+    """A dict of columns as a table, if columns of it are named; one that looks like such is refused.
+
+    A series is what it holds, one sequence per row.
+    """
+    if type(source).__name__ == "Series":  # of pandas, whose index may have names, or of polars
+        index = getattr(source, "index", None)
+        lists = source.to_list()
+        return lists if index is None or not index.is_unique else dict(zip(index, lists, strict=True))
+    if not isinstance(source, Mapping):
+        return source
+    asked = wanted.columns
+    if any(name in source for name in (asked.case, *asked.event) if name is not None):
+        try:
+            return pa.table({str(name): column for name, column in source.items()})
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise DataError(
+                f"the dict cannot be read as a table: {error}; give columns of one length"
+            ) from error
+    from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, plain
+
+    names = {plain(name) for name in source if isinstance(name, str)}
+    roles = [{plain(name) for line in known for name in line} & names for known in (CASE_NAMES, EVENT_NAMES)]
+    sizes = {len(column) for column in source.values() if hasattr(column, "__len__")}
+    if all(roles) and len(sizes) == 1:
+        raise DataError(
+            "this dict looks like a table, one list per column, and a dict is read as one sequence per name; "
+            "say case= and event= to read it as a table, or give a list of lists"
+        )
+    return source
+
+
+def _read_lists(source: object, wanted: Wanted) -> EventSequences:
+    if hasattr(source, "tocsr"):
+        raise DataError("a sparse matrix holds numbers and no sequences of events; give lists of labels")
+    if isinstance(source, Mapping):
+        if any(name is None for name in source):
+            raise DataError("a sequence has no id (None); give it a name")
+        sequences, origin = _labelled(source.values(), wanted)
+        found = EventSequences.from_lists(sequences, labels=wanted.labels, ids=[str(name) for name in source])
+        return found.with_origin(origin)
+    if hasattr(source, "label_counts"):
+        raise DataError(
+            f"this needs the events in memory, and {_kind(source)} counts them where they are; "
+            "give events that were read with read_events"
+        )
+    if hasattr(source, "collect") and hasattr(source, "collect_schema"):
+        raise DataError(f"{_kind(source)} is not read yet; give its rows with .collect()")
+    if not isinstance(source, Iterable) or isinstance(source, bytes):
+        raise DataError(
+            f"cannot read events from {_kind(source)}; give lists of labels, a dict of them, "
+            "a table (pandas, polars, pyarrow, DuckDB) or the path of a file"
+        )
+    sequences, origin = _labelled(source, wanted)
+    return EventSequences.from_lists(sequences, labels=wanted.labels).with_origin(origin)
+
+
+def _labelled(
+    sequences: Iterable[object], wanted: Wanted
+) -> tuple[Iterable[Iterable[object]], Origin | None]:
+    """Lists of labels without those that are missing, or with another label for them, as asked."""
+    if wanted.missing == "error":
+        return (iterate(sequence) for sequence in sequences), None
+    found, left_out = [], LeftOut()
+    for sequence in sequences:
+        kept: list[object] = []
+        for event in iterate(sequence):
+            given = list(event) if isinstance(event, list | tuple | Set) else [event]
+            labels = labelled(given, wanted, left_out)
+            if labels or not given:  # a tick all of whose labels are left out goes
+                kept.append(labels if isinstance(event, list | tuple | Set) else labels[0])
+        found.append(kept)
+    return found, Origin(unlabelled=left_out.unlabelled) if left_out.unlabelled else None
+
+
+def _kind(source: object) -> str:
+    name = type(source).__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"

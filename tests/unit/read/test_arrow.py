@@ -1,0 +1,236 @@
+"""read_events from tables: kinds of columns, missing values, and what cannot be read."""
+
+import datetime
+from decimal import Decimal
+
+import duckdb
+import numpy as np
+import pyarrow
+import pytest
+
+from summarkov.errors import DataError, SettingError
+from summarkov.read import read_events
+
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pandas.Categorical(["b", "a", "b"], categories=["never", "b", "a"]),
+        pandas.array(["b", "a", "b"], dtype="string"),
+        np.array(["b", "a", "b"], dtype=object),
+    ],
+    ids=["categorical", "string", "object"],
+)
+def test_pandas_columns(column):
+    events = read_events(pandas.DataFrame({"case": [1, 1, 2], "event": column}))
+    assert events.to_lists() == [["b", "a"], ["b"]]
+    assert events.labels == ("a", "b"), "categories that never occur are not labels"
+
+
+@pytest.mark.parametrize("kind", [polars.String, polars.Categorical, polars.Enum(["never", "b", "a"])])
+def test_polars_columns(kind):
+    frame = polars.DataFrame({"case": ["y", "x", "y"], "event": ["b", "a", "b"]})
+    frame = frame.with_columns(polars.col("event").cast(kind), polars.col("case").cast(polars.Categorical))
+    events = read_events(polars.concat([frame, frame], rechunk=False))
+    assert events.to_lists() == [["b", "b", "b", "b"], ["a", "a"]]
+    assert events.labels == ("a", "b")
+
+
+def test_duckdb_enum_and_large_numbers():
+    source = duckdb.sql(
+        "select 1::hugeint as case, 'b'::enum('a', 'b', 'never') as event, t.range::hugeint as time "
+        "from range(3, 0, -1) t"
+    )
+    events = read_events(source)
+    assert events.to_lists() == [["b", "b", "b"]]
+    assert events.labels == ("b",)
+    assert events.ids == ("1",)
+
+
+ARROW_KINDS = [
+    pyarrow.string(),
+    pyarrow.large_string(),
+    pyarrow.string_view(),
+    pyarrow.binary(),
+    pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
+    pyarrow.dictionary(pyarrow.uint32(), pyarrow.large_string()),
+]
+
+
+@pytest.mark.parametrize("kind", ARROW_KINDS, ids=str)
+def test_arrow_texts_in_chunks(kind):
+    chunks = [pyarrow.array(list("bab")).cast(kind), pyarrow.array(list("ccb")).cast(kind)]
+    if pyarrow.types.is_dictionary(kind):
+        chunks = [pyarrow.array(list(text)).dictionary_encode().cast(kind) for text in ("bab", "ccb")]
+    column = pyarrow.chunked_array(chunks)
+    events = read_events(pyarrow.table({"case": column, "event": column}))
+    assert events.ids == ("b", "a", "c")
+    assert events.to_lists() == [["b", "b", "b"], ["a"], ["c", "c"]]
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        (pyarrow.array([datetime.date(2024, 1, 31)]), ["2024-01-31"]),
+        (pyarrow.array([Decimal("1.50")]), ["1.50"]),
+        (pyarrow.array([0.1, 16.0], pyarrow.float32()), ["0.1", "16.0"]),
+        (pyarrow.array([255], pyarrow.uint8()), ["255"]),
+        (pyarrow.array([2**63], pyarrow.uint64()), [str(2**63)]),
+    ],
+    ids=str,
+)
+def test_arrow_values_that_become_text(values, texts):
+    table = pyarrow.table({"case": ["x"] * len(values), "event": values})
+    assert read_events(table).to_lists() == [texts]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pyarrow.large_list, pyarrow.list_view, pyarrow.large_list_view, lambda kind: pyarrow.list_(kind, 2)],
+)
+def test_arrow_lists(kind):
+    events = pyarrow.array([["b", "a"], ["a", "c"]], kind(pyarrow.string()))
+    table = pyarrow.table({"case": ["x", "y"], "events": events}).slice(1)
+    assert read_events(table).to_lists() == [["a", "c"]]
+    assert read_events(table).ids == ("y",)
+
+
+def test_dictionary_with_a_repeated_value():
+    twice = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 2]), ["x", "y", "x"])
+    events = read_events(pyarrow.table({"case": twice, "event": twice}))
+    assert events.ids == ("x", "y")
+    assert events.to_lists() == [["x", "x"], ["y"]]
+
+
+def test_dictionary_with_a_missing_value():
+    hole = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 1]), pyarrow.array(["x", None]))
+    with pytest.raises(DataError, match="has no value in 2 rows, the first is row 2"):
+        read_events(pyarrow.table({"case": ["x"] * 3, "event": hole}))
+
+
+@pytest.mark.parametrize(
+    "values", [pyarrow.array([1.0, float("nan")]), pyarrow.array([1.0, float("nan")]).dictionary_encode()]
+)
+@pytest.mark.parametrize("role", ["case", "event", "order"])
+def test_nan_is_missing(values, role):
+    columns = {"case": ["x", "x"], "event": ["a", "b"], "order": [1, 2]}
+    with pytest.raises(DataError) as error:
+        read_events(pyarrow.table({**columns, role: values}))
+    blank, help = (
+        (", or only blanks,", "fill them, or leave these rows out with missing='skip'")
+        if role == "case"
+        else ("", "fill or drop them")
+    )
+    assert str(error.value) == (
+        f"column '{role}' of the table has no value{blank} in 1 row, the first is row 2 "
+        f"(the first row of data is 1); {help}"
+    )
+
+
+def test_column_of_nothing_but_null():
+    with pytest.raises(DataError, match="column 'event' of the table has no value in 2 rows"):
+        read_events(pyarrow.table({"case": ["x", "y"], "event": pyarrow.nulls(2)}))
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        ([["a"], None], "column 'events' of the table has no value in 1 row, the first is row 2"),
+        (
+            [["a"], [], ["b", None]],
+            "column 'events' of the table has 1 event without a label, the first in row 3",
+        ),
+        ([[0.5], [float("nan")], [None]], "has 2 events without a label, the first in row 2"),
+    ],
+)
+def test_missing_values_in_lists(events, message):
+    with pytest.raises(DataError) as error:
+        read_events(pyarrow.table({"events": events}))
+    assert message in str(error.value)
+    assert str(error.value).endswith("(the first row of data is 1); fill or drop them")
+
+
+@pytest.mark.parametrize("role", ["case", "event"])
+def test_values_that_cannot_be_labels(role):
+    columns = {"case": ["x"], "event": ["a"], role: pyarrow.array([{"a": 1}])}
+    with pytest.raises(DataError) as error:
+        read_events(pyarrow.table(columns))
+    assert str(error.value) == (
+        f"column '{role}' of the table holds struct<a: int64>, which cannot be read as labels; "
+        "turn it into text first"
+    )
+
+
+def test_order_for_lists_is_refused():
+    with pytest.raises(SettingError) as error:
+        read_events(pyarrow.table({"events": [["a"]], "time": [1]}), order="time")
+    assert str(error.value) == (
+        "in the table a row is a whole sequence, in the order of its list; leave out order=, lifecycle= "
+        "and further columns of events"
+    )
+    assert read_events(pyarrow.table({"events": [["a"]], "time": [1]})).to_lists() == [["a"]]
+
+
+# ------------------------------------------------------------------ pandas' own ways
+
+
+def test_pandas_index_may_be_the_case():
+    frame = pandas.DataFrame({"event": ["a", "b"]}, index=pandas.Index(["x", "y"], name="case"))
+    assert read_events(frame).ids == ("x", "y")
+
+
+def test_pandas_columns_of_mixed_types_that_are_not_needed():
+    frame = pandas.DataFrame({"case": [1, 1], "event": ["a", "b"], "resource": [1, "Pete"], 5: [b"", 1]})
+    assert read_events(frame).to_lists() == [["a", "b"]]
+    with pytest.raises(DataError, match=r"'case', 'event', 'resource', '5'; did you mean 'resource'\?"):
+        read_events(frame, case="resourc")
+
+
+def test_pandas_column_of_mixed_types_that_is_needed():
+    frame = pandas.DataFrame({"case": [1, 1], "event": [1, "b"]})
+    with pytest.raises(DataError) as error:
+        read_events(frame)
+    assert str(error.value).startswith("the table cannot be read by Arrow: ")
+    assert "column event" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_pandas_column_twice():
+    frame = pandas.DataFrame([["x", "a", "b"]], columns=["case", "event", "event"])
+    with pytest.raises(DataError, match="the table cannot be read by Arrow: Duplicate column names"):
+        read_events(frame)
+
+
+@pytest.mark.parametrize("column", [pandas.Series(["a"]), polars.Series(["a"])], ids=type)
+def test_a_series_holds_lists(column):
+    with pytest.raises(DataError, match=r"a sequence must be a list of labels, not 'a'; wrap it in a list"):
+        read_events(column)
+
+
+def test_single_column_is_no_table():
+    with pytest.raises(DataError, match=r"the table cannot be read by Arrow: .*non-struct type"):
+        read_events(pyarrow.array(["a"]))
+
+
+def test_stream_that_breaks():
+    def batches():
+        yield pyarrow.record_batch({"case": ["x"], "event": ["a"]})
+        raise OSError("the connection is gone")
+
+    schema = pyarrow.schema({"case": pyarrow.string(), "event": pyarrow.string()})
+    reader = pyarrow.RecordBatchReader.from_batches(schema, batches())
+    with pytest.raises(DataError) as error:
+        read_events(reader)
+    assert str(error.value) == "the table cannot be read by Arrow: IOError: the connection is gone"
+
+
+def test_stream_is_closed_on_error():
+    with duckdb.connect() as connection:
+        source = connection.sql("select 1 as user, 'a' as page")
+        with pytest.raises(DataError, match="no column of the table is recognised as the event") as error:
+            read_events(source)
+        assert connection.sql("select 42").fetchall() == [(42,)], error
+        assert read_events(source, case="user", event="page").to_lists() == [["a"]]

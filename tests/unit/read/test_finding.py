@@ -1,0 +1,61 @@
+"""Which files a path means: folders of tables are refused, and lists of files are read in their order."""
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import summarkov as sm
+from summarkov.errors import DataError, SettingError
+from summarkov.read.finding import find_files, stream_format
+
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
+
+def write(path, *labels):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = {"case": ["x"] * len(labels), "event": list(labels), "position": range(len(labels))}
+    parquet.write_table(pa.table(rows), path)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("inside", "words"),
+    [
+        ("_delta_log/00000000000000000000.json", r"is a Delta table, .*DeltaTable\(path\)\.file_uris\(\)"),
+        ("metadata/v1.metadata.json", r"is an Iceberg table, .*plan_files"),
+    ],
+)
+@pytest.mark.parametrize("deeper", ["", "lake/"])
+def test_folders_of_tables_are_refused_with_what_to_do(tmp_path, inside, words, deeper):
+    """They also hold files that were deleted from the table: here all of them twice."""
+    for name in ("old", "new"):
+        write(tmp_path / f"{deeper}{name}.parquet", "a", "b")
+    log = tmp_path / f"{deeper}{inside}"
+    log.parent.mkdir()
+    log.write_text("{}")
+    for format in (None, "parquet"):
+        with pytest.raises(DataError, match=words):
+            sm.scan_events(tmp_path, format=format)
+    with sm.scan_events([tmp_path / f"{deeper}new.parquet"]) as source:
+        assert source.n_events == 2
+
+
+def test_somebodys_folder_of_metadata_is_no_table(tmp_path):
+    write(tmp_path / "events.parquet", "a", "b")
+    write(tmp_path / "metadata" / "more.parquet", "c")
+    assert len(find_files(tmp_path, "parquet").paths) == 2
+
+
+def test_several_files_are_read_in_their_order(tmp_path):
+    late, early = write(tmp_path / "a.parquet", "a"), write(tmp_path / "b.parquet", "b", "b")
+    assert find_files([early, late, early], "parquet").paths == [early, late]
+    assert stream_format((early, late), None) == "parquet"
+    with sm.scan_events([early, late], order=False) as source:
+        assert source.codes.tolist() == [1, 1, 0]
+    (tmp_path / "c.jsonl").write_text('["a"]\n')
+    with pytest.raises(DataError, match="of several formats, jsonl and parquet; name those of one"):
+        sm.scan_events([early, tmp_path / "c.jsonl"])
+    for wrong in ([], [["a", "b"]], 3):
+        with pytest.raises(SettingError, match="or a list of these, not"):
+            sm.scan_events(wrong)

@@ -1,0 +1,328 @@
+"""SPMF text, XES logs, what process-mining tools export, and packed or recoded files."""
+
+import gzip
+
+import pyarrow as pa
+import pytest
+
+from refusals import refused
+from summarkov.errors import DataError, SettingError
+from summarkov.read import files, read_events, scan_events
+
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
+# ---------------------------------------------------------------------- SPMF
+
+
+def test_spmf_numbers_are_labels_and_itemsets_are_ticks(write):
+    path = write("log.spmf", "1 -1 2 3 -1 -2\n\n-2\n% comment\n007 -1 10 -1 -2\n")
+    events = read_events(path)
+    assert events.to_lists() == [[["1"], ["2", "3"]], [], [["7"], ["10"]]]
+    assert events.ids == ("0", "1", "2")
+    assert events.tied_order == 0
+    in_row_order = read_events(path, ties="in row order")
+    assert in_row_order.to_lists() == [["1", "2", "3"], [], ["7", "10"]]
+    assert (in_row_order.tied_order, in_row_order.origin.tied_case) == (1, "0")
+
+
+def test_spmf_names(write):
+    header = "@CONVERTED_FROM_TEXT\n@ITEM=1=apple\n@ITEM=2= green=pear \n@ITEM=-1=|\n"
+    events = read_events(write("log.spmf", f"{header}1 -1 2 -1 3 -1 -2\r\n"))
+    assert events.to_lists() == [["apple", " green=pear ", "3"]]
+
+
+def test_spmf_names_of_sequences(write):
+    text = '# sequence "a\\nb"\n1 -1 -2\n1 -1 -2\n# sequence of nothing\n# sequence 7\n1 -1 -2\n'
+    assert read_events(write("log.spmf", text)).ids == ("a\nb", "1", "2")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "1 -1 -2\n1 2 3\n",
+            "log.spmf, line 2: a sequence has whole numbers from 0 on, -1 after every itemset and -2 at its "
+            "end, and this has '3'; mend it",
+        ),
+        (
+            "1 -1 x -1 -2\n",
+            "log.spmf, line 1: a sequence has whole numbers from 0 on, -1 after every itemset and -2 at its "
+            "end, and this has 'x'; mend it",
+        ),
+        ("@ITEM=1=a\n@ITEM=01=b\n", "log.spmf, line 2: item 1 or its name 'b' came before; keep one"),
+        ("@ITEM=1=a\n@ITEM=2=a\n", "log.spmf, line 2: item 2 or its name 'a' came before; keep one"),
+    ],
+)
+def test_spmf_refused(write, text, message):
+    assert refused(write("log.spmf", text)) == message
+
+
+def test_spmf_in_a_text_file_is_not_taken_for_words(write):
+    name = write("log.txt", "1 -1 2 -1 -2\n")
+    assert refused(name) == (
+        "log.txt looks like SPMF text, where -1 and -2 end itemsets and sequences; say which "
+        "it is with format=: 'spmf', or 'text' if they are labels"
+    )
+    assert read_events(name, format="spmf").to_lists() == [["1", "2"]]
+    assert read_events(name, format="text").to_lists() == [["1", "-1", "2", "-1", "-2"]]
+
+
+# ---------------------------------------------------------------------- XES
+
+XES = """<?xml version="1.0" encoding="UTF-8" ?>
+<log xes.version="1.0" xmlns="http://www.xes-standard.org/">
+  <extension name="Concept" prefix="concept" uri="http://www.xes-standard.org/concept.xesext"/>
+  <global scope="event"><string key="concept:name" value="DEFAULT"/></global>
+  <classifier name="Activity" keys="concept:name"/>
+  <string key="concept:name" value="the log"/>
+  <trace>
+    <string key="concept:name" value="A7"/>
+    <string key="nested" value="x"><string key="concept:name" value="not the trace"/></string>
+    <event>
+      <string key="concept:name" value="register &lt;1&gt;"><string key="concept:name" value="no"/></string>
+      <date key="time:timestamp" value="2024-01-01T10:00:00.000+01:00"/>
+      <string key="org:resource" value="Pete"/>
+    </event>
+    <event>
+      <string key="org:resource" value="Sue"/>
+      <date key="time:timestamp" value="2024-01-01T08:00:00Z"/>
+      <string key="concept:name" value="check"/>
+    </event>
+    <event>
+      <string key="org:resource" value="Sue"/>
+      <date key="time:timestamp" value="2024-01-01T12:00:00.000+03:00"/>
+      <string key="concept:name" value="pay"/>
+    </event>
+  </trace>
+  <trace/>
+</log>
+"""
+
+
+def test_xes_in_the_order_of_the_file(write):
+    events = read_events(write("log.xes", XES))
+    assert events.to_lists() == [["register <1>", "check", "pay"], []]
+    assert events.ids == ("A7", "1")
+    assert events.tied_order == 0
+
+
+def test_xes_sorted_if_asked(write):
+    events = read_events(write("log.xes", XES), order="time:timestamp")
+    assert events.to_lists() == [["check", "register <1>", "pay"], []]
+    assert events.tied_order == 1
+    assert events.ids == ("A7", "1")
+
+
+def test_xes_other_keys(write):
+    name = write("log.xes", XES)
+    assert read_events(name, event="org:resource").to_lists() == [["Pete", "Sue", "Sue"], []]
+    assert "line 26: the trace that ends here has no 'nested', only no keys; mend it" in refused(
+        name, case="nested"
+    )
+
+
+def test_xes_sessions(write):
+    name = write("log.xes", XES)
+    events = read_events(name, session_gap="59min")
+    assert dict(zip(events.ids, events.to_lists(), strict=True)) == {
+        "A7/1": ["check"],
+        "A7/2": ["register <1>", "pay"],
+        "1/1": [],
+    }
+    assert len(read_events(name, session_gap=3600)) == 2
+    assert "session_gap, times, ties and drop_duplicates need the time of every event; name it" in refused(
+        name, SettingError, session_gap=1, order=False
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [XES.replace("UTF-8", "UTF-16").encode("utf-16"), XES.encode("utf-8-sig"), gzip.compress(XES.encode())],
+)
+def test_xes_encodings(write, content):
+    assert read_events(write("log.xes.gz", content)).labels == ("check", "pay", "register <1>")
+
+
+def test_xes_in_latin_1(write):
+    text = XES.replace("UTF-8", "ISO-8859-1").replace("check", "pr\xfcfen").encode("latin-1")
+    assert "pr\xfcfen" in read_events(write("log.xes", text)).labels
+
+
+DOCTYPE = (
+    "log.xes, line 1: a document type (<!DOCTYPE>) may hide a bomb or name other files, "
+    "and XES has none; remove it"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<log><trace></log>", "log.xes, line 1: not XML (mismatched tag); expected an XES log"),
+        ("<log><trace>", "log.xes, line 1: not XML (no element found); expected an XES log"),
+        ("hello", "log.xes, line 1: not XML (syntax error); expected an XES log"),
+        ("<html/>", "log.xes, line 1: expected an XES <log>, found <html>"),
+        (
+            "<log><event/></log>",
+            "log.xes, line 1: this event belongs to no trace; put it into one, or remove it",
+        ),
+        (
+            "<log>\n<trace><event><string key='Concept:name' value='a'/></event></trace></log>",
+            "log.xes, line 2: the event that ends here has no 'concept:name', only 'Concept:name'; mend it, "
+            "or name another key with event=; did you mean 'Concept:name'?",
+        ),
+        (
+            '<?xml version="1.0" encoding="klingon"?><log/>',
+            "log.xes: the encoding that it says it has is not known; save it as UTF-8",
+        ),
+        ("<log>&x;</log>", "log.xes, line 1: not XML (undefined entity); expected an XES log"),
+        ('<!DOCTYPE log [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><log>&b;</log>', DOCTYPE),
+        ('<!DOCTYPE log SYSTEM "http://127.0.0.1:9/x"><log/>', DOCTYPE),
+        ('<!DOCTYPE log [<!ENTITY x SYSTEM "file:///etc/passwd">]><log>&x;</log>', DOCTYPE),
+        ("<!DOCTYPE log><log/>", DOCTYPE),
+    ],
+)
+def test_xes_refused(write, text, message):
+    assert refused(write("log.xes", text)) == message
+
+
+def test_a_bomb_of_entities_costs_nothing(write):
+    laughs = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(30))
+    text = f'<!DOCTYPE log [<!ENTITY l0 "lol">{laughs}]><log><string key="a" value="&l30;"/></log>'
+    assert refused(write("log.xes", text)) == DOCTYPE
+
+
+def test_xes_deeply_nested(write):
+    def nested(times):
+        deep = "<x>" * times + "</x>" * times
+        return write("log.xes", f"<log><trace>{deep}</trace></log>")
+
+    assert len(read_events(nested(98))) == 1
+    for times in (99, 100_000):
+        with pytest.raises(
+            DataError, match="line 1: elements stand in each other more than 100 times; mend it"
+        ):
+            read_events(nested(times))
+
+
+# ---------------------------------------------------------------------- what tools export
+
+DISCO = (
+    "Case ID,Activity,Resource,Start Timestamp,Complete Timestamp,Variant\n"
+    "2,a,x,2011/10/16 14:00:00.000,2011/10/16 14:44:00.000,V\n"
+    "2,b,x,2011/10/16 13:00:00.000,2011/10/16 14:43:59.999,V\n"
+)
+CELONIS = (
+    '_CASE_KEY;ACTIVITY_EN;EVENTTIME;_SORTING\n2;"a";2011-10-16 14:44:00;9\n2;"b";2011-10-16 14:43:59;1\n'
+)
+PROM = "case,event,startTime,completeTime\n2,a,,2011/10/16 14:44:00\n2,b,,2011/10/16 14:43:59\n"
+PM4PY = (
+    ",concept:name,time:timestamp,case:concept:name\n"
+    "0,a,2011-10-16 14:44:00+02:00,2\n1,b,2011-10-16 12:43:00+00:00,2\n"
+)
+APROMORE = "case_id,activity,start_time,end_time\n2,a,2,4\n2,b,1,3\n"
+EXCEL = "Case ID;Activity;Timestamp\r\n2;a;16.10.2011 14:44\r\n2;b;16.10.2011 14:43\r\n"
+POWER = "CaseId|ActivityName|StartTimestamp\n2|a|2011-10-16T14:44:00\n2|b|2011-10-16T14:43:00\n"
+
+
+@pytest.mark.parametrize("text", [DISCO, CELONIS, PROM, PM4PY, APROMORE, EXCEL, POWER])
+def test_exports_of_tools_need_no_options(write, text):
+    events = read_events(write("log.csv", text))
+    assert events.ids == ("2",)
+    assert events.to_lists() == [["b", "a"]]
+    with scan_events("log.csv") as source:
+        assert source.labels == ("a", "b")
+        assert source.n_events == 2
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators(write, separator):
+    rows = [["case", "event", "note"], ["1", '"a,b;c\td|e"', "x"], ["1", "f", "y"]]
+    name = write("log.csv", "".join(separator.join(row) + "\n" for row in rows))
+    assert read_events(name).to_lists() == [["a,b;c\td|e", "f"]]
+    assert read_events(name, event="note").to_lists() == [["x", "y"]]
+
+
+def test_a_separator_inside_of_names_is_no_separator(write):
+    assert read_events(write("log.csv", "case,event,a;b;c;d\n1,x,\n")).to_lists() == [["x"]]
+    assert refused("log.csv", event="label").startswith(
+        "log.csv has no column 'label'; the columns are 'case,event,a'"
+    )
+
+
+def test_ambiguous_dates_are_refused(write):
+    assert "row 1 of the data holds '10/11/2011'; write all of it as numbers, or" in refused(
+        write("log.csv", "case,event,time\n1,a,10/11/2011\n")
+    )
+
+
+# ---------------------------------------------------------------------- packed and recoded
+
+CSV = 'case,event\r\n1,\xe9\r\n1,"a\nb"\r\n2,\U0001f600\r\n'
+PACKINGS = {
+    "plain": lambda data: data,
+    "gzip": gzip.compress,
+    "two gzips": lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:]),
+    "zstd": lambda data: pa.compress(data, "zstd", asbytes=True),
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".zstd"])
+def test_packed_and_recoded(write, encoding, packing, ending):
+    pack = PACKINGS[packing]
+    events = read_events(write("log.csv" + ending, pack(CSV.encode(encoding))))
+    assert events.to_lists() == [["\xe9", "a\nb"], ["\U0001f600"]]
+    lines = '["\xe9", "b"]\r\n[]\n'
+    assert read_events(write("log.jsonl" + ending, pack(lines.encode(encoding)))).to_lists() == [
+        ["\xe9", "b"],
+        [],
+    ]
+    assert read_events(write("log.txt" + ending, pack("\xe9 b\r\n".encode(encoding)))).to_lists() == [
+        ["\xe9", "b"]
+    ]
+    for source in (scan_events(f"log.csv{ending}"), scan_events(f"log.jsonl{ending}")):
+        with source:
+            assert "\xe9" in source.labels
+
+
+def test_a_folder_of_packed_files(write):
+    write("a.csv.gz", gzip.compress(b"case,event\n1,a\n"))
+    write("b.csv", "case;event\n1;b\n")
+    with scan_events(".") as source:
+        assert source.labels == ("a", "b")
+
+
+def test_damaged_and_empty_packed_files(write):
+    data = gzip.compress(CSV.encode())
+    assert refused(write("log.csv.gz", data[:-9])) == (
+        "log.csv.gz is damaged: it begins as a gzip file and cannot be unpacked (Truncated compressed stream)"
+        "; get it anew"
+    )
+    assert "log.csv.gz is damaged" in refused(write("log.csv.gz", data[:-6] + b"xxxxxx"))
+    assert (
+        refused(write("log.csv.gz", gzip.compress(b""))) == "log.csv.gz holds nothing; expected events in it"
+    )
+    assert refused(write("log.xes.gz", data[:20])).startswith("log.xes.gz is damaged")
+
+
+def test_bombs_are_bounded(write, monkeypatch):
+    monkeypatch.setattr(files, "MOST_BYTES", 1 << 20)
+    bomb = b"case,event\n" + b"1,a\n" * 10_000_000
+    for data in (gzip.compress(bomb, 9), pa.compress(bomb, "zstd", asbytes=True)):
+        for name in ("log.csv", "log.jsonl", "log.txt", "log.spmf", "log.xes"):
+            message = refused(write(name, data))
+            assert message == (
+                f"{name} holds more than 200 times its own size, as files made to do harm do; "
+                "if it is meant so, unpack it first"
+            ) or message.startswith(f"{name}, line 1")
+
+
+def test_utf_16_that_is_none(write):
+    assert refused(write("log.csv", CSV.encode("utf-16")[:-1])) == (
+        "log.csv begins as UTF-16 and is not UTF-16 all through; save it as UTF-8"
+    )
+    assert refused(write("log.csv", CSV.encode("utf-16-le"))) == (
+        "log.csv begins like UTF-16 without a byte order mark; save it as UTF-8"
+    )

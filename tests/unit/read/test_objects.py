@@ -1,0 +1,165 @@
+"""read_events from lists, dicts and EventSequences."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.events import EventSequences
+from summarkov.read import read_events
+
+LISTS = [["b", "a"], [], ["b"]]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        LISTS,
+        tuple(tuple(sequence) for sequence in LISTS),
+        (iter(sequence) for sequence in LISTS),
+        [np.array(["b", "a"]), np.array([]), ["b"]],
+    ],
+    ids=["lists", "tuples", "iterators", "arrays"],
+)
+def test_lists(source):
+    events = read_events(source)
+    assert events.to_lists() == LISTS
+    assert events.labels == ("a", "b")
+    assert events.ids == ("0", "1", "2")
+
+
+def test_array_of_numbers():
+    assert read_events(np.array([[1, 2], [10, 2]])).to_lists() == [["1", "2"], ["10", "2"]]
+
+
+def test_dict_keeps_its_order_and_names():
+    events = read_events({"y": ["b"], 7: [], "x": ["a", "b"]})
+    assert events.to_lists() == [["b"], [], ["a", "b"]]
+    assert events.ids == ("y", "7", "x")
+
+
+def test_event_sequences_are_returned_as_they_are():
+    events = EventSequences.from_lists(LISTS, ids=["x", "y", "z"])
+    assert read_events(events) is events
+    wider = read_events(events, labels=["c", "b", "a"])
+    assert wider.labels == ("a", "b", "c")
+    assert wider.to_lists() == LISTS
+    assert wider.ids == ("x", "y", "z")
+    with pytest.raises(UnknownLabelError, match="unknown label 'b'"):
+        read_events(events, labels=["a"])
+
+
+def test_declared_vocabulary_is_sorted_and_numbers_become_text():
+    events = read_events([[2, 10]], labels=[10, 2, "1", 2])
+    assert events.labels == ("1", "10", "2")
+    assert events.codes.tolist() == [2, 1]
+
+
+def test_label_outside_the_vocabulary():
+    with pytest.raises(UnknownLabelError) as error:
+        read_events([["protset"]], labels=["riot", "protest"])
+    assert str(error.value) == "unknown label 'protset'; did you mean 'protest'?"
+
+
+def test_no_sequences():
+    assert len(read_events([])) == 0
+    assert read_events({}, labels=["a"]).labels == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (["a", "b"], "a sequence must be a list of labels, not 'a'; wrap it in a list"),
+        ([1, 2], "a sequence must be a list of labels, not 1; wrap it in a list"),
+        ({"x": "a"}, "a sequence must be a list of labels, not 'a'; wrap it in a list"),
+        ({None: ["a"]}, "a sequence has no id (None); give it a name"),
+        ([["a", None]], "an event has no label (None or nan); drop it or give it a name"),
+        (
+            5,
+            "cannot read events from an int; give lists of labels, a dict of them, "
+            "a table (pandas, polars, pyarrow, DuckDB) or the path of a file",
+        ),
+        (
+            b"log.csv",
+            "cannot read events from a bytes; give lists of labels, a dict of them, "
+            "a table (pandas, polars, pyarrow, DuckDB) or the path of a file",
+        ),
+    ],
+)
+def test_what_cannot_be_read(source, message):
+    with pytest.raises(DataError) as error:
+        read_events(source)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("source", "settings", "message"),
+    [
+        (
+            {"x": ["a", "b"]},
+            {"case": "case"},
+            "case, event, order, weight, lifecycle, date_format, ties, times, session_gap and "
+            "drop_duplicates are about "
+            "columns, and a dict has none; make it a table first, for example with pandas.DataFrame",
+        ),
+        (
+            EventSequences.from_lists([]),
+            {"order": "time"},
+            "case, event, order, weight, lifecycle, date_format, ties, times, session_gap and "
+            "drop_duplicates are about "
+            "columns, and an EventSequences has none; make it a table first, for example with "
+            "pandas.DataFrame",
+        ),
+        ([], {"format": "csv"}, "format='csv' is for files; leave it out for a list"),
+        ([], {"case": 3}, "case must be the name of a column, not 3"),
+        ([], {"event": False}, "event must be the name of a column, or a list of names, not False"),
+        (
+            [],
+            {"order": True},
+            "order must be the name of a column, or a list of names, or False for the order of the rows, not "
+            "True",
+        ),
+        (
+            [],
+            {"case": "x", "event": "x"},
+            "case, event, order, weight and attributes must be different columns",
+        ),
+    ],
+)
+def test_settings_that_make_no_sense(source, settings, message):
+    with pytest.raises(SettingError) as error:
+        read_events(source, **settings)
+    assert str(error.value) == message
+
+
+def test_labels_must_be_a_list():
+    with pytest.raises(DataError) as error:
+        read_events([["a"]], labels="a")
+    assert str(error.value) == "labels must be a list of labels, not 'a'; wrap it in a list"
+
+
+def test_arrow_is_imported_only_when_needed(tmp_path):
+    (tmp_path / "log.txt").write_text("a b\n")
+    (tmp_path / "log.jsonl").write_text('["a"]\n')
+    script = (
+        "import sys; from summarkov.read import read_events; read_events([['a']], labels=['a', 'b']); "
+        "read_events('log.txt'); read_events('log.jsonl'); print('pyarrow' in sys.modules)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "False\n"
+
+
+def test_reading_csv_does_not_import_pandas(tmp_path):
+    (tmp_path / "log.csv").write_text("case,event,time\nx,a,2\nx,b,1\n")
+    script = (
+        "import sys; from summarkov.read import read_events; "
+        "print(read_events('log.csv').to_lists(), 'pandas' in sys.modules)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "[['b', 'a']] False\n"

@@ -1,0 +1,377 @@
+"""Columns, labels, order and weights as asked: equal in memory, streamed, and in an obvious twin."""
+
+import contextlib
+import csv
+import json
+import tempfile
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle_reading
+import summarkov as sm
+from summarkov.errors import DataError, SettingError
+
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
+
+COLUMNS = ("case", "activity", "step", "day", "number", "lifecycle")
+
+
+def rows_of(draw):
+    n = draw(st.integers(1, 25))
+    days = ["03/01/2024 9:05 PM", "03/01/2024 9:05 AM", "11/02/2023 12:00 AM"]
+    values = {
+        "case": st.sampled_from("xyz"),
+        "activity": st.sampled_from(["a", "b", "c", None]),
+        "step": st.sampled_from(["s", "t", None]),
+        "day": st.sampled_from(days),
+        "number": st.sampled_from(["1", "2", "10"]),
+        "lifecycle": st.sampled_from(["start", "complete", "COMPLETE"]),
+    }
+    return [{name: draw(values[name]) for name in COLUMNS} for _ in range(n)]
+
+
+DATE = "%d/%m/%Y %I:%M %p"
+tables = st.composite(rows_of)()
+how = st.fixed_dictionaries(
+    {
+        "event": st.sampled_from([["activity"], ["activity", "step"], ["step", "activity"]]),
+        "order": st.sampled_from([[], ["number"], ["day"], ["day", "number"], ["number", "day"]]),
+        "lifecycle": st.sampled_from([None, "complete"]),
+        "missing": st.sampled_from(["skip", "none"]),
+        "separator": st.sampled_from(["+", " / "]),
+    }
+)
+
+
+def as_lists(events):
+    """The sequences by name."""
+    return dict(zip(events.ids, events.to_lists(), strict=True))
+
+
+@contextlib.contextmanager
+def in_files(rows):
+    table = {name: [row[name] for row in rows] for name in COLUMNS}
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/log.csv", "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(COLUMNS)
+            writer.writerows([[row[name] for name in COLUMNS] for row in rows])
+        schema = pa.schema([(name, pa.string()) for name in COLUMNS])
+        pq.write_table(pa.table(table, schema), f"{folder}/log.parquet", row_group_size=4)
+        yield folder, pa.table(table, schema)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables, how)
+def test_every_way_reads_alike(rows, asked):
+    expected, ties, unlabelled, other = oracle_reading.read_rows(rows, date_format=DATE, **asked)
+    given = {**asked, "case": "case", "order": asked["order"] or False, "date_format": DATE}
+    with in_files(rows) as (folder, table):
+        if not expected and not unlabelled:
+            with pytest.raises(DataError, match="no event of the table has lifecycle='complete'; there are"):
+                sm.read_events(table, **given)
+            return
+        for source in (table, f"{folder}/log.csv", f"{folder}/log.parquet"):
+            found = sm.read_events(source, **given)
+            assert dict(zip(found.ids, found.to_lists(), strict=True)) == expected
+            assert list(found.ids) == list(expected)
+            assert found.tied_order == ties
+            assert (found.origin.unlabelled, found.origin.other_lifecycle) == (unlabelled, other)
+            assert found.origin.event == tuple(asked["event"])
+            assert found.origin.order == tuple(asked["order"])
+        for name in ("log.csv", "log.parquet"):
+            with sm.scan_events(f"{folder}/{name}", **given, names=True) as source:
+                assert as_lists(source) == expected
+                assert source.tied_order == ties
+                assert source.origin == found.origin
+
+
+def test_cases_larger_than_memory_are_sorted_by_several_columns(tmp_path):
+    rng = np.random.default_rng(1)
+    n = 40_000
+    table = {
+        "case": ["x"] * n,
+        "event": rng.choice(list("abcd"), n).tolist(),
+        "day": rng.integers(0, 300, n).tolist(),
+        "step": rng.integers(0, 30, n).tolist(),
+        "n": ["3"] * n,
+    }
+    pq.write_table(pa.table(table), tmp_path / "log.parquet")
+    asked = {"order": ["day", "step"], "weight": "n"}
+    expected = sm.read_events(tmp_path / "log.parquet", **asked)
+    with sm.scan_events(tmp_path / "log.parquet", **asked, memory=1 << 18, names=True) as source:
+        assert as_lists(source) == {"x": expected.to_lists()[0]}
+        assert source.tied_order == expected.tied_order > 0
+        assert source.weights.tolist() == [3]
+
+
+def test_several_columns_are_sorted_by_in_turn():
+    table = pa.table({"case": [1] * 4, "event": list("abcd"), "time": [2, 1, 2, 1], "_SORTING": [1, 3, 0, 2]})
+    assert sm.read_events(table, order=["time", "_SORTING"]).to_lists() == [["d", "b", "c", "a"]]
+    assert sm.read_events(table, order=["time", "_SORTING"]).tied_order == 0
+    assert sm.read_events(table, order="time").tied_order == 2
+
+
+# ---------------------------------------------------------------------- dates
+
+
+@pytest.mark.parametrize(
+    ("date_format", "texts", "order"),
+    [
+        ("%d/%m/%Y", ["02/01/2024", "01/02/2024"], "ab"),
+        ("%m/%d/%Y", ["02/01/2024", "01/02/2024"], "ba"),
+        ("%d %b %y %H:%M:%S", ["1 Feb 24 10:00:00", "31 JAN 24 23:59:59"], "ba"),
+        ("%B %d, %Y", ["March 1, 2024", "February 29, 2024"], "ba"),
+        ("%d.%m.%y %I:%M %p", ["01.01.24 12:30 pm", "01.01.24 12:10 AM"], "ba"),
+        ("%Y%m%d%H%M", ["202401021000", "202401020959"], "ba"),
+        ("%F %T.%f", ["2024-01-01 00:00:00.5", "2024-01-01 00:00:00.25"], "ba"),
+        ("%d/%m/%Y %H:%M %z", ["01/01/2024 10:00 +0200", "01/01/2024 08:30 Z"], "ab"),
+        ("%H h %M", ["9 h 30", "9 h 05"], "ba"),
+        ("%y", ["70", "68"], "ab"),
+    ],
+)
+def test_date_formats(date_format, texts, order):
+    table = pa.table({"case": [1, 1], "event": ["a", "b"], "when": texts})
+    found = sm.read_events(table, order="when", date_format=date_format)
+    assert "".join(found.to_lists()[0]) == order
+    assert found.tied_order == 0
+
+
+@pytest.mark.parametrize("value", ["30/02/2024", "1/13/2024", "2024-01-02", "1/1/24", "", "1/1/2024 x"])
+def test_a_date_of_another_format_is_named(tmp_path, value):
+    rows = f'case,event,when\nx,a,31/12/2023\nx,b,"{value}"\n'
+    (tmp_path / "log.csv").write_text(rows)
+    for read in (sm.read_events, sm.scan_events):
+        with pytest.raises(DataError) as error:
+            read(tmp_path / "log.csv", order="when", date_format="%d/%m/%Y")
+        assert str(error.value) == (
+            f"order column 'when' of {tmp_path / 'log.csv'} cannot be read: row 2 of the data holds "
+            f"'{value}', which is not written as date_format='%d/%m/%Y' says; mend it, or give the format "
+            "that all of it has"
+        )
+
+
+@pytest.mark.parametrize(
+    ("date_format", "why"),
+    [
+        ("%Q", "has %Q, which is not known"),
+        ("day", "at least one of them"),
+        ("%d %d", "each part of a date or time at most once"),
+        ("%Y %y", "each part of a date or time at most once"),
+        ("%I:%M", "need AM or PM"),
+        (3, "must be a text"),
+    ],
+)
+def test_formats_that_are_none(date_format, why):
+    with pytest.raises(SettingError, match=why):
+        sm.read_events([["a"]], date_format=date_format)
+
+
+# ---------------------------------------------------------------------- labels
+
+
+def test_a_label_with_the_separator_in_it_is_refused():
+    table = pa.table({"case": [1], "a": ["x+y"], "b": ["z"]})
+    with pytest.raises(DataError, match=r"column 'a' of the table holds 'x\+y', with '\+' in it"):
+        sm.read_events(table, event=["a", "b"])
+    assert sm.read_events(table, event=["a", "b"], separator="|").labels == ("x+y|z",)
+    assert sm.read_events(table, event=["b", "a"]).labels == ("z+x+y",)
+
+
+def test_missing_labels_in_lists_and_lines(tmp_path):
+    lists = [["a", None, "b"], [None], [float("nan")]]
+    assert sm.read_events(lists, missing="skip").to_lists() == [["a", "b"], [], []]
+    assert sm.read_events(lists, missing="skip").origin.unlabelled == 3
+    assert sm.read_events(dict(enumerate(lists)), missing="none").to_lists() == [
+        ["a", "none", "b"],
+        ["none"],
+        ["none"],
+    ]
+    with pytest.raises(DataError, match="an event has no label"):
+        sm.read_events(lists)
+    path = tmp_path / "log.jsonl"
+    path.write_text('["a", null, "b"]\n[null]\n')
+    table = pa.table({"events": [["a", None, "b"], [None]]})
+    pq.write_table(table, tmp_path / "log.parquet")
+    for source in (path, table, tmp_path / "log.parquet"):
+        assert sm.read_events(source, missing="skip").to_lists() == [["a", "b"], []]
+        assert sm.read_events(source, missing="skip").origin.unlabelled == 2
+        assert sm.read_events(source, missing="none").to_lists() == [["a", "none", "b"], ["none"]]
+    for name in ("log.jsonl", "log.parquet"):
+        with sm.scan_events(tmp_path / name, missing="skip", names=True) as source:
+            assert as_lists(source) == {"0": ["a", "b"], "1": []}
+            assert source.origin.unlabelled == 2
+
+
+def test_a_dict_of_columns_is_a_table_only_if_columns_are_named():
+    columns = {"case": [1, 1, 2], "event": ["a", "b", "a"], "time": [2, 1, 1]}
+    with pytest.raises(DataError, match="this dict looks like a table, one list per column"):
+        sm.read_events(columns)
+    found = sm.read_events(columns, case="case", event="event")
+    assert found.to_lists() == [["b", "a"], ["a"]]
+    assert sm.read_events({"case": ["a"], "other": ["b", "c"]}).ids == ("case", "other")
+    with pytest.raises(DataError, match="cannot be read as a table"):
+        sm.read_events({**columns, "time": [1]}, case="case", event="event")
+
+
+# ---------------------------------------------------------------------- weights
+
+
+def weighted(folder, weights):
+    rows = [(case, event, weights[case]) for case in weights for event in "ab" * (2 + len(case))]
+    table = {"case": [r[0] for r in rows], "event": [r[1] for r in rows], "n": [r[2] for r in rows]}
+    pq.write_table(pa.table(table), folder / "log.parquet")
+    with open(folder / "log.csv", "w") as file:
+        file.write("case,event,n\n" + "".join(f"{c},{e},{n}\n" for c, e, n in rows))
+    by_case = {case: [r[1] for r in rows if r[0] == case] for case in weights}
+    lines = [{"id": case, "events": by_case[case], "n": n} for case, n in weights.items()]
+    (folder / "log.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return by_case
+
+
+@pytest.mark.parametrize("weights", [{"x": 1, "yy": 3, "zzz": 0}, {"x": 0.5, "yy": 2.25, "zzz": 1.0}])
+@pytest.mark.parametrize("name", ["log.csv", "log.parquet", "log.jsonl"])
+def test_weights_are_those_of_the_column(tmp_path, weights, name):
+    by_case = weighted(tmp_path, weights)
+    found = sm.read_events(tmp_path / name, weight="n")
+    assert found.weights.tolist() == list(weights.values())
+    assert found[[2, 0]].weights.tolist() == [weights["zzz"], weights["x"]]
+    expected = sm.BSuMM("b", lookback=1).fit(by_case, sample_weight=list(weights.values()))
+    assert sm.BSuMM("b", lookback=1).fit(found).table_.to_frame("pyarrow") == expected.table_.to_frame(
+        "pyarrow"
+    )
+    with sm.scan_events(tmp_path / name, weight="n") as source:
+        model = sm.BSuMM("b", lookback=1).fit(source)
+        assert model.table_.to_frame("pyarrow") == expected.table_.to_frame("pyarrow")
+        assert model.score_ == expected.score_
+        assert source.n_events == found.n_events
+    with pytest.raises(SettingError, match="the events have weights of their own"):
+        sm.BSuMM("b").fit(found, sample_weight=[1, 1, 1])
+    assert sm.BSuMM("b").fit(found.with_weights(None), sample_weight=[1, 1, 1]).fitted.n_events == 24
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (["1", "2", "1"], "column 'n' of .* changes during case 'x': '1' in one row and '2' in another"),
+        (["1", "", "1"], "holds no value in row 2 of the data; a weight is a number from 0 on"),
+        (["1", "1", "-1"], "holds '-1' in row 3 of the data; a weight is a number from 0 on"),
+        (["much", "much", "1"], "holds 'much' in row 1 of the data; a weight is a number from 0 on"),
+        (["inf", "inf", "1"], "holds 'inf' in row 1 of the data"),
+    ],
+)
+def test_what_is_no_weight(tmp_path, values, why):
+    rows = zip("xxy", "aba", values, strict=True)
+    (tmp_path / "log.csv").write_text("case,event,n\n" + "".join(f"{c},{e},{n}\n" for c, e, n in rows))
+    for read in (sm.read_events, sm.scan_events):
+        with pytest.raises(DataError, match=why):
+            read(tmp_path / "log.csv", weight="n")
+
+
+def test_weights_that_change_in_a_case_that_is_not_together(tmp_path):
+    (tmp_path / "log.csv").write_text("case,event,n\nx,a,1\ny,a,1\nx,b,2\n")
+    for read in (sm.read_events, sm.scan_events):
+        with pytest.raises(DataError, match="changes during case 'x': '1' in one row and '2' in another"):
+            read(tmp_path / "log.csv", weight="n")
+
+
+# ---------------------------------------------------------------------- XES
+
+
+def log_of(*traces):
+    def attributes(given):
+        return "".join(f'<string key="{key}" value="{value}"/>' for key, value in given.items())
+
+    def trace_of(trace, *events):
+        inside = "".join(f"<event>{attributes(event)}</event>" for event in events)
+        return f"<trace>{attributes(trace)}{inside}</trace>"
+
+    body = "".join(trace_of(*trace) for trace in traces)
+    return f"<log>{body}</log>"
+
+
+NAME, TIME, LIFE = "concept:name", "time:timestamp", "lifecycle:transition"
+
+
+def test_xes_joins_leaves_out_and_weighs(tmp_path):
+    path = tmp_path / "log.xes"
+    path.write_text(
+        log_of(
+            (
+                {NAME: "x", "n": "2"},
+                {NAME: "a", LIFE: "start"},
+                {NAME: "a", LIFE: "COMPLETE"},
+                {LIFE: "complete"},
+            ),
+            ({NAME: "y", "n": "0.5"}, {NAME: "b", LIFE: "complete"}),
+        )
+    )
+    found = sm.read_events(path, lifecycle="complete", missing="skip", weight="n")
+    assert found.to_lists() == [["a"], ["b"]]
+    assert (found.origin.unlabelled, found.origin.other_lifecycle) == (1, 1)
+    assert found.weights.tolist() == [2.0, 0.5]
+    joined = sm.read_events(path, event=[NAME, LIFE], missing="none")
+    assert joined.to_lists() == [["a+start", "a+COMPLETE", "none+complete"], ["b+complete"]]
+    with pytest.raises(
+        DataError, match=r"no event of .* has lifecycle='ended'; there are 'COMPLETE', 'complete'"
+    ):
+        sm.read_events(path, lifecycle="ended")
+    with pytest.raises(DataError, match="has no 'm', only 'concept:name', 'n'; mend it, or name another key"):
+        sm.read_events(path, weight="m", missing="skip")
+
+
+def test_xes_counts_ties_and_falls_of_time(tmp_path):
+    path = tmp_path / "log.xes"
+    days = ["2024-01-02", "2024-01-02", "2024-01-01", "2024-01-03"]
+    path.write_text(
+        log_of(
+            ({NAME: "x"}, *({NAME: name, TIME: day} for name, day in zip("abcd", days, strict=True))),
+            ({NAME: "y"}, {NAME: "a", TIME: "2024-01-03"}),
+        )
+    )
+    found = sm.read_events(path)
+    assert found.to_lists() == [["a", "b", "c", "d"], ["a"]]
+    assert (found.tied_order, found.origin.backwards) == (1, 1)
+    told = str(found.describe())
+    assert "1 event with the same time as the one before, for example in case 'x'; it keeps" in told
+    assert "1 event stands after an event of a later time; it keeps the order of the input" in told
+    in_time = sm.read_events(path, order=TIME)
+    assert in_time.to_lists() == [["c", "a", "b", "d"], ["a"]]
+    assert (in_time.tied_order, in_time.origin.backwards, in_time.origin.order) == (1, 0, (TIME,))
+    assert sm.read_events(path, order=False).tied_order == 0
+
+
+def test_describe_names_the_columns(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("user,page,step,time\nx,a,1,3\nx,,1,3\n")
+    found = sm.read_events(path, case="user", event="page", missing="skip").describe()
+    assert str(found).splitlines()[2:4] == [
+        "read from: case 'user', event 'page', order 'time'",
+        "left out: 1 event without a label",
+    ]
+    assert found.to_dict()["columns"] == {
+        "case": "user",
+        "event": ["page"],
+        "order": ["time"],
+        "weight": None,
+        "lifecycle": None,
+        "attributes": [],
+    }
+    left_out = {"unlabelled": 1, "other_lifecycle": 0, "caseless": 0, "duplicates": 0}
+    assert found.to_dict()["left_out"] == left_out
+
+
+def test_only_columns_of_the_table_are_asked_for():
+    table = pa.table({"case": [1], "event": ["a"]})
+    with pytest.raises(DataError, match="the table has no column 'n'; the columns are 'case', 'event'"):
+        sm.read_events(table, weight="n")
+    with pytest.raises(DataError, match="'lifecycle:transition' or 'lifecycle', which lifecycle= needs"):
+        sm.read_events(table, lifecycle="complete")
+    with pytest.raises(SettingError, match="must be different columns"):
+        sm.read_events(table, event=["event", "case"], case="case")

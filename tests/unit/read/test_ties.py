@@ -1,0 +1,126 @@
+"""Events with the same place: in row order, together, or refused; and times that are kept."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import summarkov as sm
+from summarkov.errors import DataError, SettingError
+
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
+pd = pytest.importorskip("pandas")
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from("xy"), st.sampled_from("abc"), st.integers(0, 3)), min_size=1, max_size=20
+)
+
+
+def table_of(rows):
+    return pd.DataFrame(rows, columns=["case", "event", "time"])
+
+
+@given(ROWS)
+def test_ticks_are_the_sets_of_equal_times(rows):
+    found = sm.read_events(table_of(rows), ties="together", times=True)
+    expected = {}
+    for case, label, time in rows:
+        expected.setdefault(case, {}).setdefault(time, set()).add(label)
+    lists = dict(zip(found.ids, found.to_lists(), strict=True))
+    for case, ticks in expected.items():
+        sets = [sorted(ticks[time]) for time in sorted(ticks)]
+        if found.moments.has_ticks:
+            assert lists[case] == sets
+        else:  # no two events happened together at all
+            assert lists[case] == [label for (label,) in sets]
+    assert found.n_ticks == sum(len(ticks) for ticks in expected.values())
+    times = [t for ticks in expected.values() for t in sorted(ticks) for _ in ticks[t]]
+    assert found.times.tolist() == times
+    assert found.tied_order == 0
+
+
+def test_ties_may_be_refused(tmp_path):
+    table = table_of([("x", "a", 1), ("x", "b", 1), ("x", "c", 2)])
+    table.to_csv(tmp_path / "log.csv", index=False)
+    for read in (sm.read_events, sm.scan_events):
+        with pytest.raises(
+            DataError,
+            match=r"1 event of .* with the same 'time' as the one before, for example in case 'x'; say",
+        ):
+            read(tmp_path / "log.csv", ties="error")
+    assert sm.read_events(table[1:], ties="error").to_lists() == [["b", "c"]]
+    assert sm.read_events(table, ties="in row order").tied_order == 1
+    with sm.scan_events(tmp_path / "log.csv", ties="together") as source:
+        assert (source.tied_order, source.n_ticks) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("times", "lookback", "other"),
+    [
+        (["2024-01-01 00:00", "2024-01-01 05:00", "2024-01-02 00:00"], "6h", "4h"),
+        ([1, 6, 25], "6", "4"),
+        ([0.5, 5.5, 24.0], "6", "4.5"),
+        (pd.to_datetime(["2024-01-01", "2024-01-06", "2024-01-25"]).date, "6 days", "4 days"),
+    ],
+)
+def test_look_backs_in_time(times, lookback, other):
+    table = pd.concat([table_of([(n, *row) for row in zip("aba", times, strict=True)]) for n in range(30)])
+    events = sm.read_events(table, times=True)
+    assert sm.BSuMM("b", lookback=lookback, candidates=["a"]).fit(events).influencers_ == ("a",)
+    assert sm.BSuMM("b", lookback=other, candidates=["a"]).fit(events).influencers_ == ()
+    with pytest.raises(SettingError, match=r"these events have no times; read them with order=.* times=True"):
+        sm.BSuMM("b", lookback=lookback).fit(sm.read_events(table))
+
+
+def test_xes_takes_the_time_stamp(tmp_path):
+    def event(name, day):
+        return (
+            f'<event><string key="concept:name" value="{name}"/>'
+            f'<date key="time:timestamp" value="2024-01-0{day}T00:00:00Z"/></event>'
+        )
+
+    path = tmp_path / "log.xes"
+    path.write_text(f"<log><trace>{event('b', 1)}{event('a', 1)}{event('c', 2)}</trace></log>")
+    assert sm.read_events(path, ties="in row order").to_lists() == [["b", "a", "c"]]
+    found = sm.read_events(path, ties="together", times=True)
+    assert found.to_lists() == [[["a", "b"], ["c"]]]
+    assert found.n_ticks == 2
+    with pytest.raises(DataError, match=r"1 event of .* with the same 'time:timestamp'"):
+        sm.read_events(path, ties="error")
+
+
+def test_lists_in_lines_and_itemsets_are_ticks(tmp_path):
+    ticks = [[["a", "b"], ["c"]], [["b"], ["a", "c"]]]
+    lines = tmp_path / "log.jsonl"
+    lines.write_text("".join(json.dumps([t if len(t) > 1 else t[0] for t in s]) + "\n" for s in ticks))
+    found = sm.read_events(lines)
+    assert found.to_lists() == ticks
+    assert found == sm.read_events(ticks)
+    with sm.scan_events(lines) as source:
+        assert (source.has_ticks, source.n_ticks) == (True, 4)
+    sm.write_events(found, tmp_path / "log.spmf")
+    assert (
+        sm.read_events(tmp_path / "log.spmf")
+        == sm.read_events(tmp_path / "log.spmf", ties="together")
+        == found
+    )
+    assert sm.read_events(tmp_path / "log.spmf", ties="in row order").tied_order == 2
+    with pytest.raises(DataError, match=r"2 events of .* with the same 'itemset'"):
+        sm.read_events(tmp_path / "log.spmf", ties="error")
+    sm.write_events(found, tmp_path / "again.jsonl")
+    assert sm.read_events(tmp_path / "again.jsonl") == found
+    with pytest.raises(DataError, match="some events happened together, which XES without times cannot hold"):
+        sm.write_events(found, tmp_path / "log.xes")
+
+
+def test_what_has_no_places():
+    for settings in ({"ties": "together"}, {"times": True}, {"drop_duplicates": True}):
+        with pytest.raises(SettingError, match="session_gap and drop_duplicates are about columns"):
+            sm.read_events([["a"]], **settings)
+        with pytest.raises(SettingError, match=r"order column.*; name it with order="):
+            sm.read_events(pd.DataFrame({"case": [1], "event": ["a"]}), **settings)
+    with pytest.raises(SettingError, match="ties must be one of 'in row order', 'together', 'error'"):
+        sm.read_events([["a"]], ties="apart")
