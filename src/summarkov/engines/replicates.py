@@ -88,8 +88,8 @@ class ReplicatedSource:
         asked = []
         for request, some in zip(joint, members, strict=True):
             # picking half of the weights costs as much as adding them all
-            most = 2 * len(some) > n and not isinstance(request, RecencyRequest)
-            asked.append(np.arange(n) if most else np.array(sorted(some)))
+            many = 2 * len(some) > n and not isinstance(request, RecencyRequest)
+            asked.append(np.arange(n) if many else np.array(sorted(some)))
         reach = max(request.summary.horizon or len(self.labels) for request in joint)
         reach = min(len(self.labels), reach)
         most = min(MOST_PAIRS // max(1, reach), _SHARD_BYTES // (64 * (1 + reach) + 32 * n))

@@ -17,7 +17,8 @@ from summarkov.errors import SettingError
 from summarkov.events.describe import Origin
 from summarkov.events.draws import Drawn, Draws
 from summarkov.events.moments import TimeUnit
-from summarkov.events.vocabulary import END, Unknown
+from summarkov.events.prepare import RARE, START
+from summarkov.events.vocabulary import END, Label, Unknown
 from summarkov.summaries import ChainSummary
 from summarkov.typing import HashArray, IntArray
 
@@ -174,6 +175,22 @@ class EventSource(ABC):
     @abstractmethod
     def only(self, drawn: Drawn) -> EventSource:
         """The sequences that were drawn, however often, in their order."""
+
+    def map_labels(self, mapping: Any) -> EventSource:
+        """Replace labels, see :meth:`EventSequences.map_labels`; not every source can be prepared."""
+        raise SettingError(f"a {type(self).__name__} cannot be prepared; prepare the events themselves")
+
+    def pool_rare(self, min_count: int, *, into: Label = RARE) -> EventSource:
+        """Make one label of all that are rare, see :meth:`map_labels`."""
+        return self.map_labels({})
+
+    def collapse_repeats(self) -> EventSource:
+        """Keep only the first of equal labels in a row, see :meth:`map_labels`."""
+        return self.map_labels({})
+
+    def add_start(self, label: Label = START) -> EventSource:
+        """Begin every sequence with one more event, see :meth:`map_labels`."""
+        return self.map_labels({})
 
     def filled_keys(self) -> HashArray:
         """The keys of all sequences with something to count: not empty, and of a weight above 0."""

@@ -6,8 +6,6 @@ class Index:
         self,
         codes: CodeArray,
         offsets: IntArray,
-        past_positions: IntArray,
-        past_codes: CodeArray,
         n_labels: int,
     ) -> None: ...
 
@@ -127,10 +125,7 @@ class Presence:
         self,
         codes: CodeArray,
         offsets: IntArray,
-        past_positions: IntArray,
-        past_codes: CodeArray,
         n_labels: int,
-        begun: int,
         weights: IntArray | None,
         influencers: CodeArray,
         lookbacks: IntArray,
@@ -138,7 +133,6 @@ class Presence:
         starts: IntArray,
         labels: CodeArray,
         labels_starts: IntArray,
-        ends: IntArray,
         delay: int,
         first: CodeArray,
         before: CodeArray,

@@ -2,6 +2,7 @@
 
 from summarkov.models.chains import ContextTreeWeighting, MarkovChain, VariableOrderChain
 from summarkov.models.changes import Change, Drift, drift
+from summarkov.models.distribution import Follower, GraphFollower
 from summarkov.models.edges import Edges
 from summarkov.models.evaluating import Evaluation, Figures
 from summarkov.models.families import BSuMM, CSuMM, OSuMM, SuMM
@@ -12,7 +13,7 @@ from summarkov.models.groups import compare_groups
 from summarkov.models.joint import JointSuMM
 from summarkov.models.label_sets import LabelSet, LabelSets
 from summarkov.models.model import SummaryModel
-from summarkov.models.next_event import Follower, GraphFollower, Reached
+from summarkov.models.next_event import Reached
 from summarkov.models.outcome import OutcomeModel
 from summarkov.models.predictor import OTHER, Predictions
 from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity

@@ -1,13 +1,12 @@
-"""The influences of a model or graph: a tuple to work with, a table, a page, files of other programs."""
+"""The influences of a model or graph: a tuple to work with, a table, files of other programs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, NamedTuple, Self
 
-from summarkov.explain import Influence, Shown, ranked, weight
+from summarkov.explain import Influence, ranked, weight
 from summarkov.explain.sentences import cases, follow_note, follows, follows_others, headline, rates
 from summarkov.explain.verdicts import effect_word, limits, times, verdict
 from summarkov.frames import MOST, Records, Sheet
@@ -108,98 +107,71 @@ def colour(edge: Influence) -> str:
 _TEXTS = ("effect", "interval", "order", "follow_rule", "not_comparable")
 
 
-class HasEdges:
-    """Something fitted that is a graph of influences, for other programs to draw: a graph, a joint model."""
+def to_networkx(edges: Iterable[Influence], label_counts: Mapping[str, float]) -> nx.DiGraph:
+    """A ``networkx.DiGraph``; edges have their effect and all numbers."""
+    import networkx
 
-    @property
-    def edges_(self) -> Edges:
-        """Every influence, the surest first."""
-        raise NotImplementedError  # each class that takes this in has its own
+    found = networkx.DiGraph()
+    for label, n in label_counts.items():
+        found.add_node(label, n=n)
+    for edge in edges:
+        told = {
+            k: v
+            for k, v in vars(edge).items()
+            if isinstance(v, float | int) or (v is not None and k in _TEXTS)
+        }
+        told |= {"is_thin": edge.is_thin, "set_aside": edge.set_aside}
+        found.add_edge(edge.influencer, edge.target, **told)
+    return found
 
-    @property
-    def labels_(self) -> tuple[str, ...]:
-        """The vocabulary."""
-        raise NotImplementedError  # each class that takes this in has its own
 
-    @property
-    def label_counts_(self) -> dict[str, float]:
-        """How often each label occurred in what was learned from."""
-        raise NotImplementedError  # each class that takes this in has its own
+def to_graphml(graph: nx.DiGraph) -> str:
+    """GraphML, for Gephi, Cytoscape, yEd and others."""
+    import networkx
 
-    def to_networkx(self) -> nx.DiGraph:
-        """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
-        import networkx
+    named = networkx.DiGraph()
+    node = {label: f"n{i}" for i, label in enumerate(graph)}
+    for label, attributes in graph.nodes(data=True):
+        named.add_node(node[label], label=visible(label), **attributes)
+    for a, b, attributes in graph.edges(data=True):
+        named.add_edge(node[a], node[b], **{k: v for k, v in attributes.items() if v is not None})
+    return "\n".join(networkx.generate_graphml(named)) + "\n"
 
-        found = networkx.DiGraph()
-        for label, n in self.label_counts_.items():
-            found.add_node(label, n=n)
-        for edge in self.edges_:
-            numbers = {
-                k: v
-                for k, v in vars(edge).items()
-                if isinstance(v, float | int) or (v is not None and k in _TEXTS)
-            }
-            found.add_edge(
-                edge.influencer, edge.target, **numbers, is_thin=edge.is_thin, set_aside=edge.set_aside
-            )
-        return found
 
-    def to_graphml(self) -> str:
-        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
-        import networkx
+def to_dot(edges: Iterable[Influence], labels: Iterable[str]) -> str:
+    """Graphviz's DOT language."""
+    lines = [
+        "digraph influence {",
+        "  rankdir=LR;",
+        '  node [shape=box, style=rounded, fontname="sans-serif"];',
+        '  edge [fontname="sans-serif", fontsize=10];',
+        *(f"  {_dot(label)};" for label in labels),
+    ]
+    for edge in edges:
+        _, line, head, _ = STROKES[edge.shown_effect]
+        sure = "" if edge.frequency is None else percent(edge.frequency)
+        lines.append(
+            f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
+            f'[color="{colour(edge)}", fontcolor="{colour(edge)}", style={line}, arrowhead={head}, '
+            f'penwidth={width(edge):.2f}, label="{f"{times(edge)} {sure}".strip()}", '
+            f'tooltip="{rates(edge)}: {_dot_text(verdict(edge))}"];'
+        )
+    return "\n".join([*lines, "}"]) + "\n"
 
-        found = self.to_networkx()
-        named = networkx.DiGraph()
-        node = {label: f"n{i}" for i, label in enumerate(found)}
-        for label, attributes in found.nodes(data=True):
-            named.add_node(node[label], label=visible(label), **attributes)
-        for a, b, attributes in found.edges(data=True):
-            named.add_edge(node[a], node[b], **{k: v for k, v in attributes.items() if v is not None})
-        return "\n".join(networkx.generate_graphml(named)) + "\n"
 
-    def to_dot(self) -> str:
-        """Return the graph in Graphviz's DOT language.
-
-        Amplifying edges are solid with an arrow, inhibiting ones dashed with a bar, mixed ones dotted with a
-        diamond, unclear ones dotted with a ring, and faint ones are grey. They are labelled with the rate
-        ratio, and with the ``frequency`` if it is known, and wider the larger the lower bound of the effect.
-        """
-        lines = [
-            "digraph influence {",
-            "  rankdir=LR;",
-            '  node [shape=box, style=rounded, fontname="sans-serif"];',
-            '  edge [fontname="sans-serif", fontsize=10];',
-        ]
-        lines += [f"  {_dot(label)};" for label in self.labels_]
-        for edge in self.edges_:
-            _, line, head, _ = STROKES[edge.shown_effect]
-            sure = "" if edge.frequency is None else percent(edge.frequency)
-            lines.append(
-                f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
-                f'[color="{colour(edge)}", fontcolor="{colour(edge)}", style={line}, arrowhead={head}, '
-                f'penwidth={width(edge):.2f}, label="{f"{times(edge)} {sure}".strip()}", '
-                f'tooltip="{rates(edge)}: {_dot_text(verdict(edge))}"];'
-            )
-        return "\n".join([*lines, "}"]) + "\n"
-
-    def to_mermaid(self) -> str:
-        """Return the graph in Mermaid's language, which many wikis and Markdown viewers draw.
-
-        Effects differ by colour and arrow: a head for amplifying, a cross for inhibiting, a ring for mixed.
-        """
-        node = {label: f"n{i}" for i, label in enumerate(self.labels_)}
-        lines = ["flowchart LR"]
-        lines += [f'  {node[label]}["{_mermaid(label)}"]' for label in self.labels_]
-        styles = []
-        for i, edge in enumerate(self.edges_):
-            text = f'|"{times(edge)}"|' if times(edge) else ""
-            lines.append(
-                f"  {node[edge.influencer]} {STROKES[edge.shown_effect].arrow}{text} {node[edge.target]}"
-            )
-            styles.append(
-                f"  linkStyle {i} stroke:{colour(edge)},stroke-width:{width(edge):.1f}px,color:{colour(edge)}"
-            )
-        return "\n".join([*lines, *styles]) + "\n"
+def to_mermaid(edges: Iterable[Influence], labels: Iterable[str]) -> str:
+    """Mermaid's language."""
+    node = {label: f"n{i}" for i, label in enumerate(labels)}
+    lines = ["flowchart LR", *(f'  {name}["{_mermaid(label)}"]' for label, name in node.items())]
+    styles = []
+    for i, edge in enumerate(edges):
+        text = f'|"{times(edge)}"|' if times(edge) else ""
+        arrow = STROKES[edge.shown_effect].arrow
+        lines.append(f"  {node[edge.influencer]} {arrow}{text} {node[edge.target]}")
+        styles.append(
+            f"  linkStyle {i} stroke:{colour(edge)},stroke-width:{width(edge):.1f}px,color:{colour(edge)}"
+        )
+    return "\n".join([*lines, *styles]) + "\n"
 
 
 def _dot(text: str) -> str:
@@ -215,43 +187,3 @@ def _dot_text(text: str) -> str:
 def _mermaid(text: str) -> str:
     """A label between quotes: whatever is not a letter or digit of some script becomes an entity."""
     return "".join(c if c.isalnum() or c in " -_" else f"#{ord(c)};" for c in visible(text))
-
-
-class HasPage:
-    """Something fitted that has a page: a model, a graph, a joint model."""
-
-    def to_html(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        events: Any = None,
-        passages: Any = None,
-        title: str | None = None,
-        sequences: int | None = None,
-        groups: Any = None,
-    ) -> str | None:
-        """Write it as one HTML page that needs nothing else, all or nothing; or return its text.
-
-        A notebook shows the text as the page itself, to explore in the cell.
-
-        The page shows the graph, every label's table and the data, and computes what a history of one's own
-        makes of the probabilities. With ``events`` it also shows what a graph does not know: how long their
-        sequences are, and how the share of a target changes from event to event after an influencer. With
-        ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from,
-        it shows the sentences behind every edge; they are then part of the page. ``title`` says what
-        the events are. ``sequences`` is the number of sequences of the events that become part of the page,
-        to be looked at one event after the other: none unless asked for. ``groups``, what
-        :func:`compare_groups` returned, or several of these, are shown side by
-        side.
-        """
-        from summarkov.report import to_html
-
-        return to_html(
-            cast(Shown, self),
-            path,
-            events=events,
-            passages=passages,
-            title=title,
-            sequences=sequences,
-            groups=groups,
-        )

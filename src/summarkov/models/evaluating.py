@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from summarkov.engines import CountSource, Layout, make_source
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events.vocabulary import Unknown
 from summarkov.frames import Column, Records, Sheet, Tabular
+from summarkov.models.distribution import Distribution
 from summarkov.models.learning import n_positions
 from summarkov.models.measures import (
     Binned,
     Measured,
     MeasureWork,
     ReliabilityBin,
-    Tallied,
+    new_source,
     reliability_bins,
+    run_on,
     states_seen,
 )
-from summarkov.scores import probabilities
 from summarkov.settings import Progress, reporter
-
-if TYPE_CHECKING:
-    from summarkov.models.fitted import Fitted
-    from summarkov.models.predictor import Predictor
+from summarkov.typing import FloatArray
 
 #: Models that are counted in one pass.
 _AT_ONCE = 64
@@ -149,76 +148,48 @@ class Evaluation(Tabular):
 
 
 def evaluate(
-    models: Sequence[Fitted],
-    source: CountSource,
-    events: Any,
-    *,
-    graph: Predictor | None = None,
-    progress: Progress = None,
+    model: Distribution, events: Any, unknown: Unknown, n_jobs: int | None, progress: Progress
 ) -> Evaluation:
-    """Evaluate models on ``events``, which ``source`` has in their vocabulary; a complete graph as well."""
-    n_events, tell = _check_any(source, events), reporter(progress)
-    total = len(models) + (graph is not None)
-    n_ticks = n_positions(source) if Layout.of(source).together else None
+    """Evaluate what was learned on new events: every target, and the next event where that is told."""
+    data, tell = make_source(events), reporter(progress)
+    source = new_source(model, data, unknown, None, n_jobs)
+    n_events = _check_any(source, data)
     targets: dict[tuple[str, ...], Figures] = {}
     tables: dict[str, list[list[float]]] = {}
-    for start in range(0, len(models), _AT_ONCE):
-        some = models[start : start + _AT_ONCE]
+    tells_next = model.is_complete and not model.is_apart
+    total = len(model.parts) + tells_next
+    for start in range(0, len(model.parts), _AT_ONCE):
+        some = model.parts[start : start + _AT_ONCE]
         for fitted, (n, theta) in zip(some, states_seen(some, source), strict=True):
             found = Measured.of_counts(n / source.scale, theta)
-            counts = _label_counts(source, fitted.target.codes)
-            if fitted.target.has_residual:
-                counts.append(float(found.weight) - sum(counts))
-            brier = found.brier / 2 if len(counts) == 2 else found.brier
             names = tuple(fitted.labels[code] for code in fitted.target.codes)
-            targets[names] = _figures(found, counts, _overall(fitted), brier)
+            targets[names] = _figures(found, _counts(source, fitted, found), fitted.overall)
             for x, name in enumerate(names):
                 tables[name] = Binned.of(theta[:, x], n.sum(axis=1), n[:, x]).rows(source.scale)
         tell(len(targets), total)
-    if graph is None:
+    n_ticks = n_positions(source) if Layout.of(source).together else None
+    if not tells_next:
         return Evaluation(source.n_sequences, n_events, targets, None, n_ticks, tables=tables)
-    data = make_source(events).recode(graph.labels_, unknown="ignore")
-    tally = data.run(MeasureWork(graph, data.scale, accuracy=True))
-    shares = [_overall(fitted)[0] for fitted in models]
-    base = [share / sum(shares) for share in shares]
-    counts = _label_counts(source, [fitted.target.codes[0] for fitted in models])
-    next_event = _figures(tally.whole, counts, base, tally.whole.brier)
-    tell(total, total)
-    return Evaluation(source.n_sequences, n_events, targets, next_event, n_ticks, *_accuracy(tally), tables)
+    labels = tuple(x for x in model.outcomes if isinstance(x, str))
+    each, accuracy = () if model.parts else tuple(range(len(labels))), len(labels) == len(model.outcomes)
+    tally = run_on(source, MeasureWork(model, source.scale, each, accuracy))
+    counts = _counts(source, model, tally.whole)
+    rates = zip(labels, tally.each, tally.binned, counts, model.overall.tolist(), strict=False)
+    for label, found, binned, n_x, rate in rates:
+        apart = np.array([n_x, found.weight - n_x]), np.array([rate, 1 - rate])
+        targets[(label,)] = _figures(found, *apart)
+        tables[label] = binned.rows(source.scale)
+    next_event = _figures(tally.whole, counts, model.overall, of_one=False)
+    top_1, top_3 = (n / tally.n if accuracy else None for n in tally.hits)
+    tell(max(total, 1), max(total, 1))
+    return Evaluation(source.n_sequences, n_events, targets, next_event, n_ticks, top_1, top_3, tables)
 
 
-def evaluate_distribution(
-    model: Predictor, rates: Sequence[float], events: Any, unknown: Unknown, progress: Progress = None
-) -> Evaluation:
-    """Evaluate one distribution with these base rates: every label against all else, and the next event."""
-    data = make_source(events)
-    source, tell = data.recode(model.labels_, unknown=unknown), reporter(progress)
-    n_events, names = _check_any(source, data), [x for x in model.outcomes_ if isinstance(x, str)]
-    counts = _label_counts(source, [model.labels_.index(x) for x in names])
-    is_complete = len(names) == len(model.outcomes_)
-    tally = source.run(MeasureWork(model, source.scale, tuple(range(len(names))), is_complete))
-    targets: dict[tuple[str, ...], Figures] = {
-        (x,): _figures(found, [n, float(found.weight) - n], [rate, 1 - rate], found.brier / 2)
-        for x, found, n, rate in zip(names, tally.each, counts, rates, strict=False)
-    }
-    if not is_complete:
-        counts.append(float(tally.whole.weight) - sum(counts))
-    tell(len(names), len(names))
-    next_event = _figures(tally.whole, counts, rates, tally.whole.brier)
-    top_1, top_3 = _accuracy(tally) if is_complete else (None, None)
-    tables = {x: binned.rows(source.scale) for x, binned in zip(names, tally.binned, strict=True)}
-    return Evaluation(source.n_sequences, n_events, targets, next_event, None, top_1, top_3, tables)
-
-
-def _label_counts(source: CountSource, codes: Sequence[int]) -> list[float]:
-    """How often some labels occurred, weighted."""
-    counts: list[float] = (source.label_counts[list(codes)] / source.scale).tolist()
-    return counts
-
-
-def _accuracy(tally: Tallied) -> tuple[float, float]:
-    best, best_three = tally.hits
-    return best / tally.n, best_three / tally.n
+def _counts(source: CountSource, model: Distribution, found: Measured) -> FloatArray:
+    """How often each outcome occurred, weighted."""
+    codes = [source.labels.index(x) for x in model.outcomes if isinstance(x, str)]
+    counts = np.asarray(source.label_counts[codes] / source.scale)
+    return counts if len(codes) == len(model.outcomes) else np.append(counts, found.weight - counts.sum())
 
 
 def _check_any(source: CountSource, events: Any) -> int:
@@ -232,13 +203,9 @@ def _check_any(source: CountSource, events: Any) -> int:
     return int(events.n_events)
 
 
-def _figures(found: Measured, counts: Sequence[float], base: Sequence[float], brier: float) -> Figures:
-    n = float(found.weight)
-    loss = -sum(each * math.log(p) for each, p in zip(counts, base, strict=True) if each) / n
+def _figures(found: Measured, counts: FloatArray, base: FloatArray, of_one: bool = True) -> Figures:
+    """The figures, beside those of base rates; the squared error of one label counts once, not twice."""
+    n, some = found.weight, counts > 0
+    loss = -float((counts[some] * np.log(base[some])).sum()) / n
+    brier = found.brier / 2 if of_one and len(counts) == 2 else found.brier
     return Figures(round(n), found.log_likelihood, -found.log_likelihood / n, loss, brier)
-
-
-def _overall(fitted: Fitted) -> list[float]:
-    """The same estimate with no influencers: what the model would say if it never looked at the past."""
-    overall: list[float] = probabilities(fitted.counts.sum(axis=0), fitted.pseudo).tolist()
-    return overall

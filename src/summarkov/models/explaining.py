@@ -17,8 +17,8 @@ from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import UNKNOWN, Unknown, iterate
 from summarkov.explain import Active, Counterfactual, Explanation
 from summarkov.kernels import Index
+from summarkov.models.distribution import read_new_events
 from summarkov.models.fitted import Fitted
-from summarkov.models.predictor import read_new_events
 from summarkov.read import read_events
 from summarkov.settings import written
 from summarkov.summaries import Reach
@@ -38,112 +38,99 @@ def one_sequence(given: Any) -> EventSequences:
 
 @dataclass(frozen=True)
 class OneHistory:
-    """What has happened in one sequence, in the codes of a model.
+    """What has happened in one sequence, in the codes of a model: its attributes, then its events."""
 
-    ``values`` are the attributes of the sequence, ``codes`` its events, and ``moments`` tell which of these
-    happened together and when; None: one after the other.
-    """
-
-    labels: tuple[str, ...]
-    attributes: frozenset[str]  # which labels are values of attributes
-    values: tuple[int, ...]
-    codes: CodeArray
-    moments: Moments | None
+    rows: Rows
+    moments: Moments  # of the rows: attributes begin no tick
 
     @classmethod
     def read(cls, given: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> OneHistory:
         """Read labels, or ticks, oldest first; or events of one sequence, which may have more."""
         rows = Rows.of(read_new_events(one_sequence(given), labels, layout, unknown))
-        event = ~rows.attributes[rows.codes]
-        moments = None if rows.moments is None else rows.moments[event]
-        values = tuple(rows.codes[~event].tolist())
-        return cls(labels, frozenset(layout.attributes), values, rows.codes[event], moments)
+        held = set(layout.attributes)
+        attributes = np.array([*(label in held for label in labels), False])
+        moments = rows.moments or Moments(np.ones(len(rows.codes), bool))
+        return cls(replace(rows, attributes=attributes), moments)
+
+    @property
+    def codes(self) -> CodeArray:
+        """Of attributes and events."""
+        return self.rows.codes
 
     @property
     def lags(self) -> IntArray:
         """How many positions before the next one each event stands."""
-        if self.moments is None:
-            return np.arange(len(self.codes), 0, -1)
         return np.asarray(1 + self.moments.starts.sum() - np.cumsum(self.moments.starts))
 
-    def within(self, reach: Reach) -> BoolArray:
-        """Which events stand where a label is looked for at the next position, which is at the last time."""
+    @property
+    def n_positions(self) -> int:
+        """How many positions there are."""
+        return int(self.moments.starts.sum())
+
+    def where(self, code: int, reach: Reach) -> BoolArray:
+        """The rows of a label where it is looked for at the next position, which is at the last time."""
         lags, moments = self.lags, self.moments
         delay, lookback = reach.delay_span, reach.lookback_span
         far_enough, near_enough = lags > delay.size, lags <= lookback.size
-        if moments is not None and moments.times is not None:
+        if moments.times is not None:
             ages, unit = moments.times[-1:] - moments.times, moments.unit.size
             far_enough = ages > delay.size // unit if delay.in_time else far_enough
             near_enough = ages <= lookback.size // unit if lookback.in_time else near_enough
-        return np.asarray(far_enough & near_enough)
+        return np.asarray((self.codes == code) & far_enough & near_enough)
 
     def ages(self, there: BoolArray) -> tuple[str, ...]:
         """How long before the last event some events were, the nearest first."""
         moments = self.moments
-        assert moments is not None
         assert moments.times is not None
         ages = (int(moments.times[-1]) - moments.times[there][::-1]).tolist()
         return tuple(written(age * moments.unit.size, is_clock=moments.unit.is_clock) for age in ages)
 
     def is_attribute(self, code: int) -> bool:
         """Whether a label is the value of an attribute."""
-        return self.labels[code] in self.attributes
+        return bool(self.rows.attributes[code])
+
+    def of_column(self, code: int) -> IntArray:
+        """All values of the same column, such as "region" of "region=north"."""
+        column = [label.partition("=")[0] for label in self.rows.labels]
+        same = np.array([*(each == column[code] for each in column), False])
+        return np.flatnonzero(self.rows.attributes & same)
 
     # ------------------------------------------------------------------ what might have been
 
     def without(self, there: BoolArray) -> OneHistory:
-        """Some events taken for ones of no known label, so that the others stay where they are."""
-        return replace(self, codes=np.where(there, np.int32(UNKNOWN), self.codes))
-
-    def without_value(self, code: int) -> OneHistory:
-        """An attribute with a value of which the model does not ask."""
-        return replace(self, values=tuple(value for value in self.values if value != code))
+        """Some rows taken for ones of no known label, so that the others stay where they are."""
+        return replace(self, rows=replace(self.rows, codes=np.where(there, np.int32(UNKNOWN), self.codes)))
 
     def with_value(self, code: int) -> OneHistory:
         """An attribute with another value."""
-        column = _column(self.labels[code])
-        others = (value for value in self.values if _column(self.labels[value]) != column)
-        return replace(self, values=tuple(sorted((*others, code))))
+        there = np.append(np.flatnonzero(np.isin(self.codes, self.of_column(code))), -1)[0]
+        if there >= 0:
+            return replace(self, rows=replace(self.rows, codes=_put(self.codes, there, code)))
+        codes = np.insert(self.codes, 0, np.int32(code))
+        return replace(
+            self, rows=replace(self.rows, codes=codes), moments=self.moments.with_attributes(np.array([0]))
+        )
 
     def with_event(self, code: int) -> OneHistory:
         """One more event at the end, at the time of the last."""
-        codes, moments = np.append(self.codes, np.int32(code)), self.moments
-        if moments is not None:
-            moments = moments.with_ends(np.array([0, len(self.codes)]), np.ones(1, bool))
-        return replace(self, codes=codes, moments=moments)
-
-    def must_have(self, code: int, asked: Sequence[int]) -> bool:
-        """Whether an attribute has a value, and no others than those that are asked about."""
-        column = _column(self.labels[code])
-        of_column = {value for value in self.attributes if _column(value) == column}
-        return of_column <= {self.labels[other] for other in asked}
+        codes, ends = np.append(self.codes, np.int32(code)), np.array([0, len(self.codes)])
+        moments = self.moments.with_ends(ends, np.ones(1, bool))
+        return replace(self, rows=replace(self.rows, codes=codes), moments=moments)
 
 
-def _column(name: str) -> str:
-    """The column of an attribute's value, such as "region" of "region=north"."""
-    return name.partition("=")[0]
+def _put(codes: CodeArray, at: int, code: int) -> CodeArray:
+    changed = codes.copy()
+    changed[at] = code
+    return changed
 
 
 def next_places(histories: Sequence[OneHistory]) -> tuple[Index, IntArray]:
     """The place where the next event of each history will stand, and the rows of these."""
-    first = histories[0]
-    each = [np.array([*one.values, *one.codes, UNKNOWN], np.int32) for one in histories]
-    codes, offsets = np.concatenate(each), np.append(0, np.cumsum([len(some) for some in each]))
-    moments = join_moments([(len(some), _moments(one)) for some, one in zip(each, histories, strict=True)])
-    is_attribute = np.array([*(label in first.attributes for label in first.labels), False])
-    rows = Rows(codes, offsets.astype(np.int64), first.labels, is_attribute, moments)
-    return rows.index(), rows.offsets[1:] - 1
-
-
-def _moments(history: OneHistory) -> Moments | None:
-    """Those of all rows: attributes begin no tick, and the next event stands at the time of the last."""
-    n, moments = len(history.codes), history.moments
-    if moments is None and not history.attributes:
-        return None
-    moments = (moments or Moments(np.ones(n, bool))).with_ends(np.array([0, n]), np.ones(1, bool))
-    held = len(history.values)
-    times = None if moments.times is None else np.insert(moments.times, [0] * held, moments.times[0])
-    return replace(moments, starts=np.insert(moments.starts, [0] * held, False), times=times)
+    each = [one.with_event(UNKNOWN) for one in histories]
+    codes = np.concatenate([one.codes for one in each])
+    offsets = np.append(0, np.cumsum([len(one.codes) for one in each])).astype(np.int64)
+    moments = join_moments([(len(one.codes), one.moments) for one in each])
+    return replace(each[0].rows, codes=codes, offsets=offsets, moments=moments).index(), offsets[1:] - 1
 
 
 @dataclass(frozen=True)
@@ -191,22 +178,23 @@ def explain(
     edits: list[tuple[str, bool, OneHistory]] = []  # an influencer, whether it is there then, and the history
     for name in names:
         code = code_of[name]
-        if history.is_attribute(code):
-            if code not in history.values:
-                continue
-            active.append(Active(name, (), ()))
-            if not history.must_have(code, fitted.influencers):
-                edits.append((name, False, history.without_value(code)))
+        reach = Reach(0, None) if history.is_attribute(code) else fitted.reach(name)
+        there = history.where(code, reach)
+        if not there.any():
             continue
-        reach = fitted.reach(name)
-        there = (history.codes == code) & history.within(reach)
-        if there.any():
-            lags = history.lags[there][::-1]
-            positions = history.lags.max() - lags + 1
-            ages = history.ages(there) if reach.lookback_span.in_time or reach.delay_span.in_time else ()
-            unit = "tick" if fitted.layout.together else "event"
-            active.append(Active(name, tuple(lags.tolist()), tuple(positions.tolist()), unit, ages))
-            edits.append((name, False, history.without(there)))
+        if history.is_attribute(code):
+            active.append(Active(name, (), ()))
+            if not set(history.of_column(code).tolist()) <= set(
+                fitted.influencers
+            ):  # it may have another value
+                edits.append((name, False, history.without(there)))
+            continue
+        lags = history.lags[there][::-1]
+        positions = history.n_positions - lags + 1
+        ages = history.ages(there) if reach.lookback_span.in_time or reach.delay_span.in_time else ()
+        unit = "tick" if fitted.layout.together else "event"
+        active.append(Active(name, tuple(lags.tolist()), tuple(positions.tolist()), unit, ages))
+        edits.append((name, False, history.without(there)))
     occurred = {each.label for each in active}
     for code in fitted.influencers:
         name = fitted.labels[code]

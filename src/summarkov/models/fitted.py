@@ -15,18 +15,20 @@ from summarkov.engines.clusters import Clusters
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.followings import Followed, Following
 from summarkov.engines.weights import refuse_overflow
+from summarkov.events.vocabulary import translation
 from summarkov.explain import Contrast, Influence, contrasts_in_table, influence_of
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
+from summarkov.models.distribution import OTHER, Distribution, Residual
 from summarkov.scores import log_likelihood, probabilities, pseudo_counts
 from summarkov.search import Certificate, Problem, SearchResult, Step
 from summarkov.summaries import Reach, Summary
-from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray, KeyArray
 from summarkov.wording import number, with_attributes
 
 
 @dataclass(frozen=True)
-class Fitted:
+class Fitted(Distribution):
     """Counts of the states of the influencers found, and the settings needed to read them."""
 
     summary: Summary
@@ -73,6 +75,39 @@ class Fitted:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", with_attributes(self.labels, self.layout.attributes))
+
+    # ------------------------------------------------------------------ as a distribution
+
+    @property
+    def outcomes(self) -> tuple[str | Residual, ...]:
+        """The target's labels, then ``OTHER`` unless the target is the whole vocabulary."""
+        names = tuple(self.labels[code] for code in self.target.codes)
+        return (*names, OTHER) if self.target.has_residual else names
+
+    @property
+    def outcome_of(self) -> CodeArray:
+        return self.target.outcome_of()
+
+    @property
+    def horizon(self) -> int | None:
+        return self.summary.horizon
+
+    @property
+    def parts(self) -> tuple[Fitted]:
+        return (self,)
+
+    @property
+    def is_apart(self) -> bool:
+        return True
+
+    @property
+    def overall(self) -> FloatArray:
+        return probabilities(self.counts.sum(axis=0), self.pseudo)
+
+    def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
+        return np.asarray(self.theta[self.predict(index)[positions]])
+
+    # ------------------------------------------------------------------ counts and estimates
 
     @property
     def n_events(self) -> float:
@@ -217,6 +252,65 @@ class Fitted:
             followed=None if self.followed is None or followed is None else self.followed + followed,
             clusters=None,
         )
+
+
+@dataclass(frozen=True)
+class FittedGraph(Distribution):
+    """Fitted models of one vocabulary, one per label.
+
+    The next event has one distribution, in which the probabilities of all labels are divided by their sum.
+    Models of some labels only, and of labels that come together, stand each for itself.
+    """
+
+    models: Mapping[str, Fitted]
+
+    @property
+    def first(self) -> Fitted:
+        """One of the models, for what they have in common."""
+        return next(iter(self.models.values()))
+
+    @property
+    def labels(self) -> tuple[str, ...]:  # type: ignore[override]  # that of the models
+        return self.first.labels
+
+    @property
+    def layout(self) -> Layout:  # type: ignore[override]  # that of the models
+        return self.first.layout
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        return tuple(self.models)
+
+    @property
+    def outcome_of(self) -> CodeArray:
+        return translation(self.labels, self.outcomes)
+
+    @property
+    def horizon(self) -> int | None:
+        found = [fitted.horizon for fitted in self.models.values()]
+        return None if None in found else max(k for k in found if k is not None)
+
+    @property
+    def parts(self) -> tuple[Fitted, ...]:
+        return tuple(self.models.values())
+
+    @property
+    def is_apart(self) -> bool:
+        return self.layout.together
+
+    @property
+    def overall(self) -> FloatArray:
+        shares = np.array([fitted.overall[0] for fitted in self.models.values()])
+        return np.asarray(shares / shares.sum())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is a model for every label of events."""
+        return len(self.models) == len(self.labels) - len(self.layout.attributes)
+
+    def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
+        p = np.column_stack([fitted.at(index, positions)[:, 0] for fitted in self.models.values()])
+        return np.asarray(p / p.sum(axis=1, keepdims=True)) if self.is_complete and not self.is_apart else p
 
 
 class Row(NamedTuple):

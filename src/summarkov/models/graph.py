@@ -6,39 +6,34 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from summarkov.confidence import Confidence
-from summarkov.engines import Layout, make_source
+from summarkov.engines import Layout
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.vocabulary import Label, Unknown, label_text, translation
+from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.explain import Explanation
 from summarkov.explain.sentences import headline
 from summarkov.frames import Records, Sheet
-from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
 from summarkov.models.discoveries import Ranked
-from summarkov.models.edges import Edges, HasEdges, HasPage
-from summarkov.models.evaluating import Evaluation, evaluate
+from summarkov.models.distribution import check_drawable
+from summarkov.models.edges import Edges
 from summarkov.models.explaining import OneHistory, next_places
 from summarkov.models.files import confidence_document, models_document, order_document
+from summarkov.models.fitted import FittedGraph
 from summarkov.models.learning import learn, progress_counter, update
-from summarkov.models.measures import Measured, measure_models
 from summarkov.models.model import SummaryModel
-from summarkov.models.next_event import GraphFollower, NextEvent, Reached, reach
+from summarkov.models.next_event import Reached, reach
 from summarkov.models.order import OrderTested, with_order
 from summarkov.models.parameters import codes_of, label_list
-from summarkov.models.predictor import Predictor, check_drawable
+from summarkov.models.predictor import GraphPredictor
 from summarkov.settings import Progress, check_whole, seed_of
 from summarkov.simulate.draw import draw_sequences, draw_ticks
 from summarkov.summaries import Summary
-from summarkov.typing import FloatArray, IntArray
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
+class InfluenceGraph(Ranked, OrderTested, GraphPredictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -120,9 +115,9 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         return self._models
 
     @property
-    def labels_(self) -> tuple[str, ...]:
-        """The vocabulary."""
-        return self._first.labels_
+    def fitted(self) -> FittedGraph:
+        """What was learned."""
+        return FittedGraph({label: model.fitted for label, model in self.models_.items()})
 
     @property
     def label_counts_(self) -> dict[str, float]:
@@ -158,10 +153,6 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         return float(sum(model.log_likelihood_ for model in self.models_.values()))
 
     @property
-    def _next(self) -> NextEvent:
-        return NextEvent(self.models_)
-
-    @property
     def _first(self) -> SummaryModel:
         return next(iter(self.models_.values()))
 
@@ -173,48 +164,6 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         )
 
     # ------------------------------------------------------------------ use
-
-    @property
-    def outcomes_(self) -> tuple[str, ...]:
-        """What the columns of probabilities stand for: the targets."""
-        return tuple(self.models_)
-
-    def _check_predicts(self) -> None:
-        self._next.check_complete()
-
-    @property
-    def layout_(self) -> Layout:
-        return self._first.layout_
-
-    @property
-    def _horizon(self) -> int | None:
-        return self._next.horizon
-
-    def _measured(self, events: Any, unknown: Unknown, sample_weight: Any) -> Measured:
-        if not self.layout_.together:
-            return super()._measured(events, unknown, sample_weight)
-        self._check_predicts()
-        source = self._first._source(events, unknown, sample_weight)
-        each = measure_models([model.fitted for model in self.models_.values()], source)
-        return replace(sum(each, Measured()), weight=each[0].weight)
-
-    def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
-        return self._next.at(index, positions)
-
-    def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
-        return np.asarray(translation(self.labels_, tuple(self.models_))[index.codes])
-
-    @property
-    def _error_counted(self) -> int:
-        return 2 if self.layout_.together else 1
-
-    def evaluate(self, events: Any, *, unknown: Unknown = "error", progress: Progress = None) -> Evaluation:
-        """Measure how well every target, and the next event, is predicted; see :class:`Evaluation`."""
-        data = make_source(events)
-        source = self._first._source(data, unknown, n_jobs=self.n_jobs)
-        fitted = [model.fitted for model in self.models_.values()]
-        complete = self if self._next.is_complete and not self.layout_.together else None
-        return evaluate(fitted, source, data, graph=complete, progress=progress)
 
     def explain(
         self, history: Iterable[object] | EventSequences, label: Label, *, unknown: Unknown = "error"
@@ -239,19 +188,11 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         """
         most = None if most is None else check_whole("most", most, 1)
         past = OneHistory.read(history, self.labels_, self.layout_, unknown)
-        p = self._next.at(*next_places([past]))[0]
+        p = self.fitted.at(*next_places([past]))[0]
         shares = dict(zip(self.models_, p.tolist(), strict=True))
         chosen = sorted(shares, key=lambda label: (-shares[label], label))[:most]
         told = (replace(self.models_[x]._explained(past, x), probability=shares[x]) for x in chosen)
         return Records(told, Explanation)
-
-    def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
-        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``.
-
-        For many histories at once, :meth:`predict_next` is far faster.
-        """
-        self._next.check_complete()
-        return GraphFollower(self._next, unknown)
 
     def probability_of(
         self,
@@ -277,7 +218,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
             raise SettingError(
                 "what comes later is worked out for graphs of events in a row, without attributes and times"
             )
-        return reach(self._next, history, label, within, seed_of(seed, random_state))
+        return reach(self.fitted, history, label, within, seed_of(seed, random_state))
 
     def simulate(
         self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None
@@ -298,7 +239,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
                 seed_of(seed, random_state),
             )
         return draw_sequences(
-            self._next.after, self.labels_, n_sequences, length, seed_of(seed, random_state)
+            self.fitted.after, self.labels_, n_sequences, length, seed_of(seed, random_state)
         )
 
     def to_document(self) -> dict[str, Any]:

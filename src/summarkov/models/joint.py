@@ -6,9 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from summarkov.engines import CountSource, Layout, Target, as_source
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
@@ -16,17 +13,15 @@ from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.explain.explanation import SharedExplanation
 from summarkov.explain.sentences import headline
 from summarkov.frames import Records, Sheet
-from summarkov.kernels import Index
-from summarkov.models.edges import Edges, HasEdges, HasPage
-from summarkov.models.evaluating import Evaluation, evaluate_distribution
+from summarkov.models.distribution import next_places
+from summarkov.models.edges import Edges
 from summarkov.models.explaining import one_sequence
 from summarkov.models.files import joint_document
 from summarkov.models.joint_fitted import FittedJoint
 from summarkov.models.joint_learning import JointData, learn_each
 from summarkov.models.learning import check_in_a_row
-from summarkov.models.next_event import GraphFollower
 from summarkov.models.parameters import codes_of, label_list
-from summarkov.models.predictor import OTHER, Predictor, Residual
+from summarkov.models.predictor import GraphPredictor, Residual
 from summarkov.settings import (
     OnStep,
     Progress,
@@ -38,16 +33,15 @@ from summarkov.settings import (
     step_counter,
     untold,
 )
-from summarkov.simulate.draw import after_histories, draw_sequences
+from summarkov.simulate.draw import draw_sequences
 from summarkov.summaries.profile import ProfileSummary
-from summarkov.typing import FloatArray, IntArray
 
 #: A leaf of a tree is one byte.
 _MOST_LEAVES = 64
 
 
 @dataclass(eq=False, repr=False)
-class JointSuMM(HasEdges, HasPage, Predictor):
+class JointSuMM(GraphPredictor):
     r"""One distribution over all labels, log-linear in what each label's own influencers did.
 
     .. math::
@@ -182,21 +176,9 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         return self._fitted
 
     @property
-    def labels_(self) -> tuple[str, ...]:
-        """The vocabulary."""
-        return self.fitted.labels
-
-    @property
     def label_counts_(self) -> dict[str, float]:
         """How often each label occurred in what was learned from."""
         return dict(zip(self.labels_, self.fitted.label_counts.tolist(), strict=True))
-
-    @property
-    def outcomes_(self) -> tuple[str | Residual, ...]:
-        """What the columns of probabilities stand for: the targets, then ``OTHER`` unless they are all."""
-        target = self.fitted.features.target
-        names = tuple(self.labels_[code] for code in target.codes)
-        return (*names, OTHER) if target.has_residual else names
 
     @property
     def influencers_(self) -> dict[str, tuple[str, ...]]:
@@ -264,26 +246,6 @@ class JointSuMM(HasEdges, HasPage, Predictor):
 
     # ------------------------------------------------------------------ use
 
-    def _read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
-        data = super()._read(events, unknown)
-        check_in_a_row("JointSuMM", Layout(data.moments is not None and data.moments.has_ticks))
-        return data
-
-    @property
-    def _horizon(self) -> int | None:
-        return self.fitted.horizon
-
-    def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
-        return self.fitted.at(index, positions)
-
-    def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
-        return np.asarray(self.fitted.features.target.outcome_of()[index.codes])
-
-    def evaluate(self, events: Any, *, unknown: Unknown = "error", progress: Progress = None) -> Evaluation:
-        """Measure how well every target, and the next event, is predicted; see :class:`Evaluation`."""
-        rates = self.fitted.features.outcome_rates.tolist()
-        return evaluate_distribution(self, rates, events, unknown, progress)
-
     def explain(
         self, history: Iterable[object], label: Label, *, unknown: Unknown = "error"
     ) -> SharedExplanation:
@@ -295,9 +257,8 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         if name in self.labels_ and name not in targets:
             raise SettingError(f"{name!r} is no target of this model; it has {', '.join(targets[:10])}")
         (place,) = codes_of([name], targets)
-        data = self._read(one_sequence(history), unknown)
-        codes, offsets, ends = after_histories(data.codes, data.offsets, self._horizon)
-        return self.fitted.explain(Index(codes, offsets, len(self.labels_)), ends, place)
+        data = self.fitted.read(one_sequence(history), unknown)
+        return self.fitted.explain(*next_places(data, self.fitted.horizon), place)
 
     def explain_next(
         self, history: Iterable[object], *, most: int | None = None, unknown: Unknown = "error"
@@ -312,10 +273,6 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         order = sorted(range(len(self.influencers_)), key=lambda at: (-p[at], at))[:most]
         names = list(self.influencers_)
         return Records((self.explain(past, names[at], unknown=unknown) for at in order), SharedExplanation)
-
-    def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
-        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""
-        return GraphFollower(self.fitted, unknown)
 
     def simulate(
         self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None

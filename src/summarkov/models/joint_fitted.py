@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from summarkov.engines import Layout
 from summarkov.errors import SettingError
+from summarkov.events import EventSequences
+from summarkov.events.vocabulary import Unknown
 from summarkov.explain import Influence
 from summarkov.explain.explanation import Share, SharedExplanation, ordered
 from summarkov.kernels import Index
+from summarkov.models.distribution import OTHER, Distribution, Residual
 from summarkov.models.joint_features import PER_LABEL, JointFeatures
-from summarkov.models.next_event import Distribution
+from summarkov.models.learning import check_in_a_row
 from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import Weights, dense, softmax
 from summarkov.search.boosting import Trees
@@ -32,7 +36,7 @@ class FittedJoint(Distribution):
     """
 
     summary: ProfileSummary
-    vocabulary: tuple[str, ...]
+    labels: tuple[str, ...]
     features: JointFeatures
     weights: Weights
     chosen: BoolArray  # [z, x]: whether z is an influencer of x
@@ -47,21 +51,37 @@ class FittedJoint(Distribution):
     settings: Mapping[str, Any]
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        return self.vocabulary
+    def outcomes(self) -> tuple[str | Residual, ...]:
+        target = self.features.target
+        names = tuple(self.labels[code] for code in target.codes)
+        return (*names, OTHER) if target.has_residual else names
+
+    @property
+    def outcome_of(self) -> CodeArray:
+        return self.features.target.outcome_of()
 
     @property
     def horizon(self) -> int | None:
         return self.summary.horizon
 
     @property
+    def overall(self) -> FloatArray:
+        return self.features.outcome_rates
+
+    def read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
+        data = super().read(events, unknown)
+        check_in_a_row("JointSuMM", Layout(data.moments is not None and data.moments.has_ticks))
+        return data
+
+    @property
     def n_events(self) -> float:
         """How many events it was learned from."""
         return float(self.label_counts.sum())
 
-    def check_complete(self) -> None:
+    def after(self, histories: CodeArray) -> FloatArray:
         if self.features.target.has_residual:
             raise SettingError("this needs all labels told apart; fit the model without targets=")
+        return super().after(histories)
 
     def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
         return self.with_last(*self.without_last(index, positions))

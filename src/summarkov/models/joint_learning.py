@@ -190,7 +190,7 @@ def learn_each(
         yield tuple(
             FittedJoint(
                 summary=data.summary,
-                vocabulary=tuple(source.labels),
+                labels=tuple(source.labels),
                 features=data.features,
                 weights=weights,
                 chosen=chosen,

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from summarkov.errors import DataError, SettingError
 from summarkov.events.vocabulary import END, Unknown
 from summarkov.frames import Records, Sheet
-from summarkov.kernels import Index
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictor import Predictor, Residual, likeliest
 from summarkov.settings import check_level
@@ -182,7 +181,7 @@ class LabelSets(Parameters):
 
     def _events(self, events: Any, unknown: Unknown, purpose: str) -> _Events:
         """Events of labels that the model knows, in sequences of weights above 0; refuse none."""
-        data = self.model._read(events, unknown)
+        data = self.model.fitted.read(events, unknown)
         if END in data.labels:
             data = data.with_end_rows()
         if data.moments is not None and data.moments.has_ticks:
@@ -190,7 +189,7 @@ class LabelSets(Parameters):
                 "sets of labels are for events in a row, and some of these happened together; give them one "
                 "after the other"
             )
-        outcome = self.model._outcomes_at(Index(data.codes, data.offsets, len(data.labels)))
+        outcome = self.model.fitted.outcome_of[data.codes]
         sequence = np.repeat(np.arange(len(data)), data.lengths)
         given = np.ones(len(data)) if data.weights is None else data.weights
         counted = (outcome >= 0) & (given[sequence] > 0)

@@ -3,55 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import CountSource, StateCounts, make_source
+from summarkov.engines import CountSource, EventSource, Layout, StateCounts, make_source
+from summarkov.engines.source import refuse_weights
 from summarkov.engines.work import Shard
+from summarkov.errors import DataError
 from summarkov.events.vocabulary import Unknown
 from summarkov.frames import Records
-from summarkov.models.predictions import in_codes_of, most_rows
-from summarkov.scores.estimates import ExactSum
+from summarkov.models.distribution import Distribution, check_new_data, most_rows
 from summarkov.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from summarkov.models.fitted import Fitted
-    from summarkov.models.predictor import Predictor
 
 #: Edges of the bins of a reliability table; finer next to 0, where rare labels live.
 BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-_N_BINS = len(BINS) - 1
 
 
 @dataclass(frozen=True)
 class Measured:
     """Sums over events: of weights, of w log p of what happened, and of w times the squared error.
 
-    The squared error is summed over outcomes. The sums are exact, so they do not depend on where the events
-    are nor on how they are cut.
+    The squared error is summed over outcomes.
     """
 
-    weight: ExactSum = field(default_factory=ExactSum)
-    logs: ExactSum = field(default_factory=ExactSum)
-    squares: ExactSum = field(default_factory=ExactSum)
+    weight: float = 0.0
+    logs: float = 0.0
+    squares: float = 0.0
 
     @property
     def log_likelihood(self) -> float:
         """Summed over all events; minus infinity where what happened was ruled out."""
-        return float(self.logs)
+        return self.logs
 
     @property
     def score(self) -> float:
         """Mean log-likelihood per event."""
-        return float(self.logs) / max(float(self.weight), 1e-300)
+        return self.logs / max(self.weight, 1e-300)
 
     @property
     def brier(self) -> float:
         """Mean over events of the squared error."""
-        return float(self.squares) / max(float(self.weight), 1e-300)
+        return self.squares / max(self.weight, 1e-300)
 
     @classmethod
     def of(cls, p: FloatArray, outcome: npt.NDArray[np.integer], weight: FloatArray) -> Measured:
@@ -60,14 +58,13 @@ class Measured:
         hit, weight = p[known, outcome[known]], weight[known]
         squares = 1 - 2 * hit + (p[known] ** 2).sum(axis=1)
         with np.errstate(divide="ignore"):
-            terms = (weight, weight * np.log(hit), weight * squares)
-        return cls(*map(ExactSum.of, terms))
+            return cls(*(float(each.sum()) for each in (weight, weight * np.log(hit), weight * squares)))
 
     @classmethod
     def of_counts(cls, n: FloatArray, theta: FloatArray) -> Measured:
         """Measure the probabilities ``theta[s, x]`` of states that were followed ``n[s, x]`` times by x."""
         squares = n * (1 - 2 * theta + (theta**2).sum(axis=1, keepdims=True))
-        return cls(*(ExactSum.of(each.ravel()) for each in (n, n * np.log(theta), squares)))
+        return cls(*(float(each.sum()) for each in (n, n * np.log(theta), squares)))
 
     def __add__(self, other: Measured) -> Measured:
         return Measured(self.weight + other.weight, self.logs + other.logs, self.squares + other.squares)
@@ -103,34 +100,24 @@ class ReliabilityBin:
 
 @dataclass(frozen=True)
 class Binned:
-    """Predictions of one label in the bins of ``BINS``: how many, the sum of them, and how many came true.
+    """Predictions of one label in the bins of ``BINS``: how many, the sum of them, and how many came true."""
 
-    The sums are exact, so they do not depend on where the events are nor on how they are cut.
-    """
-
-    n: tuple[int, ...] = (0,) * _N_BINS
-    predicted: tuple[ExactSum, ...] = (ExactSum(),) * _N_BINS
-    occurred: tuple[int, ...] = (0,) * _N_BINS
+    sums: FloatArray = field(default_factory=lambda: np.zeros((len(BINS) - 1, 3)))
 
     @classmethod
     def of(cls, p: FloatArray, n: IntArray, occurred: IntArray) -> Binned:
         """Bin probabilities that were each told ``n`` times and came true ``occurred`` times."""
-        bins = np.clip(np.searchsorted(BINS, p, side="right") - 1, 0, _N_BINS - 1)
-        sums = (np.bincount(bins, weights=each, minlength=_N_BINS).astype(np.int64) for each in (n, occurred))
-        told, true = (tuple(each.tolist()) for each in sums)
-        return cls(told, tuple(ExactSum.of((n * p)[bins == one]) for one in range(_N_BINS)), true)
+        bins = np.clip(np.searchsorted(BINS, p, side="right") - 1, 0, len(BINS) - 2)
+        each = (np.bincount(bins, weights=w, minlength=len(BINS) - 1) for w in (n, n * p, occurred))
+        return cls(np.stack(list(each), axis=1))
 
     def __add__(self, other: Binned) -> Binned:
-        return Binned(
-            _added(self.n, other.n),
-            _added(self.predicted, other.predicted),
-            _added(self.occurred, other.occurred),
-        )
+        return Binned(self.sums + other.sums)
 
     def rows(self, scale: int = 1) -> list[list[float]]:
         """One row per bin: predictions, the sum of them, and how many came true, in units of ``scale``."""
-        columns = zip(self.n, self.predicted, self.occurred, strict=True)
-        return [[float(each) / scale for each in row] for row in columns]
+        found: list[list[float]] = (self.sums / scale).tolist()
+        return found
 
 
 def reliability_bins(tables: Sequence[npt.ArrayLike]) -> Records[ReliabilityBin]:
@@ -160,7 +147,21 @@ def hits(codes: npt.NDArray[np.integer], p: FloatArray, k: int, n: IntArray | No
     return int((ahead < k).sum() if n is None else n[known][ahead < k].sum())
 
 
-# ---------------------------------------------------------------------- models of one target, from counts
+# ---------------------------------------------------------------------- new data
+
+
+def new_source(
+    model: Distribution, data: Any, unknown: Unknown, sample_weight: Any = None, n_jobs: int | None = None
+) -> CountSource:
+    """New data in the vocabulary of a model."""
+    if isinstance(data, CountSource) and not isinstance(data, EventSource):
+        refuse_weights(data, sample_weight)
+        if tuple(data.labels) != model.labels:
+            raise DataError("this source has another vocabulary than the model; give it the model's labels_")
+        return data
+    source = make_source(data, sample_weight=sample_weight, n_jobs=n_jobs)
+    check_new_data(model.layout, bool(source.attributes), Layout.of(source).time)
+    return source.recode(model.labels, unknown=unknown)
 
 
 def states_seen(models: Sequence[Fitted], source: CountSource) -> Iterator[tuple[IntArray, FloatArray]]:
@@ -173,12 +174,24 @@ def states_seen(models: Sequence[Fitted], source: CountSource) -> Iterator[tuple
         yield table.counts, fitted.theta[fitted.rows(table.keys)]
 
 
-def measure_models(models: Sequence[Fitted], source: CountSource) -> list[Measured]:
-    """Measure models of one target each on events in their vocabulary, in one pass."""
-    return [Measured.of_counts(n / source.scale, theta) for n, theta in states_seen(models, source)]
+def measure(
+    model: Distribution, events: Any, unknown: Unknown, sample_weight: Any = None, n_jobs: int | None = None
+) -> Measured:
+    """Measure predictions of new events: from counts where targets are told apart, else event by event."""
+    model.check_complete()
+    source = new_source(model, events, unknown, sample_weight, n_jobs)
+    if model.is_apart:
+        seen = states_seen(model.parts, source)
+        each = [Measured.of_counts(n / source.scale, theta) for n, theta in seen]
+        return replace(sum(each, Measured()), weight=each[0].weight)
+    return run_on(source, MeasureWork(model, source.scale)).whole
 
 
-# ---------------------------------------------------------------------- all that predict, event by event
+def run_on(source: CountSource, work: MeasureWork) -> Tallied:
+    """Measure predictions event by event, which takes events and not only counts."""
+    if not isinstance(source, EventSource):
+        raise DataError("this source only counts; to measure the next event, give the events themselves")
+    return source.run(work)
 
 
 @dataclass(frozen=True)
@@ -197,26 +210,22 @@ class Tallied:
     def __add__(self, other: Tallied) -> Tallied:
         return Tallied(
             self.whole + other.whole,
-            _added(self.each, other.each),
-            _added(self.binned, other.binned),
+            tuple(a + b for a, b in zip(self.each, other.each, strict=True)),
+            tuple(a + b for a, b in zip(self.binned, other.binned, strict=True)),
             self.n + other.n,
-            _added(self.hits, other.hits),
+            (self.hits[0] + other.hits[0], self.hits[1] + other.hits[1]),
         )
-
-
-def _added(some: tuple[Any, ...], others: tuple[Any, ...]) -> Any:
-    return tuple(a + b for a, b in zip(some, others, strict=True))
 
 
 @dataclass(frozen=True)
 class MeasureWork:
-    """Measures predictions on every part of a source: the whole distribution, and each of ``labels``.
+    """Measures predictions on every shard: the whole distribution, and each of ``labels``.
 
     ``labels`` are the numbers of outcomes that are measured one by one, each against all else. ``accuracy``
     asks how often the next event was among the most probable ones.
     """
 
-    model: Predictor
+    model: Distribution
     scale: int = 1  # of the weights
     labels: tuple[int, ...] = ()
     accuracy: bool = False
@@ -227,11 +236,10 @@ class MeasureWork:
         return most_rows(self.model)
 
     def run(self, shard: Shard) -> Tallied:
-        """Measure predictions of some sequences."""
-        index, weights = in_codes_of(self.model, shard).index, shard.weights
-        n = np.ones(len(shard.codes), np.int64) if weights is None else shard.of_rows(weights)
-        rows = index.begins
-        return self._tally(self.model._at(index)[rows], self.model._outcomes_at(index)[rows], n[rows])
+        """Measure predictions of some sequences, which are in the codes of the model."""
+        index, rows = shard.index, shard.index.begins
+        n = np.ones(len(shard.codes), np.int64) if shard.weights is None else shard.of_rows(shard.weights)
+        return self._tally(self.model.at(index)[rows], self.model.outcome_of[index.codes][rows], n[rows])
 
     def _tally(self, p: FloatArray, happened: npt.NDArray[np.integer], n: IntArray) -> Tallied:
         weight, each, binned = n / self.scale, [], []
@@ -241,7 +249,7 @@ class MeasureWork:
             binned.append(Binned.of(p[:, x], n, n * occurred))
         right = (0, 0)
         if self.accuracy:
-            names = [str(x) for x in self.model.outcomes_]
+            names = [str(x) for x in self.model.outcomes]
             order = sorted(range(len(names)), key=names.__getitem__)  # ties go to the first name
             code = np.append(np.argsort(order), -1)[happened]
             right = hits(code, p[:, order], 1, n), hits(code, p[:, order], 3, n)
@@ -249,12 +257,6 @@ class MeasureWork:
         return Tallied(Measured.of(p, happened, weight), tuple(each), tuple(binned), known, right)
 
     def total(self, answers: Sequence[Tallied]) -> Tallied:
-        """Add up several parts."""
+        """Add up several shards."""
         n = len(self.labels)
         return sum(answers, Tallied(Measured(), (Measured(),) * n, (Binned(),) * n))
-
-
-def measure(model: Predictor, events: Any, unknown: Unknown, sample_weight: Any = None) -> Measured:
-    """Measure predictions event by event, on events or on a source of them."""
-    source = make_source(events, sample_weight=sample_weight).recode(model.labels_, unknown=unknown)
-    return source.run(MeasureWork(model, source.scale)).whole

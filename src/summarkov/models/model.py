@@ -7,38 +7,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from summarkov.confidence import Confidence
-from summarkov.engines import CountSource, EventSource, Layout, StateCounts, Target, as_source, make_source
+from summarkov.engines import CountSource, EventSource, StateCounts, Target, as_source
 from summarkov.engines.followings import Followed
-from summarkov.engines.source import refuse_weights
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.explain import Explanation, Pattern, pattern_of
 from summarkov.frames import Records, Sheet
-from summarkov.kernels import Index
 from summarkov.models.bootstrap import bootstrap
-from summarkov.models.edges import Edges, HasPage
-from summarkov.models.evaluating import Evaluation, evaluate
+from summarkov.models.edges import Edges
 from summarkov.models.explaining import OneHistory, explain
 from summarkov.models.files import models_document
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn, update
-from summarkov.models.measures import Measured, measure_models
-from summarkov.models.next_event import Follower
-from summarkov.models.predictor import OTHER, Predictor, Residual, check_new_data
+from summarkov.models.measures import new_source
+from summarkov.models.predictor import Predictor
 from summarkov.scores import Scorer
 from summarkov.search import Problem, Search, Trace, fixed
 from summarkov.settings import Duration, Progress, seed_of
 from summarkov.summaries import Summary
-from summarkov.typing import FloatArray, IntArray
 
 
 @dataclass(eq=False, repr=False)
-class SummaryModel(HasPage, Predictor):
+class SummaryModel(Predictor):
     """A target whose probability depends on a summary of the history of its influencers.
 
     Fitted attributes end in an underscore; asking an unfitted model for one raises ``NotFittedError``.
@@ -144,19 +136,9 @@ class SummaryModel(HasPage, Predictor):
     # ------------------------------------------------------------------ what was learned
 
     @property
-    def labels_(self) -> tuple[str, ...]:
-        """The vocabulary."""
-        return self.fitted.labels
-
-    @property
     def target_(self) -> tuple[str, ...]:
         """The labels of the target."""
         return tuple(self.labels_[code] for code in self.fitted.target.codes)
-
-    @property
-    def outcomes_(self) -> tuple[str | Residual, ...]:
-        """The target's labels, then ``OTHER`` unless the target is the whole vocabulary."""
-        return (*self.target_, OTHER) if self.fitted.target.has_residual else self.target_
 
     @property
     def influencers_(self) -> tuple[str, ...]:
@@ -207,30 +189,7 @@ class SummaryModel(HasPage, Predictor):
         found = (pattern_of(*asked, i, x, fitted.influencer_labels) for i, x in enumerate(self.target_))
         return Records((pattern for pattern in found if pattern is not None), Pattern)
 
-    @property
-    def layout_(self) -> Layout:
-        return self.fitted.layout
-
     # ------------------------------------------------------------------ use
-
-    @property
-    def _horizon(self) -> int | None:
-        return self.fitted.summary.horizon
-
-    def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
-        return np.asarray(self.fitted.theta[self.fitted.predict(index)[positions]])
-
-    def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
-        return np.asarray(self.fitted.target.outcome_of()[index.codes])
-
-    def _measured(self, events: Any, unknown: Unknown, sample_weight: Any) -> Measured:
-        (found,) = measure_models([self.fitted], self._source(events, unknown, sample_weight))
-        return found
-
-    def evaluate(self, events: Any, *, unknown: Unknown = "error", progress: Progress = None) -> Evaluation:
-        """Measure how well the target is predicted, beside its base rate; see :class:`Evaluation`."""
-        data = make_source(events)
-        return evaluate([self.fitted], self._source(data, unknown), data, progress=progress)
 
     def explain(
         self,
@@ -260,13 +219,6 @@ class SummaryModel(HasPage, Predictor):
     def _explained(self, history: OneHistory, label: str) -> Explanation:
         outcome = self.target_.index(label)
         return explain(self.fitted, history, outcome, self.influencers_, self.base_rates_[outcome])
-
-    def follow(self, *, unknown: Unknown = "error") -> Follower:
-        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``.
-
-        For many histories at once, :meth:`predict_next` is far faster.
-        """
-        return Follower(self.fitted, unknown)
 
     def confidence(
         self,
@@ -322,14 +274,6 @@ class SummaryModel(HasPage, Predictor):
         self, data: Any, unknown: Unknown = "error", sample_weight: Any = None, n_jobs: int | None = None
     ) -> CountSource:
         """New data in the vocabulary of the model."""
-        if isinstance(data, CountSource) and not isinstance(data, EventSource):
-            refuse_weights(data, sample_weight)
-            if tuple(data.labels) != self.labels_:
-                raise DataError(
-                    "this source has another vocabulary than the model; give it the model's labels_"
-                )
-            return data
-        threads = self.n_jobs if n_jobs is None else n_jobs
-        source = make_source(data, sample_weight=sample_weight, n_jobs=threads)
-        check_new_data(self.fitted.layout, bool(source.attributes), Layout.of(source).time)
-        return source.recode(self.labels_, unknown=unknown)
+        return new_source(
+            self.fitted, data, unknown, sample_weight, self.n_jobs if n_jobs is None else n_jobs
+        )

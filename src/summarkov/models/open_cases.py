@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,18 +14,11 @@ from summarkov.engines import Layout, StateCounts
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
-from summarkov.events.rows import Rows
-from summarkov.events.vocabulary import Unknown
-from summarkov.explain import Explanation
 from summarkov.frames import Column, Sheet
-from summarkov.models.explaining import OneHistory, explain
-from summarkov.models.fitted import Fitted, StateTable
+from summarkov.models.distribution import Predictions, next_places
+from summarkov.models.fitted import Fitted
 from summarkov.models.learning import check_time
-from summarkov.models.model import SummaryModel
-from summarkov.models.parameters import codes_of
-from summarkov.models.predictor import Predictions
-from summarkov.settings import Duration, check_whole
+from summarkov.settings import Duration
 from summarkov.typing import FloatArray, IntArray, KeyArray
 from summarkov.wording import plural
 
@@ -94,7 +86,7 @@ class OpenCases:
 
     def predict(self, data: EventSequences) -> tuple[FloatArray, IntArray]:
         """The probability of each outcome after the last event of each sequence, and the moments taken."""
-        index, ends = after_all(data)
+        index, ends = next_places(data)
         places = self.nearest(n_positions(data))
         found = np.zeros((len(data), self.counts.shape[2]))
         if len(data):
@@ -147,15 +139,6 @@ def up_to(data: EventSequences, after: int | Duration | None) -> EventSequences:
     return data._with(data.codes[keep], offsets, data.labels, kept)
 
 
-def after_all(data: EventSequences) -> tuple[Any, IntArray]:
-    """The place where the next event of each sequence will stand, as kernels take it, and the rows."""
-    rows = Rows.of(data)
-    if rows.moments is None:
-        rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
-    rows = rows.with_next()
-    return rows.index(), rows.offsets[1:] - 1
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class OpenPredictions(Predictions):
     """The probability of an outcome for each open case, from what has happened in it so far.
@@ -191,89 +174,3 @@ class OpenPredictions(Predictions):
         notes = (f"{plural(n, 'case')} already reached it: there is nothing left to predict.",)
         title = f"Probability for {plural(len(self), 'open case')}, from cases that had got as far"
         return replace(sheet, title=title, rows=rows, notes=notes if n else ())
-
-
-class AboutOpenCases(ABC):
-    """Something fitted that predicts the outcome of open cases."""
-
-    contains: str | None
-    _open: OpenCases
-
-    @property
-    @abstractmethod
-    def model_(self) -> SummaryModel:
-        """The model of the outcome: one with the outcome and its opposite as target."""
-
-    @property
-    @abstractmethod
-    def yes(self) -> int:
-        """Which of the two outcomes of ``model_`` it is."""
-
-    @abstractmethod
-    def _read(self, events: Any, unknown: Unknown) -> EventSequences:
-        """New events in the vocabulary of the model, without the column of the outcome."""
-
-    @abstractmethod
-    def _without_outcome(self, data: EventSequences) -> EventSequences:
-        """The same without the column of the outcome."""
-
-    @property
-    def open_cases(self) -> OpenCases:
-        """What became of the cases that were open at every moment."""
-        _ = self.model_  # which says so, if it is not fitted
-        return self._open
-
-    def open_table(self, after: int | None = None) -> StateTable:
-        """The same of cases that were open after some events; None: averaged over all moments.
-
-        A moment that was not counted is answered by the nearest one that was.
-        """
-        opened = self.open_cases
-        place = None if after is None else int(opened.nearest(np.array(check_whole("after", after, 0))))
-        return StateTable(opened.at(place), self.model_.outcomes_)
-
-    def predict_open(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
-        """The probability of the outcome for each sequence, from what has happened in it so far.
-
-        It rests on the cases that were open after as many events: ``open_table``. One that has already
-        reached the outcome has the probability 1; ``predictions`` marks it.
-        """
-        return self.predictions(events, unknown=unknown).probabilities[:, 0]
-
-    def predictions(self, events: Any, *, unknown: Unknown = "error") -> OpenPredictions:
-        """``predict_open`` with the names of the sequences, and which have already reached the outcome."""
-        data = self._read(events, unknown)
-        p, after = self.open_cases.predict(data)
-        already = np.zeros(len(data), bool)
-        already[np.repeat(np.arange(len(data)), data.lengths)[data.codes == self.decided_by]] = True
-        return OpenPredictions(
-            outcomes=(str(self.model_.outcomes_[self.yes]),),
-            probabilities=np.where(already, 1.0, p[:, self.yes])[:, None],
-            ids=data.ids,
-            sequences=np.arange(len(data)),
-            positions=n_positions(data),
-            after=after,
-            already_reached=already,
-        )
-
-    def explain(
-        self, history: Iterable[object] | EventSequences, *, unknown: Unknown = "error"
-    ) -> Explanation:
-        """Say why a case that has got so far has its probability of the outcome.
-
-        ``history`` is a list of labels or ticks, or the events of one sequence: :meth:`BSuMM.explain`.
-        """
-        opened = self.open_cases
-        if isinstance(history, EventSequences):
-            history = self._without_outcome(history)
-        so_far = OneHistory.read(history, opened.fitted.labels, opened.fitted.layout, unknown)
-        place = int(opened.nearest(so_far.lags.max(initial=0)))
-        fitted, usual = opened.at(place), float(opened.rates[place, self.yes])
-        why = explain(fitted, so_far, self.yes, fitted.influencer_labels, usual)
-        why = replace(why, moment=int(opened.moments[place]))
-        return why.certain() if self.decided_by in so_far.codes.tolist() else why
-
-    @property
-    def decided_by(self) -> int | None:
-        """The code of the label that is to be contained: once it occurs, the outcome is certain."""
-        return None if self.contains is None else codes_of([self.contains], self.model_.labels_)[0]

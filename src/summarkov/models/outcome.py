@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.confidence import Confidence, OrderTest
 from summarkov.engines import EventSource, Layout, make_source
 from summarkov.engines.endings import EndedSource
 from summarkov.engines.outcomes import Outcome
@@ -17,16 +18,20 @@ from summarkov.engines.surveys import count_open
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Unknown
+from summarkov.explain import Explanation
 from summarkov.frames import MOST, Sheet
+from summarkov.models.bootstrap import bootstrap
+from summarkov.models.distribution import next_places, read_new_events
 from summarkov.models.edges import Edges
+from summarkov.models.explaining import OneHistory, explain
 from summarkov.models.families import BSuMM, SearchedModel
 from summarkov.models.files import Saved, models_document
 from summarkov.models.fitted import StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
-from summarkov.models.open_cases import AboutOpenCases, OpenCases, after_all, up_to
+from summarkov.models.open_cases import OpenCases, OpenPredictions, n_positions, up_to
+from summarkov.models.order import order_test
 from summarkov.models.outcome_data import (
-    OutcomeEvidence,
     classes_of,
     left_out,
     moment_of,
@@ -37,17 +42,16 @@ from summarkov.models.outcome_data import (
     without_itself,
 )
 from summarkov.models.outcome_edges import case_columns, in_cases, is_the_outcome, notice
-from summarkov.models.parameters import Parameters
-from summarkov.models.predictor import read_new_events
+from summarkov.models.parameters import Parameters, codes_of
 from summarkov.models.tree import TreeSuMM
 from summarkov.read import read_events
-from summarkov.settings import Duration
+from summarkov.settings import Duration, Progress, check_whole, seed_of
 from summarkov.typing import FloatArray
 from summarkov.wording import number, percent, plural
 
 
 @dataclass(eq=False, repr=False)
-class OutcomeModel(OutcomeEvidence, AboutOpenCases, Saved, Parameters):
+class OutcomeModel(Saved, Parameters):
     """Which events, in which order and how often, and which attributes, change the odds of an outcome.
 
     The outcome is a property of the whole case, and each case counts once: what is looked at are all of its
@@ -121,10 +125,6 @@ class OutcomeModel(OutcomeEvidence, AboutOpenCases, Saved, Parameters):
         classes = classes_of(source, y, self.outcome)
         self._keep(model, open_cases, name, left_out(outcome, ended), overall_rate(ended), classes)
         return self
-
-    @property
-    def _asked(self) -> tuple[str | None, str | None, str | None, str | None]:
-        return self.outcome, self.value, self.contains, self.ends_with
 
     def _ended(
         self, source: EventSource, y: Iterable[object] | None, value: str | None
@@ -247,7 +247,8 @@ class OutcomeModel(OutcomeEvidence, AboutOpenCases, Saved, Parameters):
         return Sheet(f"{self._name}, by what the case contains", head, cells, len(rows))
 
     def to_document(self) -> dict[str, Any]:
-        asked = zip(("column", "value", "contains", "ends_with"), self._asked, strict=True)
+        texts = (self.outcome, self.value, self.contains, self.ends_with)
+        asked = zip(("column", "value", "contains", "ends_with"), texts, strict=True)
         told = {name: None if text is None else str(text) for name, text in asked}
         after = moment_of(self.after)
         moment = after.text if isinstance(after, Duration) else after
@@ -267,13 +268,114 @@ class OutcomeModel(OutcomeEvidence, AboutOpenCases, Saved, Parameters):
         With ``after``, from what had happened in the case by then.
         """
         fitted, data = self.model_.fitted, self._read(events, unknown)
-        index, ends = after_all(up_to(data, moment_of(self.after)))
+        index, ends = next_places(up_to(data, moment_of(self.after)))
         return np.asarray(fitted.theta[fitted.predict(index)[ends], self.yes])
 
     def predict_proba(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
         """``predict_ended`` in the form of scikit-learn: one column for each of ``classes_``."""
         p = self.predict_ended(events, unknown=unknown)
         return np.column_stack([p, 1 - p] if str(self._classes[0]) == self._value else [1 - p, p])
+
+    @property
+    def open_cases(self) -> OpenCases:
+        """What became of the cases that were open at every moment."""
+        self._check_fitted()
+        return self._open
+
+    def open_table(self, after: int | None = None) -> StateTable:
+        """The same of cases that were open after some events; None: averaged over all moments.
+
+        A moment that was not counted is answered by the nearest one that was.
+        """
+        opened = self.open_cases
+        place = None if after is None else int(opened.nearest(np.array(check_whole("after", after, 0))))
+        return StateTable(opened.at(place), self.model_.outcomes_)
+
+    def predict_open(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
+        """The probability of the outcome for each sequence, from what has happened in it so far.
+
+        It rests on the cases that were open after as many events: ``open_table``. One that has already
+        reached the outcome has the probability 1; ``predictions`` marks it.
+        """
+        return self.predictions(events, unknown=unknown).probabilities[:, 0]
+
+    def predictions(self, events: Any, *, unknown: Unknown = "error") -> OpenPredictions:
+        """``predict_open`` with the names of the sequences, and which have already reached the outcome."""
+        data = self._read(events, unknown)
+        p, after = self.open_cases.predict(data)
+        already = np.zeros(len(data), bool)
+        already[np.repeat(np.arange(len(data)), data.lengths)[data.codes == self.decided_by]] = True
+        return OpenPredictions(
+            outcomes=(str(self.model_.outcomes_[self.yes]),),
+            probabilities=np.where(already, 1.0, p[:, self.yes])[:, None],
+            ids=data.ids,
+            sequences=np.arange(len(data)),
+            positions=n_positions(data),
+            after=after,
+            already_reached=already,
+        )
+
+    def explain(
+        self, history: Iterable[object] | EventSequences, *, unknown: Unknown = "error"
+    ) -> Explanation:
+        """Say why a case that has got so far has its probability of the outcome.
+
+        ``history`` is a list of labels or ticks, or the events of one sequence: :meth:`BSuMM.explain`.
+        """
+        opened = self.open_cases
+        if isinstance(history, EventSequences):
+            history = self._without_outcome(history)
+        so_far = OneHistory.read(history, opened.fitted.labels, opened.fitted.layout, unknown)
+        place = int(opened.nearest(np.array(so_far.n_positions)))
+        fitted, usual = opened.at(place), float(opened.rates[place, self.yes])
+        why = explain(fitted, so_far, self.yes, fitted.influencer_labels, usual)
+        why = replace(why, moment=int(opened.moments[place]))
+        return why.certain() if self.decided_by in so_far.codes.tolist() else why
+
+    @property
+    def decided_by(self) -> int | None:
+        """The code of the label that is to be contained: once it occurs, the outcome is certain."""
+        return None if self.contains is None else codes_of([self.contains], self.model_.labels_)[0]
+
+    def score(
+        self, events: Any, y: Any = None, *, unknown: Unknown = "error", sample_weight: Any = None
+    ) -> float:
+        """Mean log-likelihood, per sequence, of how new sequences ended; ``y`` as in ``fit``."""
+        return self.model_.score(self._again(read_events(events), y, sample_weight).events(), unknown=unknown)
+
+    def confidence(
+        self,
+        events: Any,
+        y: Any = None,
+        *,
+        n: int = 100,
+        seed: int = 0,
+        random_state: int | None = None,
+        level: float = 0.95,
+        sample_weight: Any = None,
+        progress: Progress = None,
+    ) -> Confidence:
+        """How sure each influence is, from resampled sequences; see ``InfluenceGraph.confidence``."""
+        source, seed = self._again(events, y, sample_weight), seed_of(seed, random_state)
+        found = bootstrap([self.model_], source, n=n, seed=seed, level=level, progress=progress)
+        mine = tuple(edge for edge in found.edges if edge.target == self.name_)
+        return replace(found, edges=mine, seldom=tuple(one for one in found.seldom if one[1] == self.name_))
+
+    def order_test(
+        self,
+        events: Any,
+        y: Any = None,
+        *,
+        n: int = 99,
+        within: Any = None,
+        seed: int = 0,
+        random_state: int | None = None,
+        sample_weight: Any = None,
+        progress: Progress = None,
+    ) -> OrderTest:
+        """Which influences are about the order of events; see ``InfluenceGraph.order_test``."""
+        source, seed = self._again(events, y, sample_weight), seed_of(seed, random_state)
+        return order_test([self.model_], source, n=n, within=within, seed=seed, progress=progress)
 
     def _read(self, events: Any, unknown: Unknown) -> EventSequences:
         """New events in the vocabulary of the model, without the column of the outcome."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -10,21 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.confidence import Confidence, OrderTest
 from summarkov.engines import EventSource, Layout
 from summarkov.engines.endings import EndedSource
 from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, Outcome
 from summarkov.errors import DataError, SettingError, nearest
-from summarkov.events.vocabulary import Unknown
-from summarkov.models.bootstrap import bootstrap
 from summarkov.models.families import SearchedModel
 from summarkov.models.learning import check_time
 from summarkov.models.model import SummaryModel
-from summarkov.models.order import order_test
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.tree import TreeSuMM
-from summarkov.read import read_events
-from summarkov.settings import Duration, Progress, check_whole, seed_of, span_of
+from summarkov.settings import Duration, check_whole, span_of
 from summarkov.wording import plural
 
 
@@ -178,63 +172,3 @@ def refuse_one_sided(outcome: Outcome, ended: EndedSource) -> None:
     if outcome.after is None:
         raise DataError(f"the outcome of no case is known ({gone or 'there are none'}); give that of some")
     raise DataError(f"no case is left to learn from: {gone}; choose a smaller 'after'")
-
-
-class OutcomeEvidence(ABC):
-    """Something fitted that tells how sequences end, with data that tell how they did."""
-
-    @property
-    @abstractmethod
-    def model_(self) -> SummaryModel:
-        """The model of the outcome: one with the outcome and its opposite as target."""
-
-    @property
-    @abstractmethod
-    def name_(self) -> str:
-        """The outcome."""
-
-    @abstractmethod
-    def _again(self, events: Any, y: Any, sample_weight: Any) -> EndedSource:
-        """Sequences that end in what was learned, or not."""
-
-    def score(
-        self, events: Any, y: Any = None, *, unknown: Unknown = "error", sample_weight: Any = None
-    ) -> float:
-        """Mean log-likelihood, per sequence, of how new sequences ended; ``y`` as in ``fit``."""
-        return self.model_.score(self._again(read_events(events), y, sample_weight).events(), unknown=unknown)
-
-    def confidence(
-        self,
-        events: Any,
-        y: Any = None,
-        *,
-        n: int = 100,
-        seed: int = 0,
-        random_state: int | None = None,
-        level: float = 0.95,
-        sample_weight: Any = None,
-        progress: Progress = None,
-    ) -> Confidence:
-        """How sure each influence is, from resampled sequences; see ``InfluenceGraph.confidence``."""
-        source = self._again(events, y, sample_weight)
-        seed = seed_of(seed, random_state)
-        found = bootstrap([self.model_], source, n=n, seed=seed, level=level, progress=progress)
-        mine = tuple(edge for edge in found.edges if edge.target == self.name_)
-        return replace(found, edges=mine, seldom=tuple(one for one in found.seldom if one[1] == self.name_))
-
-    def order_test(
-        self,
-        events: Any,
-        y: Any = None,
-        *,
-        n: int = 99,
-        within: Any = None,
-        seed: int = 0,
-        random_state: int | None = None,
-        sample_weight: Any = None,
-        progress: Progress = None,
-    ) -> OrderTest:
-        """Which influences are about the order of events; see ``InfluenceGraph.order_test``."""
-        source = self._again(events, y, sample_weight)
-        seed = seed_of(seed, random_state)
-        return order_test([self.model_], source, n=n, within=within, seed=seed, progress=progress)

@@ -1,173 +1,64 @@
-"""What comes next: ``Predictor``, what models and graphs have in common, and what it says of places."""
+"""``Predictor``: how models, graphs and joint models are asked what comes next, and how well they tell it."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import Layout
-from summarkov.errors import DataError, SettingError
-from summarkov.events import EventSequences
-from summarkov.events.rows import Rows, recoded
 from summarkov.events.vocabulary import Unknown
-from summarkov.frames import MOST, Column, Sheet, Tabular
-from summarkov.kernels import Index
+from summarkov.explain import Shown
+from summarkov.models.distribution import (
+    OTHER,
+    Distribution,
+    Follower,
+    GraphFollower,
+    Predictions,
+    Residual,
+    column_names,
+    likeliest,
+    predict_each,
+    predict_next,
+    predict_rows,
+)
+from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
+from summarkov.models.evaluating import Evaluation, evaluate
 from summarkov.models.files import Saved
+from summarkov.models.measures import measure
 from summarkov.models.parameters import Parameters
 from summarkov.read import read_events
-from summarkov.read.case_attributes import cuts_of
-from summarkov.settings import check_whole
-from summarkov.simulate.draw import after_histories
-from summarkov.summaries import Summary
-from summarkov.typing import FloatArray, IntArray
-from summarkov.wording import percent, plural
+from summarkov.settings import Progress
+from summarkov.typing import FloatArray
 
 if TYPE_CHECKING:
-    from summarkov.models.measures import Measured
+    import networkx as nx
 
-
-class Residual:
-    """The outcome that stands for every label outside the target.
-
-    A reserved object, so that no label, not even "other", can be taken for it.
-    """
-
-    _only: Residual | None = None
-
-    def __new__(cls) -> Residual:
-        if cls._only is None:
-            cls._only = super().__new__(cls)
-        return cls._only
-
-    def __repr__(self) -> str:
-        return "OTHER"
-
-    def __reduce__(self) -> tuple[type[Residual], tuple[()]]:
-        return (Residual, ())
-
-
-OTHER = Residual()
-#: A printed row names at most this many outcomes.
-_LIKELIEST = 3
-
-
-def column_names(outcomes: Sequence[str | Residual]) -> list[str]:
-    """The names of columns of probabilities; no label can be taken for that of all the others.
-
-    Of one label and all the others the first says it all.
-
-    >>> column_names(["A", "B"]), column_names(["A", Residual()]), column_names(["A", "B", Residual()])
-    (['p(A)', 'p(B)'], ['p(A)'], ['p(A)', 'p(B)', 'p_other'])
-    """
-    names = ["p_other" if isinstance(x, Residual) else f"p({x})" for x in outcomes]
-    return names[:1] if len(names) == 2 and names[1] == "p_other" else names
-
-
-def likeliest(p: FloatArray, most: int | None = None) -> IntArray:
-    """The columns of the ``most`` likeliest outcomes of every row, the likeliest first; ties in order."""
-    return np.argsort(-p, axis=1, kind="stable")[:, :most]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Predictions(Tabular):
-    """Probabilities, one row per place in a sequence; ``numpy.asarray`` gives them, too.
-
-    The frame has the columns ``sequence``, ``position``, ``event`` where it is known, and one ``p(label)``
-    for each outcome.
-
-    Attributes
-    ----------
-    outcomes : tuple
-        What the columns of ``probabilities`` stand for.
-    probabilities : array
-        One row per place, one column per outcome.
-    ids : tuple of str
-        The names of the sequences.
-    sequences, positions : array of int
-        For each row the number of its sequence in ``ids``, and the position there, counted from 1.
-    events : tuple of str or None
-        What happened at each place; None where that is still to come.
-    """
-
-    outcomes: tuple[str | Residual, ...]
-    probabilities: npt.NDArray[np.float64]
-    ids: tuple[str, ...]
-    sequences: npt.NDArray[np.int64]
-    positions: npt.NDArray[np.int64]
-    events: tuple[str, ...] | None = None
-
-    def __len__(self) -> int:
-        return len(self.probabilities)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        return np.array(self.probabilities, dtype=dtype, copy=copy)
-
-    @property
-    def most_likely(self) -> tuple[str | Residual, ...]:
-        """The most likely outcome of every row."""
-        return tuple(self.outcomes[x] for x in self.probabilities.argmax(axis=1).tolist())
-
-    def top(self, k: int) -> tuple[tuple[tuple[str | Residual, float], ...], ...]:
-        """The ``k`` most likely outcomes of every row with their probabilities, the most likely first.
-
-        Equally likely ones are in the order of the alphabet; ``k`` above their number gives all.
-        """
-        likely = likeliest(self.probabilities, check_whole("k", k, 1))
-        return tuple(
-            tuple((self.outcomes[x], float(p[x])) for x in each.tolist())
-            for p, each in zip(self.probabilities, likely, strict=True)
-        )
-
-    def _columns(self) -> Mapping[str, Column]:
-        known = {} if self.events is None else {"event": Column(str, self.events)}
-        return {
-            "sequence": Column(str, [self.ids[s] for s in self.sequences.tolist()]),
-            "position": Column(int, self.positions),
-            **known,
-            **{
-                name: Column(float, np.ascontiguousarray(self.probabilities[:, x]))
-                for x, name in enumerate(column_names(self.outcomes))
-            },
-        }
-
-    def summary(self) -> Sheet:
-        """The first rows, with the outcomes that are most likely; or with the one that was asked about."""
-        asked = str(self.outcomes[0]) if len(self.outcomes) == 1 else None
-        head = ["sequence", "position", *([] if self.events is None else ["event"]), asked or "most likely"]
-        rows = []
-        few = self.probabilities[:MOST]
-        for row, (p, likely) in enumerate(zip(few, likeliest(few, _LIKELIEST).tolist(), strict=True)):
-            rows.append(
-                [
-                    self.ids[self.sequences[row]],
-                    str(self.positions[row]),
-                    *([] if self.events is None else [self.events[row]]),
-                    percent(p[0])
-                    if asked
-                    else ", ".join(f"{self.outcomes[x]} {percent(p[x])}" for x in likely),
-                ]
-            )
-        title = f"Probabilities of {plural(len(self.outcomes), 'outcome')} at {plural(len(self), 'place')}"
-        return Sheet(title, head, rows, len(self))
+__all__ = ["OTHER", "Predictions", "Predictor", "Residual", "column_names", "likeliest"]
 
 
 class Predictor(Saved, Parameters):
     """Something fitted that tells the probabilities of what comes next, at any place of a sequence."""
 
-    @property
-    @abstractmethod
-    def labels_(self) -> tuple[str, ...]:
-        """The vocabulary."""
+    n_jobs: int | None
 
     @property
     @abstractmethod
+    def fitted(self) -> Distribution:
+        """What was learned."""
+
+    @property
+    def labels_(self) -> tuple[str, ...]:
+        """The vocabulary."""
+        return self.fitted.labels
+
+    @property
     def outcomes_(self) -> tuple[str | Residual, ...]:
-        """What the columns of probabilities stand for."""
+        """What the columns of probabilities stand for: labels, and ``OTHER`` for all that are no target."""
+        return self.fitted.outcomes
 
     @property
     def classes_(self) -> npt.NDArray[np.object_]:
@@ -177,33 +68,15 @@ class Predictor(Saved, Parameters):
         return found
 
     @property
-    @abstractmethod
-    def _horizon(self) -> int | None:
-        """How many of the last positions can matter, see ``Summary.horizon``."""
-
-    @abstractmethod
-    def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
-        """Probability of each outcome at some positions, one row per position."""
-
-    @abstractmethod
-    def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
-        """The column of the probabilities that came true at every event; -1 for none."""
-
-    @property
     def layout_(self) -> Layout:
         """What the data it was learned from had beside events in a row: ticks, times, attributes."""
-        return Layout()
+        return self.fitted.layout
 
     def _check_predicts(self) -> None:
         """Refuse to predict where that is not possible."""
+        self.fitted.check_complete()
 
     # ------------------------------------------------------------------ how well it predicts
-
-    def _measured(self, events: Any, unknown: Unknown, sample_weight: Any) -> Measured:
-        from summarkov.models.measures import measure
-
-        self._check_predicts()
-        return measure(self, events, unknown, sample_weight)
 
     def log_likelihood(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
         """Log-likelihood of new events, summed over all positions.
@@ -211,13 +84,13 @@ class Predictor(Saved, Parameters):
         Of a graph it is that of the next event, one of all labels; with ``unknown="ignore"`` events of a
         label that it does not know are left out.
         """
-        return self._measured(events, unknown, sample_weight).log_likelihood
+        return measure(self.fitted, events, unknown, sample_weight, self.n_jobs).log_likelihood
 
     def score(
         self, events: Any, y: None = None, *, unknown: Unknown = "error", sample_weight: Any = None
     ) -> float:
         """Mean log-likelihood per event; larger is better, as scikit-learn expects."""
-        return self._measured(events, unknown, sample_weight).score
+        return measure(self.fitted, events, unknown, sample_weight, self.n_jobs).score
 
     def brier_score(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
         """Mean squared error of the probabilities; smaller is better.
@@ -225,12 +98,15 @@ class Predictor(Saved, Parameters):
         For one label it is the mean of (p - [it occurred])^2, for several labels, and for the next event of a
         graph, the sum over the outcomes of that.
         """
-        return self._measured(events, unknown, sample_weight).brier / self._error_counted
+        found = measure(self.fitted, events, unknown, sample_weight, self.n_jobs).brier
+        return found / 2 if self.fitted.is_apart and len(self.fitted.parts[0].outcomes) == 2 else found
 
-    @property
-    def _error_counted(self) -> int:
-        """How often the squared errors of all outcomes count that of one label: twice for it and the rest."""
-        return 2 if len(self.outcomes_) == 2 else 1
+    def evaluate(self, events: Any, *, unknown: Unknown = "error", progress: Progress = None) -> Evaluation:
+        """Measure how well every target, and the next event, is predicted; see :class:`Evaluation`.
+
+        The base rate of each target stands beside that.
+        """
+        return evaluate(self.fitted, events, unknown, self.n_jobs, progress)
 
     # ------------------------------------------------------------------ predict
 
@@ -242,7 +118,7 @@ class Predictor(Saved, Parameters):
         ``unknown="ignore"`` a label that the model does not know keeps its place and says nothing.
         """
         self._check_predicts()
-        return self._everywhere(read_events(events), unknown)
+        return predict_each(self.fitted, read_events(events), unknown)
 
     def predict(self, events: Any, *, unknown: Unknown = "error") -> npt.NDArray[np.object_]:
         """The most likely outcome at every position. For a rare target that is mostly ``OTHER``."""
@@ -251,17 +127,7 @@ class Predictor(Saved, Parameters):
     def predictions(self, events: Any, *, unknown: Unknown = "error") -> Predictions:
         """``predict_proba`` with the sequence, position and event of every row, for ``to_frame()``."""
         self._check_predicts()
-        data = read_events(events)
-        begins = slice(None) if data.moments is None else data.moments.starts
-        happened = (event for sequence in data for event in sequence)
-        return Predictions(
-            outcomes=self.outcomes_,
-            probabilities=self._everywhere(data, unknown),
-            ids=data.ids,
-            sequences=np.repeat(np.arange(len(data)), data.lengths)[begins],
-            positions=data.positions[begins],
-            events=tuple(each if isinstance(each, str) else " + ".join(each) for each in happened),
-        )
+        return predict_rows(self.fitted, read_events(events), unknown)
 
     def predict_next(self, histories: Any, *, unknown: Unknown = "error") -> Predictions:
         """What comes next after each history? One row per history, in their order.
@@ -279,69 +145,96 @@ class Predictor(Saved, Parameters):
         (3, 4)
         """
         self._check_predicts()
-        data = self._read(histories, unknown)
-        rows = Rows.of(data)
-        if rows.moments is not None:
-            rows = rows.with_next()
-            index, ends = rows.index(), rows.offsets[1:] - 1
-        else:
-            codes, offsets, ends = after_histories(data.codes, data.offsets, self._horizon)
-            index = Index(codes, offsets, len(self.labels_))
-        last = np.append(0, data.positions)[data.offsets[1:]]
-        return Predictions(
-            outcomes=self.outcomes_,
-            probabilities=self._at(index, ends),
-            ids=data.ids,
-            sequences=np.arange(len(data)),
-            positions=np.where(data.lengths > 0, last, 0) + 1,
+        return predict_next(self.fitted, histories, unknown)
+
+    def follow(self, *, unknown: Unknown = "error") -> Follower:
+        """Feed events one at a time; same numbers as ``predict_proba``.
+
+        For many histories at once, :meth:`predict_next` is far faster.
+        """
+        self._check_predicts()
+        return Follower(self.fitted, unknown)
+
+    # ------------------------------------------------------------------ show
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        events: Any = None,
+        passages: Any = None,
+        title: str | None = None,
+        sequences: int | None = None,
+        groups: Any = None,
+    ) -> str | None:
+        """Write it as one HTML page that needs nothing else, all or nothing; or return its text.
+
+        A notebook shows the text as the page itself, to explore in the cell.
+
+        The page shows the graph, every label's table and the data, and computes what a history of one's own
+        makes of the probabilities. With ``events`` it also shows what a graph does not know: how long their
+        sequences are, and how the share of a target changes from event to event after an influencer. With
+        ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from,
+        it shows the sentences behind every edge; they are then part of the page. ``title`` says what
+        the events are. ``sequences`` is the number of sequences of the events that become part of the page,
+        to be looked at one event after the other: none unless asked for. ``groups``, what
+        :func:`compare_groups` returned, or several of these, are shown side by
+        side.
+        """
+        from summarkov.report import to_html
+
+        return to_html(
+            cast(Shown, self),
+            path,
+            events=events,
+            passages=passages,
+            title=title,
+            sequences=sequences,
+            groups=groups,
         )
 
-    def _everywhere(self, events: EventSequences, unknown: Unknown = "error") -> FloatArray:
-        """``predict_proba`` also for a graph of some labels only, whose models stand each for itself."""
-        index = Rows.of(self._read(events, unknown)).index()
-        return self._at(index)[index.begins]
 
-    def _read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
-        """New events in the vocabulary of the model."""
-        return read_new_events(events, self.labels_, self.layout_, unknown)
+class GraphPredictor(Predictor):
+    """A predictor that is a graph of influences, for other programs to draw: a graph, a joint model."""
 
+    @property
+    @abstractmethod
+    def edges_(self) -> Edges:
+        """Every influence, the surest first."""
 
-def read_new_events(events: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> EventSequences:
-    """New events in the vocabulary of a model; such as lack what it was learned from are refused."""
-    data = read_events(events)
-    moments = data.moments
-    time = None if moments is None or moments.times is None else moments.unit.kind
-    check_new_data(layout, data.attributes is not None, time)
-    return recoded(data, labels, unknown)
+    @property
+    @abstractmethod
+    def label_counts_(self) -> dict[str, float]:
+        """How often each label occurred in what was learned from."""
 
+    def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
+        """Feed events one at a time; same numbers as ``predict_proba``.
 
-def check_drawable(layout: Layout, summaries: Iterable[Summary]) -> None:
-    """Refuse to simulate from a model that asks for what simulated sequences do not have."""
-    told = "is drawn with simulated sequences; learn a graph from the events alone"
-    if layout.attributes:
-        raise SettingError(f"the graph asks for attributes of sequences, and none {told}, without attributes")
-    if any(summary.durations for summary in summaries):
-        raise SettingError(
-            f"the graph looks back in time, and no time {told}, with look-backs that are numbers"
-        )
+        For many histories at once, :meth:`predict_next` is far faster.
+        """
+        self._check_predicts()
+        return GraphFollower(self.fitted, unknown)
 
+    def to_networkx(self) -> nx.DiGraph:
+        """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
+        return to_networkx(self.edges_, self.label_counts_)
 
-def check_new_data(layout: Layout, has_attributes: bool, time: str | None) -> None:
-    """Refuse data that lack what a model was learned from; ``time`` is as in :class:`Layout`."""
-    if layout.attributes and not has_attributes:
-        cuts = cuts_of(layout.attributes)
-        where = {column: numbers for column, numbers in cuts.items() if numbers is not None}
-        raise DataError(
-            f"the model was learned with attributes of sequences, and these events have none; read them with "
-            f"attributes={list(cuts)}{f', cuts={where}' if where else ''}"
-        )
-    if layout.time is not None and time is None:
-        raise DataError(
-            "the model looks back in time, and these events have no times; read them with order= and "
-            "times=True"
-        )
-    if layout.time is not None and layout.time != time:
-        learned, given = ("dates and times" if each == "clock" else "numbers" for each in (layout.time, time))
-        raise DataError(
-            f"the model was learned from times that are {learned}, and these are {given}; read the same kind"
-        )
+    def to_graphml(self) -> str:
+        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
+        return to_graphml(self.to_networkx())
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT language.
+
+        Amplifying edges are solid with an arrow, inhibiting ones dashed with a bar, mixed ones dotted with a
+        diamond, unclear ones dotted with a ring, and faint ones are grey. They are labelled with the rate
+        ratio, and with the ``frequency`` if it is known, and wider the larger the lower bound of the effect.
+        """
+        return to_dot(self.edges_, self.labels_)
+
+    def to_mermaid(self) -> str:
+        """Return the graph in Mermaid's language, which many wikis and Markdown viewers draw.
+
+        Effects differ by colour and arrow: a head for amplifying, a cross for inhibiting, a ring for mixed.
+        """
+        return to_mermaid(self.edges_, self.labels_)

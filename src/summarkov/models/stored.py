@@ -564,7 +564,7 @@ def _read_joint(told: _Joint) -> JointSuMM:
             edges.append(_joint_edge(_numbers(edge), labels, targets))
     model._fitted = FittedJoint(
         summary=summary,
-        vocabulary=labels,
+        labels=labels,
         features=features,
         **_joint_outcomes(told.outcomes, settings, labels, features),
         last=_contexts(told.last_labels, labels, target.n_outcomes) if settings["contexts"] else None,

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self
 
-from summarkov.engines import EventSource, as_events
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.prepare import RARE, pool_each
@@ -23,8 +22,6 @@ from summarkov.events.vocabulary import Label
 from summarkov.frames import Sheet
 from summarkov.models.parameters import Parameters
 from summarkov.read import read_events
-
-Prepared = EventSequences | EventSource
 
 
 class Transformer(Parameters):
@@ -38,25 +35,25 @@ class Transformer(Parameters):
         self._labels = self._learn(self._read(events))
         return self
 
-    def transform(self, events: Any) -> Prepared:
+    def transform(self, events: Any) -> EventSequences:
         """Prepare events as those were that it was fitted to."""
         self._check_fitted()
         return self._prepare(self._read(events))
 
-    def fit_transform(self, events: Any, y: None = None) -> Prepared:
+    def fit_transform(self, events: Any, y: None = None) -> EventSequences:
         """Fit, and prepare the same events."""
         data = self._read(events)
         self._labels = self._learn(data)
         return self._prepare(data)
 
-    def _read(self, events: Any) -> Prepared:
-        return as_events(events)
+    def _read(self, events: Any) -> EventSequences:
+        return read_events(events)
 
-    def _learn(self, events: Prepared) -> tuple[str, ...]:
+    def _learn(self, events: EventSequences) -> tuple[str, ...]:
         return tuple(events.labels)
 
     @abstractmethod
-    def _prepare(self, events: Prepared) -> Prepared:
+    def _prepare(self, events: EventSequences) -> EventSequences:
         """What the step does."""
 
     def _sheet(self) -> Sheet:
@@ -92,11 +89,11 @@ class PoolRare(Transformer):
         self._check_fitted()
         return self._labels
 
-    def _learn(self, events: Prepared) -> tuple[str, ...]:
+    def _learn(self, events: EventSequences) -> tuple[str, ...]:
         becomes = pool_each(events.labels, events.label_counts, self.min_count, self.into)
         return tuple(label for label in becomes if label != self.into)
 
-    def _prepare(self, events: Prepared) -> Prepared:
+    def _prepare(self, events: EventSequences) -> EventSequences:
         kept = set(self._labels)
         return events.map_labels(lambda label: label if label in kept else self.into)
 
@@ -121,12 +118,12 @@ class MapLabels(Transformer):
 
     mapping: Mapping[Any, str] | Callable[[str], str] | None = None
 
-    def _learn(self, events: Prepared) -> tuple[str, ...]:
+    def _learn(self, events: EventSequences) -> tuple[str, ...]:
         if self.mapping is None:
             raise SettingError("MapLabels needs mapping=, a dict from labels to labels or a function")
         return tuple(events.map_labels(self.mapping).labels)
 
-    def _prepare(self, events: Prepared) -> Prepared:
+    def _prepare(self, events: EventSequences) -> EventSequences:
         assert self.mapping is not None
         if not isinstance(self.mapping, Mapping):
             return events.map_labels(self.mapping)
@@ -144,7 +141,7 @@ class CollapseRepeats(Transformer):
     [['a', 'b', 'a']]
     """
 
-    def _prepare(self, events: Prepared) -> Prepared:
+    def _prepare(self, events: EventSequences) -> EventSequences:
         return events.collapse_repeats()
 
 
@@ -187,5 +184,5 @@ class ReadEvents(Transformer):
     def _read(self, events: Any) -> EventSequences:
         return self.read(events)
 
-    def _prepare(self, events: Prepared) -> Prepared:
+    def _prepare(self, events: EventSequences) -> EventSequences:
         return events

@@ -144,7 +144,7 @@ class OrderColumn:
     def values(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """A part as values that have an order; all parts must have been looked at before."""
         column = without_codes(column)
-        if not is_text(column.type) or not len(column):
+        if not is_text(column.type) or (not len(column) and self._first is None):
             return column
         return self._kinds[0].read(order_text(column))
 

@@ -334,11 +334,12 @@ def _best_moves(scores: FloatArray, before: FloatArray) -> tuple[list[int], Floa
     """The best move of each row, its score, and whether it improves."""
     best = first_bests(scores)
     top = scores[np.arange(len(best)), best]
-    return best.tolist(), top, improves(top, before).tolist()
+    better: list[bool] = improves(top, before).tolist()
+    return best.tolist(), top, better
 
 
 def _first_better(scores: FloatArray, before: FloatArray) -> tuple[list[int], FloatArray, list[bool]]:
     """The first move of each row that improves, its score, and whether there is one."""
     better = improves(scores, before[:, None])
-    first = better.argmax(axis=1)
-    return first.tolist(), scores[np.arange(len(first)), first], better.any(axis=1).tolist()
+    first, found = better.argmax(axis=1), better.any(axis=1)
+    return first.tolist(), scores[np.arange(len(first)), first], [bool(each) for each in found]

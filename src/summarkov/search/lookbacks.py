@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -130,7 +130,7 @@ class _Walk:
 
     def __init__(self, problem: LookbackProblem) -> None:
         self.problem = problem
-        self.phase: Literal["enter", "grow", "shrink", "over"] = "enter"
+        self.phase = "enter"  # then "grow", "shrink", "over"
         self.place: Place = {}
         self.score, self.steps = -np.inf, list[LookbackStep]()
         self.table: StateCounts | None = None  # of the place, where a move brought it
@@ -234,9 +234,7 @@ class _Walk:
             ]
         return found, as_they_are
 
-    def _make_best(
-        self, moves: list[_Move], otherwise: Literal["shrink", "over"], before: float | None = None
-    ) -> None:
+    def _make_best(self, moves: list[_Move], otherwise: str, before: float | None = None) -> None:
         """Make the best move if it improves; if none does, another phase begins."""
         best = moves[first_best([move.score for move in moves])] if moves else None
         if best is None or not improves(best.score, self.score):

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from summarkov.engines import CandidateCounts, Request, StateCounts, StatesRequest, Target
-from summarkov.engines.counts import Counts, joined_tables, pick_replicate
+from summarkov.engines.counts import Counts, joined_tables
 from summarkov.events.vocabulary import END
 from summarkov.frames import Records
 from summarkov.scores import Scorer
@@ -244,9 +244,10 @@ def ask_each(problems: Sequence[Problem], ask: Ask, asked: Sequence[Sequence[Req
         for request in some
     ]
     answers = iter(ask(requests))
+    found = [[next(answers) for _ in some] for some in asked]
     return [
-        [next(answers) if problem.replicate is None else pick_replicate(next(answers), 0) for _ in some]
-        for problem, some in zip(problems, asked, strict=True)
+        some if problem.replicate is None else [one.with_tables(t[0] for t in one.tables) for one in some]
+        for problem, some in zip(problems, found, strict=True)
     ]
 
 

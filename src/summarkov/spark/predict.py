@@ -16,7 +16,8 @@ from summarkov.errors import SettingError, SummarkovError
 from summarkov.events import EventSequences
 from summarkov.events.rows import cut_between_sequences, recoded
 from summarkov.events.vocabulary import Unknown, check_unknown
-from summarkov.models.predictor import Predictor, Residual, column_names, likeliest
+from summarkov.models.distribution import Residual, column_names, likeliest, predict_each
+from summarkov.models.predictor import Predictor
 from summarkov.read import read_events
 from summarkov.settings import check_whole
 from summarkov.spark.frames import Frame, ReadShard, retold
@@ -241,7 +242,7 @@ class PredictRows:
         """
         recoded(events.with_ends("cut off"), self.model.labels_, self.unknown)  # may be refused
         ended = events.with_ends("complete").with_end_rows()
-        p = self.model._everywhere(ended, "ignore")
+        p = predict_each(self.model.fitted, ended, "ignore")
         last = ended.offsets[1:] - 1
         is_event = np.ones(len(p), bool)
         is_event[last] = False

@@ -285,7 +285,8 @@ class Data:
         tied = min((each.origin.tied_case for each in found if each.origin.tied_case), default=None)
         per_case = (chosen.weight, chosen.lifecycle, chosen.attributes)
         origin = Origin(chosen.case, chosen.event, chosen.order or (), *per_case)
-        self.origin = replace(origin, tied_case=tied, **{name: n[name] for name in _NUMBERS})
+        numbers: dict[str, Any] = {name: n[name] for name in _NUMBERS}
+        self.origin = replace(origin, tied_case=tied, **numbers)
         if chosen.order:
             refuse_ties(Ties(n["tied"], tied), wanted, chosen.order[0], FRAME)
         warn_of_ties(n["tied"], n["events"], self.origin, wanted, FRAME)

@@ -3,15 +3,12 @@
 import math
 import re
 import threading
-import traceback
-from pathlib import Path
 
 import networkx
 import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov import kernels
 from summarkov.engines import MemorySource
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.models import learning
@@ -72,22 +69,6 @@ def test_each_model_is_the_one_fitted_alone(template, events):
         assert list(model.table_) == list(alone.table_)
         total += alone.log_likelihood_
     assert graph.summed_log_likelihood_ == pytest.approx(total, rel=1e-12)
-
-
-@pytest.mark.parametrize("learner", [sm.InfluenceGraph(sm.BSuMM()), sm.BSuMM("a")], ids=["graph", "model"])
-def test_from_fit_to_the_kernel_in_ten_calls(learner, monkeypatch):
-    """So that whoever looks for where events are counted finds it."""
-    found, package = [], str(Path(sm.__file__).parent)
-
-    def count_candidates(*arguments):
-        stack = [frame.name for frame in traceback.extract_stack() if frame.filename.startswith(package)]
-        found.append(stack[stack.index("fit") :])
-        return counted(*arguments)
-
-    counted = kernels.count_candidates
-    monkeypatch.setattr(kernels, "count_candidates", count_candidates)
-    learner.fit([["a", "b", "c"] * 4] * 5)
-    assert found[0] == ["fit", "learn", "_search", "greedy", "run", "count", "count", "run", "run", "count"]
 
 
 def test_edges_are_sorted_by_evidence(graph):

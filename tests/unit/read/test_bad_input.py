@@ -126,7 +126,7 @@ def test_an_attribute_with_very_many_values(read, tmp_path):
         read(path, attributes=["who"])
     numbers = csv(tmp_path, f"case,event,time,who\n{rows.replace('w', '')}")
     found = read(numbers, attributes=["who"])  # which are cut into ranges
-    names = found.attributes.names if read is sm.read_events else found.attributes
+    names = found.attributes.names
     assert names == ("who=25000 to <50000", "who=50000 to <75000", "who=75000 or more", "who=below 25000")
 
 

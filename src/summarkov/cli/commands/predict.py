@@ -180,11 +180,11 @@ def _rows(
 def _predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows, some of them at a time."""
     from summarkov.events.vocabulary import check_unknown
-    from summarkov.models.predictions import prediction_rows
+    from summarkov.models.distribution import prediction_rows
 
     done = 0
     with progress("Predicting", events.n_events, "events") as advance:
-        for columns in prediction_rows(fitted, events, check_unknown(unknown)):
+        for columns in prediction_rows(fitted.fitted, events, check_unknown(unknown)):
             yield columns
             done += len(columns["position"])
             advance(done, events.n_events)
