@@ -283,7 +283,7 @@ REFUSED = [
         "log.jsonl",
         '["a"]\n',
         ["--order-column", "time"],
-        "in log.jsonl a line is a whole sequence, in the order of its list; leave out --lifecycle, --within "
+        "in log.jsonl a line is a whole sequence, in the order of its list; leave out --lifecycle "
         "and further keys of events, and name a key of times with --order-column only with --times",
     ),
     (
@@ -468,9 +468,8 @@ REFUSED = [
         "log.spmf",
         "1 2 3\n",
         [],
-        "log.spmf, line 1: a sequence must end in -2, and this ends in '3'; write -1 after every itemset "
-        "and -2 after the "
-        "sequence (transactions have neither, and no order to learn from)",
+        "log.spmf, line 1: a sequence has whole numbers from 0 on, -1 after every itemset and -2 at its end, "
+        "and this has '3'; mend it",
     ),
     (
         "structure",

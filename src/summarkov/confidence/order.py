@@ -94,7 +94,8 @@ class EdgeOrder(Edge):
         Mantel and Haenszel's ratio among the positions that the test compares: whose event is not the
         influencer and not that of the position before, nor follows the target. They are compared only with
         positions at which the target and its other influencers are in the window alike, and that are as near
-        to the start of their sequence.
+        to the start of their sequence. Where labels excite themselves, only positions count whose own event
+        is in the window, or not, just as the target is.
     shuffled : float
         The same of shuffled sequences.
     remainder : Remainder or None

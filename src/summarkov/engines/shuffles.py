@@ -122,14 +122,23 @@ class Moved:
         keys = (self.keys >> (n_labels + 1) << n_labels) | (self.keys & ((1 << n_labels) - 1))
         return _summed(keys, self.counts, self.influencers, self.in_one_block)
 
-    def alike(self, n_labels: int) -> Moved:
-        """The events that are not hits; those in their window just as the target is count as hits."""
+    def apart(self, n_labels: int, full: int) -> Moved:
+        """The two kinds of events apart, from stratum ``full`` of positions on.
+
+        Near the start Z means that there are fewer other events before, so fewer of them are in the window.
+        """
+        late = self.keys >> (n_labels + 1) >= full
+        return replace(self, keys=self.keys[late], counts=self.counts[late])
+
+    def alike(self, n_labels: int, full: int) -> Moved:
+        """Late events that are not hits; those in their window just as the target is count as hits."""
         counts, is_alike = self.counts.copy(), (self.keys >> n_labels & 1)[:, None]
         counts[:, 0] -= self.counts[:, 3]
         counts[:, 1::3] -= self.counts[:, 2::3]
         counts[:, 2::3] = counts[:, 1::3] * is_alike
         counts[:, 3::3] = counts[:, :1] * is_alike
-        return replace(self, counts=counts).merged(n_labels)
+        late = self.keys >> (n_labels + 1) >= full
+        return replace(self, keys=self.keys[late], counts=counts[late]).merged(n_labels)
 
     @classmethod
     def total(cls, some: Sequence[Moved]) -> Moved:
@@ -168,6 +177,15 @@ def position_strata(reach: int | None) -> tuple[int, ...]:
     step = max(last, _NARROWEST)
     more = range(last + step, _ENDS[-1] + 1, step)
     return (*(end for end in _ENDS if end < last), last, *more)
+
+
+def full_stratum(reach: int | None) -> int:
+    """The first stratum of positions that are more than twice as far from the start as windows reach.
+
+    >>> [position_strata(reach)[full_stratum(reach) - 1] for reach in (1, 3, 5)]  # up to here they are not
+    [5, 7, 10]
+    """
+    return 1 << 30 if reach is None else 1 + sum(end < 2 * reach for end in position_strata(reach))
 
 
 def longest_reach(windows: Sequence[Reach]) -> int | None:

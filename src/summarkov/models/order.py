@@ -24,7 +24,15 @@ from summarkov.confidence import (
 )
 from summarkov.confidence.order import RATE, AgainstShuffled
 from summarkov.engines import CountSource, Layout
-from summarkov.engines.shuffles import MOST_STRATA, Moved, OrderQuestion, Shuffles, count_moved, longest_reach
+from summarkov.engines.shuffles import (
+    MOST_STRATA,
+    Moved,
+    OrderQuestion,
+    Shuffles,
+    count_moved,
+    full_stratum,
+    longest_reach,
+)
 from summarkov.errors import SettingError
 from summarkov.events.vocabulary import END
 from summarkov.explain import Influence
@@ -82,7 +90,7 @@ def order_test(
         within = None if reach is None else _TIMES * reach
     shuffles = Shuffles(int(n), int(seed), within, _KEPT)
     n_pairs = sum(map(_n_candidates, models))
-    test = _Test(source, shuffles, n_pairs)
+    test = _Test(source, shuffles, n_pairs, full_stratum(reach))
     found, alone = test.edges(edges, reporter(progress))
     found = test.with_remainders(edges, found)
     short = _short_scale(reach, within)
@@ -262,6 +270,7 @@ class _Test:
     source: CountSource
     shuffles: Shuffles
     n_pairs: int
+    full: int  # from which stratum of positions on windows are full
 
     def _against(
         self,
@@ -303,21 +312,27 @@ class _Test:
         Where labels excite themselves, those in the window come again, and Z takes places of the window. So Z
         makes all that is not in the window more likely, the target among it. That shows in the other events:
         with Z, more or fewer of them are in their window just as the target is. Comparing only with these is
-        free of it, but leaves fewer to compare with. So it is done where the shift is large beside what is
-        known of the ratio.
+        free of it, but leaves fewer to compare with, and needs full windows. So it is done where the shift is
+        large beside what is known of the ratio, and most positions are beyond the first two windows.
         """
         ratios = against_shuffled(self._sums(counted, widths, [False] * len(counted)))
         shifts = against_shuffled(
-            _joined([self._sums_of(m.alike(w)) for m, w in zip(counted, widths, strict=True)])
+            _joined([self._sums_of(m.alike(w, self.full)) for m, w in zip(counted, widths, strict=True)])
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             is_large = np.abs(np.log(shifts.ratio)) > _SHIFT * np.log(ratios.high / ratios.low)
-        return [bool(each) for each in is_large]
+        mostly_late = [
+            2 * one.apart(n, self.full).positions.sum() >= one.positions.sum()
+            for one, n in zip(counted, widths, strict=True)
+        ]
+        return [bool(large and late) for large, late in zip(is_large, mostly_late, strict=True)]
 
     def _sums(self, counted: Sequence[Moved], widths: Sequence[int], restricted: Sequence[bool]) -> Sums:
         """The sums of each edge in each shuffle."""
         each = zip(counted, widths, restricted, strict=True)
-        return _joined([self._sums_of(moved if apart else moved.merged(n)) for moved, n, apart in each])
+        return _joined(
+            [self._sums_of(one.apart(n, self.full) if apart else one.merged(n)) for one, n, apart in each]
+        )
 
     def _sums_of(self, moved: Moved) -> Sums:
         hits, n = moved.hits_with / self.source.scale, moved.with_ / self.source.scale

@@ -113,7 +113,7 @@ EDGE = Influence("a", "b", "inhibits", 0.5, 0.4, 0.6, 90, 900, 200, 1000, order=
         ),
         (
             {"order_ratio": 1.5, "order_low": 1.2, "order_high": 1.9},
-            "",
+            "unclear direction",
             "; reversed: follows more often than its overall co-occurrence suggests: ×1.5 against shuffled",
         ),
         (

@@ -92,7 +92,8 @@ def test_ratios_are_those_of_the_groups_beside_all_influencers(groups, found):
         fixed = sm.BSuMM(edge.target, lookback=1, required=beside, candidates=[])
         for events, influence in zip(groups, (edge.first, edge.second), strict=True):
             (direct,) = [i for i in from_counts(fixed.fit(events)) if i.influencer == edge.influencer]
-            assert (influence.ratio, influence.low) == pytest.approx((direct.ratio, direct.low), rel=1e-12)
+            assert influence.ratio == pytest.approx(direct.ratio, rel=1e-12)
+            assert influence.low <= direct.low * (1 + 1e-12)  # as sequences differ
         assert edge.change.ratio == pytest.approx(edge.second.ratio / edge.first.ratio)
 
 
