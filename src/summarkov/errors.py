@@ -90,6 +90,35 @@ class MissingLibraryError(SummarkovError, ImportError):
 class StoreError(SummarkovError, ValueError):
     """A model file is damaged, foreign or of a later version; or there is no room to write one."""
 
+    @classmethod
+    def expected(cls, what: str, found: object) -> StoreError:
+        """What should stand in a file, and what does.
+
+        >>> print(StoreError.expected("a list", {"a": 1}))
+        expected a list, found {"a": 1}
+        """
+        import json
+
+        text = json.dumps(found, ensure_ascii=False, default=str)
+        return cls(f"expected {what}, found {text[:60]}{'...' if len(text) > 60 else ''}")
+
+
+@contextmanager
+def place(where: str) -> Iterator[None]:
+    """Around the reading of a part of a file: say where in it something is wrong.
+
+    >>> with place("model.json"), place(".targets[0]"):
+    ...     raise StoreError("'score' is missing")
+    Traceback (most recent call last):
+        ...
+    summarkov.errors.StoreError: model.json.targets[0]: 'score' is missing
+    """
+    try:
+        yield
+    except StoreError as problem:
+        told = str(problem)
+        raise StoreError(where + (told if told[:1] in (".", "[", ":") else f": {told}")) from None
+
 
 class TiesWarning(UserWarning):
     """Many events have the place of the one before, and nothing says whether that is their order."""

@@ -8,12 +8,10 @@ import io
 import json
 import math
 import os
+import re
 import stat
-import sys
-from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import IO, Any, NoReturn
+from collections.abc import Mapping
+from typing import IO, Any, NoReturn, TypeVar
 
 from summarkov.errors import DataError, StoreError
 from summarkov.read.addresses import is_address, local_name, name_of, open_address
@@ -22,85 +20,59 @@ from summarkov.read.temporary import write_atomically
 #: Where a document is: a path, an address, or a file that is open.
 Place = str | os.PathLike[str] | IO[Any]
 
-#: The largest count that a file may hold.
-_LARGEST = 2**62
+T = TypeVar("T")
+#: What msgspec calls types, for people.
+_TYPES = {"int": "a whole number", "float": "a number", "str": "a text", "array": "a list"}
+_TYPES |= {"object": "an object", "bool": "true or false"}
+_TYPE = re.compile("`([a-z |]+)`")
 #: What a file may have at most: bytes, and values in lists and objects, each of which takes some 100 bytes.
 _MOST_BYTES, _MOST_VALUES = 1 << 28, 1 << 24
-#: How many of the texts that are allowed are named.
-_SHOWN = 20
 
 
-class Node:
-    """A value in a document, together with where it stands, so that every complaint names its place."""
+def checked(value: Any, kind: type[T] | Any) -> T:
+    """A plain value as what it should be: structure and types are those of ``kind``, as msgspec reads it.
 
-    def __init__(self, value: Any, where: str) -> None:
-        self.value, self.where = value, where
+    >>> checked({"a": [1, "2"]}, dict[str, list[int]])
+    Traceback (most recent call last):
+        ...
+    summarkov.errors.StoreError: [...][1]: expected a whole number, found a text
+    """
+    import msgspec
 
-    def wrong(self, expected: str) -> NoReturn:
-        """Complain."""
-        found = json.dumps(self.value, ensure_ascii=False, default=str)
-        raise StoreError(
-            f"{self.where}: expected {expected}, found {found[:60]}{'...' if len(found) > 60 else ''}"
-        )
+    def as_array(kind: Any, value: Any) -> Any:
+        """A field that is an array: rows of four numbers, as lags of followings are."""
+        import numpy as np
 
-    def __getitem__(self, name: str) -> Node:
-        if not isinstance(self.value, dict):
-            self.wrong("an object")
-        if name not in self.value:
-            raise StoreError(f"{self.where}: {name!r} is missing")
-        return Node(self.value[name], f"{self.where}.{name}")
+        rows = msgspec.convert(value, list[tuple[float, float, float, float]])
+        return np.array(rows, float).reshape(-1, 4)
 
-    def __contains__(self, name: str) -> bool:
-        return isinstance(self.value, dict) and name in self.value
-
-    def items(self) -> Iterator[tuple[str, Node]]:
-        """The entries of an object."""
-        if not isinstance(self.value, dict):
-            self.wrong("an object")
-        return ((name, self[name]) for name in self.value)
-
-    def list(self, size: int | None = None) -> list[Node]:
-        """The items of a list, of a given size if one is given."""
-        if not isinstance(self.value, list) or (size is not None and len(self.value) != size):
-            self.wrong("a list" if size is None else f"a list of {size}")
-        return [Node(item, f"{self.where}[{i}]") for i, item in enumerate(self.value)]
-
-    def text(self) -> str:
-        """A text."""
-        if not isinstance(self.value, str):
-            self.wrong("a text")
-        return str(self.value)
-
-    def one_of(self, known: Collection[str]) -> str:
-        """One of some texts."""
-        if not isinstance(self.value, str) or self.value not in known:
-            shown = list(islice(known, _SHOWN + 1))
-            self.wrong(f"one of {', '.join(shown[:_SHOWN])}{', ...' if len(shown) > _SHOWN else ''}")
-        return self.value
-
-    def label(self, labels: Sequence[str]) -> str:
-        """One of the labels, which are sorted and may be many."""
-        at = bisect_left(labels, self.text())
-        return self.text() if at < len(labels) and labels[at] == self.value else self.one_of(labels)
-
-    def count(self, most: int = _LARGEST) -> int:
-        """A whole number from 0 on."""
-        if type(self.value) is not int or not 0 <= self.value <= most:
-            self.wrong(f"a whole number from 0 to {most}" if most < _LARGEST else "a whole number from 0 on")
-        return int(self.value)
-
-    def number(self) -> float:
-        """A finite number."""
-        if type(self.value) not in (int, float) or not abs(self.value) <= sys.float_info.max:
-            self.wrong("a number")
-        return float(self.value)
+    try:
+        found: T = msgspec.convert(value, kind, dec_hook=as_array)
+    except UnicodeError:
+        raise StoreError("half a character stands where none may be") from None
+    except msgspec.ValidationError as problem:
+        message, _, where = str(problem).replace("Invalid enum", "unknown").partition(" - at `$")
+        missing = message.removeprefix("Object missing required field ")
+        if missing != message:
+            message = f"'{missing.strip('`')}' is missing"
+        else:
+            message = _TYPE.sub(_words, message.replace(", got", ", found"))
+        raise StoreError(f"{where.rstrip('`')}: {message[0].lower()}{message[1:]}") from None
+    return found
 
 
-def read_document(path: Place) -> Node:
-    """Parse a JSON file; repeated names, NaN and unbounded nesting are refused."""
+def _words(found: re.Match[str]) -> str:
+    """The types that msgspec names, for people."""
+    return " or ".join(_TYPES.get(each, each) for each in found[1].split(" | "))
+
+
+def read_document(path: Place) -> tuple[str, Any]:
+    """The name of a JSON file and what it holds; repeated names, NaN and unbounded nesting are refused."""
     name = name_of(path) if isinstance(path, str | os.PathLike) else str(getattr(path, "name", "the file"))
     try:
         value = json.loads(_text(path), object_pairs_hook=_no_repeats, parse_constant=_no_constants)
+        if _is_deep(value):
+            raise RecursionError
     except StoreError as problem:
         raise StoreError(f"{name}: {problem}") from None
     except DataError as problem:  # of an address
@@ -124,9 +96,7 @@ def read_document(path: Place) -> Node:
         raise StoreError(f"{name}: not a JSON text ({str(problem)[:80]})") from None
     except RecursionError:
         raise StoreError(f"{name}: nested far too deeply to be a model") from None
-    if _is_deep(value):
-        raise StoreError(f"{name}: nested far too deeply to be a model")
-    return Node(value, name)
+    return name, value
 
 
 def _text(path: Place) -> str:
@@ -162,9 +132,11 @@ def _checked(content: bytes | str) -> str:
 
 
 def _is_deep(value: Any, most: int = 100) -> bool:
-    """Whether lists and objects stand in each other more than ``most`` times."""
+    """Whether lists and objects stand in each other more than ``most`` times; refuses infinite numbers."""
     level = [value]
     for _ in range(most):
+        if any(isinstance(each, float) and math.isinf(each) for each in level):
+            raise StoreError("a number is too large for a model to hold")
         level = [
             inner
             for outer in level
@@ -220,7 +192,7 @@ def write_sealed(path: Place, document: Mapping[str, Any], indent: int | None = 
         path.write(content.decode("utf-8") if isinstance(path, io.TextIOBase) else content)
 
 
-def check_seal(document: Node) -> None:
+def check_seal(document: Mapping[str, Any]) -> None:
     """Refuse a document that is not what was written; one without a checksum is taken as it is.
 
     Files are checked in every other way first, so this is for changes that make sense on their own, such as
@@ -228,11 +200,11 @@ def check_seal(document: Node) -> None:
     """
     if "checksum" not in document:  # older than checksums, or its owner knows better
         return
-    rest = {name: value for name, value in document.value.items() if name != "checksum"}
-    if document["checksum"].value != _checksum(rest):
+    rest = {name: value for name, value in document.items() if name != "checksum"}
+    if document["checksum"] != _checksum(rest):
         raise StoreError(
-            f"{document.where}: was changed after it had been written, its checksum does not fit; learn the "
-            "model again, or delete 'checksum' if the change is meant"
+            "was changed after it had been written, its checksum does not fit; learn the model again, or "
+            "delete 'checksum' if the change is meant"
         )
 
 

@@ -72,7 +72,7 @@ def test_no_sequences_for_influencers(name, tmp_path):
     """Such a file once loaded, and its edges could not be told."""
     document = edited(document_of(name), ["targets", 0, "sequences"], {})
     said = refusal(tmp_path, name, json.dumps(document))
-    assert ".targets[0].sequences: expected one entry for each of a, found {}" in said
+    assert ".targets[0].followings: expected one entry for each of a" in said
 
 
 def test_a_bag_of_models_is_refused_with_what_to_take_instead(tmp_path):

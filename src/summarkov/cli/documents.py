@@ -78,7 +78,7 @@ def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
 
 def _graph_document(graph: InfluenceGraph) -> dict[str, Any]:
     """A graph: its edges and, for every target, what was found."""
-    from summarkov.models.saving import confidence_document, order_document
+    from summarkov.models.files import confidence_document, order_document
 
     first = next(iter(graph.models_.values()))
     return {

@@ -6,12 +6,12 @@ from summarkov.models.distribution import Follower, GraphFollower
 from summarkov.models.edges import Edges
 from summarkov.models.evaluating import Evaluation, Figures
 from summarkov.models.families import BSuMM, CSuMM, OSuMM, SuMM
+from summarkov.models.files import load
 from summarkov.models.fitted import Row, StateTable
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.groups import compare_groups
 from summarkov.models.joint import JointSuMM
 from summarkov.models.label_sets import LabelSet, LabelSets
-from summarkov.models.loading import load
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import Reached
 from summarkov.models.outcome import OutcomeModel

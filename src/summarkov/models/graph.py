@@ -19,6 +19,7 @@ from summarkov.models.discoveries import Ranked
 from summarkov.models.distribution import check_drawable
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import OneHistory, next_places
+from summarkov.models.files import confidence_document, models_document, order_document
 from summarkov.models.fitted import FittedGraph
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.model import SummaryModel
@@ -26,7 +27,6 @@ from summarkov.models.next_event import Reached, reach
 from summarkov.models.order import OrderTested, with_order
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictor import GraphPredictor
-from summarkov.models.saving import confidence_document, models_document, order_document
 from summarkov.settings import Progress, check_whole, seed_of
 from summarkov.simulate.draw import draw_sequences, draw_ticks
 from summarkov.summaries import Summary

@@ -16,12 +16,12 @@ from summarkov.frames import Records, Sheet
 from summarkov.models.distribution import next_places
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import one_sequence
+from summarkov.models.files import joint_document
 from summarkov.models.joint_fitted import FittedJoint
 from summarkov.models.joint_learning import JointData, learn_each
 from summarkov.models.learning import check_in_a_row
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictor import GraphPredictor, Residual
-from summarkov.models.stored_models import joint_document
 from summarkov.settings import (
     OnStep,
     Progress,

@@ -18,11 +18,11 @@ from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import OneHistory, explain
+from summarkov.models.files import models_document
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn, update
 from summarkov.models.measures import new_source
 from summarkov.models.predictor import Predictor
-from summarkov.models.saving import models_document
 from summarkov.scores import Scorer
 from summarkov.search import Problem, Search, Trace, fixed
 from summarkov.settings import Duration, Progress, seed_of

@@ -25,6 +25,7 @@ from summarkov.models.distribution import next_places, read_new_events
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import OneHistory, explain
 from summarkov.models.families import BSuMM, SearchedModel
+from summarkov.models.files import Saved, models_document
 from summarkov.models.fitted import StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
@@ -42,7 +43,6 @@ from summarkov.models.outcome_data import (
 )
 from summarkov.models.outcome_edges import case_columns, in_cases, is_the_outcome, notice
 from summarkov.models.parameters import Parameters, codes_of
-from summarkov.models.saving import Saved, models_document
 from summarkov.models.tree import TreeSuMM
 from summarkov.read import read_events
 from summarkov.settings import Duration, Progress, check_whole, seed_of

@@ -27,9 +27,9 @@ from summarkov.models.distribution import (
 )
 from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
 from summarkov.models.evaluating import Evaluation, evaluate
+from summarkov.models.files import Saved
 from summarkov.models.measures import measure
 from summarkov.models.parameters import Parameters
-from summarkov.models.saving import Saved
 from summarkov.read import read_events
 from summarkov.settings import Progress
 from summarkov.typing import FloatArray

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import Any, Self
 
 import numpy as np
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts
 from summarkov.engines.counts import Counts
+from summarkov.errors import StoreError
 from summarkov.search.problem import Ask, Done, Problem, SearchResult, Step, ask_each, first_best, improves
 from summarkov.summaries import WindowSummary
 from summarkov.summaries.window import plain_span
-
-if TYPE_CHECKING:
-    from summarkov.store import Node
 
 #: The influencers (codes) and their look-backs.
 Place = dict[int, int | None]
@@ -70,24 +68,25 @@ class LookbackProblem(Problem):
         own = {self.labels[z]: place[z] for z in sorted(place)}
         return replace(self.window, lookback=own, only=True)
 
-    def read_learned(self, node: Node, influencers: tuple[int, ...]) -> Self:
+    def read_learned(self, told: Any, influencers: tuple[int, ...]) -> Self:
         """With the look-backs that were learned."""
         names = [self.labels[z] for z in influencers]
-        given = node["lookbacks"]
-        if not isinstance(given.value, dict) or sorted(given.value) != names:
-            given.wrong(f"a look-back for each of {', '.join(names) or 'no influencers'}")
-        place = {z: self._read_lookback(given[name]) for z, name in zip(influencers, names, strict=True)}
-        return replace(self, summary=self.learned(place))
+        if told.lookbacks is None or sorted(told.lookbacks) != names:
+            wanted = ", ".join(names) or "no influencers"
+            raise StoreError.expected(f"'lookbacks' for each of {wanted}", told.lookbacks)
+        own = {z: self._lookback(told.lookbacks[name]) for z, name in zip(influencers, names, strict=True)}
+        return replace(self, summary=self.learned(own))
 
-    def _read_lookback(self, node: Node) -> int | None:
+    def _lookback(self, told: int | str | None) -> int | None:
         named = {plain_span(k): k for k in self.lookbacks}
-        if isinstance(node.value, bool | float | list | dict) or node.value not in named:
-            node.wrong(f"one of {', '.join(map(str, named))}")
-        return named[node.value]
+        if told not in named:
+            raise StoreError.expected(f"one of the look-backs {', '.join(map(str, named))}", told)
+        return named[told]
 
-    def read_step(self, node: Node, actions: tuple[str, ...]) -> LookbackStep:
-        step = super().read_step(node, (*actions, "change"))
-        return LookbackStep(**vars(step), lookback=self._read_lookback(node["lookback"]))
+    def read_step(self, told: Any) -> LookbackStep:
+        return LookbackStep(
+            told.action, told.label, told.score, told.gain, lookback=self._lookback(told.lookback)
+        )
 
     def removals(self, place: Place, table: StateCounts) -> list[_Move]:
         """What each influencer that need not be there would leave; the table tells."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from summarkov.frames import Records
 from summarkov.scores import Scorer
 from summarkov.summaries import Summary, WindowSummary
 from summarkov.typing import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from summarkov.store import Node
 
 #: Answers all requests of one round, in one pass over the data.
 Ask = Callable[[Sequence[Request]], list[Counts]]
@@ -213,18 +210,13 @@ class Problem:
 
     # ---------------------------------------------------------------- in files
 
-    def read_learned(self, node: Node, influencers: tuple[int, ...]) -> Self:
+    def read_learned(self, told: Any, influencers: tuple[int, ...]) -> Self:
         """The same problem with what was learned of its summary, from the entry of a target in a file."""
         return self
 
-    def read_steps(self, node: Node, table: StateCounts) -> tuple[Step, ...]:
-        """The moves of the search, from a file."""
-        return tuple(self.read_step(step, ("add", "remove")) for step in node.list())
-
-    def read_step(self, node: Node, actions: tuple[str, ...]) -> Step:
-        """One of them."""
-        label = node["label"].label(self.labels)
-        return Step(node["action"].one_of(actions), label, node["score"].number(), node["gain"].number())
+    def read_step(self, told: Any) -> Step | None:
+        """A move of the search, from a file; None where what was learned tells it."""
+        return Step(told.action, told.label, told.score, told.gain)
 
     def influencers_of(self, table: StateCounts) -> tuple[int, ...] | None:
         """The influencers that a table of states tells; None where it does not."""

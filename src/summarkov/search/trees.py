@@ -6,20 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Self
+from typing import Any, Self
 
 import numpy as np
 
 from summarkov.engines import RecencyCounts, RecencyRequest, StateCounts
+from summarkov.errors import place
 from summarkov.scores import Tree, half_log, log_evidence, probabilities, pseudo_counts
 from summarkov.scores.trees import shrunken, split_gains, unexplained
 from summarkov.search.problem import Ask, Done, Problem, SearchResult, Step, ask_each, ask_states, first_best
 from summarkov.summaries import HistoryTest, TreeSummary
 from summarkov.summaries.contexts import LABEL, parents, with_shorter
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
-
-if TYPE_CHECKING:
-    from summarkov.store import Node
 
 #: A split that alone gains less than this share of the penalty is not followed further: it costs a pass, and
 #: seldom do the splits below make up for it.
@@ -75,13 +73,14 @@ class TreeProblem(Problem):
         likelihood = float((counts[leaves] * np.log(theta[leaves])).sum())
         return likelihood - parameters - (len(leaves) - 1) * self.penalty
 
-    def read_learned(self, node: Node, influencers: tuple[int, ...]) -> Self:
+    def read_learned(self, told: Any, influencers: tuple[int, ...]) -> Self:
         """With the tree that was learned."""
         codes = {self.labels[code]: code for code in self.optional}
-        return replace(self, summary=self.tree.read_learned(node, codes, self.max_depth))
+        with place(".tree"):
+            return replace(self, summary=self.tree.read_learned(told.tree, codes, self.max_depth))
 
-    def read_steps(self, node: Node, table: StateCounts) -> tuple[Step, ...]:
-        return ()  # the tree tells them
+    def read_step(self, told: Any) -> None:
+        return None
 
     def influencers_of(self, table: StateCounts) -> tuple[int, ...]:
         """The labels that the tree tests."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from summarkov import kernels
+from summarkov.errors import StoreError, place
 from summarkov.settings import Duration
 from summarkov.typing import IntArray, KeyArray
-
-if TYPE_CHECKING:
-    from summarkov.store import Node
-
 
 #: The state of every position, ids[N], and the keys of the states, keys[S, ...], in order.
 Encoded = tuple[IntArray, KeyArray]
@@ -136,26 +132,27 @@ class Summary(ABC):
         """A state as a plain value, for a file that people may read."""
         return list(key)
 
-    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[Any, ...]:
+    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[Any, ...]:
         """The key of a state in a file; ``codes`` has the code of every label."""
-        return tuple(item.count(2**31 - 1) for item in node.list(self.key_width(len(influencers))))
+        raise TypeError(f"{type(self).__name__} is not read from files")  # pragma: no cover
 
     def key_width(self, n_influencers: int) -> int:
         """How many entries a key has."""
         return n_influencers
 
     def read_table(
-        self, node: Node, influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
+        self, states: Sequence[Any], influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
     ) -> tuple[KeyArray, IntArray]:
         """The keys and counts of all states in a file, which stand in the order of their keys, each once.
 
         ``counts`` are those in the file, one row per state: what its estimate rests on.
         """
-        rows = node.list()
-        keys = [self.read_key(row["state"], influencers, codes) for row in rows]
-        for row, (a, b) in zip(rows[1:], itertools.pairwise(map(self.key_order, keys)), strict=True):
-            if not a < b:
-                row.wrong("states in canonical order, each once")
+        keys: list[tuple[Any, ...]] = []
+        for row, state in enumerate(states):
+            with place(f"[{row}].state"):
+                keys.append(self.read_key(state, influencers, codes))
+                if row and not self.key_order(keys[-2]) < self.key_order(keys[-1]):
+                    raise StoreError.expected("states in canonical order, each once", state)
         return self.key_array(keys, len(influencers)), counts
 
     def key_order(self, key: tuple[Any, ...]) -> Any:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from summarkov import kernels
+from summarkov.errors import StoreError
 from summarkov.settings import check_whole
 from summarkov.summaries.base import Encoded, Summary
 from summarkov.typing import IntArray, KeyArray
-
-if TYPE_CHECKING:
-    from summarkov.store import Node
-
 
 #: What stands in the key of a context: nothing further is asked, the sequence had not begun, or a label.
 END, START, LABEL = 0, 1, 2
@@ -83,19 +80,19 @@ class ChainSummary(LastLabels):
     def key_width(self, n_influencers: int) -> int:
         return int(self.order)
 
-    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
-        key = tuple(code + 1 for code in codes_or_start(node, node.list(self.order), codes))
-        if any(nearer == 0 < farther for nearer, farther in itertools.pairwise(key)):
-            node.wrong("nulls only where the sequence had not begun")
+    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
+        key = tuple(code + 1 for code in codes_or_start(state, codes))
+        if len(key) != self.order or any(a == 0 < b for a, b in itertools.pairwise(key)):
+            raise StoreError.expected(f"{self.order} labels, or null where the sequence had not begun", state)
         return key
 
 
-def codes_or_start(node: Node, items: Sequence[Node], codes: Mapping[str, int]) -> list[int]:
+def codes_or_start(state: Any, codes: Mapping[str, int]) -> list[int]:
     """The labels of a context in a file as codes, the most recent first; -1 for null, before the start."""
-    context = [item.value for item in items]
-    if any(label is not None and not (isinstance(label, str) and label in codes) for label in context):
-        node.wrong("labels of 'data', or null before the start")
-    return [-1 if label is None else codes[label] for label in context]
+    labels = state if isinstance(state, list) else [()]
+    if not all(label is None or (isinstance(label, str) and label in codes) for label in labels):
+        raise StoreError.expected("labels of 'data', or null before the start", state)
+    return [-1 if label is None else codes[label] for label in state]
 
 
 @dataclass(frozen=True)
@@ -132,39 +129,35 @@ class ContextSummary(LastLabels):
     def key_width(self, n_influencers: int) -> int:
         return int(self.max_order)
 
-    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
-        found = codes_or_start(node, node.list(), codes)
-        key = tuple(START if code < 0 else code + LABEL for code in found)
-        if len(key) > self.max_order:
-            node.wrong(f"at most {self.max_order} labels")
-        if START in key[:-1]:
-            node.wrong("nothing after a null, which is where the sequence had not begun")
+    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
+        key = tuple(START if code < 0 else code + LABEL for code in codes_or_start(state, codes))
+        if len(key) > self.max_order or START in key[:-1]:
+            raise StoreError.expected(
+                f"at most {self.max_order} labels, the last null if the sequence had not begun", state
+            )
         return (*key, *[END] * (self.max_order - len(key)))
 
     def read_table(
-        self, node: Node, influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
+        self, states: Sequence[Any], influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
     ) -> tuple[KeyArray, IntArray]:
         """The contexts, each with all shorter ones that it ends with, and the counts of each alone.
 
         A file has the counts of all histories that end with a context.
         """
-        keys, _ = super().read_table(node, influencers, codes, counts)
-        rows = node.list()
-        if not rows or keys[0].any():
-            node.wrong("the empty context first")
+        keys, _ = super().read_table(states, influencers, codes, counts)
+        if not len(keys) or keys[0].any() or not counts.any(axis=1).all():
+            raise StoreError("expected the empty context first, and counts of each that was seen")
         there = {tuple(key) for key in keys.tolist()}
-        for row, key in zip(rows[1:], keys[1:].tolist(), strict=True):
+        for state, key in zip(states[1:], keys[1:].tolist(), strict=True):
             last = sum(symbol != END for symbol in key) - 1
             if (*key[:last], END, *key[last + 1 :]) not in there:
-                row["state"].wrong("a context of which the next shorter one is there too")
-        for i in np.flatnonzero((counts == 0).all(axis=1))[:1]:
-            rows[i]["counts"].wrong("counts of a context that was seen")
+                raise StoreError.expected("a context of which the next shorter one is there too", state)
         own, precise = counts.copy(), counts.astype(float)
         for left in (own, precise):
             np.subtract.at(left, parents(keys)[1:], counts[1:])
         wrapped = precise < -(2.0**62)  # more than an integer holds
-        for i in np.flatnonzero(((own < 0) | wrapped).any(axis=1))[:1]:
-            rows[i]["counts"].wrong("at least what the longer contexts that end with it have together")
+        if ((own < 0) | wrapped).any():
+            raise StoreError("expected counts of at least those of longer contexts that end with one")
         return keys, own
 
 

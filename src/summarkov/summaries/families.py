@@ -6,20 +6,17 @@ import itertools
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.errors import SettingError
+from summarkov.errors import SettingError, StoreError
 from summarkov.settings import check_whole
 from summarkov.summaries.base import Encoded, Summary
 from summarkov.summaries.window import WindowSummary
 from summarkov.typing import IntArray, KeyArray
 from summarkov.wording import AttributeName
-
-if TYPE_CHECKING:
-    from summarkov.store import Node
 
 
 @dataclass(frozen=True)
@@ -290,8 +287,8 @@ class CustomSummary(Summary):
     def state_document(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Any:
         return plain(key[0])
 
-    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[Any, ...]:
-        return (_read_state(node),)
+    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[Any, ...]:
+        return (_read_state(state),)
 
     def key_width(self, n_influencers: int) -> int:
         return 1
@@ -320,10 +317,10 @@ def plain(state: Hashable) -> Any:
     )
 
 
-def _read_state(node: Node) -> Hashable:
-    if isinstance(node.value, dict):
-        node.wrong("a text, a number, or a list of them")
-    if isinstance(node.value, list):
-        return tuple(_read_state(part) for part in node.list())
-    value: Hashable = node.value
-    return value
+def _read_state(state: Any) -> Hashable:
+    if isinstance(state, dict):
+        raise StoreError.expected("a text, a number, or a list of them", state)
+    if isinstance(state, list):
+        return tuple(_read_state(part) for part in state)
+    found: Hashable = state
+    return found

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.errors import SettingError
+from summarkov.errors import SettingError, StoreError
 from summarkov.settings import Duration, is_whole, span_of
 from summarkov.summaries.window import FARTHEST, place_words, plain_span
 from summarkov.typing import CodeArray, IntArray
 from summarkov.wording import AttributeName
-
-if TYPE_CHECKING:
-    from summarkov.store import Node
 
 
 @dataclass(frozen=True)
@@ -230,29 +227,27 @@ class HistoryTests:
             return self.pairs and test.label != test.than
         return test.within in self.windows(test.times) and (test.times == 1 or test.times in self.counts)
 
-    def read(self, node: Node, codes: Mapping[str, int]) -> HistoryTest:
+    def read(self, told: Mapping[str, Any], codes: Mapping[str, int]) -> HistoryTest:
         """A test in a file, which must be one of these; ``codes`` are those of the labels to test."""
-
-        def label(name: str) -> int:
-            return codes[node[name].one_of(codes)]
-
-        kind = node["test"].one_of(("occurs", "more recent", "start"))
-        test: HistoryTest
-        if kind == "start":
-            test = Start(node["events"].count())
-        elif kind == "more recent":
-            test = MoreRecent(label("label"), label("than"))
-        else:
-            test = Occurs(label("label"), self._read_within(node["within"]), node["times"].count())
-        if not self.holds(test):
-            node.wrong("a test that the settings allow")
-        return test
-
-    def _read_within(self, node: Node) -> int | None:
-        if not isinstance(node.value, str):
-            return None if node.value is None else node.count()
         named = {k.text: k for k in self.durations}
-        return named[node.one_of(named)]
+        try:
+            test: HistoryTest
+            if told["test"] == "start":
+                test = Start(told["events"])
+            elif told["test"] == "more recent":
+                test = MoreRecent(codes[told["label"]], codes[told["than"]])
+            else:
+                within = {"occurs": told["within"]}[told["test"]]
+                test = Occurs(codes[told["label"]], named.get(within, within), told["times"])
+            numbers = [told.get(name) for name in ("events", "within", "times")]
+            if self.holds(test) and not any(isinstance(each, bool | float) for each in numbers):
+                return test
+        except (KeyError, TypeError):  # what is missing, or no key of a table
+            pass
+        names = ("test", "label", "than", "within", "times", "events")
+        raise StoreError.expected(
+            "a test that the settings allow", {name: told[name] for name in names if name in told}
+        )
 
     @property
     def durations(self) -> tuple[Duration, ...]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from summarkov import kernels
+from summarkov.errors import StoreError
 from summarkov.settings import Duration
 from summarkov.summaries.base import Encoded, Summary
 from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRecent, Occurs
 from summarkov.summaries.window import place_words
 from summarkov.typing import IntArray, KeyArray
-
-if TYPE_CHECKING:
-    from summarkov.store import Node
 
 #: A test on the way to a leaf, and its answer.
 Condition = tuple[HistoryTest, bool]
@@ -159,17 +157,17 @@ class TreeSummary(Summary):
                 documents[row] |= {"yes": documents[yes], "no": documents[no]}
         return {"tree": documents[0]}
 
-    def read_learned(self, node: Node, codes: Mapping[str, int], max_depth: int) -> TreeSummary:
+    def read_learned(self, tree: Any, codes: Mapping[str, int], max_depth: int) -> TreeSummary:
         """The tree in a file, every test of which must be one of ``tests`` and about labels of ``codes``."""
         nodes: list[HistoryTest | None] = []
-        waiting = [(node["tree"], 0)]
+        waiting = [(tree, 0)]
         while waiting:
             here, depth = waiting.pop()
-            if "leaf" in here:
+            if isinstance(here, dict) and "leaf" in here:
                 nodes.append(None)
                 continue
-            if depth >= max_depth:
-                here.wrong(f"a leaf, for max_depth is {max_depth}")
+            if depth >= max_depth or not isinstance(here, dict) or not {"yes", "no"} <= set(here):
+                raise StoreError.expected(f"a leaf, or a test at most {max_depth} deep", here)
             nodes.append(self.tests.read(here, codes))
             waiting += [(here["no"], depth + 1), (here["yes"], depth + 1)]
         return replace(self, nodes=tuple(nodes))
@@ -178,20 +176,21 @@ class TreeSummary(Summary):
         """The number of the leaf."""
         return key[0]
 
-    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
-        return (node.count(len(self.leaves) - 1),)
+    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
+        if type(state) is not int or not 0 <= state < len(self.leaves):
+            raise StoreError.expected("the number of a leaf", state)
+        return (state,)
 
     def key_width(self, n_influencers: int) -> int:
         return 1
 
     def read_table(
-        self, node: Node, influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
+        self, states: Sequence[Any], influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
     ) -> tuple[KeyArray, IntArray]:
         """Every leaf is there, and was seen."""
-        found = super().read_table(node, influencers, codes, counts)
-        rows = node.list(len(self.leaves))
-        for i in np.flatnonzero((counts == 0).all(axis=1))[:1]:
-            rows[i]["counts"].wrong("counts of a leaf that was seen")
+        found = super().read_table(states, influencers, codes, counts)
+        if len(states) != len(self.leaves) or not counts.any(axis=1).all():
+            raise StoreError("expected counts of every leaf, none of which was never seen")
         return found
 
 

@@ -7,20 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.errors import SettingError, UnknownLabelError
+from summarkov.errors import SettingError, StoreError, UnknownLabelError
 from summarkov.settings import Duration, check_whole, span_of
 from summarkov.summaries.base import Encoded, Reach, Summary
 from summarkov.typing import IntArray, KeyArray
 from summarkov.wording import AttributeName, plural
-
-if TYPE_CHECKING:
-    from summarkov.store import Node
 
 Lookback = int | None | Mapping[str, int | None]
 
@@ -248,14 +245,15 @@ class WindowSummary(Summary):
         """The level of each influencer."""
         return dict(zip(influencers, key, strict=True))
 
-    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
-        if not isinstance(node.value, dict) or sorted(node.value) != list(influencers):
-            node.wrong(f"a level for each of {', '.join(influencers) or 'no influencers'}")
-        key = tuple(node[z].count(max(self.cap, len(influencers))) for z in influencers)
-        if not self.is_key(key):
-            node.wrong("a state that this summary has")
+    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
+        if not isinstance(state, dict) or sorted(state) != list(influencers):
+            names = ", ".join(influencers) or "no influencers"
+            raise StoreError.expected(f"a level for each of {names}", state)
+        key, most = tuple(state[z] for z in influencers), max(self.cap, len(influencers))
+        if any(type(level) is not int or not 0 <= level <= most for level in key) or not self.is_key(key):
+            raise StoreError.expected("a state that this summary has", state)
         if not self.fits(key, influencers):
-            node.wrong("a state that fits into the look-back of 'settings'")
+            raise StoreError.expected("a state that fits into the look-back of 'settings'", state)
         return key
 
 

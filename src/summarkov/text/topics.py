@@ -10,9 +10,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
+from summarkov.errors import DataError, NotFittedError, SettingError, StoreError, place
 from summarkov.settings import check_whole, seed_of
-from summarkov.store import Node, check_seal, read_document, write_sealed
+from summarkov.store import check_seal, checked, read_document, write_sealed
 from summarkov.text import factors
 from summarkov.text.documents import read_documents, split_sentences
 from summarkov.text.factors import corpus_stop_words, leading_terms, terms_of
@@ -235,44 +235,72 @@ _RAREST = 50
 
 def load_topics(path: str | PathLike[str]) -> TopicModel:
     """Read a topic model that :meth:`TopicModel.save` wrote; it labels sentences as it did then."""
-    node = read_document(path)
-    if node["format"].value != "summarkov" or node["kind"].value != "TopicModel":
-        raise StoreError(f"{node.where} is no topic model; 'summarkov text topics' makes one")
-    if node["version"].count() != VERSION:
-        raise StoreError(f"{node.where} was written by a later version of summarkov; update to read it")
-    settings = node["settings"]
-    terms = _texts(node["terms"])
-    topics = node["topics"].list()
-    method: Any = settings["method"].one_of(METHODS)
-    confidence, phrases = settings["confidence"].number(), settings["phrases"].count()
-    if not 0 <= confidence <= 1:
-        settings["confidence"].wrong("a number from 0 to 1")
-    if not 1 <= phrases <= LONGEST_PHRASE:
-        settings["phrases"].wrong(f"a whole number from 1 to {LONGEST_PHRASE}")
-    model = TopicModel(
-        n_topics=len(topics),
-        method=method,
-        confidence=confidence,
-        phrases=phrases,
-        language=settings["language"].text(),
-        seed=settings["seed"].count(),
-    )
-    names = tuple(topic["name"].text() for topic in topics)
-    if not names or len(set(names)) < len(names) or len(set(terms)) < len(terms):
-        node["topics"].wrong("topics of different names, and terms that differ")
-    weights = np.array([_numbers(topic["weights"], len(terms)) for topic in topics])
-    inverse = np.array(_numbers(node["inverse_frequencies"], len(terms)))
+    where, document = read_document(path)
+    is_ours = isinstance(document, dict) and document.get("format") == "summarkov"
+    if not is_ours or document.get("kind") != "TopicModel":
+        raise StoreError(f"{where} is no topic model; 'summarkov text topics' makes one")
+    if document.get("version") != VERSION:
+        raise StoreError(f"{where} was written by a later version of summarkov; update to read it")
+    with place(where):
+        model = _read(checked(document, _Stored))
+        check_seal(document)
+    return model
+
+
+@dataclass(frozen=True)
+class _StoredSettings:
+    """How topics were found."""
+
+    method: Literal["nmf", "lda"]
+    confidence: float
+    phrases: int
+    language: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class _StoredTopic:
+    """A topic, and the weight of each term in it."""
+
+    name: str
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """What the file of a topic model holds."""
+
+    settings: _StoredSettings
+    terms: tuple[str, ...]
+    topics: tuple[_StoredTopic, ...]
+    inverse_frequencies: tuple[float, ...]
+    stop_words: tuple[str, ...]
+
+
+def _read(told: _Stored) -> TopicModel:
+    settings, n_terms = told.settings, len(told.terms)
+    if not 0 <= settings.confidence <= 1 or not 1 <= settings.phrases <= LONGEST_PHRASE or settings.seed < 0:
+        wanted = f"'confidence' from 0 to 1, 'phrases' from 1 to {LONGEST_PHRASE} and 'seed' from 0 on"
+        raise StoreError.expected(wanted, vars(settings))
+    names = tuple(topic.name for topic in told.topics)
+    if not names or len(set(names)) < len(names) or len(set(told.terms)) < n_terms:
+        raise StoreError.expected("topics of different names, and terms that differ", names)
+    sizes = {len(topic.weights) for topic in told.topics} | {len(told.inverse_frequencies)}
+    if sizes != {n_terms}:
+        raise StoreError(f"expected {n_terms} weights of each topic, and as many inverse frequencies")
+    weights = np.array([topic.weights for topic in told.topics])
+    inverse = np.array(told.inverse_frequencies)
     if (weights < 0).any() or not (weights.sum(axis=1) > 0).all():
-        node["topics"].wrong("weights from 0 on, not all of them 0")
-    is_nmf = method == "nmf"
+        raise StoreError(".topics: expected weights from 0 on, not all of them 0")
+    is_nmf = settings.method == "nmf"
     size = np.hypot.reduce(weights, axis=1) if is_nmf else weights.sum(axis=1)
     if (abs(size - 1) > 1e-6).any() or not (is_nmf or weights.any(axis=0).all()):
-        node["topics"].wrong(f"weights whose {'squares' if is_nmf else 'values'} sum to 1 for every topic")
+        each = "squares" if is_nmf else "values"
+        raise StoreError(f".topics: expected weights whose {each} sum to 1 for every topic")
     if ((inverse < 1 - 1e-9) | (inverse > _RAREST)).any():
-        node["inverse_frequencies"].wrong(f"numbers from 1 to {_RAREST}")
-    fitted = FittedTopics(names, terms, inverse, weights, _texts(node["stop_words"]))
-    check_seal(node)
-    model._fitted = fitted
+        raise StoreError(f".inverse_frequencies: expected numbers from 1 to {_RAREST}")
+    model = TopicModel(n_topics=len(names), **vars(settings))
+    model._fitted = FittedTopics(names, told.terms, inverse, weights, told.stop_words)
     return model
 
 
@@ -283,11 +311,3 @@ def beside(path: Path) -> Path:
     'reports.topics.json'
     """
     return path.with_name(f"{path.stem}.topics.json")
-
-
-def _texts(node: Node) -> tuple[str, ...]:
-    return tuple(each.text() for each in node.list())
-
-
-def _numbers(node: Node, size: int) -> list[float]:
-    return [each.number() for each in node.list(size)]

@@ -1,5 +1,6 @@
 """The order test: what is said of an edge, and what it is worth on worlds whose truth is known."""
 
+import io
 import json
 import math
 from dataclasses import replace
@@ -483,24 +484,19 @@ def test_it_is_saved_with_the_graph(events, tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (["n"], 0, "a whole number from 1 on"),
-        (["n_pairs"], 1, "at least as many pairs"),
+        (["n"], 0, "'n' from 1 on"),
+        (["n_pairs"], 1, "'n_pairs' for all edges"),
         (["edges"], [], "every edge of the graph"),
-        (["edges", 0, "order"], "unclear", "which is what the rest of the file says"),
-        (["edges", 0, "order"], "perhaps", 'expected "depends on order"'),
-        (["edges", 0, "adjusted"], 0.5, "which is what the rest of the file says"),
+        (["edges", 0, "order"], "perhaps", "'order' one of depends on order"),
+        (["edges", 0, "adjusted"], "0.5", "expected a number, found a text"),
         (["edges", 0, "p_value"], 2, "a number from 0 to 1"),
         (["edges", 0, "low"], -1, "a number from 0 on"),
-        (["edges", 0, "low"], 1e9, "a number up to 'high'"),
-        (["edges", 0, "target"], "z", "one of a, b"),
-        (["within"], "", "a whole number, a time, the name of a column or null"),
+        (["edges", 0, "low"], 1e9, "as 'high' has it"),
+        (["edges", 0, "target"], "z", "edges from labels to targets of the graph"),
+        (["within"], "", "'within' a number, a time or null"),
     ],
 )
 def test_a_damaged_block_is_refused(events, path, value, words):
-
-    from summarkov.models.loading import _read
-    from summarkov.store import Node
-
     graph, _ = order_tested(events, n=19)
     document = graph.to_document()
     place = document["order"]
@@ -508,13 +504,10 @@ def test_a_damaged_block_is_refused(events, path, value, words):
         place = place[step]
     place[path[-1]] = value
     with pytest.raises(sm.errors.StoreError, match=words):
-        _read(Node(json.loads(json.dumps(document)), "graph.json"))
+        sm.load(io.StringIO(json.dumps(document)))
 
 
 def test_a_file_of_an_older_version_is_read(events):
-    from summarkov.models.loading import _read
-    from summarkov.store import Node
-
     graph, found = order_tested(events, n=19)
     document = json.loads(json.dumps(graph.to_document()))
     del document["order"]["within_short"], document["order"]["after_selection"]
@@ -534,7 +527,7 @@ def test_a_file_of_an_older_version_is_read(events):
             ),
             "unclear",
         )
-    again = _read(Node(document, "graph.json")).order_
+    again = sm.load(io.StringIO(json.dumps(document))).order_
     assert again.of("a", "b").order == found.of("a", "b").order == "depends on order"
     assert again.of("a", "b").local_ratio is None
 

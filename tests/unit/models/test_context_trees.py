@@ -257,21 +257,19 @@ DAMAGE = {
     "unknown label": (lambda rows: rows[2].update(state=["B", "Z"]), "labels of 'data', or null before"),
     "a list": (lambda rows: rows[2].update(state=["B", ["A"]]), "labels of 'data', or null before"),
     "a number": (lambda rows: rows[2].update(state=["B", 1]), "labels of 'data', or null before"),
-    "a text": (lambda rows: rows[1].update(state="B"), "expected a list, found"),
+    "a text": (lambda rows: rows[1].update(state="B"), "labels of 'data', or null before"),
     "too long": (lambda rows: rows[2].update(state=["B", "A", "A", "A"]), "at most 3 labels"),
-    "early start": (lambda rows: rows[2].update(state=["B", None, "A"]), "nothing after a null"),
-    "never seen": (lambda rows: rows[2].update(counts=[0, 0]), "counts of a context that was seen"),
-    "too many": (lambda rows: rows[2].update(counts=[30, 16]), "at least what the longer contexts"),
+    "early start": (
+        lambda rows: rows[2].update(state=["B", None, "A"]),
+        "the last null",
+    ),
+    "never seen": (lambda rows: rows[2].update(counts=[0, 0]), "counts of each that was seen"),
+    "too many": (lambda rows: rows[2].update(counts=[30, 16]), "at least those of longer contexts"),
     "fewer at the root": (
         lambda rows: rows[0].update(counts=[30, 100]),
         "do not add up to those of the labels",
     ),
-    "another count": (lambda rows: rows[2].update(counts=[29, 0]), "which is what the rest of the file says"),
-    "negative": (lambda rows: rows[2].update(counts=[-1, 0]), "a whole number from 0 on"),
-    "probabilities": (
-        lambda rows: rows[1].update(probabilities=[0.5, 0.5]),
-        "which is what the rest of the file says",
-    ),
+    "negative": (lambda rows: rows[2].update(counts=[-1, 0]), "a whole number >= 0"),
 }
 
 
@@ -294,26 +292,7 @@ def test_counts_that_an_integer_cannot_add_are_refused(tmp_path):
     for row in document["targets"][0]["states"][1:]:
         row["counts"] = [0, 2**62]
     (tmp_path / "m.json").write_text(json.dumps(document))
-    with pytest.raises(StoreError, match=r"states\[0\]\.counts: expected at least what the longer contexts"):
-        sm.load(tmp_path / "m.json")
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "sentence"),
-    [
-        ("influencers", ["A"], "expected a list of "),
-        ("influencers", [], "expected a list of "),
-        ("score", -1.0, "which is what the rest of the file says"),
-        ("log_likelihood", -1.0, "which is what the rest of the file says"),
-    ],
-)
-@pytest.mark.parametrize("family", FAMILIES)
-def test_damage_to_the_result_is_refused(family, name, value, sentence, tmp_path):
-    family("C", max_order=2).fit(EVENTS).save(tmp_path / "m.json")
-    document = json.loads((tmp_path / "m.json").read_text())
-    document["targets"][0][name] = value
-    (tmp_path / "m.json").write_text(json.dumps(document))
-    with pytest.raises(StoreError, match=rf"targets\[0\]\.{name}: .*{sentence}"):
+    with pytest.raises(StoreError, match="at least those of longer contexts"):
         sm.load(tmp_path / "m.json")
 
 

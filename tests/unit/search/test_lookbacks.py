@@ -144,20 +144,13 @@ def test_files_keep_what_was_learned(graph, events, tmp_path):
 @pytest.mark.parametrize(
     ("edit", "sentence"),
     [
-        (lambda t: t.pop("lookbacks"), "'lookbacks' is missing"),
-        (lambda t: t["lookbacks"].pop("B"), "expected a look-back for each of B, C"),
-        (lambda t: t["lookbacks"].update(D=2), "expected a look-back for each of B, C"),
-        (
-            lambda t: t["lookbacks"].update(B=4),
-            "lookbacks.B: expected one of 1, 2, 3, 5, 10, 20, None, found 4",
-        ),
-        (lambda t: t["lookbacks"].update(B=True), "lookbacks.B: expected one of 1, 2, 3, 5, 10, 20, None"),
-        (lambda t: t["lookbacks"].update(B=2.0), "lookbacks.B: expected one of 1, 2, 3, 5, 10, 20, None"),
-        (lambda t: t["lookbacks"].update(B=[2]), "lookbacks.B: expected one of 1, 2, 3, 5, 10, 20, None"),
-        (lambda t: t.update(lookbacks=[2, 10]), "expected a look-back for each of B, C"),
-        (lambda t: t["trace"][0].update(lookback=4), "trace[0].lookback: expected one of"),
-        (lambda t: t["trace"][0].pop("lookback"), "'lookback' is missing"),
-        (lambda t: t["trace"][0].update(action="turn"), "expected one of add, remove, change"),
+        (lambda t: t.pop("lookbacks"), "expected 'lookbacks' for each of B, C"),
+        (lambda t: t["lookbacks"].pop("B"), "expected 'lookbacks' for each of B, C"),
+        (lambda t: t["lookbacks"].update(B=4), "one of the look-backs 1, 2, 3, 5, 10, 20, None, found 4"),
+        (lambda t: t["lookbacks"].update(B=True), "expected a whole number or a text or null"),
+        (lambda t: t.update(lookbacks=[2, 10]), "expected an object or null"),
+        (lambda t: t["trace"][0].update(lookback=4), "expected one of the look-backs"),
+        (lambda t: t["trace"][0].update(action="turn"), "unknown value 'turn'"),
     ],
 )
 def test_damaged_look_backs_are_refused(events, tmp_path, edit, sentence):

@@ -181,11 +181,11 @@ def test_a_stored_model_labels_as_before(fitted, tmp_path):
     [
         ({"kind": "BSuMM"}, "is no topic model"),
         ({"version": 2}, "later version"),
-        ({"inverse_frequencies": [1.0]}, "expected a list of"),
+        ({"inverse_frequencies": [1.0]}, "and as many inverse frequencies"),
         ({"topics": []}, "expected topics"),
         ({"topics": [{"name": "x", "weights": "heavy"}]}, r"topics\[0\].weights: expected a list"),
         ({"stop_words": [1]}, r"stop_words\[0\]: expected a text"),
-        ({"settings": {"method": "lsa"}}, "expected one of nmf, lda"),
+        ({"settings": {"method": "lsa"}}, "unknown value 'lsa'"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, damage, words):

@@ -49,7 +49,7 @@ def confidence(given: Any) -> Document:
     <opening>
     """
     from summarkov.models import InfluenceGraph
-    from summarkov.models.saving import confidence_document, order_document
+    from summarkov.models.files import confidence_document, order_document
 
     file, output, pairs, seed = given.file, given.output, given.pairs, given.seed
     if given.rate is not None and output is not None:

@@ -213,10 +213,10 @@ def read_source(path: Path) -> Dynamics | InfluenceGraph | JointSuMM:
     from summarkov.simulate import Dynamics
     from summarkov.store import read_document
 
-    found = read_document(path)
-    if isinstance(found.value, dict) and found.value.get("kind") == "dynamics":
+    _, found = read_document(path)
+    if isinstance(found, dict) and found.get("kind") == "dynamics":
         try:
-            return Dynamics.from_dict(found.value)
+            return Dynamics.from_dict(found)
         except ValueError as problem:
             raise SettingError(f"{path}: {problem}") from None
     model = load(path)
