@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from typing import IO, Any, NoReturn, TypeVar
+from typing import IO, Any, NoReturn, TypeVar, overload
 
 from summarkov.errors import DataError, StoreError
 from summarkov.read.addresses import is_address, local_name, name_of, open_address
@@ -29,7 +29,11 @@ _TYPE = re.compile("`([a-z |]+)`")
 _MOST_BYTES, _MOST_VALUES = 1 << 28, 1 << 24
 
 
-def checked(value: Any, kind: type[T] | Any) -> T:
+@overload
+def checked(value: Any, kind: type[T]) -> T: ...
+@overload
+def checked(value: Any, kind: Any) -> Any: ...
+def checked(value: Any, kind: Any) -> Any:
     """A plain value as what it should be: structure and types are those of ``kind``, as msgspec reads it.
 
     >>> checked({"a": [1, "2"]}, dict[str, list[int]])
@@ -47,7 +51,7 @@ def checked(value: Any, kind: type[T] | Any) -> T:
         return np.array(rows, float).reshape(-1, 4)
 
     try:
-        found: T = msgspec.convert(value, kind, dec_hook=as_array)
+        found = msgspec.convert(value, kind, dec_hook=as_array)
     except UnicodeError:
         raise StoreError("half a character stands where none may be") from None
     except msgspec.ValidationError as problem:

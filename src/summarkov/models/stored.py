@@ -49,7 +49,7 @@ from summarkov.settings import Duration
 from summarkov.store import checked
 from summarkov.summaries import Summary, WindowSummary, registered_summary
 from summarkov.summaries.profile import ProfileSummary
-from summarkov.typing import FloatArray, IntArray
+from summarkov.typing import CodeArray, FloatArray
 
 T = TypeVar("T")
 Count = Annotated[int, Meta(ge=0, le=2**62)]
@@ -187,7 +187,7 @@ def read_model(document: dict[str, Any]) -> Any:
 def _settings(told: dict[str, Any], family: type[SummaryModel | JointSuMM]) -> dict[str, Any]:
     """The settings of a model; what their values may be, the model knows."""
     known = set(family().get_params(deep=False)) - set(NOT_STORED)
-    settings = {name: value for name, value in _YOUNGER.items() if name in known}
+    settings: dict[str, Any] = {name: value for name, value in _YOUNGER.items() if name in known}
     for name, value in told.items():
         with place(f".{name}"):
             if name not in known:
@@ -373,7 +373,7 @@ def _of(told: Mapping[str, T], names: Sequence[str]) -> list[T]:
 def _array(told: Any, shape: tuple[int, ...], kind: type = np.int64) -> Any:
     """Nested lists as an array of some shape."""
     try:
-        found = np.array(told, kind)
+        found: Any = np.array(told, kind)
     except ValueError:
         found = np.zeros(0)
     if found.size != math.prod(shape) or (found.size and found.shape != shape):
@@ -412,12 +412,12 @@ def _check_numbers(found: Mapping[str, Any]) -> None:
                     raise StoreError.expected(f"at most {found[whole]:g}, as {whole!r} has it", found[name])
 
 
-def _numbers(told: Any) -> dict[str, Any]:
+def _numbers(entry: Any) -> dict[str, Any]:
     """The entry of an edge with what null stands for in numbers that may be infinite or not known.
 
     There is no upper limit; a ratio that has a lower limit only is infinite, else it is not known.
     """
-    told = dict(checked(told, dict[str, Any]))
+    told: dict[str, Any] = dict(checked(entry, dict[str, Any]))
     for name in [name for name, value in told.items() if value is None]:
         if name.endswith(("low", "high")):
             told[name] = math.inf
@@ -621,7 +621,7 @@ def _trees(told: list[list[_JointTree]], settings: dict[str, Any], features: Joi
     flat = [tree for of_round in zip(*told, strict=True) for tree in of_round]
     if not flat:
         return Trees.none(len(told), n_splits + 1)
-    splits: IntArray = np.full((len(flat), n_splits, 3), (NONE, NONE, 0), np.int32)
+    splits: CodeArray = np.full((len(flat), n_splits, 3), (NONE, NONE, 0), np.int32)
     for t, tree in enumerate(flat):
         limits = [(at, features.n_tree_features - 1, N_LEVELS) for at in range(n_splits)]
         rows = list(zip(tree.splits, limits, strict=False))
