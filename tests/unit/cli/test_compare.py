@@ -74,8 +74,8 @@ def test_three_files_are_train_dev_and_test(run_command: Run) -> None:
 def test_a_refuted_model_has_no_number(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from summarkov.comparison import contenders as contender
 
-    real = contender.ModelsPredictor.at
-    monkeypatch.setattr(contender.ModelsPredictor, "at", lambda *a: real(*a) * 0)
+    real = contender.ModelsPredictor.probability
+    monkeypatch.setattr(contender.ModelsPredictor, "probability", lambda *a: real(*a) * 0)
     document = json.loads(run_command("all.jsonl", *FAST, "--json").stdout)
     assert [line["log_likelihood"] for line in document["lines"]] == [None, None]
 
