@@ -137,7 +137,6 @@ def test_unknown_labels_in_a_folder(run: Run) -> None:
             ["learn", "folder", "--memory", "lots"],
             "--memory must be a size such as 500M or 4G, 1K at least, not 'lots'",
         ),
-        (["learn", "folder", "--confidence", "3", "--blocks", "4"], "for blocks of events give the events"),
         (
             ["compare", "folder", "--session-gap", "3"],
             "--session-gap needs the events in memory: read them with",

@@ -59,7 +59,7 @@ def test_what_cannot_be_tuned_is_refused(given, settings, says):
         sm.tune_joint(given, **settings)
 
 
-def test_streams_are_refused_with_what_to_do(tmp_path):
+def test_streams_are_tuned_as_events_in_memory_are(tmp_path):
     sm.write_events(EVENTS, tmp_path / "events.jsonl")
-    with pytest.raises(SettingError, match="read them with read_events"):
-        sm.tune_joint(sm.scan_events(tmp_path / "events.jsonl"))
+    with sm.scan_events(tmp_path / "events.jsonl") as events:
+        assert sm.tune_joint(events).get_params() == sm.tune_joint(EVENTS).get_params()
