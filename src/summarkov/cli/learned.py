@@ -156,8 +156,9 @@ def influences(
         "*Influencer": [f"{_SIGNS[e.shown_effect]} {name(e.influencer)}" for e in shown],
         "*→ target": [f"→ {name(e.target)}" for e in shown],
         ">Back": [_back(e, models) for e in shown],
-        ">Next event" if are_moments else ">Follows": [share for share, _, _ in rates],
-        ">Counted": [counts.rstrip(")") for _, _, counts in rates],
+        ">Next event" if are_moments else ">Follows": [
+            share + "".join(counts.rstrip(")").partition(" of ")[1:]) for share, _, counts in rates
+        ],
         ">Otherwise" if are_moments else ">Others": others,
         f"{'Odds' if all(e.interval == 'likelihood' for e in edges) else 'Rate'} ratio (95%)": [
             _ratio(times(e), limits(e)) for e in shown
@@ -169,7 +170,7 @@ def influences(
     yield Table(
         list(columns),
         list(zip(*columns.values(), strict=True)),
-        spare=("Cases", "Counted", "Sure"),
+        spare=("Cases", "Sure"),
         more=f"... and {more} less sure ones, which 'summarkov show' prints too" if more else "",
         sections=[(title, reasons.count(why)) for why, title in titles.items() if why in reasons],
         styles=["dim" if e.faint else _STYLES[e.shown_effect] for e in shown],
