@@ -36,7 +36,7 @@ def names_of(request, tmp_path):
             return sm.read_events(given, **READING, **reading).attributes.names
         pq.write_table(given, tmp_path / "log.parquet")
         with sm.scan_events(tmp_path / "log.parquet", scratch=tmp_path, **READING, **reading) as source:
-            return source.attributes
+            return source.attributes.names
 
     return read
 

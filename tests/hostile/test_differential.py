@@ -55,9 +55,7 @@ def test_the_door_notices_a_reader_that_differs(monkeypatch):
     data = (CORPUS / "differential" / "bool").read_bytes()
     assert check_of("differential")(data) is None
     monkeypatch.setattr(tables, "streamed", lambda *way: ([("nobody", ("a",))], 0))
-    with pytest.raises(
-        AssertionError, match=r"Parquet streamed in 16384 finds .*'nobody'.*is found in memory"
-    ):
+    with pytest.raises(AssertionError, match=r"Parquet streamed finds .*'nobody'.*is found in memory"):
         check_of("differential")(data)
 
 
@@ -150,8 +148,7 @@ def test_a_name_that_is_half_of_a_character(tmp_path):
     assert sm.read_events(path).n_events == 2
     with sm.scan_events(path, scratch=tmp_path) as source:
         assert source.n_events == 2  # without names
-    with pytest.raises(DataError, match=r"of a sequence holds half of a character, .* mend it"):
-        streamed(path, 1 << 20, tmp_path)
+    assert streamed(path, 1 << 20, tmp_path) == in_memory(path)
 
 
 def test_the_fuzzers_notice_what_takes_too_much():

@@ -283,10 +283,14 @@ class CaseTable:
 
 def case_of(names: Sequence[str], asked: str | None, source: str) -> str:
     """The column that names the case; refused if two columns have one name."""
+    _refuse_repeated(names, source)
+    return case_column(names, asked, source)
+
+
+def _refuse_repeated(names: Sequence[str], source: str) -> None:
     several = [name for name, n in Counter(names).items() if n > 1]
     if several:
         raise DataError(f"{source} has several columns {several[0]!r}; leave one of them in it")
-    return case_column(names, asked, source)
 
 
 def two_rows(case: str, source: str) -> DataError:
@@ -315,6 +319,7 @@ def _table_of(table: Any, source: str) -> pa.Table:
             return read_whole(source, kind)
         if kind == "parquet":
             schema = parquet_schema(source)
+            _refuse_repeated(schema.names, source)
             for field in filter(lambda field: pa.types.is_nested(field.type), schema):
                 raise no_labels(field.name, source, field.type)  # before it is read, which may be much
             batches = [*parquet_batches(source, schema.names)]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import tempfile
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -150,12 +152,17 @@ class TemporaryFolder:
     def __init__(self, beside: str | os.PathLike[str] | None = None) -> None:
         if beside is not None and not Path(beside).is_dir():
             raise SettingError(f"there is no folder {beside} for temporary files; make it first")
-        self._made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=beside, ignore_cleanup_errors=True)
-        self.path = Path(self._made.name)
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=beside)).absolute()
+        self._remove = weakref.finalize(self, _remove_folder, self.path, os.getpid())
 
     def remove(self) -> None:
-        """Remove the folder and all that is in it."""
-        self._made.cleanup()
+        """Remove the folder and all that is in it; a fork leaves that to the process that made it."""
+        self._remove()
+
+
+def _remove_folder(path: Path, maker: int) -> None:
+    if os.getpid() == maker:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 class _Scan:
