@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from summarkov.frames import Column, Sheet, Tabular
-from summarkov.wording import percent, several
+from summarkov.wording import interval, percent, several
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,9 @@ class Counterfactual:
         had = f"{'' if self.occurred else 'not '}{'been so' if self.is_attribute else 'occurred'}"
         had += " just now" if self.occurred and not self.is_attribute else ""
         if self.seen == "never":
-            return f"had {self.label} {had}: never seen; the prior alone says {self.probability:.3f}"
-        low, high = self.interval
+            return f"had {self.label} {had}: never seen; the prior alone says {percent(self.probability)}"
         mark = ", hardly seen" if self.seen == "hardly" else ""
-        return f"had {self.label} {had}: {self.probability:.3f} ({low:.3f} to {high:.3f}{mark})"
+        return f"had {self.label} {had}: {percent(self.probability)} ({interval(*self.interval)}{mark})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,12 +173,12 @@ class Explanation(Tabular):
         often = f"{self.support:g} cases" if self.in_sequences else f"seen {self.support:g} times"
         hardly = ", hardly" if self.seen == "hardly" else ""
         first = (
-            f"{self.target}: {self.probability:.3f} (95% interval {self.interval[0]:.3f} to "
-            f"{self.interval[1]:.3f}), {lift:.2g} times its base rate {self.base_rate:.3f}, "
+            f"{self.target}: {percent(self.probability)} (95% interval {interval(*self.interval)}), "
+            f"{lift:.2g} times its base rate {percent(self.base_rate)}, "
             f"in history state: {self.words} ({often}{hardly})"
             if self.support
             else f"{self.target}: history state never seen: {self.words}; the prior alone says "
-            f"{self.probability:.3f}, its base rate is {self.base_rate:.3f}"
+            f"{percent(self.probability)}, its base rate is {percent(self.base_rate)}"
         )
         return "\n  ".join([first, *map(str, self.counterfactuals)])
 

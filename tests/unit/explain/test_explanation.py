@@ -64,10 +64,10 @@ def test_in_words(model):
     assert str(Active("A", (1, 3), (9, 7), "tick", ("0s", "5h"))) == "A 0s and 5h before"
     lines = str(model.explain(["A", "X"])).split("\n")
     assert lines[0].endswith("in history state: A, X (seen 6 times, hardly)")
-    assert lines[1] == "  had A not occurred: never seen; the prior alone says 0.500"
-    assert lines[2].startswith("  had X not occurred: 0.666 (0.490 to 0.814")
+    assert lines[1] == "  had A not occurred: never seen; the prior alone says 50.0%"
+    assert lines[2].startswith("  had X not occurred: 66.6% (49.0% to 81.4%")
     now = Counterfactual("A", True, (), "A", 9, 0.25, (0.1, 0.5), "hardly")
-    assert str(now) == "had A occurred just now: 0.250 (0.100 to 0.500, hardly seen)"
+    assert str(now) == "had A occurred just now: 25.0% (10.0% to 50.0%, hardly seen)"
     json.dumps(model.explain(["A", "X"]).to_dict(), allow_nan=False)
 
 

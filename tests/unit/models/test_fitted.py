@@ -104,7 +104,7 @@ def test_state_never_seen_gets_the_prior():
     assert len(model.table_) == 3
     explained = follower.explain(["A", "B"])
     assert (explained.support, explained.probability, explained.state) == (0, 0.5, ("A", "B"))
-    assert "history state never seen: A, B; the prior alone says 0.500" in str(explained)
+    assert "history state never seen: A, B; the prior alone says 50.0%" in str(explained)
     centred = follower.copy(prior="base-rate").fit([["A", "C"], ["B", "C"]])
     assert centred.explain(["A", "B"]).probability == pytest.approx(2.5 / 5, rel=1e-14)
     rare = follower.copy(prior="base-rate").fit([["A", "C"], ["B", "B", "B"]])
@@ -343,9 +343,9 @@ def test_explain_in_numbers_and_words(model):
     assert explained.interval == pytest.approx((low, high), rel=1e-9)
     assert explained.base_rate == pytest.approx(1 / 3, rel=1e-14)
     assert str(explained) == (
-        "B: 0.997 (95% interval 0.884 to 1.000), 3 times its base rate 0.333, in history state: A "
+        "B: 99.7% (95% interval 88.4% to 100%), 3 times its base rate 33.3%, in history state: A "
         "(seen 30 times)\n"
-        "  had A not occurred: 0.002 (0.000 to 0.060)"
+        "  had A not occurred: 0.17% (0% to 6.0%)"
     )
     assert list(explained.to_dict()) == [field.name for field in dataclasses.fields(explained)]
 
