@@ -30,6 +30,7 @@ def test_a_cluster_of_two_executors(tmp_path):
         capture_output=True,
         text=True,
         check=False,
+        timeout=900,
     )
     assert done.returncode == 0, done.stdout[-3000:]
     assert "11 passed" in done.stdout, done.stdout[-3000:]

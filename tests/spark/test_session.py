@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,14 @@ def test_no_python_on_the_workers(spark, workers_run):
         sm.scan_spark(spark.createDataFrame(rows()))
 
 
+def wait_for(file, goes_on=lambda: True):
+    """Whether a file comes to be, in two minutes at most and while something goes on."""
+    end = time.monotonic() + 120
+    while not file.exists() and goes_on() and time.monotonic() < end:
+        time.sleep(0.05)
+    return file.exists()
+
+
 class Waits:
     """Work that says that it has begun, and takes long."""
 
@@ -79,12 +88,11 @@ def test_ctrl_c_is_ctrl_c_and_the_session_goes_on(spark, tmp_path):
     began = tmp_path / "began"
 
     def press():
-        while not began.exists():
-            time.sleep(0.05)
-        os.kill(os.getpid(), signal.SIGINT)
+        if wait_for(began):
+            os.kill(os.getpid(), signal.SIGINT)
 
     with sm.scan_spark(spark.createDataFrame(rows()), partitions=2) as source:
-        threading.Thread(target=press).start()
+        threading.Thread(target=press, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
             source.run(Waits(began))
         chain = sm.MarkovChain("A", order=1).fit(source)
@@ -109,6 +117,9 @@ class Waits:
         Path(self.began).touch()
         time.sleep(120)
 
+    def total(self, answers):
+        return answers
+
 
 builder = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
 for name in ("bindAddress", "host"):
@@ -130,11 +141,13 @@ def test_a_process_that_is_ended_in_a_pass_leaves_nothing(spark, number, tmp_pat
         text=True,
         start_new_session=True,
     )
-    while not began.exists():
-        assert running.poll() is None, running.communicate()
-        time.sleep(0.05)
-    os.killpg(running.pid, number)
-    _, said = running.communicate()  # until the last process that could say something has ended
+    try:
+        assert wait_for(began, lambda: running.poll() is None)
+        os.killpg(running.pid, number)
+        _, said = running.communicate(timeout=60)  # until the last process that could say something has ended
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
     assert running.returncode == -number
     assert ("\nKeyboardInterrupt\n" in said) == (number == signal.SIGINT)
     assert list(scratch.iterdir()) == []
