@@ -74,9 +74,15 @@ def _is_text(node):
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
+#: Spark sends functions to its workers as pickles, and what the workers themselves return comes back so, too.
+PICKLING = {"spark/frames.py", "spark/session.py", "spark/source.py"}
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_no_code_from_data(path):
-    assert list(complaints(path.read_text(encoding="utf-8"))) == []
+    name = path.relative_to(Path(sm.__file__).parent).as_posix()
+    expected = ["imports pickle"] if name in PICKLING else []
+    assert list(complaints(path.read_text(encoding="utf-8"))) == expected
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ def _needed(path: Path, format: str | None) -> int:
             with open_file(name_of(path)) as file:
                 metadata = parquet.read_metadata(file)
             groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-            values = _VALUE_BYTES * metadata.num_rows * metadata.num_columns
-            return int(max(values, 2 * sum(group.total_byte_size for group in groups)))
+            values = sum(group.column(i).num_values for group in groups for i in range(group.num_columns))
+            return int(max(_VALUE_BYTES * values, 2 * sum(group.total_byte_size for group in groups)))
         if kind not in (*STREAMED, "tsv"):
             return 0  # it cannot be streamed
         packed = plain_name(path).lower().endswith(ENDINGS)

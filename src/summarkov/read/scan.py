@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import pickle
 import shutil
 import tempfile
 import warnings
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, BinaryIO, Unpack
 
 import numpy as np
 
@@ -127,7 +127,7 @@ def scan_events(
     source = plain_name(found.paths[0]) if len(found.paths) == 1 else FILES
     folder = TemporaryFolder(scratch)
     try:
-        with naming_the_disk(folder.path):
+        with naming_the_disk(folder.path.parent):
             scan = _Scan(found.paths, kind, wanted, folder.path, memory, n_jobs, reporter(progress))
             scan.ids = [] if names else None
             events = map_events(scan.chunks(), folder, scan.about)
@@ -312,18 +312,17 @@ class _Scan:
 
     def _again(self, parts: Iterator[Part]) -> Iterator[Part]:
         """The same with final codes, once all labels and values are known; meanwhile they are in a file."""
-        path, n, values = self.folder / "parts", 0, list[Mapping[str, Encoded]]()
+        path, light, values = self.folder / "parts", list[Part](), list[Mapping[str, Encoded]]()
         with open(path, "wb") as file:
             for part in parts:
-                pickle.dump(part, file)
-                n += 1
+                light.append(_put(part, file))
                 values.append(part.of_cases if self.cases is None else self.cases.values(part.ids or ()))
         self._name_attributes({name: _joined([each[name] for each in values]) for name in self._attributes})
         translate = self.labels.settled()[1]
         with open(path, "rb") as file:
-            for _ in range(n):
-                part = pickle.load(file)  # written just now, to a folder of our own
-                yield replace(part, codes=translate[part.codes])
+            for part in light:
+                whole = _got(part, file)
+                yield replace(whole, codes=translate[whole.codes])
         path.unlink()
 
     # ------------------------------------------------------------------ rows in any order
@@ -424,6 +423,37 @@ def _joined(parts: Sequence[Encoded]) -> Encoded:
     return Encoded(np.concatenate([np.empty(0, np.int32), *codes]), parts[-1].texts if parts else [])
 
 
+def _put(part: Part, file: BinaryIO) -> Part:
+    """Write what is large of some sequences; the part without that is returned."""
+    for array in _arrays(part):
+        np.lib.format.write_array(file, array, allow_pickle=False)
+    file.write(json.dumps(part.ids).encode() + b"\n")
+    starts, times, nothing = part.starts, part.times, np.empty(0, np.int64)
+    return replace(
+        part,
+        codes=nothing,
+        offsets=nothing,
+        ids=None,
+        starts=None if starts is None else np.empty(0, bool),
+        times=None if times is None else times._replace(values=nothing),
+    )
+
+
+def _got(part: Part, file: BinaryIO) -> Part:
+    """The part that was written, from what :func:`_put` has returned."""
+    codes, offsets, *others = (np.lib.format.read_array(file, allow_pickle=False) for _ in _arrays(part))
+    times = None if part.times is None else part.times._replace(values=others.pop())
+    starts = None if part.starts is None else others.pop()
+    return replace(
+        part, codes=codes, offsets=offsets, ids=json.loads(file.readline()), starts=starts, times=times
+    )
+
+
+def _arrays(part: Part) -> list[Any]:
+    each = (part.codes, part.offsets, part.starts, None if part.times is None else part.times.values)
+    return [array for array in each if array is not None]
+
+
 class _Sorted:
     """Rows in DuckDB, which groups them by case, sorts them, and writes to a folder what does not fit.
 
@@ -444,6 +474,7 @@ class _Sorted:
                 "autoload_known_extensions": False,
             }
         )
+        self._db.execute("SET enable_progress_bar = false")  # it would go to the standard output
         self._pool = ThreadPoolExecutor(1)
         self._memory, self.n_rows = memory, 0
 

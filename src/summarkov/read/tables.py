@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -307,12 +308,13 @@ def parquet_batches(path: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]
     with _reading_parquet(path):
         metadata = parquet.read_metadata(arrow_file(path))
         texts = [text for text in _text_leaves(metadata, names) if _is_small(metadata, text)]
+        n_rows = _rows_at_once(metadata, names)
         file = parquet.ParquetFile(
             arrow_file(path), read_dictionary=texts, buffer_size=_PAGE, pre_buffer=False
         )
     with file:
         done, total = 0, file.metadata.num_rows
-        batches = file.iter_batches(_ROWS, columns=list(names))
+        batches = file.iter_batches(n_rows, columns=list(names))
         while True:
             with _reading_parquet(path):
                 batch = next(batches, None)
@@ -350,6 +352,15 @@ def _leaves(metadata: parquet.FileMetaData, names: Sequence[str]) -> Iterable[An
     groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
     every = (group.column(leaf) for group in groups for leaf in range(group.num_columns))
     return (leaf for leaf in every if _belongs(leaf.path_in_schema, names))
+
+
+def _rows_at_once(metadata: parquet.FileMetaData, names: Sequence[str]) -> int:
+    """How many rows to read at a time: fewer where they hold lists."""
+    values = Counter[str]()
+    for leaf in _leaves(metadata, names):
+        values[leaf.path_in_schema] += leaf.num_values
+    most = max(values.values(), default=0)
+    return max(1, min(_ROWS, _ROWS * metadata.num_rows // max(1, most)))
 
 
 def _is_small(metadata: parquet.FileMetaData, text: str) -> bool:
