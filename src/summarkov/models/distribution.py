@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from summarkov.read import read_events
 from summarkov.read.case_attributes import cuts_of
 from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories, flat
-from summarkov.summaries import Summary
+from summarkov.summaries import Memory, Summary
 from summarkov.typing import CodeArray, FloatArray, IntArray
 from summarkov.wording import percent, plural
 
@@ -54,6 +55,8 @@ class Residual:
 OTHER = Residual()
 #: Bytes of what is predicted at once.
 _AT_ONCE = 1 << 28
+#: Positions that are followed without a look at whether they still matter.
+_FEW = 64
 #: A printed row names at most this many outcomes.
 _LIKELIEST = 3
 
@@ -81,6 +84,13 @@ class Distribution(ABC):
     @abstractmethod
     def horizon(self) -> int | None:
         """How many of the last positions can matter; None: the whole history."""
+
+    @property
+    def memory(self) -> Memory | None:
+        """What must be kept of a sequence that is followed; None: all of it."""
+        if not self.parts:
+            return None if self.horizon is None else Memory(self.horizon)
+        return Memory.joint(part.summary.memory for part in self.parts)
 
     @abstractmethod
     def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
@@ -353,6 +363,7 @@ class Follower:
         self._model, self._unknown = model, unknown
         self._codes = {label: code for code, label in enumerate(model.labels)}
         self._ticks: list[list[int]] = []  # the codes of what happened at each position that may matter
+        self._memory, self._most = model.memory, _FEW
         self._n_observed = 0
 
     def __repr__(self) -> str:
@@ -364,8 +375,9 @@ class Follower:
         several = self._model.layout.together and isinstance(event, list | tuple | Set)
         events: Iterable[object] = event if several else [event]  # type: ignore[assignment]  # a list then
         self._ticks.append(sorted({self._code(each) for each in events}) or [UNKNOWN])
-        if (horizon := self._model.horizon) is not None:
-            del self._ticks[: max(0, len(self._ticks) - horizon)]
+        if self._memory is not None and len(self._ticks) > self._most:
+            self._ticks = _thinned(self._ticks, self._memory)
+            self._most = 2 * len(self._ticks) + _FEW
 
     def probabilities(self) -> FloatArray:
         """Probability of each outcome (as in ``outcomes_``) for the event to come."""
@@ -384,6 +396,25 @@ class Follower:
         if code == UNKNOWN and self._unknown != "ignore":
             raise UnknownLabelError(label, self._model.labels)
         return code
+
+
+def _thinned(ticks: list[list[int]], memory: Memory) -> list[list[int]]:
+    """The same history without what cannot matter any more.
+
+    What is left of the positions before the last ones moves closer, but never among these.
+
+    >>> _thinned([[0], [1], [0], [-1], [0], [2, 3], [1], [1]], Memory(2, 1))
+    [[0], [1], [0], [2, 3], [1], [1]]
+    """
+    old, recent = ticks[: max(0, len(ticks) - memory.recent)], ticks[max(0, len(ticks) - memory.recent) :]
+    if not memory.first:
+        return recent
+    last = {code: at for at, tick in enumerate(old) for code in tick}
+    seen, kept = Counter[int](), list[list[int]]()
+    for at, tick in enumerate(old):
+        seen.update(tick)
+        kept.append([z for z in tick if z != UNKNOWN and (seen[z] <= memory.first or last[z] == at)])
+    return [*filter(None, kept), *recent]
 
 
 class GraphFollower(Follower):

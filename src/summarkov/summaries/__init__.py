@@ -1,6 +1,6 @@
 """Summaries: what of the history a model looks at."""
 
-from summarkov.summaries.base import Reach, Summary
+from summarkov.summaries.base import Memory, Reach, Summary
 from summarkov.summaries.contexts import ChainSummary, ContextSummary
 from summarkov.summaries.families import (
     BinarySummary,

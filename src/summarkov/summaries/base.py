@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -36,6 +36,25 @@ class Reach(NamedTuple):
         """The look-back as the kernels take it."""
         size = kernels.UNLIMITED if self.lookback is None else int(self.lookback)
         return kernels.Span(size, isinstance(self.lookback, Duration))
+
+
+class Memory(NamedTuple):
+    """What of a history can matter: its last ``recent`` positions, and of each label some before these.
+
+    Where a look-back has no limit these are its ``first`` occurrences, and its last one; else there are none.
+    """
+
+    recent: int
+    first: int = 0
+
+    @staticmethod
+    def joint(each: Iterable[Memory | None]) -> Memory | None:
+        """What serves wherever one of several does; None is the whole history."""
+        found = list(each)
+        known = [memory for memory in found if memory is not None]
+        if len(known) < len(found):
+            return None
+        return Memory(max((m.recent for m in known), default=0), max((m.first for m in known), default=0))
 
 
 class Summary(ABC):
@@ -74,6 +93,11 @@ class Summary(ABC):
     @abstractmethod
     def horizon(self) -> int | None:
         """How many of the last positions can matter; None: the whole history, or no one knows how many."""
+
+    @property
+    def memory(self) -> Memory | None:
+        """What must be kept of a sequence that is followed; None: all of it."""
+        return None if self.horizon is None else Memory(self.horizon)
 
     @property
     def durations(self) -> tuple[Duration, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import StoreError
 from summarkov.settings import Duration
-from summarkov.summaries.base import Encoded, Summary
+from summarkov.summaries.base import Encoded, Memory, Summary
 from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRecent, Occurs
 from summarkov.summaries.window import place_words
 from summarkov.typing import IntArray, KeyArray
@@ -124,6 +124,13 @@ class TreeSummary(Summary):
     @property
     def horizon(self) -> int | None:
         return None
+
+    @property
+    def memory(self) -> Memory | None:
+        if self.durations:
+            return None
+        recent = max([0, *(k for k in self.tests.lookbacks if k is not None), *self.tests.starts])
+        return Memory(recent, self.tests.depth)
 
     @property
     def durations(self) -> tuple[Duration, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import SettingError, StoreError, UnknownLabelError
 from summarkov.settings import Duration, check_whole, span_of
-from summarkov.summaries.base import Encoded, Reach, Summary
+from summarkov.summaries.base import Encoded, Memory, Reach, Summary
 from summarkov.typing import IntArray, KeyArray
 from summarkov.wording import AttributeName, plural
 
@@ -195,6 +195,12 @@ class WindowSummary(Summary):
             return None
         far = [k for k in self._given if k is not None]
         return None if len(far) < len(self._given) else max([self.delay, *far])
+
+    @property
+    def memory(self) -> Memory | None:
+        if self.durations or self.horizon is not None:
+            return super().memory
+        return Memory(max([self.delay, *(k for k in self._given if k is not None)]), self.cap)
 
     def without(self, keys: KeyArray, column: int) -> KeyArray:
         return np.concatenate([keys[:, :column], keys[:, column + 1 :]], axis=1)
