@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import summarkov
-from summarkov.events.prepare import MACHINERY as EVENTS_MACHINERY
+from summarkov.events.sequences import MACHINERY as EVENTS_MACHINERY
 from summarkov.models.parameters import Parameters
 
 ROOT = Path(__file__).parents[1]
