@@ -12,7 +12,7 @@ import pytest
 
 import summarkov as sm
 from needs import POSTGRES
-from summarkov.errors import DataError
+from summarkov.errors import DataError, TiesWarning
 
 pytestmark = pytest.mark.needs("PostgreSQL")
 
@@ -64,7 +64,10 @@ def test_events_of_a_query(address):
             "(2, 'home', '2024-05-01 09:30+00'), (1, 'pay', '2024-05-01 11:00+02'), (3, null, now())"
         )
         cursor.execute("select customer, page, seen from visits where page is not null")
-        events = sm.read_events(cursor.fetch_arrow(), case="customer", event="page", order="seen", times=True)
+        with pytest.warns(TiesWarning, match="1 event of the table with the same 'seen' as the one before"):
+            events = sm.read_events(
+                cursor.fetch_arrow(), case="customer", event="page", order="seen", times=True
+            )
         assert dict(zip(events.ids, events.to_lists(), strict=True)) == {
             "2": ["home", "cart"],
             "1": ["home", "pay"],
