@@ -140,10 +140,11 @@ class ReplicatedShard:
     def positions(self, summary: WindowSummary) -> Positions:
         """What every position sees."""
         name = self.name(summary)
-        if name not in self.kept:
+        found = self.kept.get(name)
+        if found is None:  # another thread may clear what is kept at any time
             window = summary.window(self.shard.labels)
-            self.kept[name] = Positions.of(self.shard.index, window, self.unit, self.weights)
-        return self.kept[name]
+            found = self.kept[name] = Positions.of(self.shard.index, window, self.unit, self.weights)
+        return found
 
     def count_all(self, asked: Sequence[tuple[Request, IntArray]]) -> list[Counts]:
         """The counts of requests, each with its replicates.
@@ -162,7 +163,7 @@ class ReplicatedShard:
                 found[at] = self.count(*asked[at])
                 waiting.remove(at)
             if waiting:
-                if sum(positions.n_bytes for positions in self.kept.values()) > _MOST_KEPT:
+                if sum(positions.n_bytes for positions in list(self.kept.values())) > _MOST_KEPT:
                     self.kept.clear()
                 found[waiting[0]] = self.count(*asked[waiting[0]])
                 del waiting[0]

@@ -158,7 +158,14 @@ class Summary(ABC):
 
     def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[Any, ...]:
         """The key of a state in a file; ``codes`` has the code of every label."""
-        raise TypeError(f"{type(self).__name__} is not read from files")  # pragma: no cover
+        width = self.key_width(len(influencers))
+        if not isinstance(state, list) or len(state) != width:
+            raise StoreError.expected(f"a list of {width}", state)
+        for at, level in enumerate(state):
+            if type(level) is not int or not 0 <= level < 2**31:
+                with place(f"[{at}]"):
+                    raise StoreError.expected(f"a whole number from 0 to {2**31 - 1}", level)
+        return tuple(state)
 
     def key_width(self, n_influencers: int) -> int:
         """How many entries a key has."""

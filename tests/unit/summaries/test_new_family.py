@@ -117,10 +117,14 @@ def test_it_is_saved_and_loaded(family, tmp_path):
     document = json.loads((tmp_path / "graph.json").read_text())
     assert document["targets"][1]["states"][1]["state"] == [1]
     del document["checksum"]
-    document["targets"][1]["states"][1]["state"] = [-1]
-    (tmp_path / "graph.json").write_text(json.dumps(document))
-    with pytest.raises(StoreError, match=r"states\[1\]\.state\[0\]: expected a whole number from 0 "):
-        sm.load(tmp_path / "graph.json")
+    for state, told in (
+        ([-1], r"\[0\]: expected a whole number from 0 "),
+        ([1, 2], r": expected a list of 1, "),
+    ):
+        document["targets"][1]["states"][1]["state"] = state
+        (tmp_path / "graph.json").write_text(json.dumps(document))
+        with pytest.raises(StoreError, match=r"states\[1\]\.state" + told):
+            sm.load(tmp_path / "graph.json")
 
 
 def test_it_has_a_page(family):
