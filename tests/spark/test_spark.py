@@ -240,6 +240,25 @@ def test_the_joint_model_is_that_of_memory(spark):
     events = sm.read_events(table)
     with sm.scan_spark(spark.createDataFrame(table.to_pandas())) as source:
         found = sm.JointSuMM(**settings).fit(source)
-        assert found.evaluate(source) == found.evaluate(events)
+        mine, others = found.evaluate(source), found.evaluate(events)
+    assert (mine.n_sequences, mine.n_events, mine.top_1) == (
+        others.n_sequences,
+        others.n_events,
+        others.top_1,
+    )
+    for name, figures in mine.targets.items():  # sums over shards, in another order
+        assert vars(figures) == pytest.approx(vars(others.targets[name]), rel=1e-12)
+    for name, table in mine.tables.items():
+        assert np.array(table) == pytest.approx(np.array(others.tables[name]), rel=1e-12)
     # rows at the same time stand in the order of the dataframe in both
     assert found.to_document() == sm.JointSuMM(**settings).fit(events).to_document()
+
+
+@pytest.mark.needs("sklearn")
+def test_models_are_compared_in_memory(spark):
+    words = "on events of this machine, and train is a SparkSource; read them with read_events"
+    with (
+        sm.scan_spark(spark.createDataFrame(rows()), partitions=1) as source,
+        pytest.raises(SettingError, match=words),
+    ):
+        sm.compare(source, models=["chain-0"])
