@@ -71,6 +71,36 @@ def test_follow_in_bounded_memory(name):
     assert np.allclose(fitted(name).predict_proba(whole)[-1], last, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        sm.OSuMM("b", lookback=None, mask="first", required=["a", "c", "d"]),
+        sm.OSuMM("b", lookback=None, delay=3, required=["a", "c", "d"]),
+        sm.CSuMM("b", lookback={"a": None, "c": 7}, cap=3, required=["a", "c"]),
+        sm.TreeSuMM("b", gamma=0.01),
+    ],
+    ids=["first", "last", "count", "tree"],
+)
+@pytest.mark.parametrize("together", [False, True], ids=["in a row", "ticks"])
+def test_what_is_forgotten_does_not_matter(model, together):
+    rng = np.random.default_rng(5)
+    rare = [0.02, 0.3, 0.02, 0.01, 0.65]
+
+    def drawn(n):
+        each = [rng.choice(list("abcde"), size=1 + together, p=rare, replace=False) for _ in range(n)]
+        return [sorted(tick.tolist()) if together else str(tick[0]) for tick in each]
+
+    fitted = model.copy().fit([drawn(40) for _ in range(30)])
+    history = drawn(600)
+    follower, told = fitted.follow(), []
+    for event in history:
+        follower.observe(event)
+        told.append(follower.probabilities())
+    whole = fitted.predict_proba([history])
+    assert np.allclose(told[:-1], whole[1:600], rtol=1e-12)
+    assert len(follower._ticks) < 250
+
+
 # ------------------------------------------------------------------------------- threads
 
 
