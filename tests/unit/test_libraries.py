@@ -226,5 +226,5 @@ def test_the_extra_brings_the_library(each: Import) -> None:
 
 def test_core_libraries_are_not_optional() -> None:
     core = {re.split("[<>=]", requirement)[0] for requirement in PROJECT["dependencies"]}
-    assert core == {"networkx", "numpy", "pyarrow", "rich", "scipy", "typer"}
+    assert core == {"duckdb", "msgspec", "networkx", "numpy", "pyarrow", "rich", "scipy", "typer"}
     assert core.isdisjoint(BRINGS.values())

