@@ -165,6 +165,9 @@ def read_model(document: dict[str, Any]) -> Any:
             "something else; learn it again with 'summarkov outcome' or OutcomeModel.fit"
         )
     told = checked(document, _Models)
+    if 0 < told.n_targets < len(told.targets):
+        with place(".n_targets"):
+            raise StoreError.expected(f"a whole number from {len(told.targets)} on", told.n_targets)
     family = families[told.model]
     with place(".settings"):
         template = family(**_settings(told.settings, family))
