@@ -34,15 +34,25 @@ def events():
 
 def results(graph, data):
     compared = sm.compare(data, models=["chain-0", "bsumm"], targets=["B"], splits=2)
-    lines = [[value for name, value in vars(line).items() if name != "seconds"] for line in compared.lines]
-    return graph.confidence(data, n=20, seed=1), graph.discoveries(data, seed=1), lines
+    values = []
+    for line in compared.lines:
+        for name, value in vars(line).items():
+            if name != "seconds":
+                values.extend(value if isinstance(value, tuple) else [value])
+    return graph.confidence(data, n=20, seed=1), graph.discoveries(data, seed=1), values
+
+
+def same(found, expected):
+    """The same draws; sums over sequences are rounded in the order of these."""
+    wanted = [pytest.approx(value, rel=1e-9) if isinstance(value, float) else value for value in expected[2]]
+    return found[:2] == expected[:2] and found[2] == wanted
 
 
 def test_the_order_of_sequences_and_the_layout_of_files_do_not_matter(events, tmp_path):
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, false_edges=None)).fit(events)
     expected = results(graph, events)
     assert expected[0].n_units == 60
-    assert results(graph, events[ORDER]) == expected
+    assert same(results(graph, events[ORDER]), expected)
     case = np.repeat(np.arange(60), events.lengths)
     place = np.arange(events.n_events) - events.offsets[case]
     labels = [label for sequence in events for label in sequence]
@@ -55,7 +65,7 @@ def test_the_order_of_sequences_and_the_layout_of_files_do_not_matter(events, tm
         for start, stop in pairwise(ends):
             parquet.write_table(table.take(pa.array(rows[start:stop])), folder / f"{start:05}.parquet")
         with sm.scan_events(folder) as source:
-            assert results(graph, source) == expected
+            assert same(results(graph, source), expected)
 
 
 def test_blocks_of_events_and_groups_by_name(events):
