@@ -463,6 +463,13 @@ class _Sorted:
     def __init__(self, folder: Path, memory: int, n_jobs: int | None) -> None:
         import duckdb
 
+        try:
+            os.fspath(folder).encode()
+        except UnicodeEncodeError:
+            raise SettingError(
+                f"DuckDB cannot write to {os.fspath(folder.parent.parent)!r}, whose name is not UTF-8; "
+                "choose another folder for temporary files (scratch=, or TMPDIR)"
+            ) from None
         self._errors = duckdb
         threads = 1 if n_jobs is None else (os.cpu_count() or 1) if n_jobs < 0 else max(1, n_jobs)
         self._db = duckdb.connect(
