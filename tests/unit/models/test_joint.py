@@ -189,15 +189,15 @@ def test_a_changed_file_is_refused(model, tmp_path):
     with pytest.raises(StoreError, match="penalty must be a number above 0"):
         sm.load(path)
     path.write_text(text.replace('"target": "browse",\n   "level"', '"target": "search",\n   "level"', 1))
-    with pytest.raises(StoreError, match="outcomes stand in the order of labels"):
+    with pytest.raises(StoreError, match="expected the targets in the order of labels"):
         sm.load(path)
 
 
 def test_contexts_that_cannot_be_are_refused(boosted, tmp_path):
     path = tmp_path / "joint.json"
     for change, message in (
-        ({"counts": [0.0, 0.0, 0.0]}, "not all of them 0"),
-        ({"last": ["browse", "no such label"]}, "no such label"),
+        ({"counts": [0.0, 0.0, 0.0]}, "not all of which are 0"),
+        ({"last": ["browse", "no such label"]}, "of labels or null"),
     ):
         document = boosted.to_document()
         document["last_labels"][0] |= change
