@@ -360,7 +360,7 @@ def _rows_at_once(metadata: parquet.FileMetaData, names: Sequence[str]) -> int:
     for leaf in _leaves(metadata, names):
         values[leaf.path_in_schema] += leaf.num_values
     most = max(values.values(), default=0)
-    return max(1, min(_ROWS, _ROWS * metadata.num_rows // max(1, most)))
+    return max(1, min(_ROWS, _ROWS * int(metadata.num_rows) // max(1, most)))
 
 
 def _is_small(metadata: parquet.FileMetaData, text: str) -> bool:

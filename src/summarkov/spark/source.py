@@ -208,6 +208,7 @@ def survey(shard: Shard) -> Survey:
     """Look at a shard."""
     events, origin = shard.events, shard.events.origin or Origin()
     moments, weights = events.moments, np.ones(len(events)) if events.weights is None else events.weights
+    in_units(weights, FIXED_POINT if n_fractions(weights) else 1)  # refuses what cannot be counted
     numbers = {name: getattr(origin, name) for name in _NUMBERS} | {
         "sequences": len(events),
         "complete": int(events.complete.sum()),
