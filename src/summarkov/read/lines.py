@@ -48,7 +48,7 @@ class Collected:
         self.values, self._first = values or {}, first
         self.codes, self._offsets = array("i"), array("q", [0])
         self._ids: list[str] | None = None  # once a sequence has a name
-        self._of_sequences: list[list[int]] = []  # codes of what does not change
+        self._of_sequences = array("i")  # codes of what does not change, one after the other
         self._together = array("q")  # the events that happened together with the one before
         self.times: list[str | None] = []  # as they are written
 
@@ -70,7 +70,7 @@ class Collected:
         self._together.extend(len(self.codes) + place for place in together)
         self.times.extend(times)
         each = zip(self.values.values(), values, strict=True)
-        self._of_sequences.append([-1 if value is None else known[value] for known, value in each])
+        self._of_sequences.extend(-1 if value is None else known[value] for known, value in each)
         if name is not None and self._ids is None:
             self._ids = self.names()
         if self._ids is not None:
