@@ -471,6 +471,8 @@ def _edge_confidence(told: dict[str, Any], known: Influence | None) -> EdgeConfi
         share = checked(told.get("frequency"), Annotated[float, Meta(ge=0, le=1)])
         return edge_confidence(told["influencer"], told["target"], known, share)
     is_corrected = math.isfinite(told.get("corrected_low", math.inf))
+    if not is_corrected and math.isfinite(told.get("corrected_high", math.inf)):
+        raise StoreError.expected("a 'corrected_low' beside 'corrected_high'", None)
     told = {k: v for k, v in told.items() if is_corrected or not k.startswith("corrected_")}
     found = checked({**told, "in_graph": known is not None}, EdgeConfidence)
     _check_numbers(vars(found))

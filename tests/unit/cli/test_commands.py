@@ -463,7 +463,7 @@ def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
     ).stdout
     assert "add to cart: 2 events back" in printed
     without = sm.load(shop / "one.json").explain(["browse", "search", "search"])
-    assert f"had add to cart not occurred: {without.probability:.3f}" in printed
+    assert f"had add to cart not occurred: {without.probability:.1%}" in printed
     of_graph = run("predict", shop / "graph.json", "-a", "add to cart", "-t", "purchase").stdout
     assert of_graph == run("predict", shop / "one.json", "-a", "add to cart").stdout
     output = run("predict", shop / "joint.json", "-a", "purchase", "-a", "purchase").stdout

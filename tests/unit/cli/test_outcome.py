@@ -110,7 +110,7 @@ def test_a_saved_model_shows_and_predicts_the_same(log, tmp_path):
     why = json.loads(command("predict", saved, "--after", "wait", "--json").stdout)["next"][0]
     assert (why["label"], why["probability"]) == ("result=declined", told["x"])
     printed = command("predict", saved, "--after", "wait").stdout
-    assert f"result=declined: {told['x']:.3f} (95% interval" in printed
+    assert f"result=declined: {told['x']:.1%} (95% interval" in printed
     refused = command("export", saved, "-o", tmp_path / "graph.dot")
     assert refused.exit_code == 2
     assert "holds a model of an outcome" in refused.output

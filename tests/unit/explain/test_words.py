@@ -252,7 +252,7 @@ def test_no_verb_where_follow_rates_point_the_other_way(capsys) -> None:
     Page().show(influences([edge], {}))
     output = capsys.readouterr().out
     assert "? A → B" in " ".join(output.split())
-    assert "20 of 100" in output
+    assert "20.0% of 100" in output
     assert "Unclear direction: the interval holds 1, or rates and ratio point different ways" in output
 
 
