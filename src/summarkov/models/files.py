@@ -90,7 +90,7 @@ def load(path: Place) -> SummaryModel | InfluenceGraph | JointSuMM | OutcomeMode
             )
         if document.get("kind") == "Bag":
             raise StoreError(
-                "a bag of models, which this version no longer has; fit a JointSuMM, which predicts better"
+                "a bag of models, which this version no longer has; fit a JointSuMM instead"
             )
         try:
             model: SummaryModel | InfluenceGraph | JointSuMM | OutcomeModel = read_model(document)
