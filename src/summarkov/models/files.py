@@ -89,9 +89,7 @@ def load(path: Place) -> SummaryModel | InfluenceGraph | JointSuMM | OutcomeMode
                 f"{VERSION}; install a newer summarkov"
             )
         if document.get("kind") == "Bag":
-            raise StoreError(
-                "a bag of models, which this version no longer has; fit a JointSuMM instead"
-            )
+            raise StoreError("a bag of models, which this version no longer has; fit a JointSuMM instead")
         try:
             model: SummaryModel | InfluenceGraph | JointSuMM | OutcomeModel = read_model(document)
         except (SettingError, DataError) as problem:
