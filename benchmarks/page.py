@@ -33,7 +33,7 @@ REAL = {
 
 def graphs() -> Iterator[tuple[str, sm.InfluenceGraph, sm.EventSequences]]:
     """What pages are made of."""
-    shop = web_shop().simulate(1000, 30, seed=1)
+    shop = web_shop().simulate(1000, 30, random_state=1)
     yield "the demo", sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(shop), shop
     for name, file in REAL.items():
         path = Path(os.environ.get("SUMMARKOV_DATA", "")) / file

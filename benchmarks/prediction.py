@@ -136,7 +136,7 @@ def run(folder: Path, out: Path, names: Sequence[str], seeds: Sequence[int | Non
             pooled = sm.read_events([sequence for part in parts for sequence in part.to_lists()])
             targets = TIMELINES if name == "timelines" else list(pooled.labels)
             recoded = [part.recode(pooled.labels) for part in parts]
-            train, dev, test = recoded if seed is None else pooled.split((0.7, 0.15, 0.15), seed=seed)
+            train, dev, test = recoded if seed is None else pooled.split((0.7, 0.15, 0.15), random_state=seed)
             found: dict[str, Any] = {"data": name, "split": seed}
             if epochs:
                 found["transformer"] = measure(transformer(train, targets, epochs), dev, test, targets)

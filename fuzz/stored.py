@@ -19,7 +19,7 @@ from fuzz import CORPUS
 from summarkov.engines.source import Layout
 from summarkov.errors import StoreError, SummarkovError
 from summarkov.models import InfluenceGraph, JointSuMM
-from summarkov.report import page
+from summarkov.show.page import page
 
 warnings.simplefilter("error")  # a number that is not one must not pass quietly
 

@@ -16,6 +16,7 @@ from pyarrow import csv, parquet
 
 from summarkov.errors import SummarkovError
 from summarkov.events import EventSequences
+from summarkov.events.rows import Rows
 from summarkov.read import read_events, scan_events
 
 #: What may stand in an order column as text; a table takes most of its cells from one line.
@@ -182,7 +183,8 @@ def streamed(path: Path, memory: int, scratch: Path, **reading: Any) -> Outcome:
 
 def _told(events: EventSequences) -> Outcome:
     """All rows, by sequence; with ends and attributes, as they are counted."""
-    rows, moments = events.rows, events.rows.moments
+    rows = Rows.of(events, ends=True)
+    moments = rows.moments
     n = len(rows.codes)
     starts = [True] * n if moments is None else moments.starts.tolist()
     times: list[int | None] = [None] * n

@@ -77,16 +77,16 @@ def examine(seed: int, n_sequences: int, length: int, gamma: float, n: int, rate
     """Learn one graph, and see which of its edges are true."""
     dynamics = random_dynamics(seed)
     truth = {(z, x) for x in TARGETS for z in dynamics.minimal_influencers(x)}
-    events = dynamics.simulate(n_sequences, length, seed=seed + 1_000_000)
+    events = dynamics.simulate(n_sequences, length, random_state=seed + 1_000_000)
     template = BSuMM(lookback=LOOKBACK, gamma=gamma, false_edges=None)
     graph = InfluenceGraph(template, targets=TARGETS).fit(events)
     edges = [
         (edge.frequency, edge.in_graph, (edge.influencer, edge.target) in truth)
-        for edge in graph.confidence(events, n=n, seed=seed).edges
+        for edge in graph.confidence(events, n=n, random_state=seed).edges
     ]
     kept = {}
     for rate in rates:
-        found = graph.discoveries(events, rate=rate, seed=seed).kept
+        found = graph.discoveries(events, rate=rate, random_state=seed).kept
         kept[rate] = len(found), sum((edge.influencer, edge.target) not in truth for edge in found)
     return Found(gamma, n_sequences, tuple(edges), len(truth), kept)
 

@@ -15,8 +15,7 @@ from tests import oracle_effects as effects
 import summarkov as sm
 from paper.coverage import coverage_where_sequences_differ
 from paper.loans import loan_process
-from summarkov.confidence import exact_intervals
-from summarkov.explain import Influence
+from summarkov.evidence import Influence, exact_intervals
 from summarkov.simulate import Dynamics
 from summarkov.typing import FloatArray
 

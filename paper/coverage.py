@@ -9,8 +9,8 @@ import numpy as np
 
 import summarkov as sm
 from paper.worlds import Random, drawn
-from summarkov.confidence import rate_ratio
 from summarkov.events import EventSequences
+from summarkov.evidence import rate_ratio
 from summarkov.typing import FloatArray
 
 #: The labels: what is left, another influencer W, the target X and its influencer Z.

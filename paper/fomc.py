@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from paper.section import Section
-from summarkov.confidence import Confidence
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
+from summarkov.evidence import Confidence
 from summarkov.models import BSuMM, InfluenceGraph, OSuMM
 from summarkov.read import read_events
 

@@ -16,9 +16,8 @@ from summarkov.engines import Target
 from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
-from summarkov.models.joint_features import JointFeatures, base_rates
+from summarkov.models.joint_features import JointFeatures, ProfileSummary, base_rates
 from summarkov.settings import check_whole
-from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import FloatArray, IntArray
 
 #: Kinds of trees: for few events and for many.
@@ -69,8 +68,8 @@ class Histories:
         summary, n = ProfileSummary(), len(self.labels)
         target = Target(tuple(self.labels.index(x) for x in self.targets), n)
         index = Index(events.codes, events.offsets, n)
-        profile = summary.read(summary.rows(index), n)
-        habits = JointFeatures(self.rates, target, summary.near[-1]).of(profile).own
+        profile = summary.of(index)
+        habits = JointFeatures(self.rates, target).of(profile).own
         lags = recency_features(events, last_position=200)
         return np.hstack([lags, *counts, last, *profile.followed, *habits]).astype(np.float32)
 

@@ -11,8 +11,8 @@ import numpy as np
 from paper.fomc import Fomc
 from paper.published import published
 from paper.section import Section
-from summarkov.confidence import OrderTest
 from summarkov.events import EventSequences
+from summarkov.evidence import OrderTest
 from summarkov.models import BSuMM, InfluenceGraph, OSuMM
 from summarkov.read import read_events
 

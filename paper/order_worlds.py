@@ -174,7 +174,7 @@ def share_below(world: OrderWorld, replicates: int, seed: int) -> float:
         events = _events(world.draw(np.random.default_rng([number, seed]), world.n // 2)[0])
         model = BSuMM(lookback=LOOKBACK, required=["L000"], candidates=[])
         graph = InfluenceGraph(model, targets=["L001"]).fit(events)
-        below += graph.order_test(events, seed=number).edges[0].p_value < 0.05
+        below += graph.order_test(events, random_state=number).edges[0].p_value < 0.05
     return below / replicates
 
 

@@ -16,14 +16,15 @@ from paper.order import under_order
 from paper.published import published
 from paper.section import Section
 from paper.tables import Tables
-from summarkov.comparison import BoostingContender, Contender, LogisticRegressionContender, lineup
+from summarkov import comparison
+from summarkov.comparison import Contender, MatrixContender, lineup, regression
 
 SUMMS = ("bsumm", "osumm")
 CHAINS = ("chain-0", "chain-1", "chain-2", "chain-3", "chain-4")
 FAMILY = ("csumm", "vom", "ctw", "tree", "tree-average")
 #: Every obvious reading of "logistic regression with look-back k".
 REGRESSIONS = tuple(
-    LogisticRegressionContender(lookback, features, penalised)
+    regression(lookback, features) if penalised else regression(lookback, features, strengths=[None])
     for features in ("presence", "counts", "onehot")
     for lookback in (3, 5, 10)
     for penalised in (True, False)
@@ -71,7 +72,7 @@ def reproduce(
     stopped.
     """
     others: list[Contender] = [*REGRESSIONS]
-    others += [LstmContender()] * lstm + [BoostingContender()] * boosting
+    others += [LstmContender()] * lstm + [comparison.boosting()] * boosting
     lineup({contender.name: contender for contender in others}.values())  # is everything here that they need?
     columns = len(SUMMS) + len(CHAINS) + len(FAMILY) + len(others)
     total, done = len(published()["discovery"]["sequences"]) + len(published()["names"]) * columns + 4, 0
@@ -122,7 +123,7 @@ def reproduce(
             tables.table(
                 "Prediction: gradient boosting",
                 "Not in the paper: scikit-learn's boosting on the lag to each label's last occurrence.",
-                [("boosting", lambda data: BoostingContender())],
+                [("boosting", lambda data: comparison.boosting())],
             )
         )
     sections += fomc(statements)
@@ -138,7 +139,7 @@ def reproduce(
 
 
 def _regression(tables: Tables) -> Section:
-    def column(contender: LogisticRegressionContender) -> tuple[str, Callable[[str], Contender]]:
+    def column(contender: MatrixContender) -> tuple[str, Callable[[str], Contender]]:
         return f"lr-{contender.lookback}", lambda data: contender
 
     return tables.table(

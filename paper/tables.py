@@ -9,9 +9,8 @@ from pathlib import Path
 from paper.published import published
 from paper.section import Section
 from summarkov.comparison import Contender
-from summarkov.comparison.measures import Tuned
+from summarkov.comparison.measures import Split, Tuned
 from summarkov.comparison.run import Checkpoint
-from summarkov.comparison.tuning import Split
 from summarkov.errors import DataError
 from summarkov.read import read_events
 

@@ -19,8 +19,7 @@ from scipy.optimize import linear_sum_assignment
 
 import summarkov as sm
 from paper.section import Section
-from summarkov.explain.sentences import change
-from summarkov.explain.verdicts import limits, times
+from summarkov.evidence.words import change, limits, times
 from summarkov.text import (
     Concepts,
     Document,
@@ -72,7 +71,7 @@ def sections(
     yield edges_section(learned(found, sm.TreeSuMM(), TREES), "TreeSuMM, one sequence per report")
     # trees are learned again from whole sequences, so one sequence does not tell how sure they are
     yield edges_section(sm.InfluenceGraph(sm.TreeSuMM()).fit(one.events), "TreeSuMM, one sequence")
-    lda = [TopicModel(method="lda", seed=seed).fit(documents) for seed in SEEDS]
+    lda = [TopicModel(method="lda", random_state=seed).fit(documents) for seed in SEEDS]
     base = learned(text_events(documents, lda[0]), sm.BSuMM(lookback=5, false_edges=None), GRAPHS)
     yield stability("Other seeds, LDA", documents, sentences, lda[0], base, lda[1:])
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from paper.section import Section
 from paper.worlds import LOOKBACK, WORLDS, World
-from summarkov.confidence import exact_intervals
+from summarkov.evidence import exact_intervals
 from summarkov.models import BSuMM, InfluenceGraph
 
 #: Ways to be sure of an edge.

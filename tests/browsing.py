@@ -8,7 +8,7 @@ import numpy as np
 import summarkov as sm
 from summarkov.simulate.example import web_shop
 
-EVENTS = web_shop().simulate(300, 20, seed=3)
+EVENTS = web_shop().simulate(300, 20, random_state=3)
 
 
 def node(page: Any, graph: Any, label: str) -> Any:

@@ -11,9 +11,9 @@ from hypothesis import settings
 import needs
 from summarkov.events import vocabulary
 
-# The same examples in every run, 0.4 times as many as a test says. SUMMARKOV_EXPLORE=20 tries 20 times as
+# The same examples in every run, 0.25 times as many as a test says. SUMMARKOV_EXPLORE=20 tries 20 times as
 # many, new ones each time; 0.1 a tenth, the same ones each time.
-TIMES = float(os.environ.get("SUMMARKOV_EXPLORE") or 0.4)
+TIMES = float(os.environ.get("SUMMARKOV_EXPLORE") or 0.25)
 EXAMPLES = max(1, round(100 * TIMES))  # of tests that do not say how many
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=EXAMPLES)
 settings.register_profile("explore", deadline=None, print_blob=True, max_examples=EXAMPLES)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import oracle_rules as rules
 from strategies import codes
-from summarkov.summaries import HistoryTests, MoreRecent, Occurs, Start, TreeSummary
+from summarkov.summaries import HistoryTest, HistoryTests, TreeSummary
 
 LOOKBACKS = st.sampled_from(
     [(1, 2, 3, 5, None), (2, 4), (None,), (1, 3, 7, None), (), (1, 2, 3, 5, 10, 20, None)]
@@ -49,18 +49,19 @@ def trees(tests, depth=3):
 def to_package(test, labels):
     """A test of the oracle as the package has it."""
     if test[0] == "start":
-        return Start(test[1])
+        return HistoryTest.start(test[1])
     named = codes(labels, [z for z in test[1:] if isinstance(z, str)])
-    return MoreRecent(*named) if test[0] == "more recent" else Occurs(named[0], *test[2:])
+    make = HistoryTest.more_recent if test[0] == "more recent" else HistoryTest.occurs
+    return make(*named, *(() if test[0] == "more recent" else test[2:]))
 
 
 def from_package(test, labels):
     """And back."""
-    if isinstance(test, Start):
-        return ("start", test.events)
-    if isinstance(test, MoreRecent):
-        return ("more recent", labels[test.label], labels[test.than])
-    return ("occurs", labels[test.label], test.within, test.times)
+    kind, *numbers = test.page_form()
+    if kind == "start":
+        return (kind, *numbers)
+    named = 1 if kind == "occurs" else 2
+    return (kind, *(labels[code] for code in numbers[:named]), *numbers[named:])
 
 
 def summary_of(tree, tests, labels):

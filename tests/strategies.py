@@ -38,7 +38,7 @@ def drawn_weights(draws, replicate, n):
 def written_down(source, numbers):
     """Some sequences of a source, by their numbers, as what is drawn."""
     chosen = np.sort(np.concatenate(source.sequence_keys())[np.asarray(numbers)])
-    return Drawn((), chosen, np.ones(len(chosen), np.int64))
+    return Drawn(chosen, np.ones(len(chosen), np.int64))
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -64,7 +64,8 @@ def arguments(line: str) -> list[str]:
 
 def run(given: list[str]) -> str:
     """Run a command at 80 columns and return what it prints."""
-    plain = {"COLUMNS": "80", "NO_COLOR": "1", "PATH": os.environ.get("PATH", "")}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])  # has summarkov
+    plain = {"COLUMNS": "80", "NO_COLOR": "1", "PATH": path}
     with mock.patch.object(sys, "argv", ["summarkov"]):
         result = CliRunner().invoke(app, given, env=plain, prog_name="summarkov")
     if result.exit_code:

@@ -61,7 +61,7 @@ def watch(what: str, name: str, work: Callable[[int], None], times: int) -> None
 def main() -> None:
     """Follow, then fit."""
     less = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    events = web_shop().simulate(60, 20, seed=3)
+    events = web_shop().simulate(60, 20, random_state=3)
     print("| what | model | times | more blocks | more memory | processor time |\n|---|---|--:|--:|--:|--:|")
     codes = np.random.default_rng(1).integers(len(events.labels), size=STEPS).tolist()
     labels = events.labels

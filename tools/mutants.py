@@ -49,7 +49,7 @@ EDGES = [
         "evidence_at_the_edges",
     )
 ]
-SCORES = ["tests/unit/scores/test_scores.py", "tests/properties/test_scores.py", *EDGES]
+SCORES = ["tests/unit/search/test_criteria.py", "tests/properties/test_scores.py", *EDGES]
 COUNTS = ["tests/every_engine/test_counts.py", "tests/every_engine/test_cuts.py"]
 REPLICATES = ["tests/every_engine/test_replicates.py", "tests/every_engine/test_weights.py"]
 SEARCHES = ["tests/properties/test_searches.py", "tests/properties/test_bootstrap.py"]
@@ -59,10 +59,9 @@ MOST_MEMORY = 6 << 30
 
 #: The modules, and the tests that are about each, the quickest first.
 TESTS: dict[str, list[str]] = {
-    "scores/estimates.py": SCORES,
-    "scores/scorer.py": ["tests/unit/test_settings.py", *SCORES],
-    "scores/trees.py": [
-        "tests/unit/scores/test_scores.py::test_gains_of_splits",
+    "search/criteria.py": ["tests/unit/test_settings.py", *SCORES],
+    "search/trees.py": [
+        "tests/unit/search/test_criteria.py::test_gains_of_splits",
         "tests/unit/models/test_context_trees.py",
         "tests/properties/test_context_trees.py",
         "tests/properties/test_rules.py",

@@ -22,7 +22,7 @@ IN_WHEEL = (
     "summarkov/__init__.py",
     "summarkov/kernels/_native.",
     "summarkov/py.typed",
-    "summarkov/report/page.html",
+    "summarkov/show/page.html",
 )
 #: What the wheel can be built from.
 IN_SOURCES = ("LICENSE", "README.md", "pyproject.toml", "setup.py", "src/summarkov/kernels/native/module.cpp")

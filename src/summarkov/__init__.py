@@ -14,38 +14,37 @@ TYPE_CHECKING = False  # as in typing, which takes most of the time until the co
 if TYPE_CHECKING:
     from typing import Any
 
-    from summarkov.comparison import compare, tune_joint
-    from summarkov.engines import CountStore
-    from summarkov.events import END, EventSequences
-    from summarkov.kernels import backend
-    from summarkov.models import (
-        OTHER,
-        BSuMM,
-        CollapseRepeats,
-        ContextTreeWeighting,
-        CSuMM,
-        InfluenceGraph,
-        JointSuMM,
-        LabelSets,
-        MapLabels,
-        MarkovChain,
-        OSuMM,
-        OutcomeModel,
-        PoolRare,
-        ReadEvents,
-        SuMM,
-        TreeSuMM,
-        VariableOrderChain,
-        compare_groups,
-        drift,
-        load,
-        sensitivity,
-    )
-    from summarkov.read import read_events, scan_events, write_events
-    from summarkov.simulate import Dynamics
-    from summarkov.spark.predict import predict_frame
-    from summarkov.spark.source import scan_spark
-    from summarkov.summaries import register_summary
+    from summarkov.comparison import compare as compare
+    from summarkov.comparison import tune_joint as tune_joint
+    from summarkov.engines import CountStore as CountStore
+    from summarkov.events import END as END
+    from summarkov.events import EventSequences as EventSequences
+    from summarkov.kernels import backend as backend
+    from summarkov.models import OTHER as OTHER
+    from summarkov.models import BSuMM as BSuMM
+    from summarkov.models import ContextTreeWeighting as ContextTreeWeighting
+    from summarkov.models import CSuMM as CSuMM
+    from summarkov.models import InfluenceGraph as InfluenceGraph
+    from summarkov.models import JointSuMM as JointSuMM
+    from summarkov.models import LabelSets as LabelSets
+    from summarkov.models import MarkovChain as MarkovChain
+    from summarkov.models import OSuMM as OSuMM
+    from summarkov.models import OutcomeModel as OutcomeModel
+    from summarkov.models import PoolRare as PoolRare
+    from summarkov.models import SuMM as SuMM
+    from summarkov.models import TreeSuMM as TreeSuMM
+    from summarkov.models import VariableOrderChain as VariableOrderChain
+    from summarkov.models import compare_groups as compare_groups
+    from summarkov.models import drift as drift
+    from summarkov.models import load as load
+    from summarkov.models import sensitivity as sensitivity
+    from summarkov.read import read_events as read_events
+    from summarkov.read import scan_events as scan_events
+    from summarkov.read import write_events as write_events
+    from summarkov.simulate import Dynamics as Dynamics
+    from summarkov.spark.predict import predict_spark as predict_spark
+    from summarkov.spark.source import scan_spark as scan_spark
+    from summarkov.summaries import register_summary as register_summary
 
 __version__ = "0.1.0"
 
@@ -60,56 +59,20 @@ _WHERE = {
         ("kernels", "backend"),
         (
             "models",
-            "BSuMM CSuMM CollapseRepeats ContextTreeWeighting InfluenceGraph JointSuMM "
-            "LabelSets MapLabels MarkovChain OSuMM OTHER OutcomeModel PoolRare ReadEvents SuMM "
-            "TreeSuMM VariableOrderChain compare_groups drift load "
+            "BSuMM CSuMM ContextTreeWeighting InfluenceGraph JointSuMM LabelSets MarkovChain OSuMM OTHER "
+            "OutcomeModel PoolRare SuMM TreeSuMM VariableOrderChain compare_groups drift load "
             "sensitivity",
         ),
         ("simulate", "Dynamics"),
-        ("spark.predict", "predict_frame"),
+        ("spark.predict", "predict_spark"),
         ("spark.source", "scan_spark"),
         ("summaries", "register_summary"),
     )
     for name in names.split()
 }
 
-__all__ = [
-    "END",
-    "OTHER",
-    "BSuMM",
-    "CSuMM",
-    "CollapseRepeats",
-    "ContextTreeWeighting",
-    "CountStore",
-    "Dynamics",
-    "EventSequences",
-    "InfluenceGraph",
-    "JointSuMM",
-    "LabelSets",
-    "MapLabels",
-    "MarkovChain",
-    "OSuMM",
-    "OutcomeModel",
-    "PoolRare",
-    "ReadEvents",
-    "SuMM",
-    "TreeSuMM",
-    "VariableOrderChain",
-    "backend",
-    "compare",
-    "compare_groups",
-    "drift",
-    "load",
-    "predict_frame",
-    "read_events",
-    "register_summary",
-    "scan_events",
-    "scan_spark",
-    "sensitivity",
-    "tune_joint",
-    "write_events",
-]
-#: Rooms that people use by name, such as ``summarkov.plot.graphs``.
+__all__ = [*_WHERE]
+#: Rooms that people use by name, such as ``summarkov.plot.graph``.
 _ROOMS = ("errors", "plot", "text")
 
 

@@ -55,6 +55,16 @@ class SummarkovError(Exception):
     def __init__(self, *args: Any) -> None:
         super().__init__(*(without_secrets(each) if isinstance(each, str) else each for each in args))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revived, (type(self), self.args, vars(self))  # an error may have to cross to another process
+
+
+def _revived(kind: type[SummarkovError], args: tuple[Any, ...], about: dict[str, Any]) -> SummarkovError:
+    """An error as it was; not every one is made from what it says."""
+    found = kind.__new__(kind, *args)
+    vars(found).update(about)
+    return found
+
 
 class DataError(SummarkovError, ValueError):
     """The events cannot be read or used as they are."""
@@ -200,12 +210,3 @@ class UnknownLabelError(DataError):
             hint = f"; the labels are {shown}{', ...' if len(known) > 8 else ''}"
         super().__init__(f"unknown label {label!r}{hint}")
         self.label = label
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _revive, (str(self), self.label)  # an error may have to cross to another process
-
-
-def _revive(message: str, label: str) -> UnknownLabelError:
-    problem = UnknownLabelError.__new__(UnknownLabelError, message)
-    problem.label = label
-    return problem

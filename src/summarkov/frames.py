@@ -10,13 +10,14 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from html import escape
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from summarkov.arrow import pa
 from summarkov.errors import MissingLibraryError, SettingError, nearest, optional_library
 from summarkov.wording import cut, number, width
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 #: Show at most this many rows.
 MOST = 30
@@ -264,7 +265,7 @@ class Records(Tabular, tuple[T, ...]):
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (tuple(self), self.record)
+        return type(self), (tuple(self), self.record), vars(self)
 
     def _columns(self) -> Mapping[str, Column]:
         return columns_of(self.record, self)

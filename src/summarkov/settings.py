@@ -101,18 +101,9 @@ def check_flag(name: str, value: object) -> None:
         raise SettingError(f"{name} must be True or False, not {value!r}")
 
 
-def seed_of(seed: int, random_state: int | None) -> int:
-    """The seed, or ``random_state``, which is scikit-learn's name for it.
-
-    >>> seed_of(3, None), seed_of(0, 7)
-    (3, 7)
-    """
-    if random_state is None:
-        return check_whole("seed", seed, 0, _LARGEST_SEED, limits="from 0 to 2^62")
-    chosen = check_whole("random_state", random_state, 0, _LARGEST_SEED, limits="from 0 to 2^62")
-    if seed != 0:
-        raise SettingError("seed and random_state mean the same; give only one of them")
-    return chosen
+def check_seed(random_state: int) -> int:
+    """The seed of random numbers, as an integer."""
+    return check_whole("random_state", random_state, 0, _LARGEST_SEED, limits="from 0 to 2^62")
 
 
 def reporter(progress: Callable[..., None] | bool | None) -> Callable[..., None]:

@@ -150,20 +150,15 @@ def _is_deep(value: Any, most: int = 100) -> bool:
     return bool(level)
 
 
-def first_repeated(pairs: list[tuple[str, Any]], found: dict[str, Any]) -> str:
-    """The first name that stands there again, given the object that holds fewer names than there are pairs.
-
-    An object keeps names in the order of their first places, so the first name that stands elsewhere is a
-    repeated one: no table of all names is needed beside the object itself.
-    """
-    at = next((i for i, name in enumerate(found) if pairs[i][0] is not name), len(found))
-    return pairs[at][0]
+def first_repeated(pairs: list[tuple[str, Any]]) -> str | None:
+    """The first name that stands there again, if there is one."""
+    seen = set[str]()
+    return next((name for name, _ in pairs if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise StoreError(f"the name {first_repeated(pairs, found)!r} stands twice in one object")
+    if len(found := dict(pairs)) < len(pairs):
+        raise StoreError(f"the name {first_repeated(pairs)!r} stands twice in one object")
     return found
 
 

@@ -9,7 +9,7 @@ import needs
 import summarkov as sm
 from browsing import EVENTS, node, timed
 from summarkov.events.attributes import Attributes
-from summarkov.explain import sentences
+from summarkov.evidence import words
 
 pytestmark = pytest.mark.skipif(not needs.NEEDS["axe-core"].here, reason="no axe-core here")
 
@@ -105,7 +105,7 @@ def test_edges_and_labels_are_told_in_words(visit: Any, graph: sm.InfluenceGraph
     page = visit(graph)
     edge = graph.edges_[0]
     said = page.locator('#picture .hit[data-edge="0"]').get_attribute("aria-label")
-    assert said.startswith(f"{edge.influencer} {edge.effect} {edge.target}, {sentences.change(edge)}")
+    assert said.startswith(f"{edge.influencer} {edge.effect} {edge.target}, {words.change(edge)}")
     assert node(page, graph, edge.target).get_attribute("aria-label").startswith(f"{edge.target}, ")
 
 

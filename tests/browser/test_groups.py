@@ -74,7 +74,3 @@ def test_no_violations(visit: Any, graph: sm.InfluenceGraph, found: Any, width: 
     wrong = page.evaluate("async () => (await axe.run(document)).violations.map((each) => each.id)")
     assert wrong == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_without_groups_there_is_no_such_tab(visit: Any, graph: sm.InfluenceGraph) -> None:
-    assert visit(graph).locator("#tab-groups").is_hidden()

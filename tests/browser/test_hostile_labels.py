@@ -67,16 +67,6 @@ def test_what_cannot_be_seen_is_written_out(visit: Any, graph: sm.InfluenceGraph
         assert name.startswith(written)
 
 
-def test_the_numbers_are_right_for_them_too(visit: Any, graph: sm.InfluenceGraph) -> None:
-    page = visit(graph)
-    history = HOSTILE[:5]
-    events = sm.read_events([[*history, HOSTILE[0]]], labels=graph.labels_)
-    expected = graph.predict_proba(events)[-1]
-    found = page.evaluate("history => window.summarkov.predict(history)", history)
-    assert [each["label"] for each in found] == list(graph.labels_)
-    assert [each["p"] for each in found] == pytest.approx(list(expected), abs=1e-9)
-
-
 def test_a_long_label_is_told_in_full_on_focus(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
     page.click("#tab-whatif")

@@ -11,7 +11,7 @@ import pytest
 
 import summarkov as sm
 from browsing import EVENTS, heading, history, node, shown_edges
-from summarkov.explain import sentences, verdicts
+from summarkov.evidence import words
 from summarkov.wording import percent
 
 
@@ -38,7 +38,8 @@ GEOMETRY = """() => {
   const [lines, heads, hits] = ["edge", "head", "hit"].map((kind) =>
     [...document.querySelectorAll(`#picture .${kind}`)]);
   return lines.map((line, i) => {
-    const [from, to, effect] = model.edges[Number(hits[i].dataset.edge)];
+    const edge = (name) => model.edges[name][hits[i].dataset.edge];
+    const [from, to, effect] = ["influencer", "target", "effect"].map(edge);
     const [x, y, turn] = heads[i].getAttribute("transform").match(/-?[\\d.]+/g).map(Number);
     const angle = turn * Math.PI / 180, length = lengths[effect];
     const tip = [x + length * Math.cos(angle), y + length * Math.sin(angle)];
@@ -118,7 +119,7 @@ def test_a_matrix_of_short_names_is_large_and_whole(visit: Any, width: int) -> N
 def sentence_of(edge: Any) -> str:
     """What the page says of an edge of a graph with look-back 5."""
     names = f"'{edge.influencer}'", f"'{edge.target}'"
-    return sentences.sentence(edge, *names, "in its window", "within 5 events")
+    return words.sentence(edge, *names, "in its window", "within 5 events")
 
 
 def test_an_edge_has_a_card(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -158,7 +159,7 @@ def test_the_page_says_of_edges_what_the_library_says(visit: Any, graph: sm.Infl
         tip = page.locator("#tip").inner_text()
         assert sentence_of(edge) in tip
         if edge.effect in ("amplifies", "inhibits"):
-            assert page.locator("#picture .times").nth(number).text_content() == verdicts.times(edge)
+            assert page.locator("#picture .times").nth(number).text_content() == words.times(edge)
 
 
 def test_the_address_tells_what_is_seen(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -211,28 +212,12 @@ def test_pictures_and_sentences_to_take_along(visit: Any, graph: sm.InfluenceGra
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 
 
-def test_a_page_for_one_label_opens_on_it(visit: Any) -> None:
-    page = visit(sm.BSuMM("purchase", lookback=5).fit(EVENTS), title="Visits <b>")
-    assert heading(page) == "purchase"
-    assert page.locator("h1").inner_text() == "Visits <b>"
-    assert page.title() == "Visits <b> - summarkov"
-
-
 def test_a_chain_has_a_matrix_of_transitions(visit: Any) -> None:
     chain = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(EVENTS)
     page = visit(chain)
     assert page.locator("#matrix .mark").count() == len(chain.labels_) ** 2
     page.locator("#matrix .hit").first.dispatch_event("pointermove")
     assert "of the events after it" in page.locator("#tip").inner_text()
-
-
-def test_each_tab_keeps_its_place(visit: Any, graph: sm.InfluenceGraph) -> None:
-    page = visit(graph, height=500)
-    page.evaluate("document.getElementById('panel').scrollTop = 200")
-    page.click("#tab-data")
-    assert page.evaluate("document.getElementById('panel').scrollTop") == 0
-    page.click("#tab-label")
-    assert page.evaluate("document.getElementById('panel').scrollTop") == 200
 
 
 def test_a_sequence_with_the_probability_along_it(visit: Any, graph: sm.InfluenceGraph) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import summarkov as sm
 from browsing import EVENTS, heading, history, node, shown_edges
-from summarkov.explain import sentences, verdicts, weight
+from summarkov.evidence import weight, words
 from summarkov.wording import percent
 
 
@@ -25,7 +25,7 @@ def test_it_loads_and_draws_what_the_graph_has(visit: Any, graph: sm.InfluenceGr
         drawn = page.locator(f"#picture .edge.{effect}").count()
         assert drawn == sum(edge.effect == effect for edge in graph.edges_)
     summary = page.locator("#summary").inner_text()
-    assert f"{sentences.headline(graph.edges_)} among 10 event types" in summary
+    assert f"{words.headline(graph.edges_)} among 10 event types" in summary
     page.click("#tab-data")
     text = page.locator("#panel-data").inner_text()
     assert "20 events in each of 300 sequences." in text
@@ -58,7 +58,7 @@ def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGr
     for edge in graph.edges_:
         if edge.target == "purchase":
             names = f"'{edge.influencer}'", "'purchase'"
-            said = sentences.sentence(edge, *names, "in its window", "within 5 events")
+            said = words.sentence(edge, *names, "in its window", "within 5 events")
             assert f"{edge.influencer}: {said}" in influences
     # clicking on nothing leaves the label
     page.mouse.click(*corner(page))
@@ -68,17 +68,6 @@ def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGr
 def corner(page: Any) -> tuple[float, float]:
     box = page.locator("#picture").bounding_box()
     return box["x"] + 6, box["y"] + 6
-
-
-def test_hovering_tells_the_numbers(visit: Any, graph: sm.InfluenceGraph) -> None:
-    page = visit(graph)
-    node(page, graph, "purchase").locator("circle").hover()
-    assert "of events" in page.locator("#tip").inner_text()
-    page.locator("#picture .hit").first.dispatch_event("pointermove")
-    edge = graph.edges_[0]
-    tip = page.locator("#tip").inner_text()
-    assert f"{edge.influencer} → {edge.target}" in tip
-    assert f"({edge.followed:,.0f} of {edge.occurrences:,.0f})" in tip
 
 
 def test_search(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -197,15 +186,6 @@ def test_a_history_by_clicks(visit: Any, graph: sm.InfluenceGraph) -> None:
     assert history(page) == []
 
 
-def test_leaving_a_label_leaves_the_panel_where_it_is(visit: Any, graph: sm.InfluenceGraph) -> None:
-    page = visit(graph)
-    node(page, graph, "purchase").locator("circle").click()
-    page.click("#tab-whatif")
-    page.keyboard.press("Escape")
-    assert page.locator("#picture .chosen").count() == 0
-    assert page.locator("#panel-whatif").is_visible()
-
-
 def test_another_size_of_the_window(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
     page.set_viewport_size({"width": 900, "height": 500})
@@ -243,7 +223,7 @@ def test_patterns_and_what_a_mixed_influence_depends_on(visit: Any) -> None:
         "X": (("A", "B"), either),
         "Y": (("A", "B"), {state: 0.7 - p for state, p in either.items()}),
     }
-    events = sm.Dynamics(rules, lookback=3).simulate(n_sequences=400, length=20, seed=0)
+    events = sm.Dynamics(rules, lookback=3).simulate(n_sequences=400, length=20, random_state=0)
     model = sm.BSuMM("X", lookback=3, required=("A", "B"), max_influencers=2).fit(events)
     (pattern,) = model.patterns_
     page = visit(model)
@@ -301,9 +281,9 @@ def test_confidence_fades_edges_and_has_a_slider(visit: Any) -> None:
     assert [float(each) for each in firmness] == pytest.approx([0.7 + 0.3 * each for each in sure])
     edge = graph.edges_[0]
     page.locator("#picture .hit").first.dispatch_event("pointermove")
-    words = page.locator("#tip").inner_text()
-    assert f"found again in {percent(edge.frequency)} of resampled data" in words
-    assert verdicts.verdict(edge) in words
+    text = page.locator("#tip").inner_text()
+    assert f"found again in {percent(edge.frequency)} of resampled data" in text
+    assert words.verdict(edge) in text
 
 
 def test_one_label_alone(visit: Any) -> None:

@@ -122,22 +122,6 @@ def test_by_keyboard(visit: Any, graph: Any, found: TextEvents) -> None:
     assert len(shown(page)) == 12
 
 
-def test_without_passages_there_is_no_trace_of_them(visit: Any, graph: Any, found: TextEvents) -> None:
-    page = visit(graph, events=found.events)
-    open_label(page, "flood")
-    assert page.locator("#passages, #which, .quote, [data-passages]").count() == 0
-    page.click("#tab-data")
-    assert "Sentences" not in page.locator("#panel-data").inner_text()
-
-
-def test_the_page_says_how_much_text_it_holds(visit: Any, graph: Any, found: TextEvents) -> None:
-    page = visit(graph, passages=found)
-    page.click("#tab-data")
-    text = page.locator("#panel-data").inner_text()
-    assert "documents are part of this page" in text
-    assert "2 to 4 events per sequence" in text  # passages are events, too
-
-
 def test_other_events_than_those_of_the_model_are_told(visit: Any, graph: Any) -> None:
     some = SEQUENCES[:10]
     other = TextEvents(sm.EventSequences.from_lists(some), sentences(some))

@@ -35,14 +35,6 @@ CONTRAST = """([ink, paper]) => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_there_is_enough_contrast(visit: Any, graph: sm.InfluenceGraph, scheme: str) -> None:
-    page = visit(graph, color_scheme=scheme)
-    for ink in ("ink", "quiet", "mark", "warn", "amplifies", "inhibits", "mixed", "unclear"):
-        for paper in ("paper", "sheet"):
-            assert page.evaluate(CONTRAST, [f"--{ink}", f"--{paper}"]) >= 4.5, (ink, paper)
-
-
 def test_a_narrow_screen(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph, width=390, height=844, has_touch=True)
     for tab in ("label", "whatif", "data"):

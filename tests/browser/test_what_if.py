@@ -9,7 +9,7 @@ import summarkov as sm
 from summarkov.events.attributes import Attributes
 from summarkov.simulate.example import web_shop
 
-EVENTS = web_shop().simulate(120, 12, seed=5)
+EVENTS = web_shop().simulate(120, 12, random_state=5)
 
 FAMILIES = {
     "binary": sm.BSuMM(lookback=3, gamma=0.1, false_edges=None),

@@ -94,10 +94,10 @@ def requests_for(labels):
 def test_the_order_test(engine, within):
     table = shuffled(random_sequences(6, n=40))
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, gamma=0.1, false_edges=None)).fit(sm.read_events(table))
-    expected = graph.order_test(sm.read_events(table), n=19, within=within, seed=4)
+    expected = graph.order_test(sm.read_events(table), n=19, within=within, random_state=4)
     assert len(expected.edges) > 3
     with engine(table, pieces=10) as source:
-        assert graph.order_test(source, n=19, within=within, seed=4) == expected
+        assert graph.order_test(source, n=19, within=within, random_state=4) == expected
 
 
 def test_counts(engine):
@@ -188,7 +188,7 @@ def same_measures(one, some, other, others):
 
 
 def test_models(engine):
-    table = shuffled(web_shop().simulate(40, 20, seed=3).to_lists())
+    table = shuffled(web_shop().simulate(40, 20, random_state=3).to_lists())
     events = sm.read_events(table)
     with engine(table) as source:
         targets = ["purchase", "write review"]
@@ -201,13 +201,13 @@ def test_models(engine):
 
 def test_what_is_worked_out_from_models(engine):
     """Resampled graphs, and measures of whole graphs; no row comes where its sequence does."""
-    table = shuffled(web_shop().simulate(12, 15, seed=3).to_lists())
+    table = shuffled(web_shop().simulate(12, 15, random_state=3).to_lists())
     events = sm.read_events(table)
     with engine(table, pieces=6) as source:
         one, other = (
             sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")).fit(s) for s in (source, events)
         )
-        assert one.confidence(source, n=5, seed=2) == other.confidence(events, n=5, seed=2)
+        assert one.confidence(source, n=5, random_state=2) == other.confidence(events, n=5, random_state=2)
         if isinstance(source, MemorySource):
             return  # graphs are measured on events
         assert same_measures(one, source, other, events)

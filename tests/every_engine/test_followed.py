@@ -16,7 +16,7 @@ from summarkov.engines.followings import Asked, FollowedWork, count_followed
 from summarkov.events.attributes import Attributes
 from summarkov.events.moments import WHOLE_NUMBERS, Moments
 from summarkov.events.vocabulary import END
-from summarkov.explain.following import follow_numbers
+from summarkov.evidence import follow_numbers
 from summarkov.settings import Duration
 from summarkov.summaries import Reach
 

@@ -112,7 +112,7 @@ def table_of(events):
     ids=["binary", "count", "ordinal"],
 )
 def test_a_graph_is_the_same(engine, model):
-    events = web_shop().simulate(n_sequences=60, length=20, seed=1)
+    events = web_shop().simulate(n_sequences=60, length=20, random_state=1)
     with engine(table_of(events), case="case", event="event", order=False) as source:
         plain = sm.InfluenceGraph(model).fit(source)
         with mock.patch.object(growing, "_FROM_EVENTS", 0):

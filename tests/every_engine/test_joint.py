@@ -13,8 +13,8 @@ from summarkov import kernels
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.kernels import boosted
+from summarkov.models.joint_features import ProfileSummary
 from summarkov.simulate.example import web_shop
-from summarkov.summaries.profile import ProfileSummary
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -34,7 +34,7 @@ def table_of(events):
 
 @pytest.fixture(scope="module")
 def events():
-    return web_shop().simulate(n_sequences=12, length=60, seed=3)
+    return web_shop().simulate(n_sequences=12, length=60, random_state=3)
 
 
 def test_streamed_and_in_memory(events, tmp_path):

@@ -18,7 +18,6 @@ def few(request, monkeypatch):
     """Both ways in which draws are told: those of few sequences, and those of many."""
     if request.param == "by hashes":
         monkeypatch.setattr(draws, "FEW", 4)
-        monkeypatch.setattr(draws, "_LAST", 20)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +38,7 @@ def results(graph, data):
         for name, value in vars(line).items():
             if name != "seconds":
                 values.extend(value if isinstance(value, tuple) else [value])
-    return graph.confidence(data, n=20, seed=1), graph.discoveries(data, seed=1), values
+    return graph.confidence(data, n=20, random_state=1), graph.discoveries(data, random_state=1), values
 
 
 def same(found, expected):

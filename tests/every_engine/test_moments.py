@@ -13,7 +13,7 @@ import summarkov.engines
 from summarkov.errors import DataError, SettingError
 from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
 from summarkov.kernels import numpy_kernels
-from summarkov.read import scan
+from summarkov.read import lines, scan, tables
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -150,7 +150,8 @@ def test_times_without_ticks(tmp_path):
 
 @pytest.mark.parametrize("memory", [1, 2**30])
 def test_cases_larger_than_a_batch(memory, tmp_path, monkeypatch):
-    monkeypatch.setattr(scan, "_ROWS", 5)
+    for module, name in ((scan, "_ROWS"), (tables, "_ROWS"), (lines, "_EVENTS")):
+        monkeypatch.setattr(module, name, 5)
     table = table_of(made(n=3))
     events = sm.read_events(table, ties="together", times=True)
     parquet.write_table(table, tmp_path / "log.parquet")
@@ -223,7 +224,7 @@ def test_attributes(ties, memory, tmp_path):
         assert source.attributes == events.attributes
         assert stream.labels == held.labels
         assert stream.label_counts.tolist() == held.label_counts.tolist()
-        assert source.rows.codes.tolist() == events.rows.codes.tolist()
+        assert source.codes.tolist() == events.codes.tolist()
         assert models(source, tmp_path / "model.json") == models(events, tmp_path / "model.json")
         few = [label for label in stream.labels if label not in ("A", "region=north", "age=below 10")]
         recoded = [each.recode(few, unknown="ignore") for each in (stream, held)]

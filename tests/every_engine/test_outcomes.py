@@ -163,7 +163,7 @@ def test_weights_of_a_column_are_those_in_memory(tmp_path):
     known = [(hit, weight) for hit, weight in hits if hit is not None]
     share = sum(weight for hit, weight in known if hit) / sum(weight for _, weight in known)
     assert model.base_rate_ == pytest.approx(share, rel=1e-9)
-    assert model.n_left_out_ == 3
+    assert sum(model.left_out_.values()) == 3
 
 
 def test_what_a_stream_cannot_be_asked(tmp_path):

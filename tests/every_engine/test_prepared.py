@@ -47,7 +47,9 @@ def test_models_and_what_is_refused(tmp_path):
         one, other = (sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(each) for each in (prepared, expected))
         assert one.influencers_ == other.influencers_
         assert one.log_likelihood(prepared) == other.log_likelihood(expected)
-        assert one.confidence(prepared, n=5, seed=1) == other.confidence(expected, n=5, seed=1)
+        assert one.confidence(prepared, n=5, random_state=1) == other.confidence(
+            expected, n=5, random_state=1
+        )
         with pytest.raises(SettingError, match="there is a label 'a' already"):
             source.add_start("a")
         with pytest.raises(SettingError, match="min_count must be a whole number"):

@@ -34,7 +34,7 @@ from summarkov.engines import (
     units_of,
 )
 from summarkov.engines import replicates as engine
-from summarkov.engines.replicates import UnitWeighing
+from summarkov.engines.replicates import Weighing
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.draws import Drawn
 from summarkov.kernels import resampling as kernel
@@ -50,7 +50,7 @@ class Given:
         self.rows, self.n = weights, len(weights)
 
     def drawn(self, replicate, keys):
-        return Drawn((), keys, np.array(self.rows[replicate], dtype=np.int64).reshape(len(keys)))
+        return Drawn(keys, np.array(self.rows[replicate], dtype=np.int64).reshape(len(keys)))
 
 
 @st.composite
@@ -86,12 +86,11 @@ def batches(n_units):
 def test_each_replicate_is_what_its_weights_alone_count(question, more):
     events, _, requests = question
     weights = more.draw(batches(len(events.sequences)))
-    # units without events are not drawn, so the weights are given to the source as they are
-    sequence = np.repeat(np.arange(len(events.events)), events.events.lengths)
-    weighing = UnitWeighing(sequence, np.ascontiguousarray(np.array(weights, np.int64).T), 1)
-    source = ReplicatedSource(
-        MemorySource(events.events, n_jobs=more.draw(st.integers(1, 2))), weighing, "sequences", len(weights)
-    )
+    source = MemorySource(events.events, n_jobs=more.draw(st.integers(1, 2)))
+    keys = source.sequence_keys()
+    order = np.argsort(keys)
+    drawn = (Drawn(keys[order], np.array(each, np.int64)[order]) for each in weights)
+    source = ReplicatedSource(source, Weighing(tuple(drawn)), "sequences", len(weights))
     asked = []
     for request in requests:
         some = more.draw(st.none() | subsets(tuple(range(len(weights))), min_size=1))
@@ -199,9 +198,10 @@ def test_add_rows(more):
 def test_alike_positions_are_merged(template):
     """The many positions of a periodic sequence are few rows; those of no repeats are left alone."""
     events = sm.read_events([["A", "B", "C"] * 50])
-    source = MemorySource(events).replicated(Bootstrap(4))
+    local = MemorySource(events)
+    source = local.replicated(Bootstrap(4))
     source.count([StatesRequest(template.make_summary(), (), target_of(events, ("A",)))])
-    (positions,) = source._weighing.kept.values()
+    (positions,) = source._weighing.on(*local.shards()).kept.values()
     assert len(positions.own) <= 10
 
 

@@ -127,7 +127,7 @@ def test_recency_counts_are_those_in_memory(log):
 def shop(n=60, length=25):
     from summarkov.simulate.example import web_shop
 
-    return web_shop().simulate(n, length, seed=3)
+    return web_shop().simulate(n, length, random_state=3)
 
 
 # how files are read does not depend on the model: every other one is given rows in order

@@ -28,7 +28,7 @@ from strategies import (
 from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest
 from summarkov.engines.weights import FIXED_POINT, fixed_point
 from summarkov.errors import SettingError
-from summarkov.scores import SCORES, Scorer
+from summarkov.search.criteria import SCORES, Scorer
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

@@ -75,7 +75,6 @@ def test_the_moment_that_is_meant(form, text, told):
     text = pa.chunked_array([[text]])
     form = DateFormat(form)
     assert str(np.datetime64(form.read(text)[0].value, "us")) == told
-    assert form.first_unfit(text) is None
 
 
 def test_numbers_in_one_file_and_dates_in_another(tmp_path):

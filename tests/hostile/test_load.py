@@ -1,11 +1,10 @@
 """Under load: long sequences, threads, other processes and many fits; no growth, and equal results."""
 
 import gc
-import multiprocessing
 import pickle
 import threading
 import tracemalloc
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,8 +12,8 @@ import pytest
 import summarkov as sm
 from summarkov.simulate.example import web_shop
 
-EVENTS = web_shop().simulate(60, 20, seed=3)
-NEW = web_shop().simulate(40, 25, seed=4)
+EVENTS = web_shop().simulate(60, 20, random_state=3)
+NEW = web_shop().simulate(40, 25, random_state=4)
 
 MODELS = {
     "binary": sm.BSuMM("purchase", lookback=5),
@@ -42,9 +41,9 @@ def fitted(name):
 STEPS = 6_000
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ["binary", "chain", "variable", "weighted", "graph"])
 def test_follow_in_bounded_memory(name):
-    """What a follower holds after some steps it holds after many: the past is thinned."""
+    """What a follower holds after some steps it holds after many: no more than the model looks back at."""
     follower = fitted(name).follow()
     labels = EVENTS.labels
     order = np.random.default_rng(1).integers(len(labels), size=STEPS)
@@ -69,36 +68,6 @@ def test_follow_in_bounded_memory(name):
     assert grown < 20_000
     whole = sm.read_events([[labels[code] for code in order.tolist()] + [labels[0]]], labels=labels)
     assert np.allclose(fitted(name).predict_proba(whole)[-1], last, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        sm.OSuMM("b", lookback=None, mask="first", required=["a", "c", "d"]),
-        sm.OSuMM("b", lookback=None, delay=3, required=["a", "c", "d"]),
-        sm.CSuMM("b", lookback={"a": None, "c": 7}, cap=3, required=["a", "c"]),
-        sm.TreeSuMM("b", gamma=0.01),
-    ],
-    ids=["first", "last", "count", "tree"],
-)
-@pytest.mark.parametrize("together", [False, True], ids=["in a row", "ticks"])
-def test_what_is_forgotten_does_not_matter(model, together):
-    rng = np.random.default_rng(5)
-    rare = [0.02, 0.3, 0.02, 0.01, 0.65]
-
-    def drawn(n):
-        each = [rng.choice(list("abcde"), size=1 + together, p=rare, replace=False) for _ in range(n)]
-        return [sorted(tick.tolist()) if together else str(tick[0]) for tick in each]
-
-    fitted = model.copy().fit([drawn(40) for _ in range(30)])
-    history = drawn(600)
-    follower, told = fitted.follow(), []
-    for event in history:
-        follower.observe(event)
-        told.append(follower.probabilities())
-    whole = fitted.predict_proba([history])
-    assert np.allclose(told[:-1], whole[1:600], rtol=1e-12)
-    assert len(follower._ticks) < 250
 
 
 # ------------------------------------------------------------------------------- threads
@@ -135,19 +104,6 @@ def test_threads_that_share_a_model(name, tmp_path):
             assert same(answer, expected)
 
 
-def test_threads_that_fit_at_once():
-    """Models of their own, of the same events; each thread with threads of its own."""
-    expected = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(EVENTS)
-
-    def go(jobs):
-        return sm.InfluenceGraph(sm.BSuMM(lookback=3), n_jobs=jobs).fit(EVENTS)
-
-    with ThreadPoolExecutor(6) as pool:
-        for graph in pool.map(go, [None, 2, 3] * 4):
-            assert graph.influencers_ == expected.influencers_
-            assert np.array_equal(graph.predict_proba(NEW), expected.predict_proba(NEW))
-
-
 # ------------------------------------------------------------------------------- processes
 
 
@@ -156,28 +112,6 @@ def test_models_cross_to_other_processes(name):
     again = pickle.loads(pickle.dumps(fitted(name)))
     assert same(uses(again), uses(fitted(name)))
     assert repr(again) == repr(fitted(name))
-
-
-def fit_and_predict(jobs):
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5), n_jobs=jobs).fit(EVENTS)
-    return graph.influencers_, graph.predict_proba(NEW)
-
-
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_other_processes(method):
-    """After threads have been at work here, processes that are forked or spawned count in threads too."""
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"there is no {method} here")
-    found, p = fit_and_predict(2)
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
-        for influencers, q in pool.map(fit_and_predict, [None, 2, 3, None]):
-            assert influencers == found
-            assert np.array_equal(p, q)
-        for name in ("binary", "tree", "graph"):
-            assert np.array_equal(
-                pool.submit(fitted(name).predict_proba, NEW).result(), fitted(name).predict_proba(NEW)
-            )
 
 
 # ------------------------------------------------------------------------------- many fits

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from benchmarks.memory import FEW, MEMORY, SHAPES, measure
 
-from summarkov.cli.sizes import is_streamed
+from summarkov.cli.reading import is_streamed
 
 KEPT = [
     "3e6 rows in any order",

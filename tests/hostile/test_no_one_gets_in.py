@@ -74,37 +74,19 @@ def _is_text(node):
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-#: Spark sends functions to its workers as pickles, and what the workers themselves return comes back so, too.
-PICKLING = {"spark/frames.py", "spark/session.py", "spark/source.py"}
-
-
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_no_code_from_data(path):
-    name = path.relative_to(Path(sm.__file__).parent).as_posix()
-    expected = ["imports pickle"] if name in PICKLING else []
-    assert list(complaints(path.read_text(encoding="utf-8"))) == expected
+    assert list(complaints(path.read_text(encoding="utf-8"))) == []
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import pickle", "from yaml import load", "import os\nos.system('x')", "eval('1')", "exec('1')",
-        "import subprocess", "label.format(x)", "'%s' % label", "f'{a}%s' % b",
-        "np.load(f, allow_pickle=True)", "torch.load(f)", "run(x, shell=True)", "compile(x, '', 'exec')",
-    ],
-)  # fmt: skip
-def test_it_would_be_noticed(source):
-    assert list(complaints(source))
-
-
-def test_dependencies_have_lower_bounds_only():
+def test_dependencies_have_lower_bounds():
+    """And one upper bound: DuckDB changes its Python interface with its first number."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"].values()
     wanted = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
     for requirement in [*wanted, *(each for extra in extras for each in extra)]:
-        assert re.fullmatch(r"[A-Za-z0-9._-]+(\[\w+\])?>=[0-9.]+|summarkov\[[\w,]+\]", requirement), (
-            requirement
-        )
+        bounds = r"[A-Za-z0-9._-]+(\[\w+\])?>=[0-9.]+|summarkov\[[\w,]+\]|duckdb>=[0-9.]+,<3"
+        assert re.fullmatch(bounds, requirement), requirement
 
 
 # ------------------------------------------------------------------------------- labels are text

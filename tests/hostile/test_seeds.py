@@ -22,21 +22,23 @@ def graph() -> sm.InfluenceGraph:
 
 #: Everything that takes a seed, with it as an argument.
 SEEDED = {
-    "order_test": lambda seed: graph().order_test(EVENTS, n=19, seed=seed),
-    "confidence": lambda seed: graph().confidence(EVENTS, n=5, seed=seed),
-    "discoveries": lambda seed: graph().discoveries(EVENTS, seed=seed),
-    "simulate": lambda seed: graph().simulate(2, 3, seed=seed),
-    "dynamics": lambda seed: web_shop().simulate(2, 3, seed=seed),
-    "split": lambda seed: EVENTS.split((0.5, 0.5), seed=seed),
-    "groups": lambda seed: sm.compare_groups(sm.BSuMM(lookback=1), EVENTS, EVENTS, n=3, seed=seed),
-    "compare": lambda seed: sm.compare(EVENTS, models=[sm.MarkovChain(order=1)], seed=seed, n_bootstrap=9),
+    "order_test": lambda seed: graph().order_test(EVENTS, n=19, random_state=seed),
+    "confidence": lambda seed: graph().confidence(EVENTS, n=5, random_state=seed),
+    "discoveries": lambda seed: graph().discoveries(EVENTS, random_state=seed),
+    "simulate": lambda seed: graph().simulate(2, 3, random_state=seed),
+    "dynamics": lambda seed: web_shop().simulate(2, 3, random_state=seed),
+    "split": lambda seed: EVENTS.split((0.5, 0.5), random_state=seed),
+    "groups": lambda seed: sm.compare_groups(sm.BSuMM(lookback=1), EVENTS, EVENTS, n=3, random_state=seed),
+    "compare": lambda seed: sm.compare(
+        EVENTS, models=[sm.MarkovChain(order=1)], random_state=seed, n_bootstrap=9
+    ),
 }
 
 
 @pytest.mark.parametrize("seed", [-1, LARGEST + 1, 10**30, 1.5, "1", None, True, float("nan")], ids=repr)
 @pytest.mark.parametrize("name", SEEDED)
 def test_seeds_that_are_refused(name, seed):
-    with pytest.raises(SettingError, match=r"^seed must be a whole number from 0 to 2\^62, not "):
+    with pytest.raises(SettingError, match=r"^random_state must be a whole number from 0 to 2\^62, not "):
         SEEDED[name](seed)
 
 
@@ -49,7 +51,7 @@ def test_the_largest_seed(name):
 def test_the_largest_seed_is_kept_in_a_file(tmp_path, asked):
     """What a file cannot hold must not be taken: the model could be saved, and not loaded."""
     found = graph()
-    getattr(found, asked)(EVENTS, n=19, seed=LARGEST)
+    getattr(found, asked)(EVENTS, n=19, random_state=LARGEST)
     found.save(tmp_path / "graph.json")
     loaded = sm.load(tmp_path / "graph.json")
     assert (loaded.order_ or loaded.confidence_).seed == LARGEST
@@ -59,8 +61,10 @@ def test_the_largest_seed_is_kept_in_a_file(tmp_path, asked):
 @pytest.mark.parametrize("method", ["nmf", "lda"])
 @pytest.mark.parametrize("seed", [-1, 2**32, 10**30, 1.5, "1", None], ids=repr)
 def test_seeds_of_topics(method, seed):
-    with pytest.raises(SettingError, match=r"^seed must be a whole number from 0 to 4294967295, not "):
-        TopicModel(2, method=method, seed=seed).fit(TEXTS)
+    with pytest.raises(
+        SettingError, match=r"^random_state must be a whole number from 0 to 4294967295, not "
+    ):
+        TopicModel(2, method=method, random_state=seed).fit(TEXTS)
 
 
 @pytest.mark.parametrize("n", [10**6 + 1, 10**9, 2**63, 10**30])

@@ -10,16 +10,9 @@ import sys
 from collections import Counter
 
 import pytest
-from fuzz import CORPUS
 
 import summarkov as sm
-from summarkov.cli.reading import read_map
-from summarkov.errors import DataError, SettingError, StoreError, SummarkovError, nearest
-from summarkov.simulate import Dynamics
-from summarkov.spark.predict import table_names
-from summarkov.store import _no_repeats, read_document
-from summarkov.summaries import CountSummary, OrdinalSummary
-from summarkov.text import TopicModel, load_topics
+from summarkov.errors import StoreError, nearest
 
 #: What a process may take beside what it takes once it has begun.
 ROOM = 300 << 20
@@ -67,26 +60,6 @@ def test_dynamics_of_many_influencers(tmp_path, n):
     assert within_memory(script, path) == (
         f"SettingError {n} labels influence others; sums can be checked for 16 at most\n"
     )
-
-
-@pytest.mark.parametrize("summary", [OrdinalSummary(None), CountSummary(None, 0, 50)])
-def test_dynamics_of_many_states(summary):
-    labels = [f"l{i}" for i in range(12)]
-    with pytest.raises(
-        SettingError, match=r"12 labels that influence others have [\d,]+ states; sums can be"
-    ):
-        Dynamics({"a": (labels, {}), **dict.fromkeys(labels, 0.0)}, summary=summary)
-
-
-def test_topic_models_of_long_phrases(tmp_path):
-    with pytest.raises(SettingError, match="phrases must be 10 or less, not 11"):
-        TopicModel(phrases=11).fit(["One sentence. Another sentence."])
-    document = json.loads((CORPUS / "topics" / "nmf.json").read_text())
-    document["settings"]["phrases"] = 10**9
-    document.pop("checksum", None)
-    (tmp_path / "edited.json").write_text(json.dumps(document))
-    with pytest.raises(StoreError, match=r"'phrases' from 1 to 10 and .*1000000000"):
-        load_topics(tmp_path / "edited.json")
 
 
 @pytest.mark.parametrize(
@@ -176,96 +149,6 @@ def test_models_of_too_many_values(tmp_path):
 # ---------------------------------------------------------------------- time
 
 
-class Counted(str):
-    """A text that counts how often it is compared, and looked up in a table."""
-
-    __slots__ = ()
-    compared = looked_up = 0
-
-    def __eq__(self, other: object) -> bool:
-        Counted.compared += 1
-        return str.__eq__(self, other)
-
-    def __hash__(self) -> int:
-        Counted.looked_up += 1
-        return str.__hash__(self)
-
-
-def opcodes(function, *arguments) -> int:
-    """How many steps Python takes for a call."""
-    n = 0
-
-    def trace(frame, event, argument):
-        nonlocal n
-        frame.f_trace_opcodes = True
-        n += event == "opcode"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        function(*arguments)
-    except SummarkovError:
-        pass
-    finally:
-        sys.settrace(before)
-    return n
-
-
-def test_repeated_names_of_an_object():
-    def compared(n: int) -> int:
-        Counted.compared = Counted.looked_up = 0
-        names = [*(Counted(f"n{i}") for i in range(n)), Counted("twice"), Counted("twice")]
-        with pytest.raises(StoreError, match="the name 'twice' stands twice in one object"):
-            _no_repeats([(name, 1) for name in names])
-        assert Counted.looked_up == n + 2  # each once, and in no second table
-        return Counted.compared
-
-    assert compared(2000) < 20 * (compared(200) + 10)
-    with pytest.raises(StoreError, match="the name 'b' stands twice in one object"):
-        _no_repeats([(name, 1) for name in "abcbac"])
-
-
-def test_repeated_names_of_a_map(tmp_path):
-    def steps(n: int) -> int:
-        path = tmp_path / "map.json"
-        path.write_text("{" + "".join(f'"{i}": "x", ' for i in range(n)) + '"y": "x", "y": "z"}')
-        with pytest.raises(DataError, match="'y' stands there twice; keep one"):
-            read_map(path)
-        return opcodes(read_map, path)
-
-    assert steps(1000) < 20 * steps(100)
-
-
-def test_columns_of_labels_that_are_alike():
-    def alike(n: int) -> list[str]:
-        return [f"a{'!' * i}" for i in range(n)]
-
-    assert table_names(["a", "A!", "a_2", "a?"]) == ["p_a", "p_A_2", "p_a_2_2", "p_a_3"]
-    assert len(set(table_names(alike(300)))) == 300
-    assert opcodes(table_names, alike(300)) < 12 * opcodes(table_names, alike(30))
-
-
-def test_look_backs_to_choose_from():
-    class Number(int):
-        compared = 0
-
-        def __eq__(self, other: object) -> bool:
-            Number.compared += 1
-            return int.__eq__(self, other)
-
-        __hash__ = int.__hash__
-
-    def compared(n: int) -> int:
-        Number.compared = 0
-        assert len(sm.BSuMM("a", lookback=tuple(map(Number, range(1, n + 1)))).choices()) == n
-        return Number.compared
-
-    assert compared(2000) < 20 * (compared(200) + 10)
-    with pytest.raises(SettingError, match="name each look-back to choose from once"):
-        sm.BSuMM("a", lookback=(1, 2, 1)).choices()
-
-
 def test_what_was_meant_is_looked_for_among_some():
     assert nearest("protset", ["riot", "protest"]) == "; did you mean 'protest'?"
     assert nearest("x" * 101, ["x" * 100]) == ""
@@ -280,8 +163,3 @@ def test_what_was_meant_is_looked_for_among_some():
 
     assert nearest("protset", Names(["riot"] * 50_000)) == ""
     assert asked["names"] <= 1001
-
-
-def test_a_model_is_read_as_it_was(tmp_path):
-    (tmp_path / "m.json").write_text('{"a": [1, 2.5, "é"]}', encoding="utf-8")
-    assert read_document(tmp_path / "m.json")[1] == {"a": [1, 2.5, "é"]}

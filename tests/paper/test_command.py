@@ -13,7 +13,7 @@ from paper.published import published
 from typer.testing import CliRunner, Result
 
 from paper import reproduction as report
-from summarkov.comparison import LogisticRegressionContender, run
+from summarkov.comparison import regression, run
 
 pytestmark = pytest.mark.needs("sklearn")
 
@@ -34,7 +34,7 @@ def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     )
     monkeypatch.setitem(published(), "names", {"linkedin": "LinkedIn"})
     monkeypatch.setitem(published(), "discovery", {"sequences": [5], "f1": [0.1]})
-    few = (LogisticRegressionContender(3, strengths=(1.0,)), LogisticRegressionContender(5, strengths=(1.0,)))
+    few = (regression(3, strengths=(1.0,)), regression(5, strengths=(1.0,)))
     monkeypatch.setattr(report, "REGRESSIONS", few)
     monkeypatch.setattr(report, "FAMILY", ("vom",))
     monkeypatch.setattr(report, "irrelevant", lambda: irrelevant(sizes=(20,), seeds=2))

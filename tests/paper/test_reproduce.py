@@ -18,17 +18,16 @@ from paper.tables import Tables, read_split, targets_of
 
 import summarkov as sm
 from paper import reproduction as report
-from summarkov.comparison import LogisticRegressionContender, run
-from summarkov.comparison.measures import Tuned
-from summarkov.comparison.tuning import tune
+from summarkov.comparison import regression, run
+from summarkov.comparison.measures import Tuned, tune
 from summarkov.errors import DataError
 from summarkov.simulate.example import web_shop
 
 pytestmark = [pytest.mark.cut_off, pytest.mark.needs("sklearn")]
 
 REGRESSIONS = (
-    LogisticRegressionContender(3, "presence", strengths=(1.0,)),
-    LogisticRegressionContender(3, "presence", penalised=False, max_iterations=20),
+    regression(3, "presence", strengths=(1.0,)),
+    regression(3, "presence", [None]),
 )
 #: discovery at 2 sizes; 2 data sets with 2 + 5 + 2 + 1 models; 2 case studies; irrelevant labels
 PIECES = 2 + 2 * 10 + 2 + 2
@@ -38,7 +37,7 @@ PIECES = 2 + 2 * 10 + 2 + 2
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two data sets and the FOMC topics, and little to do with them."""
     for seed, name in enumerate(("linkedin", "beigebooks")):
-        events = web_shop().simulate(30, 9, seed=seed).restrict(["browse", "search", "view product"])
+        events = web_shop().simulate(30, 9, random_state=seed).restrict(["browse", "search", "view product"])
         for part, some in zip(("train", "dev", "test"), events.split(), strict=True):
             lines = [json.dumps(each) for each in some.to_lists()]
             (tmp_path / f"{name}.{part}.jsonl").write_text("\n".join(lines) + "\n")

@@ -13,7 +13,7 @@ import summarkov as sm
 from strategies import data, drawn_weights, examples, from_counts, specs, subsets
 from summarkov.engines import Bootstrap, MemorySource
 from summarkov.models.learning import learn_replicates
-from summarkov.scores import SCORES
+from summarkov.search.criteria import SCORES
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
@@ -70,9 +70,9 @@ def test_each_replicate_is_the_graph_of_its_weights(more, chosen, seed):
     "template", [sm.BSuMM(lookback=4), sm.OSuMM(lookback=3, gamma=0.5, false_edges=None)]
 )
 def test_confidence_says_how_often_the_graphs_have_an_edge(template):
-    events = web_shop().simulate(n_sequences=60, length=25, seed=2)
+    events = web_shop().simulate(n_sequences=60, length=25, random_state=2)
     graph = sm.InfluenceGraph(template).fit(events)
-    confidence = graph.confidence(events, n=12, seed=5)
+    confidence = graph.confidence(events, n=12, random_state=5)
     draws = Bootstrap(12, 5)
     graphs = [
         sm.InfluenceGraph(template).fit(events, sample_weight=drawn_weights(draws, b, 60)) for b in range(12)
@@ -90,10 +90,10 @@ def test_confidence_says_how_often_the_graphs_have_an_edge(template):
 
 
 def test_ratios_are_those_of_the_same_influencers_in_every_replicate():
-    events = web_shop().simulate(n_sequences=40, length=20, seed=3)
+    events = web_shop().simulate(n_sequences=40, length=20, random_state=3)
     template = sm.BSuMM(lookback=4, gamma=0.3, false_edges=None)
     graph = sm.InfluenceGraph(template, targets=["purchase", "search"]).fit(events)
-    confidence = graph.confidence(events, n=19, seed=1)
+    confidence = graph.confidence(events, n=19, random_state=1)
     draws = Bootstrap(19, 1)
     assert any(not edge.in_graph for edge in confidence.edges)
     widened = 0
@@ -132,7 +132,7 @@ def test_ratios_are_those_of_the_same_influencers_in_every_replicate():
 
 
 def test_confidence_does_not_depend_on_threads_or_on_how_many_are_learned_together(monkeypatch):
-    events = web_shop().simulate(n_sequences=50, length=20, seed=4)
+    events = web_shop().simulate(n_sequences=50, length=20, random_state=4)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events)
     whole = graph.confidence(events, n=10)
     monkeypatch.setattr("summarkov.models.bootstrap._TOGETHER", 3)

@@ -12,8 +12,7 @@ import oracle_effects as effects
 import oracle_followings as oracle
 import summarkov as sm
 from strategies import LABELS, examples
-from summarkov.confidence import Strata, rate_ratio
-from summarkov.explain import Influence, effect_of, sentences, verdicts
+from summarkov.evidence import Influence, Strata, effect_of, rate_ratio, words
 from summarkov.wording import factor, factor_interval, number, percent
 
 #: Numbers as the paper counts them.
@@ -149,9 +148,9 @@ def influences(draw):
 @examples(300)
 @given(influences())
 def test_sentences_say_what_was_counted(edge):
-    told = sentences.sentence(edge, "'A'", "'B'", "just before", "immediately")
+    told = words.sentence(edge, "'A'", "'B'", "just before", "immediately")
     assert not re.search(r"nan|inf\b|None|e[+-]\d", told)
-    said = sentences.rates(edge)
+    said = words.rates(edge)
     counted = re.findall(r"\(([\d,]+) of ([\d,]+)\)", said)
     sides = [(h, n) for h, n in ((edge.hits_with, edge.n_with), (edge.hits_without, edge.n_without)) if n]
     assert [(int(a.replace(",", "")), int(b.replace(",", ""))) for a, b in counted] == sides
@@ -161,13 +160,13 @@ def test_sentences_say_what_was_counted(edge):
         assert f"0% of moments ({number(h)} of" in said or h > 0
         for whole in ("0%", "100%"):
             assert not (0 < h < n) or f" {whole} of moments ({number(h)} of {number(n)})" not in f" {said}"
-    words = verdicts.times(edge)
+    shown = words.times(edge)
     if edge.effect == "amplifies":
-        assert ("×" in words) == (edge.hits_without > 0)
-    assert ("never" in words) == (words != "" and edge.effect != "mixed" and not edge.hits_with)
-    assert ("only" in words) == (words != "" and edge.effect != "mixed" and not edge.hits_without)
+        assert ("×" in shown) == (edge.hits_without > 0)
+    assert ("never" in shown) == (shown != "" and edge.effect != "mixed" and not edge.hits_with)
+    assert ("only" in shown) == (shown != "" and edge.effect != "mixed" and not edge.hits_without)
     if edge.effect == "mixed":
-        assert "times as likely" not in verdicts.verdict(edge)
+        assert "times as likely" not in words.verdict(edge)
     assert ("too few events" in told) == edge.is_thin
 
 

@@ -12,9 +12,8 @@ import oracle
 from problems import Recorder, naive_score, reachable, search_problems
 from strategies import WINDOWS, Data, Spec, codes, data, examples, specs
 from summarkov.engines import CandidatesRequest, MemorySource, StatesRequest, Target
-from summarkov.scores import SCORES
-from summarkov.search.exact import Branches
-from summarkov.search.joint_table import JointTable
+from summarkov.search.criteria import SCORES
+from summarkov.search.exact import Branches, JointTable
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

@@ -147,8 +147,8 @@ def test_simulated_data_follow_the_next_event_distribution():
     labels = ("A", "B", "C")
     train = Data(labels, [[labels[i] for i in rng.choice(3, 30, p=[0.5, 0.3, 0.2])] for _ in range(20)])
     graph = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(train.events)
-    drawn = graph.simulate(3000, 3, seed=5)
-    assert drawn.to_lists() == graph.simulate(3000, 3, seed=5).to_lists()
+    drawn = graph.simulate(3000, 3, random_state=5)
+    assert drawn.to_lists() == graph.simulate(3000, 3, random_state=5).to_lists()
     p = graph.fitted.after(np.array([[0], [1], [2]], np.int32))
     codes = drawn.codes.reshape(3000, 3)
     for first in range(3):

@@ -11,9 +11,9 @@ import oracle_joint
 import summarkov as sm
 from strategies import examples
 from summarkov.engines import MemorySource, Target
-from summarkov.models.joint_learning import JointData
-from summarkov.scores.softmax import Weights, penalised, zero_weights
-from summarkov.summaries.profile import ProfileSummary
+from summarkov.models.joint import JointData
+from summarkov.models.joint_features import ProfileSummary
+from summarkov.models.joint_parts import Weights, penalised
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -41,6 +41,11 @@ def places(sequences, data, target):
     ]
 
 
+def parts(weights):
+    """Weights as the oracle takes them."""
+    return weights.level.tolist(), weights.shared.tolist(), weights.own.tolist()
+
+
 @examples(40)
 @given(
     SEQUENCES.filter(lambda each: any(each)), st.sampled_from([(0, 1, 2), (1,), (0, 2)]), st.integers(0, 9)
@@ -50,13 +55,13 @@ def test_the_likelihood_and_its_gradient_are_the_oracles(sequences, codes, seed)
     target = Target(codes, len(LABELS))
     data = JointData.of(MemorySource(events), target, ProfileSummary(LOOKBACK))
     n, rng = target.n_outcomes, np.random.default_rng(seed)
-    weights = Weights(*(rng.normal(size=part.shape) for part in vars(zero_weights(n, 40, 4)).values()))
-    value, found = penalised(data.rows, data.counts, weights, zero_weights(n, 40, 4))
-    plain = tuple(part.tolist() for part in vars(weights).values())
+    weights = Weights(rng.normal(size=(45, n)), 40)
+    value, gradient = penalised(data.rows, data.counts, weights, np.zeros((45, n)))
+    plain, found = parts(weights), Weights(gradient, 40)
     expected = places(sequences, data, target)
     np.testing.assert_allclose(value, oracle_joint.log_likelihood(expected, plain), rtol=1e-9, atol=1e-9)
-    for part, naive in zip(vars(found).values(), oracle_joint.gradient(expected, plain), strict=True):
-        np.testing.assert_allclose(part, np.array(naive).reshape(part.shape), rtol=1e-7, atol=1e-8)
+    for part, naive in zip(parts(found), oracle_joint.gradient(expected, plain), strict=True):
+        np.testing.assert_allclose(part, naive, rtol=1e-7, atol=1e-8)
 
 
 @examples(15)
@@ -64,7 +69,7 @@ def test_the_likelihood_and_its_gradient_are_the_oracles(sequences, codes, seed)
 def test_probabilities_are_the_oracles_and_sum_to_one(train, test, contexts):
     events = sm.EventSequences.from_lists(train, labels=LABELS)
     model = sm.JointSuMM(penalty=2.0, gamma=0.0, lookback=LOOKBACK, contexts=contexts).fit(events)
-    weights = tuple(part.tolist() for part in vars(model.fitted.weights).values())
+    weights = parts(model.fitted.weights)
     data = JointData.of(MemorySource(events), model.fitted.features.target, model.fitted.summary)
     said = [
         oracle_joint.logits(features, own, *weights)

@@ -12,7 +12,7 @@ from oracle_lookbacks import greedy_lookbacks
 from problems import Recorder
 from strategies import data, examples, expected, subsets, targets, weights_of
 from summarkov.engines import CandidatesRequest
-from summarkov.scores import SCORES
+from summarkov.search.criteria import SCORES
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

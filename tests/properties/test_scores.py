@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import oracle
 from strategies import WINDOWS, Spec, examples, specs
 from summarkov.engines.counts import state_tables
-from summarkov.scores import SCORES, Scorer, log_likelihood, probabilities, pseudo_counts
+from summarkov.search.criteria import SCORES, Scorer, log_likelihood, probabilities, pseudo_counts
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

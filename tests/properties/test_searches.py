@@ -10,7 +10,7 @@ import oracle
 from problems import Recorder, naive_score, reachable, search_problems
 from strategies import WINDOWS, Data, Spec, examples
 from summarkov.engines import CandidatesRequest
-from summarkov.scores import SCORES
+from summarkov.search.criteria import SCORES
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

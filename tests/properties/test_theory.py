@@ -164,7 +164,7 @@ def within(share, p, n):
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_frequencies_approach_the_tables(seed):
-    drawn = sm.Dynamics(PAPER, lookback=3).simulate(2000, 10, seed=seed)
+    drawn = sm.Dynamics(PAPER, lookback=3).simulate(2000, 10, random_state=seed)
     sequences = drawn.to_lists()
     assert len(sequences) == 2000
     assert {len(s) for s in sequences} == {10}
@@ -187,7 +187,7 @@ def test_frequencies_approach_ordinal_tables_with_lengths_and_delay():
     rules["C"] = rules["B"]
     known = sm.Dynamics(rules, summary=spec.summary())
     assert known.minimal_influencers("A") == ("B", "C")
-    drawn = known.simulate(3, [0, 1, 2000], seed=4)
+    drawn = known.simulate(3, [0, 1, 2000], random_state=4)
     assert drawn.lengths.tolist() == [0, 1, 2000]
     counts = oracle.counts(drawn.to_lists(), ("A",), spec.state(("B", "C")))
     assert set(counts) == set(table)
@@ -198,13 +198,13 @@ def test_frequencies_approach_ordinal_tables_with_lengths_and_delay():
 def test_the_learned_set_converges_to_the_minimal_one():
     """The paper's discovery experiment, with enough data: every label's set is found."""
     known = sm.Dynamics(PAPER, lookback=3)
-    drawn = known.simulate(4000, 10, seed=0)
+    drawn = known.simulate(4000, 10, random_state=0)
     truth = {label: known.minimal_influencers(label) for label in "ABCDE"}
     assert truth == {"A": ("B", "C"), "B": ("B", "C"), "C": (), "D": (), "E": ()}
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(drawn)
     assert graph.influencers_ == truth
     assert known.simplifies(graph.influencers_)
-    few = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(known.simulate(10, 10, seed=0))
+    few = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(known.simulate(10, 10, random_state=0))
     assert few.influencers_ != truth  # ten sequences do not suffice
     for label, model in graph.models_.items():
         for row in model.table_:
@@ -216,7 +216,7 @@ def test_the_learned_set_converges_to_the_minimal_one():
 @pytest.mark.parametrize("family", [sm.OSuMM, sm.CSuMM])
 def test_other_families_find_the_same_set(family):
     """States that tell more apart than the truth does need more data, and lead to the same labels."""
-    drawn = sm.Dynamics(PAPER, summary=BinarySummary(3)).simulate(6000, 10, seed=1)
+    drawn = sm.Dynamics(PAPER, summary=BinarySummary(3)).simulate(6000, 10, random_state=1)
     assert family("A", lookback=3).fit(drawn).influencers_ == ("B", "C")
 
 
@@ -226,7 +226,7 @@ def test_two_labels_and_one_step_back_say_the_same_but_at_the_start():
     known = sm.Dynamics(
         {"A": (("A",), after), "B": (("A",), {k: 1 - p for k, p in after.items()})}, lookback=1
     )
-    sequences = known.simulate(20, 50, seed=1).to_lists()
+    sequences = known.simulate(20, 50, random_state=1).to_lists()
     for sequence in sequences:
         for at in range(1, len(sequence)):
             (a,), (b,) = (oracle.binary_state(sequence[:at], (z,), 1) for z in "AB")

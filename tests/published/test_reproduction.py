@@ -12,7 +12,8 @@ from paper.tables import read_split, targets_of
 
 import summarkov as sm
 from summarkov.comparison import ModelContender, lineup
-from summarkov.comparison.tuning import SUMM_GRID, tune
+from summarkov.comparison.measures import tune
+from summarkov.comparison.tuning import SUMM_GRID
 
 #: Too large for the NumPy kernels to be waited for.
 LARGE = {"diabetes", "stackoverflow"}

@@ -12,12 +12,12 @@ import needs
 HERE = Path(__file__).parent
 #: Rows in any order, lost executors and caches, draws and the layout of files.
 TESTS = [
-    "test_not_always_the_same.py::test_counts_are_those_of_memory[shuffled]",
-    "test_not_always_the_same.py::test_what_was_cached_is_made_again_where_it_is_lost",
-    "test_not_always_the_same.py::test_an_executor_that_is_killed",
-    "test_not_always_the_same.py::test_rows_of_files_are_in_the_order_of_the_files[parquet]",
-    "test_spark.py::test_what_is_drawn_does_not_depend_on_the_layout",
-    "test_spark.py::test_many_partitions_are_added_up_on_the_workers",
+    "test_scan.py::test_rows_in_any_order[shuffled]",
+    "test_scan.py::test_rows_in_any_order[many partitions]",
+    "test_scan.py::test_rows_of_files_are_in_the_order_of_the_files",
+    "test_scan.py::test_shuffles_and_draws_do_not_depend_on_the_layout",
+    "test_workers.py::test_what_was_cached_is_made_again_where_it_is_lost",
+    "test_workers.py::test_an_executor_that_is_killed",
 ]
 
 

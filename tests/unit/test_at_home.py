@@ -1,6 +1,7 @@
 """Labels that are numbers, lengths of time, types, completion, progress: what people type and expect."""
 
 import datetime
+import pydoc
 import typing
 
 import numpy as np
@@ -10,9 +11,8 @@ import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.read.files import FORMATS
 from summarkov.read.ticks import Gap
-from summarkov.scores.scorer import SCORES
 from summarkov.search import SEARCHES
-from summarkov.text import text_events
+from summarkov.search.criteria import SCORES
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -81,13 +81,6 @@ def test_lengths_of_time(given, seconds):
     assert Gap.of(given).timed
 
 
-@pytest.mark.needs("pandas")
-def test_a_timedelta_of_pandas():
-    import pandas
-
-    assert Gap.of(pandas.Timedelta("90 days")) == Gap.of("90d")
-
-
 @pytest.mark.parametrize(
     "given", ["3 months", "ten days", np.timedelta64(-1, "s"), np.timedelta64("NaT"), True]
 )
@@ -130,12 +123,6 @@ def test_a_table_with_strange_columns_says_what_to_call():
         sm.BSuMM("x").fit(pa.table({"a": [1], "b": ["x"]}))
 
 
-def test_a_sparse_matrix_is_refused():
-    sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(DataError, match="a sparse matrix holds numbers and no sequences of events"):
-        sm.read_events(sparse.csr_array(np.eye(3)))
-
-
 # ---------------------------------------------------------------------------------- models to compare
 
 
@@ -174,32 +161,10 @@ def test_completion_shows_what_people_need():
     model = {name for name in dir(graph.models_["1"]) if not name.startswith("_")}
     assert {"make_summary", "make_models", "fitted", "shared_search", "layout_"}.isdisjoint(shown | model)
     assert {"open_cases", "states_sheet", "yes"}.isdisjoint(dir(sm.OutcomeModel()))
+    assert "make_problem" not in pydoc.render_doc(sm.BSuMM)
     events = set(dir(sm.read_events(NUMBERS)))
     assert {"labels", "split", "map_labels", "describe"} <= events
     assert {"moments", "only_rows", "sequence_keys", "with_origin"}.isdisjoint(events)
-
-
-def test_nothing_shows_its_address(tmp_path):
-    graph = sm.InfluenceGraph(sm.BSuMM()).fit(NUMBERS)
-    follower = graph.follow()
-    follower.observe(1)
-    assert repr(follower) == "GraphFollower(1 event observed)"
-    assert repr(graph.models_["1"].follow()) == "Follower(0 events observed)"
-    rules = sm.Dynamics({"A": (("B",), {(0,): 0.2, (1,): 0.4}), "B": (("B",), {(0,): 0.8, (1,): 0.6})})
-    assert repr(rules) == "Dynamics(2 labels, 2 of them with influencers)"
-    sm.write_events(sm.read_events(NUMBERS), tmp_path / "events.parquet")
-    with sm.scan_events(tmp_path / "events.parquet") as source:
-        assert repr(source) == "EventSequences(20 sequences, 90 events, 3 labels)"
-        shown = {name for name in dir(source) if not name.startswith("_")}
-    assert {"labels", "n_events", "label_counts", "map_labels", "close"} <= shown
-    assert {"rows", "of_rows", "is_mapped", "sequence_keys", "only"}.isdisjoint(shown)
-
-
-def test_the_log_likelihood_of_a_graph_has_one_meaning():
-    graph = sm.InfluenceGraph(sm.BSuMM()).fit(NUMBERS)
-    each = sum(model.log_likelihood_ for model in graph.models_.values())
-    assert graph.summed_log_likelihood_ == pytest.approx(each, rel=1e-12)
-    assert not hasattr(graph, "log_likelihood_")
 
 
 # ---------------------------------------------------------------------------------- progress
@@ -223,9 +188,3 @@ def test_progress_is_written_where_it_is_asked_for(capsys, tmp_path):
     assert capsys.readouterr().err == ""
     with pytest.raises(SettingError, match="progress must be True or a function"):
         graph.fit(NUMBERS, progress="bar")
-
-
-@pytest.mark.needs("sentencex")
-def test_progress_of_text(capsys):
-    text_events({"a": "One. Two."}, lambda sentences: ["x"] * len(sentences), progress=True)
-    assert "2 of 2 done" in capsys.readouterr().err

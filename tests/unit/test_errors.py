@@ -1,7 +1,6 @@
 """The tree of errors, and hints at what was meant."""
 
 import inspect
-import pickle
 
 import pytest
 
@@ -61,11 +60,3 @@ def test_one_tree():
     for c in classes:
         assert c.__name__ in errors.__doc__
         assert c.__doc__
-
-
-@pytest.mark.parametrize("problem", [errors.StoreError("no"), UnknownLabelError("x", ["a", "y"])], ids=repr)
-def test_errors_survive_a_process_boundary(problem):
-    copied = pickle.loads(pickle.dumps(problem))
-    assert type(copied) is type(problem)
-    assert str(copied) == str(problem)
-    assert vars(copied) == vars(problem)

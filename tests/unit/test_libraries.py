@@ -1,13 +1,13 @@
 """Optional libraries, hidden in turn: what needs one says what was asked for, and how to install it."""
 
-import ast
+import importlib
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -33,64 +33,9 @@ BRINGS = {
     "sklearn": "scikit-learn",
     "threadpoolctl": "scikit-learn",
 }
-#: Where an import says nothing, because the library has been loaded before: by fitting a model, by looking at
-#: a dataframe (spark.session:check_frame), by asking for it (plot.canvas:require).
-BEHIND = (
-    "comparison.learners:load_thread_limits",
-    "plot.canvas:arrow",
-    "plot.canvas:_loop",
-    "plot.canvas:axes_for",
-    "plot.canvas:head",
-    "plot.canvas:renderer_of",
-    "plot.canvas:save",
-    "plot.graphs:_explain",
-    "plot.models:_dots",
-)
 
 
-class Import(NamedTuple):
-    """One import of an optional library, and what is said if it fails; None if nothing is."""
-
-    where: str
-    library: str
-    said: tuple[str, str, str] | None
-
-
-def optional_imports() -> Iterator[Import]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        source = path.read_text(encoding="utf-8")
-        if not any(name in source for name in BRINGS):
-            continue
-
-        def visit(node: ast.AST, function: str, said: Any, module: str = module) -> Iterator[Import]:
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-                    continue  # which never runs
-                inside, words = function, said
-                if isinstance(child, ast.FunctionDef):
-                    inside = child.name
-                elif isinstance(child, ast.With):
-                    words = said_by(child) or said
-                elif isinstance(child, ast.Import | ast.ImportFrom):
-                    name = child.names[0].name if isinstance(child, ast.Import) else child.module or ""
-                    if name.split(".")[0] in BRINGS:
-                        yield Import(f"{module}:{function}", name.split(".")[0], said)
-                yield from visit(child, inside, words)
-
-        yield from visit(ast.parse(source), "", None)
-
-
-def said_by(block: ast.With) -> tuple[str, ...] | None:
-    call = block.items[0].context_expr
-    if isinstance(call, ast.Call) and ast.unparse(call.func) == "optional_library":
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        return tuple(str(ast.literal_eval(each)) for each in given)
-    return None
-
-
-IMPORTS = list(optional_imports())
-EVENTS = web_shop().simulate(30, 12, seed=1)
+EVENTS = web_shop().simulate(30, 12, random_state=1)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(EVENTS)
 
 
@@ -116,19 +61,20 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
     "pyspark": [
         (lambda: sm.scan_spark(SimpleNamespace(sparkSession=None)), "a Spark source"),
         (
-            lambda: sm.predict_frame(GRAPH.models_["purchase"], SimpleNamespace(sparkSession=None)),
+            lambda: sm.predict_spark(GRAPH.models_["purchase"], SimpleNamespace(sparkSession=None)),
             "a Spark source",
         ),
     ],
     "sentence_transformers": [(lambda: text.Concepts(["storm"]), "recognising concepts")],
     "sentencex": [(lambda: text.split_sentences("One. Two."), "splitting text into sentences")],
     "sklearn": [
-        (lambda: fit(comparison.LogisticRegressionContender(lookback=1)), "logistic regression"),
-        (lambda: fit(comparison.BoostingContender()), "gradient boosting"),
+        (lambda: fit(comparison.regression(1)), "logistic regression"),
+        (lambda: fit(comparison.boosting()), "gradient boosting"),
         (lambda: sm.compare(EVENTS, models=["lr-counts-3"]), "logistic regression"),
         (lambda: sm.compare(EVENTS, models=["boosting"]), "gradient boosting"),
         (lambda: text.TopicModel(2).fit(["A storm came.", "All was lost."]), "a topic model"),
         (lambda: sm.BSuMM("purchase").__sklearn_tags__(), "the tags of an estimator"),
+        (lambda: importlib.reload(importlib.import_module("summarkov.models.pipeline")), "a pipeline"),
     ],
 }
 #: Library -> a command that needs it (in a folder with a model and documents), and how its sentence starts.
@@ -176,7 +122,8 @@ def test_a_hidden_library(library: str, number: int, hide: Callable[[str], None]
     assert told is not None
     assert told[1] == purpose
     assert told[3] == told[4]
-    assert (library, (told[1], told[2], told[3])) in {(each.library, each.said) for each in IMPORTS}
+    needed = [re.split("[<>=]", each)[0] for each in PROJECT["optional-dependencies"][told[3]]]
+    assert BRINGS[library] in needed
 
 
 @pytest.mark.parametrize(
@@ -206,22 +153,6 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_the_work(
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 2
     assert " ".join(result.stderr.split()).startswith("Error: a figure needs matplotlib; install it with:")
-
-
-def test_every_sentence_is_tried() -> None:
-    """Each import of an optional library says what it is for, and a feature above leads to it."""
-    unsaid = {each.where for each in IMPORTS if each.said is None}
-    assert [where for where in unsaid if not where.startswith(BEHIND)] == []
-    assert [start for start in BEHIND if not any(where.startswith(start) for where in unsaid)] == []
-    said = {(each.library, each.said[0]) for each in IMPORTS if each.said is not None}
-    assert said == {(library, purpose) for library, asked in FEATURES.items() for _, purpose in asked}
-
-
-@pytest.mark.parametrize("each", [each for each in IMPORTS if each.said], ids=str)
-def test_the_extra_brings_the_library(each: Import) -> None:
-    assert each.said is not None
-    needed = PROJECT["optional-dependencies"][each.said[2]]
-    assert BRINGS[each.library] in [re.split("[<>=]", requirement)[0] for requirement in needed]
 
 
 def test_core_libraries_are_not_optional() -> None:

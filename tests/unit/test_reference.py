@@ -86,12 +86,15 @@ RECORDS = [
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda each: each.__name__)
 def test_records_describe_all_their_fields(record):
-    """As attributes, or as parameters of what users make themselves; and nothing that is not there."""
+    """As attributes, in a sentence, or as parameters of what users make; and nothing that is not there."""
     named = dataclasses.is_dataclass(record)
     fields = [each.name for each in dataclasses.fields(record)] if named else list(record._fields)
     doc = inspect.getdoc(record)
     described = named_in("Attributes", doc) | named_in("Parameters", doc)
-    assert [each for each in fields if each not in described and not each.startswith("_")] == []
+    docs = [base.__doc__ or "" for base in record.__mro__]
+    told = described | {name for text in docs for name in re.findall(r"``(\w+)``", text)}
+    told |= {name for text in docs for name in named_in("Attributes", inspect.cleandoc(text))}
+    assert [each for each in fields if each not in told and not each.startswith("_")] == []
     assert [each for each in described if not hasattr(record, each) and each not in fields] == []
 
 
@@ -105,6 +108,6 @@ def test_whatever_results_hold_is_on_a_page_of_the_reference():
         for name in re.findall(r"[A-Z]\w+", str(hint))
     }
     there = {name for name in held if dataclasses.is_dataclass(vars(sm.models).get(name))}
-    there |= {name for name in held if dataclasses.is_dataclass(vars(sm.explain).get(name))}
+    there |= {name for name in held if dataclasses.is_dataclass(vars(sm.evidence).get(name))}
     assert len(there) > 10
     assert there - known == set()

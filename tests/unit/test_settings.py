@@ -7,7 +7,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, SummarkovError, UnknownLabelError
-from summarkov.scores.scorer import SCORES, Scorer
+from summarkov.search.criteria import SCORES
 from summarkov.settings import check_positive
 
 #: Numbers as the paper counts them.
@@ -159,7 +159,7 @@ def test_settings_of_the_families(model, sentence):
     ("graph", "sentence"),
     [
         (sm.InfluenceGraph("BSuMM"), "model must be a model such as BSuMM(), not str"),
-        (sm.InfluenceGraph(sm.BSuMM), "model must be a model such as BSuMM(), not type"),
+        (sm.InfluenceGraph(sm.BSuMM), "model must be a model such as BSuMM(), not a class"),
         (sm.InfluenceGraph(sm.InfluenceGraph(sm.BSuMM())), "model must be a model such as BSuMM()"),
         (sm.InfluenceGraph(sm.BSuMM("riot")), "the template must have no target; use InfluenceGraph(model"),
         (sm.InfluenceGraph(sm.BSuMM(), targets="riot"), f"targets {LISTS}"),
@@ -256,15 +256,3 @@ def test_the_least_and_the_largest_that_are_taken():
     with pytest.raises(SettingError, match=r"alpha 9e-16 is too small; it may be 1e-15 at least"):
         check_positive("alpha", 9e-16)
     check_positive("gamma", 9e-16, zero=True)
-
-
-def test_a_score_has_the_settings_of_a_model_if_none_are_given():
-    model = sm.BSuMM()
-    given = Scorer(model.criterion, model.alpha, model.gamma, model.xi, model.prior)
-    assert given == Scorer() == Scorer("bic", 0.1, 1.0, 1.0, "uniform")
-
-
-def test_whole_numbers_of_numpy_are_whole_numbers():
-    model = sm.CSuMM("riot", cap=np.int8(100), lookback=np.int32(2), max_influencers=np.int64(1)).fit(EVENTS)
-    assert model.fitted.summary.n_states(12, n_labels=20) == 101**12  # no overflow
-    assert sm.MarkovChain("riot", order=np.int16(1)).fit(EVENTS).is_fitted

@@ -12,10 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-#: What ``kill`` and service managers send, and what comes when the terminal is closed (not on Windows).
-_NAMES = ("SIGTERM", "SIGHUP")
-#: That of the signals that come, while they interrupt.
-_lists: list[list[int]] = []
+#: The signals that came while they interrupt; None while they do not.
+_came: list[int] | None = None
 
 
 class Interrupted(KeyboardInterrupt):
@@ -24,35 +22,33 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def interrupting() -> Iterator[list[int]]:
-    """While this lasts such a signal interrupts as Ctrl-C does, so that whatever cleans up then does so now.
+    """While this lasts, what ``kill`` and a closed terminal send interrupts as Ctrl-C does, and cleans up.
 
-    Gives the list that signals are put into when they come, Ctrl-C too: an interruption in the middle of an
-    import may end as any other error. Of the others only the first interrupts: the next, of which a
-    closed terminal sends several, would hit the cleaning up. A signal that is ignored already, as after
-    ``nohup``, stays so. Inside of another this gives the list of that one.
+    Gives the list of the signals that came: an interruption in the middle of an import may end as any other
+    error. Of others than Ctrl-C only the first interrupts: the next would hit the cleaning up. One that is
+    ignored already, as after ``nohup``, stays so. Inside of another this gives the list of that one.
     """
-    if _lists:
-        yield _lists[0]
+    global _came
+    if _came is not None:
+        yield _came
         return
     came: list[int] = []
-    _lists.append(came)
+    _came = came
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        first = not came
         came.append(number)
-        if first or number == signal.SIGINT:
+        if len(came) == 1 or number == signal.SIGINT:
             raise Interrupted
 
     before = {}
     if threading.current_thread() is threading.main_thread():  # the only one that may ask for signals
-        for each in (getattr(signal, name) for name in _NAMES if hasattr(signal, name)):
-            if signal.getsignal(each) is signal.SIG_DFL:
-                before[each] = signal.signal(each, interrupt)
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
+        for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+            number = getattr(signal, name, None)  # there is no SIGHUP on Windows
+            if number and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                before[number] = signal.signal(number, interrupt)
     try:
         yield came
     finally:
-        _lists.clear()
-        for each, handler in before.items():
-            signal.signal(each, signal.SIG_IGN if came else handler)
+        _came = None
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_IGN if came else handler)

@@ -10,11 +10,16 @@ from summarkov.errors import UnknownLabelError
 from summarkov.wording import END
 
 if TYPE_CHECKING:
-    from summarkov.explain import Influence
+    from summarkov.evidence import Influence
     from summarkov.models import InfluenceGraph, JointSuMM, OutcomeModel, SummaryModel
 
 #: Settings that may be several to choose from, in their order.
 CHOICES = ("lookback", "lookbacks", "counts", "starts")
+#: What is derived of an edge, beside its fields.
+_DERIVED = (
+    *("rate_with", "rate_without", "precedence", "leads_with_cases", "directions_differ"),
+    *("is_thin", "is_reversed", "is_raw", "set_aside"),
+)
 
 
 def is_a(model: Any, kind: str) -> bool:
@@ -41,114 +46,92 @@ def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
         return outcome_document(fitted)
     one, only = choose(fitted, target)
     if one is not None:
-        return _model_document(one)
-    return _joint_document(fitted, only) if is_a(fitted, "JointSuMM") else _graph_document(fitted)
+        return _model(one)
+    return _joint(fitted, only) if is_a(fitted, "JointSuMM") else _graph(fitted)
 
 
 def settings(model: SummaryModel | JointSuMM) -> dict[str, Any]:
     """The settings as plain values, without the target and what belongs to this machine only."""
 
-    def plain(value: Any) -> Any:
+    def plain(name: str, value: Any) -> Any:
+        if name in CHOICES and isinstance(value, tuple):
+            return list(value)
         if isinstance(value, Mapping):
             return dict(value)
         return value if value is None or isinstance(value, str | int | float) else sorted(value)
 
-    return {
-        name: list(value) if name in CHOICES and isinstance(value, tuple) else plain(value)
-        for name, value in model.get_params(deep=False).items()
-        if name not in ("target", "n_jobs", "summary")
-    }
+    given = model.get_params(deep=False).items()
+    return {name: plain(name, value) for name, value in given if name not in ("target", "n_jobs", "summary")}
 
 
-def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
+def _edges(edges: Iterable[Influence]) -> list[dict[str, Any]]:
     """Edges in the order in which they are printed."""
-    further = [
-        "rate_with",
-        "rate_without",
-        "precedence",
-        "leads_with_cases",
-        "directions_differ",
-        "is_thin",
-        "is_reversed",
-        "is_raw",
-        "set_aside",
-    ]
-    return [{**vars(edge), **{name: getattr(edge, name) for name in further}} for edge in edges]
+    return [{**vars(edge), **{name: getattr(edge, name) for name in _DERIVED}} for edge in edges]
 
 
-def _graph_document(graph: InfluenceGraph) -> dict[str, Any]:
-    """A graph: its edges and, for every target, what was found."""
-    from summarkov.models.files import confidence_document, order_document
-
-    first = next(iter(graph.models_.values()))
+def _found(model: SummaryModel) -> dict[str, Any]:
+    """What was found for a target: influencers, their look-backs where each has its own, and scores."""
+    lookbacks = getattr(model, "lookbacks_", None)
     return {
-        "kind": "InfluenceGraph",
-        **_origin(first),
-        "edges": edge_documents(graph.edges_),
-        "targets": [
-            {
-                "target": x,
-                "influencers": list(model.influencers_),
-                **_lookbacks(model),
-                "base_rate": model.base_rates_[0],
-                "score": model.score_,
-                "log_likelihood": model.log_likelihood_,
-                **_certificate(model),
-            }
-            for x, model in graph.models_.items()
-        ],
-        **({"confidence": confidence_document(graph.confidence_)} if graph.confidence_ else {}),
-        **({"order": order_document(graph.order_)} if graph.order_ else {}),
-    }
-
-
-def _model_document(model: SummaryModel) -> dict[str, Any]:
-    """One model, with the table of its states and the trace of its search.
-
-    The outcome that stands for all other labels has the label null.
-    """
-    outcomes = [x if isinstance(x, str) else None for x in model.outcomes_]
-    return {
-        "kind": type(model).__name__,
-        **_origin(model),
-        "target": list(model.target_),
         "influencers": list(model.influencers_),
-        **_lookbacks(model),
-        "base_rates": list(model.base_rates_),
+        **({} if lookbacks is None else {"lookbacks": lookbacks}),
         "score": model.score_,
         "log_likelihood": model.log_likelihood_,
-        "edges": edge_documents(model.influences_),
-        "patterns": [dict(vars(pattern)) for pattern in model.patterns_],
-        "states": [
-            {
-                "state": row.state,
-                "words": row.words,
-                "n": row.n,
-                "seen": row.seen,
-                "outcomes": [
-                    {"label": x, "n": n, "probability": p, "low": low, "high": high}
-                    for x, n, p, (low, high) in zip(
-                        outcomes, row.counts, row.probabilities, row.intervals, strict=True
-                    )
-                ],
-            }
-            for row in model.table_
-        ],
-        "trace": [dict(vars(step)) for step in model.trace_],
-        **_certificate(model),
     }
-
-
-def _lookbacks(model: SummaryModel) -> dict[str, Any]:
-    """The look-back of each influencer, where each may have its own; null is the whole past."""
-    found = getattr(model, "lookbacks_", None)
-    return {} if found is None else {"lookbacks": found}
 
 
 def _certificate(model: SummaryModel) -> dict[str, Any]:
     """What an exact search proved; nothing of other searches."""
     found = model.trace_.certificate
     return {} if found is None else {"certificate": {**vars(found), "is_optimal": found.is_optimal}}
+
+
+def _graph(graph: InfluenceGraph) -> dict[str, Any]:
+    """A graph: its edges and, for every target, what was found."""
+    from summarkov.models.files import confidence_document, order_document
+
+    models = graph.models_
+    return {
+        "kind": "InfluenceGraph",
+        **_origin(next(iter(models.values()))),
+        "edges": _edges(graph.edges_),
+        "targets": [
+            {"target": x, **_found(model), "base_rate": model.base_rates_[0], **_certificate(model)}
+            for x, model in models.items()
+        ],
+        **({"confidence": confidence_document(graph.confidence_)} if graph.confidence_ else {}),
+        **({"order": order_document(graph.order_)} if graph.order_ else {}),
+    }
+
+
+def _model(model: SummaryModel) -> dict[str, Any]:
+    """One model, with the table of its states and the trace of its search.
+
+    The outcome that stands for all other labels has the label null.
+    """
+    outcomes = [x if isinstance(x, str) else None for x in model.outcomes_]
+
+    def numbers(row: Any) -> list[dict[str, Any]]:
+        each = zip(outcomes, row.counts, row.probabilities, row.intervals, strict=True)
+        return [
+            {"label": x, "n": n, "probability": p, "low": low, "high": high} for x, n, p, (low, high) in each
+        ]
+
+    return {
+        "kind": type(model).__name__,
+        **_origin(model),
+        "target": list(model.target_),
+        **_found(model),
+        "base_rates": list(model.base_rates_),
+        "edges": _edges(model.influences_),
+        "patterns": [dict(vars(pattern)) for pattern in model.patterns_],
+        "states": [
+            {"state": row.state, "words": row.words, "n": row.n, "seen": row.seen, "outcomes": numbers(row)}
+            for row in model.table_
+        ],
+        "trace": [dict(vars(step)) for step in model.trace_],
+        **_certificate(model),
+    }
 
 
 def _origin(model: SummaryModel) -> dict[str, Any]:
@@ -169,37 +152,32 @@ def _origin(model: SummaryModel) -> dict[str, Any]:
     }
 
 
-def _joint_document(model: JointSuMM, target: str | None) -> dict[str, Any]:
-    """A joint model for programs: its edges and, for every target, influencers, gains and factors by lag."""
+def _joint(model: JointSuMM, target: str | None) -> dict[str, Any]:
+    """A joint model: its edges and, for every target, influencers, gains and factors by lag."""
     fitted = model.fitted
     counts = dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True))
+    events = sum(n for label, n in counts.items() if label != END)
+
+    def recency(x: str) -> dict[str, Any]:
+        return {
+            z: {str(lag): each for lag, each in by_lag.items()} for z, by_lag in model.recency_[x].items()
+        }
+
     return {
         "kind": "JointSuMM",
         "settings": settings(model),
-        "data": {
-            "sequences": fitted.n_sequences,
-            "events": sum(n for label, n in counts.items() if label != END),
-            "labels": counts,
-        },
+        "data": {"sequences": fitted.n_sequences, "events": events, "labels": counts},
         "log_likelihood": fitted.log_likelihood,
-        "edges": edge_documents(edge for edge in model.edges_ if target in (None, edge.target)),
+        "edges": _edges(edge for edge in model.edges_ if target in (None, edge.target)),
         "targets": [
-            {
-                "target": x,
-                "influencers": list(found),
-                "gains": model.gains_[x],
-                "recency": {
-                    z: {str(lag): each for lag, each in by_lag.items()}
-                    for z, by_lag in model.recency_[x].items()
-                },
-            }
+            {"target": x, "influencers": list(found), "gains": model.gains_[x], "recency": recency(x)}
             for x, found in model.influencers_.items()
             if target in (None, x)
         ],
     }
 
 
-def outcome_document(model: OutcomeModel, **sure: Any) -> dict[str, Any]:
+def outcome_document(model: OutcomeModel, **tests: Any) -> dict[str, Any]:
     """What was learned about an outcome, and what the order test and the confidence say."""
     return {
         "outcome": model.name_,
@@ -216,13 +194,13 @@ def outcome_document(model: OutcomeModel, **sure: Any) -> dict[str, Any]:
             {"state": row.words, "cases": row.n, "with_outcome": row.counts[model.yes]}
             for row in model.table_
         ],
-        **{name: asdict(each) for name, each in sure.items() if each is not None},
+        **{name: asdict(each) for name, each in tests.items() if each is not None},
     }
 
 
 def notices(model: OutcomeModel) -> list[str]:
     """What to know before reading on, in words of the command line."""
-    from summarkov.models.outcome_edges import notice
+    from summarkov.models.outcome import notice
 
     return [notice(edge, is_option=True) for edge in model.determining_]
 

@@ -25,15 +25,9 @@ from summarkov.wording import visible
 
 #: What typer raises for a wrong command line. (Where the class lives depends on typer's version.)
 _UsageError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
-
-WRONG = 2
-INTERRUPTED = 130
-
-#: Narrower pages than this are not believed.
-_NARROWEST = 20
-#: Longer messages are cut in the middle: a label in them may be of any size.
-_LONGEST = 1000
-
+WRONG, INTERRUPTED = 2, 130
+#: Narrower pages than this are not believed; longer messages are cut, for a label may be of any size.
+_NARROWEST, _LONGEST = 20, 1000
 #: What Python calls otherwise than the command line.
 _OTHER = {
     "attributes": "attribute",
@@ -57,7 +51,6 @@ class Commands(TyperGroup):
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command and end the process."""
-        extra["standalone_mode"] = False
         if os.environ.get("COLUMNS", "").isdigit() and int(os.environ["COLUMNS"][:9]) < _NARROWEST:
             del os.environ["COLUMNS"]  # by which a table would have no room for anything
         for name in ("stdin", "stdout", "stderr"):
@@ -68,13 +61,12 @@ class Commands(TyperGroup):
                 stream.reconfigure(errors="replace")
         with interrupting() as signals:
             try:
-                code = self._run(signals, *args, **extra)
+                code = self._run(signals, *args, **{**extra, "standalone_mode": False})
             except KeyboardInterrupt:
                 code = INTERRUPTED
-        interrupted = code == INTERRUPTED
         if code and signals:  # what was done before one came is done
-            interrupted, code = True, 128 + signals[0]
-        if interrupted:
+            code = 128 + signals[0]
+        if code == INTERRUPTED or (code and signals):
             report("interrupted")
         sys.exit(code)
 
@@ -102,12 +94,9 @@ def report(message: str, *, name: str = "Error") -> None:
     message = without_secrets(message)
     if len(message) > _LONGEST:
         message = f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
-    style = "bold red" if name == "Error" else "bold"
-    console = errors()
+    words = Text.assemble((f"{name}: ", "bold red" if name == "Error" else "bold"), visible(message))
     with contextlib.suppress(OSError):  # where a terminal was closed nobody reads it
-        console.print(
-            Text.assemble((f"{name}: ", style), visible(message)), soft_wrap=not console.is_terminal
-        )
+        errors().print(words, soft_wrap=not errors().is_terminal)
 
 
 @contextlib.contextmanager
@@ -128,10 +117,8 @@ def sentence(problem: Exception) -> str:
     if isinstance(problem, _UsageError):
         return _usage(problem)
     if isinstance(problem, UnicodeEncodeError):
-        return (
-            f"a label holds '{visible(problem.object[problem.start : problem.end])}', half of a character, "
-            "which this file cannot hold; mend the data"
-        )
+        half = visible(problem.object[problem.start : problem.end])
+        return f"a label holds '{half}', half of a character, which this file cannot hold; mend the data"
     if isinstance(problem, OSError):
         where = f"{problem.filename}: " if problem.filename else ""
         if problem.errno in (errno.ENOSPC, errno.EDQUOT) and not where:
@@ -155,11 +142,11 @@ def _as_option(found: re.Match[str]) -> str:
     if setting == "order" and value == "False":
         return "--in-order"
     option = f"--{_OTHER.get(setting, setting).replace('_', '-')}"
-    if option not in _options():
-        return found[0]
     try:
         values = ast.literal_eval(value or "True")
     except (SyntaxError, ValueError):
+        return found[0]
+    if option not in _options():
         return found[0]
     if isinstance(values, dict):  # where numbers are cut
         values = [f"{column}={','.join(f'{number:g}' for number in each)}" for column, each in values.items()]
@@ -172,20 +159,9 @@ def _as_option(found: re.Match[str]) -> str:
 @functools.cache
 def _options() -> frozenset[str]:
     """The options that all commands have together."""
-    from summarkov.cli.options import SHARED
+    from summarkov.cli.options import COMMANDS, SHARED
 
-    own = (
-        "--target",
-        "--max-share",
-        "--leave-out",
-        "--topics",
-        "--id",
-        "--text",
-        "--date",
-        "--ends-with",
-        "--jobs",
-    )
-    return frozenset([*own, *re.findall(r"^--[\w-]+", "\n".join(SHARED.values()), re.MULTILINE)])
+    return frozenset(re.findall(r"(?m)^--[\w-]+", "\n".join([*SHARED.values(), *COMMANDS.values()])))
 
 
 def _usage(problem: Any) -> str:

@@ -19,10 +19,8 @@ from summarkov.errors import DataError, SettingError, UnknownLabelError
 if TYPE_CHECKING:
     from summarkov.read.write import Rows
 
-#: How the names of tables end that can be written.
-TABLES = (".csv", ".parquet")
-_SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
-_READ_HERE = "it is read here, and would be lost; name another file"
+#: The tables that can be written, by the ends of their names.
+TABLES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
 #: What only some commands can use: what it is, and which other commands can.
 _SPECIAL = {
     "JointSuMM": ("a joint model", "show, report, export, evaluate, simulate"),
@@ -57,23 +55,24 @@ def check_output(path: Path | None, *inputs: Path | None, endings: str = "", saf
 
     ``endings`` says how its name may end, such as ".json or .md"; ``safe_csv`` that it is a table of text.
     """
-    from summarkov.read.addresses import is_address
+    from summarkov.read.addresses import is_address, plain_name
+    from summarkov.read.files import endings_of
 
     if path is not None and endings and suffix_of(path) not in re.findall(r"\.\w+", endings):
         raise SettingError(f"cannot tell the format of {shown(path)}; let its name end in {endings}")
-    if safe_csv:
-        refuse_unless_csv(path)
+    if safe_csv and (path is None or not plain_name(path).lower().endswith(endings_of("csv", "tsv"))):
+        raise SettingError("--safe-csv is for files that are written as .csv or .tsv; leave it out")
     if path is None:
         return
     why = ""
-    if is_address(path):  # whether it may be written there, only writing tells
-        why = _READ_HERE if shown(path) in [shown(each) for each in inputs if each is not None] else ""
+    if any(_is_read(path, each) for each in inputs if each is not None):
+        why = "it is read here, and would be lost; name another file"
+    elif is_address(path):  # whether it may be written there, only writing tells
+        return
     elif path.is_dir():
         why = "it is a folder; name a file in it"
     elif path.exists() and not path.is_file():
         why = "it is not a regular file; name one"
-    elif path.exists() and any(_is_read(path, each) for each in inputs if each is not None):
-        why = _READ_HERE
     elif not path.parent.is_dir():
         why = f"there is no folder {path.parent}; make it first"
     elif not os.access(path.parent, os.W_OK):
@@ -82,23 +81,16 @@ def check_output(path: Path | None, *inputs: Path | None, endings: str = "", saf
         raise SettingError(f"cannot write {shown(path)}: {why}")
 
 
-def refuse_unless_csv(path: Path | None) -> None:
-    """Refuse to make anything but a table of text safe for spreadsheets."""
-    from summarkov.read.addresses import plain_name
-    from summarkov.read.files import endings_of
-
-    if path is None or not plain_name(path).lower().endswith(endings_of("csv", "tsv")):
-        raise SettingError("--safe-csv is for files that are written as .csv or .tsv; leave it out")
-
-
 def _is_read(path: Path, source: Path) -> bool:
-    """Whether a file is one that a path, a folder or a pattern means."""
+    """Whether a file is one that a path, a folder of files of events, or a pattern means."""
     from summarkov.read.addresses import is_address
     from summarkov.read.files import format_of
 
-    if is_address(source):
+    if is_address(path) or is_address(source):
+        return shown(path) == shown(source)
+    if not path.is_file():
         return False
-    if source.is_dir():  # where only files of events are read
+    if source.is_dir():
         try:
             return path.resolve().is_relative_to(source.resolve()) and bool(format_of(str(path), None))
         except DataError:
@@ -125,17 +117,13 @@ def save_model(fitted: Any, path: Path | None) -> str | None:
     return shown(path)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole, or not at all."""
+def write_text(path: Path, content: Any) -> None:
+    """Write a file of text, or of JSON, whole or not at all."""
     from summarkov.read.temporary import write_atomically
 
+    text = content if isinstance(content, str) else json.dumps(content, indent=1, allow_nan=False) + "\n"
     with saving(path):
         write_atomically(path, text)
-
-
-def json_text(document: Any) -> str:
-    """The text of a file of JSON."""
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
 @contextmanager
@@ -149,6 +137,38 @@ def known_labels() -> Iterator[None]:
         raise DataError(f"{words}--unknown ignore lets such labels pass") from None
 
 
+def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> int:
+    """Write a table part by part, and return its number of rows; every part has the same columns."""
+    from summarkov.read.temporary import replacing
+    from summarkov.read.write import write_table
+
+    n_rows, format = 0, TABLES[suffix_of(path)]
+
+    def counted() -> Iterator[Rows]:
+        nonlocal n_rows
+        for part in parts:
+            n_rows += len(next(iter(part.values())))
+            yield part
+
+    with saving(path), replacing(path) as temporary:
+        if format == "jsonl":
+            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+                for part in counted():
+                    file.writelines(f"{json.dumps(row)}\n" for row in plain_rows(part))
+        else:
+            with open(temporary, "wb") as binary:
+                write_table(counted(), binary, format, safe_csv=safe_csv)
+    return n_rows
+
+
+def plain_rows(part: Rows) -> list[dict[str, Any]]:
+    """One dict per row."""
+    from summarkov.arrow import pa
+
+    rows: list[dict[str, Any]] = pa.table(dict(part)).to_pylist()
+    return rows
+
+
 @contextmanager
 def going_on(path: Path | None) -> Iterator[Path | None]:
     """The file to keep finished trials in; an interrupted user is told how to go on from there."""
@@ -158,60 +178,10 @@ def going_on(path: Path | None) -> Iterator[Path | None]:
     try:
         yield partial
     except KeyboardInterrupt:
+        words = "nothing was done yet"
         if partial is None:
-            report("nothing is kept; with -o FILE of this machine a run can go on later", name="Note")
+            words = "nothing is kept; with -o FILE of this machine a run can go on later"
         elif partial.exists():
-            report(f"what is done is kept in {partial}; run the same command again to go on", name="Note")
-        else:
-            report("nothing was done yet", name="Note")
+            words = f"what is done is kept in {partial}; run the same command again to go on"
+        report(words, name="Note")
         raise
-
-
-def table_format(path: Path) -> str:
-    """The format that the end of a file's name tells."""
-    if suffix_of(path) not in _SUFFIXES:
-        raise SettingError(
-            f"cannot tell the format of {shown(path)}; let its name end in .csv, .jsonl or .parquet"
-        )
-    return _SUFFIXES[suffix_of(path)]
-
-
-def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> int:
-    """Write a table part by part, and return its number of rows; every part has the same columns.
-
-    ``safe_csv``: for spreadsheets.
-    """
-    from summarkov.read.temporary import replacing
-    from summarkov.read.write import write_table
-
-    n_rows = 0
-
-    def counted() -> Iterator[Rows]:
-        nonlocal n_rows
-        for part in parts:
-            n_rows += len(next(iter(part.values())))
-            yield part
-
-    with replacing(path) as temporary:
-        if table_format(path) == "jsonl":
-            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-                for part in counted():
-                    file.writelines(f"{json.dumps(row)}\n" for row in plain_rows(part))
-        else:
-            with open(temporary, "wb") as binary:
-                write_table(counted(), binary, table_format(path), safe_csv=safe_csv)
-    return n_rows
-
-
-def save_table(table: Any, path: Path, *, safe_csv: bool = False) -> None:
-    """Write a table of results."""
-    frame = table.to_frame("pyarrow")
-    with saving(path):
-        write_rows([dict(zip(frame.column_names, frame.columns, strict=True))], path, safe_csv=safe_csv)
-
-
-def plain_rows(part: Rows) -> Iterator[dict[str, Any]]:
-    """One dict per row."""
-    columns = [values if isinstance(values, list) else values.tolist() for values in part.values()]
-    for values in zip(*columns, strict=True):
-        yield dict(zip(part, values, strict=True))

@@ -7,23 +7,18 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from summarkov.cli.documents import CHOICES, choose, history_document, is_a, notices, settings
-from summarkov.cli.page import Drawn, Headline, Note, Part, Table, first_of, name, sheet, shorten
+from summarkov.cli.page import Headline, Line, Note, Part, Table, first_of, shorten
 from summarkov.errors import UnknownLabelError
-from summarkov.wording import END, factor, interval, number, percent, plural, visible
+from summarkov.frames import Sheet
+from summarkov.wording import END, factor, number, percent, plural, visible
 
 if TYPE_CHECKING:
-    from summarkov.confidence import Confidence, OrderTest
-    from summarkov.explain import Explanation, Influence
+    from summarkov.evidence import Confidence, Explanation, Influence, OrderTest
     from summarkov.models import InfluenceGraph, JointSuMM, OutcomeModel, SummaryModel
     from summarkov.models.fitted import Fitted
 
 _SIGNS = {"amplifies": "+", "inhibits": "-", "mixed": "~", "unclear": "?"}
 _STYLES = {"amplifies": "green", "inhibits": "red", "mixed": "magenta", "unclear": "dim"}
-#: What the columns of follow rates are.
-_FOLLOWS = (
-    "Follows: the share of an influencer's occurrences that the target follows within the window; Others: of "
-    "all other events."
-)
 #: Why edges are printed apart, and what is said of them.
 _ASIDE = {
     "": "",
@@ -34,12 +29,12 @@ _ASIDE = {
     "crowding out": "Crowding out: no more than other events becoming more or less likely explains",
     "co-occurrence only": "Co-occurrence only: as strong in shuffled cases",
     "not comparable": "Not comparable: no comparison with other influencers held equal",
-    "too few events": "Too few events: under 10 seen and under 10 expected",
+    "too few events": "Too few events: under 10 seen and under 10 expected, or under 5 cases",
 }
-#: What else is too few where it is known in how many cases the target follows.
-_FEW_CASES = ", or under 5 cases"
-#: What the mark beside a number of observations means.
-_HARDLY = "* hardly seen: fewer than 10 times, or less than the prior counts for"
+_FOLLOWS = (
+    "Follows: the share of an influencer's occurrences that the target follows within the window; Others: of "
+    "all other events."
+)
 _NO_CAUSE = "Influence is statistical: no proof of cause."
 #: Settings that are shown even where they have their default value, in this order.
 _ALWAYS = (
@@ -81,31 +76,29 @@ def settings_words(model: SummaryModel | JointSuMM) -> str:
     """
     given = settings(model)
     defaults = {f.name: list(f.default) if isinstance(f.default, tuple) else f.default for f in fields(model)}
-    idle = ["split"] if given.get("average") is False else []
+    if given.get("average") is False:
+        del given["split"]  # it does nothing then
     rest = [each for each in given if each not in _ALWAYS and given[each] != defaults[each]]
-    names = {"lookback": "look-back"}
     words = [
-        f"{names.get(each, each).replace('_', ' ')} {_value_words(given[each], each in CHOICES)}"
+        f"{'look-back' if each == 'lookback' else each.replace('_', ' ')} "
+        + _value_words(given[each], " or " if each in CHOICES else " + ")
         for each in (*_ALWAYS, *rest)
-        if each in given and each not in idle
+        if each in given
     ]
     return f"{type(model).__name__}: {', '.join(words)}"
 
 
-def _value_words(value: Any, is_choice: bool = False) -> str:
+def _value_words(value: Any, between: str = "") -> str:
+    """The value of a setting; of several, with ``between`` them."""
+    from summarkov.settings import Duration
+
     if isinstance(value, list):
-        return (" or " if is_choice else " + ").join(map(_value_words, value)) or "none"
+        return between.join(map(_value_words, value)) or "none"
     if isinstance(value, dict):
         return " + ".join(f"{visible(key)} {_value_words(each)}" for key, each in value.items())
-    if isinstance(value, str) and value[:1].isdigit():
-        from summarkov.settings import Duration
-
-        return str(Duration.of(value, "delay"))
-    return (
-        f"{value:g}"
-        if isinstance(value, float)
-        else visible(value if isinstance(value, str) else str(value).lower())
-    )
+    if isinstance(value, str):
+        return visible(str(Duration.of(value, "delay")) if value[:1].isdigit() else value)
+    return f"{value:g}" if isinstance(value, float) else str(value).lower()
 
 
 def _sample_words(fitted: Fitted) -> str:
@@ -128,6 +121,17 @@ def labels_words(labels: Sequence[str], attributes: Sequence[str]) -> str:
     return f"{types} and {plural(len(attributes), 'value')} of attributes" if attributes else types
 
 
+def _made_by(model: SummaryModel) -> Iterator[Part]:
+    """What made a model."""
+    from summarkov.summaries import OrdinalSummary
+
+    yield Note(settings_words(model))
+    if isinstance(model.fitted.summary, OrdinalSummary) and model.layout_.together:
+        yield Note(
+            "Within a tick, labels stand in the order of their names: 'a then b' also counts a tick of both."
+        )
+
+
 # ---------------------------------------------------------------------- influences
 
 
@@ -138,41 +142,43 @@ def influences(
 
     Of more than ``most`` only the first are shown.
     """
-    from summarkov.explain.sentences import cases, follows, follows_others
-    from summarkov.explain.verdicts import limits, times
+    from summarkov.evidence.words import cases, follows, follows_others, limits, times
 
-    more, edges = len(edges) - len(edges[:most]), edges[:most]
+    total, edges = len(edges), edges[:most]
     if not edges:
         return
     reasons = [edge.set_aside or ("itself" if edge.is_self else "") for edge in edges]
-    order = [at for why in _ASIDE for at in range(len(edges)) if reasons[at] == why]
-    few = _FEW_CASES if any(edge.cases_followed is not None for edge in edges) else ""
-    titles = {**_ASIDE, "too few events": _ASIDE["too few events"] + few}
-    shown = [edges[at] for at in order]
-    rates = [follows(e).replace(" of moments", "").partition(" (") for e in shown]
-    others = [follows_others(e, counts=False).replace(" of moments", "") for e in shown]
+    shown = [edge for why in _ASIDE for edge, reason in zip(edges, reasons, strict=True) if reason == why]
     are_moments = all(e.follow_rate is None for e in edges)
+
+    def rate(words: str) -> str:
+        """A share, and of how many: "42.1% (262 of 623)" as "42.1% of 623"."""
+        share, _, counts = words.replace(" of moments", "").rstrip(")").partition(" (")
+        return share + "".join(counts.partition(" of ")[1:])
+
+    def ratio(edge: Influence) -> str:
+        words, interval = times(edge) or "unclear", limits(edge)
+        return f"{words} ({interval})" if interval and "(" not in words and "raw" not in words else words
+
     columns = {
-        "*Influencer": [f"{_SIGNS[e.shown_effect]} {name(e.influencer)}" for e in shown],
-        "*→ target": [f"→ {name(e.target)}" for e in shown],
-        ">Back": [_back(e, models) for e in shown],
-        ">Next event" if are_moments else ">Follows": [
-            share + "".join(counts.rstrip(")").partition(" of ")[1:]) for share, _, counts in rates
-        ],
-        ">Otherwise" if are_moments else ">Others": others,
+        "Influencer": [f"{_SIGNS[e.shown_effect]} {e.influencer}" for e in shown],
+        "→ target": [f"→ {e.target}" for e in shown],
+        "Back": [_back(e, models) for e in shown],
+        "Next event" if are_moments else "Follows": [rate(follows(e)) for e in shown],
+        "Otherwise" if are_moments else "Others": [rate(follows_others(e, counts=False)) for e in shown],
         f"{'Odds' if all(e.interval == 'likelihood' for e in edges) else 'Rate'} ratio (95%)": [
-            _ratio(times(e), limits(e)) for e in shown
+            ratio(e) for e in shown
         ],
-        ">Cases": [cases(e) for e in shown],
-        ">Sure": ["" if e.frequency is None else f"{e.frequency:.0%}" for e in shown],
+        "Cases": [cases(e) for e in shown],
+        "Sure": ["" if e.frequency is None else f"{e.frequency:.0%}" for e in shown],
     }
-    columns = {heading: cells for heading, cells in columns.items() if any(cells)}
     yield Table(
+        "",
         list(columns),
         list(zip(*columns.values(), strict=True)),
+        total,
         spare=("Cases", "Sure"),
-        more=f"... and {more} less sure ones, which 'summarkov show' prints too" if more else "",
-        sections=[(title, reasons.count(why)) for why, title in titles.items() if why in reasons],
+        sections=[(title, reasons.count(why)) for why, title in _ASIDE.items() if why in reasons],
         styles=["dim" if e.faint else _STYLES[e.shown_effect] for e in shown],
     )
     for edge in edges:
@@ -190,30 +196,16 @@ def _arrow(edge: Any) -> str:
 
 def _back(edge: Influence, models: Mapping[str, SummaryModel]) -> str:
     """How far back an influencer is looked for, where each has a look-back of its own."""
-    model = models.get(edge.target)
-    if (
-        model is None
-        or not model.fitted.summary.where(edge.influencer)
-        or edge.influencer in model.layout_.attributes
-    ):
+    model, z = models.get(edge.target), edge.influencer
+    if model is None or not model.fitted.summary.where(z) or z in model.layout_.attributes:
         return ""
-    reach = model.fitted.reach(edge.influencer)[1]
+    reach = model.fitted.reach(z)[1]
     return "all" if reach is None else str(reach)
-
-
-def _ratio(ratio: str, limits: str) -> str:
-    """A ratio with its interval.
-
-    >>> _ratio("×2.1", "1.8 to 2.4"), _ratio("never (0 of 40)", "at most 0.7")
-    ('×2.1 (1.8 to 2.4)', 'never (0 of 40)')
-    """
-    ratio = ratio or "unclear"
-    return f"{ratio} ({limits})" if limits and "(" not in ratio and "raw" not in ratio else ratio
 
 
 def _how_to_read(edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> Iterator[Part]:
     """What the surest of the influences means, in words; what the columns are, and what none means."""
-    from summarkov.explain.sentences import follow_note, sentence
+    from summarkov.evidence.words import follow_note, sentence
     from summarkov.summaries.window import later_words
 
     edge = next((each for each in edges if not each.set_aside and each.effect != "mixed"), None)
@@ -258,12 +250,11 @@ def _proved(models: Sequence[SummaryModel]) -> Iterator[Part]:
         rest = f"; for the rest none score better by more than {gap:,.1f}" if proved < len(found) else ""
         missed = [c.greedy_gap for c in found if c.greedy_gap > 0]
         worse = f"worse ones for {len(missed):,}, by up to {max(missed):,.1f}" if missed else "nothing worse"
-        labels = f"{proved:,} of {plural(len(found), 'label')}"
         scored = plural(sum(c.examined for c in found), "set")
         yield ""
         yield (
-            f"Exact search: for {labels} no other influencers score better{rest} ({scored} scored). Greedy "
-            f"search finds {worse}."
+            f"Exact search: for {proved:,} of {plural(len(found), 'label')} no other influencers score "
+            f"better{rest} ({scored} scored). Greedy search finds {worse}."
         )
 
 
@@ -272,7 +263,7 @@ def _proved(models: Sequence[SummaryModel]) -> Iterator[Part]:
 
 def _graph(graph: InfluenceGraph, most: int | None) -> Iterator[Part]:
     """A graph, the surest influences first; of very many only those, if ``most`` is given."""
-    from summarkov.explain.sentences import headline
+    from summarkov.evidence.words import headline
 
     models, edges = graph.models_, cast("Sequence[Influence]", graph.edges_)
     first = next(iter(models.values()))
@@ -281,8 +272,17 @@ def _graph(graph: InfluenceGraph, most: int | None) -> Iterator[Part]:
     types = labels_words(graph.labels_, first.fitted.layout.attributes)
     yield Headline(f"{what}{types}, learned from {_sample_words(first.fitted)}")
     yield from _made_by(first)
-    if not by_label:
-        yield from _contexts(graph)
+    if not by_label:  # it looks at the past as a whole: after what each label is most likely
+        rows = []
+        for x, model in models.items():
+            best = max(model.table_, key=lambda row: row.intervals[0][0])  # at least so likely
+            usual, then = model.base_rates_[0], best.probabilities[0]
+            change = factor(then / usual) if usual > 0 else ""
+            rows.append([x, percent(usual), best.words, percent(then), change, number(best.n)])
+        head = ("Label", "Usually", "Most likely after", "Then", "Change", "Seen")
+        yield Sheet(
+            "", head, rows, len(rows), ["Every state of a label: summarkov show MODEL --target LABEL"]
+        )
         return
     yield from influences(edges, models, most)
     edges = edges[:most]
@@ -294,32 +294,9 @@ def _graph(graph: InfluenceGraph, most: int | None) -> Iterator[Part]:
     yield from _proved(list(models.values()))
 
 
-def _made_by(model: SummaryModel) -> Iterator[Part]:
-    """What made a model."""
-    from summarkov.summaries import OrdinalSummary
-
-    yield Note(settings_words(model))
-    if isinstance(model.fitted.summary, OrdinalSummary) and model.layout_.together:
-        yield Note(
-            "Within a tick, labels stand in the order of their names: 'a then b' also counts a tick of both."
-        )
-
-
-def _contexts(graph: InfluenceGraph) -> Iterator[Part]:
-    """For models that look at the past as a whole, after what each label is most likely."""
-    rows = []
-    for x, model in graph.models_.items():
-        best = max(model.table_, key=lambda row: row.intervals[0][0])  # at least so likely
-        usual, then = model.base_rates_[0], best.probabilities[0]
-        change = factor(then / usual) if usual > 0 else ""
-        rows.append([name(x), percent(usual), name(best.words), percent(then), change, number(best.n)])
-    yield Table(("*Label", ">Usually", "*Most likely after", ">Then", "Change", ">Seen"), rows)
-    yield Note("Every state of a label: summarkov show MODEL --target LABEL")
-
-
 def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Part]:
     """What the selection, the order test and the resampled graphs say of edges beyond the table."""
-    from summarkov.explain.verdicts import SCALES, corrected, reversed_words
+    from summarkov.evidence.words import SCALES, corrected, reversed_words
 
     narrow = [f"{_arrow(e)} {corrected(e)}" for e in passing if e.is_narrow]
     if narrow:
@@ -357,15 +334,12 @@ def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Par
 
 def _model(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iterator[Part]:
     """A model, or the chosen labels of a target of several; ``most`` limits the states."""
-    fitted = model.fitted
+    fitted, table = model.fitted, model.table_
     rates = dict(zip(model.target_, model.base_rates_, strict=False))
     names = first_of([shorten(x, 32) for x in chosen], 6, " + ", " + ")
+    has_ends = END in fitted.labels
+    of = plural(fitted.n_events, "moment") if has_ends else _sample_words(fitted).split(" with ")[1]
     share = percent(sum(rates[x] for x in chosen))
-    of = (
-        plural(fitted.n_events, "moment")
-        if END in fitted.labels
-        else _sample_words(fitted).split(" with ")[1]
-    )
     yield Headline(f"{names}: the next event at {share} of {of} in {plural(fitted.n_sequences, 'case')}")
     yield from _made_by(model)
     edges = [e for e in model.influences_ if e.target in chosen]
@@ -384,54 +358,13 @@ def _model(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iter
     if fitted.nodes is not None:
         yield ""
         yield from _tree(model, chosen, most)
-    yield _states(model, chosen, most)
-    if any(row.seen != "often" for row in model.table_):
-        yield Note(_HARDLY)
+    is_cut = most is not None and len(table) * len(chosen) > most
+    rows = sorted(table, key=lambda row: -row.n) if is_cut else list(table)
+    yield table.of_rows("", rows, most, chosen)
     if fitted.nodes is None and model.trace_:  # a tree was drawn
         given = model.get_params(deep=False)
-        title = f"How they were found ({given['search']} search, {given['criterion']})"
-        yield from sheet(model.trace_.sheet(title))
+        yield model.trace_.sheet(f"How they were found ({given['search']} search, {given['criterion']})")
     yield from _proved([model])
-
-
-def _states(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Table:
-    """One row per state, or for a target of several labels one row per state and label."""
-    states = list(model.table_)
-    n_states = len(states) if most is None else max(1, most // len(chosen))
-    if len(states) > n_states:
-        states = sorted(states, key=lambda row: -row.n)[:n_states]
-    summary: Any = model.fitted.summary
-
-    def words(row: Any) -> str:
-        """The influencers that are there, not those that are not; rules are whole."""
-        listed = None
-        if model.fitted.nodes is None:
-            listed = summary.listed(row.state, lambda z: f"{shorten(z, 32)} {summary.where(z)}".rstrip())
-        if listed is None or not model.influencers_:
-            return shorten(row.words or "any history", 400)
-        return listed or ("none of them" if len(model.influencers_) > 1 else shorten(row.words, 60))
-
-    rows = []
-    for row in states:
-        first = [words(row), _mark(row.seen) + number(row.n)]
-        for x in chosen:
-            at = model.target_.index(x)
-            within = interval(*row.intervals[at]) if row.n else "never seen"
-            which = [name(x)] if len(chosen) > 1 else []
-            rows.append([*first, *which, number(row.counts[at]), percent(row.probabilities[at]), within])
-            first = ["", ""]
-    left = len(model.table_) - len(states)
-    which = ["*Next"] if len(chosen) > 1 else []
-    return Table(
-        ("*History state", ">Seen", *which, ">Count", ">Probability", ">95% interval"),
-        rows,
-        more=f"... and {plural(left, 'state')} seen less often; --rows 0 prints all" if left else "",
-    )
-
-
-def _mark(seen: str) -> str:
-    """What stands before a number of observations that are few."""
-    return "" if seen == "often" else "*"
 
 
 def _tree(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iterator[Part]:
@@ -447,14 +380,13 @@ def _tree(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Itera
         if tree.nodes[row] is None:
             theta, n = model.fitted.theta[drawn].tolist(), number(float(model.fitted.counts[drawn].sum()))
             each = sorted(((theta[model.target_.index(x)], x) for x in chosen), reverse=True)[:2]
-            words = [
-                percent(p) if len(model.target_) == 1 else f"{shorten(x, 16)} {percent(p)}" for p, x in each
-            ]
-            yield Drawn(f"{before}{', '.join(words)} (n={n})")
+            alone = len(model.target_) == 1
+            words = [percent(p) if alone else f"{shorten(x, 16)} {percent(p)}" for p, x in each]
+            yield Line(f"{before}{', '.join(words)} (n={n})")
             drawn += 1
         else:
             asked = "" if splits is None else f" (asked: {percent(splits[row])})"
-            yield Drawn(f"{before}{shorten(tree.nodes[row].words(True, model.labels_), 50)}?{asked}")
+            yield Line(f"{before}{shorten(tree.nodes[row].words(True, model.labels_), 50)}?{asked}")
             yes, no = tree.branches[row].tolist()
             waiting += [(no, f"{below}└─ no: ", f"{below}   "), (yes, f"{below}├─ yes: ", f"{below}│  ")]
     if drawn < len(tree.leaves):
@@ -466,7 +398,7 @@ def _tree(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Itera
 
 def _joint(model: JointSuMM, target: str | None, most: int | None) -> Iterator[Part]:
     """A joint model, the surest influences first; of one target, what each influencer does when."""
-    from summarkov.explain.sentences import headline
+    from summarkov.evidence.words import headline
 
     fitted = model.fitted
     edges = [edge for edge in model.edges_ if target in (None, edge.target)]
@@ -481,11 +413,11 @@ def _joint(model: JointSuMM, target: str | None, most: int | None) -> Iterator[P
     alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
     if target is not None and model.influencers_[target]:
         recency, gains = model.recency_[target], model.gains_[target]
-        rows = [[name(z), *map(factor, recency[z].values()), f"{gain:,.0f}"] for z, gain in gains.items()]
+        rows = [[z, *map(factor, recency[z].values()), f"{gain:,.0f}"] for z, gain in gains.items()]
         title = "Factor by how many events ago it occurred, once in a past of at least 20 events"
-        head = ("*Influencer", *(f">{lag}" for lag in next(iter(recency.values()))), ">Gain")
-        yield Table(head, rows, sections=[(title, len(rows))])
-        yield Note(f"Gain: what the log-likelihood loses without it, in nats{alone}.")
+        head = ("Influencer", *next(iter(recency.values())), "Gain")
+        note = f"Gain: what the log-likelihood loses without it, in nats{alone}."
+        yield Sheet(title, head, rows, len(rows), [note])
     over = "all labels" if model.targets is None else "the targets, and any other label as one"
     follows = f" {_FOLLOWS}" if any(edge.follow_rate is not None for edge in edges) else ""
     yield ""
@@ -500,7 +432,7 @@ def outcome(
     model: OutcomeModel, order: OrderTest | None = None, confidence: Confidence | None = None
 ) -> Iterator[Part]:
     """How often an outcome came about, what changes that, and how often it did in each state."""
-    from summarkov.models.outcome_edges import case_sentence, window_words
+    from summarkov.models.outcome import case_sentence, window_words
 
     fitted, after, edges = model.model_.fitted, model.after, model.influences_
     words = f"{model.name_}: {percent(model.base_rate_)} of {plural(fitted.n_sequences, 'case')}"
@@ -523,7 +455,7 @@ def outcome(
             tests["sure"] = {e.influencer: f"{e.frequency:.0%}" for e in confidence.edges}
         beside = [[each.get(e.influencer, "") for each in tests.values()] for e in edges]
         rows = [[*row, *more] for row, more in zip(found.rows, beside, strict=False)]
-        yield from sheet(replace(found, title="", head=[*found.head, *tests], rows=rows))
+        yield replace(found, title="", head=[*found.head, *tests], rows=rows, notes=())
         yield case_sentence(edges[0], window_words(fitted, edges[0].influencer))
         whole = "Whole cases are compared: an influencer may also come after. --after N asks what was known."
         words = "Rate ratio: how many times as likely with it, other influencers equal."
@@ -532,7 +464,7 @@ def outcome(
         yield ""
         yield "No event and no attribute was found to change it; a weak influence may be missed."
     yield ""
-    yield from sheet(model.states_sheet())
+    yield model.states_sheet()
     yield from _proved([model.model_])
 
 
@@ -550,18 +482,17 @@ def explain(
         every = [fitted.explain(past, unknown=unknown)]
         return every, explanations(every)
     one, only = choose(fitted, target)
-    if is_a(fitted, "JointSuMM"):
-        if target is not None:
-            every = [fitted.explain(past, target, unknown=unknown)]
-            return every, sheet(every[0].summary())
-        every = fitted.explain_next(past, unknown=unknown)
-    elif one is None:
-        every = fitted.explain_next(past, most=most, unknown=unknown)
-    else:
-        every = [
-            one.explain(past, label=x, unknown=unknown) for x in (one.target_ if only is None else (only,))
-        ]
+    if one is not None:
+        labels = one.target_ if only is None else (only,)
+        every = [one.explain(past, label=x, unknown=unknown) for x in labels]
         return every, explanations(every)
+    if not is_a(fitted, "JointSuMM"):
+        every = fitted.explain_next(past, most=most, unknown=unknown)
+    elif target is None:
+        every = fitted.explain_next(past, unknown=unknown)
+    else:
+        every = [fitted.explain(past, target, unknown=unknown)]
+        return every, iter([every[0].summary()])
     return every, _next(every, len(fitted.labels_))
 
 
@@ -598,26 +529,21 @@ def _next(every: Sequence[Any], n_labels: int) -> Iterator[Part]:
             because = ", ".join(f"{shorten(z, 16)} {factor(value)}" for z, value in each.strongest(3))
             seen = ""
         else:
-            because, seen = shorten(each.words, 160), _mark(each.seen) + number(each.support)
-        rows.append(
-            [name(each.target), percent(each.probability), percent(each.base_rate), change, seen, because]
-        )
+            because, seen = each.words, ("" if each.seen == "often" else "*") + number(each.support)
+        rows.append([each.target, percent(each.probability), percent(each.base_rate), change, seen, because])
     rest = 1 - sum(each.probability for each in every)
     if rest > 1e-6 and hasattr(every[0], "strongest"):
         rows.append(["(any other)", percent(rest), percent(1 - sum(e.base_rate for e in every)), "", "", ""])
-    left = n_labels - len(rows)
-    more = f"... and {plural(left, 'label')} less likely than these; --json prints all" if left > 0 else ""
-    yield Table(
-        ("*Next event", ">Probability", ">Usually", "Change", ">Seen", "*Because of"), rows, more=more
-    )
-    if any(row[4][:1] == "*" for row in rows):
-        yield Note(_HARDLY)
-    if any(row[4] == "*0" for row in rows):
-        yield (
-            "Histories like this one were not seen: probabilities beside *0 are guesses, and others shrink "
-            "with them. Give all events of the case, from its start."
-        )
-    yield Note(
+    notes = {
+        "* hardly seen: fewer than 10 times, or less than the prior counts for.": any(
+            row[4][:1] == "*" for row in rows
+        ),
+        "Histories like this one were not seen: probabilities beside *0 are guesses, and others shrink with "
+        "them. Give all events of the case, from its start.": any(row[4] == "*0" for row in rows),
+        "Probability: scaled, so that those of all event types sum to 1; --target NAME tells it as "
+        "counted.": not hasattr(every[0], "strongest") and abs(rest) < 1e-6,
         "Usually: its share of all moments, or of all ticks. Because of: which of its influencers occurred "
-        "in their windows, or the strongest factors. --target LABEL shows one label in full."
-    )
+        "in their windows, or the strongest factors. --target LABEL shows one label in full.": True,
+    }
+    head = ("Next event", "Probability", "Usually", "Change", "Seen", "Because of")
+    yield Sheet("", head, rows, n_labels, [note for note, is_true in notes.items() if is_true])

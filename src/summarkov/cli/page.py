@@ -1,7 +1,7 @@
 """One renderer for all results: a command gives a document, which is printed for people or as JSON.
 
-A document has parts: a headline, tables, sentences and notes. Results go to stdout; progress and errors go to
-stderr.
+A document has parts: sentences, and sheets (a headline, a table, notes), as Python shows them too. Results go
+to stdout; progress and errors go to stderr.
 """
 
 from __future__ import annotations
@@ -9,41 +9,32 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.table import Table as Grid
 from rich.text import Text
 
 from summarkov.errors import without_secrets
+from summarkov.frames import Sheet
 from summarkov.wording import visible
-
-if TYPE_CHECKING:
-    from summarkov.frames import Sheet
 
 #: ``advance(done, total)``: how far some work has come; a third argument says what is done now.
 Advance = Callable[..., None]
-#: The least that a name is given before columns that can be spared are left out.
-_NAME = 14
-#: Labels longer than this are shortened in tables, however much space there is.
-_LONGEST = 60
-
-# ---------------------------------------------------------------------- the parts of a document
+#: The least that a name is given before columns that can be spared are left out; wider columns are names, and
+#: longer cells are cut.
+_NAME, _LONG, _LONGEST = 14, 40, 200
+#: What stands for signs on a terminal without them.
+_PLAIN = {"→": "->", "×": "x", "├─": "|-", "└─": "`-", "│": "|", "█": "#", "…": "~"}
+#: Cells that are numbers, and stand at the right; and cells that are not wrapped.
+_NUMBER = re.compile(r"(([<>×+-]*[\d.,]+%?|about .*)( of [\d,.]+)?|never seen|)")
+_WHOLE = re.compile(r"$|█|[<>×*(+-]*\d|(not known|at|over|under|never|only|unclear|mixed|raw|hardly)\b")
 
 
 class Headline(str):
@@ -55,11 +46,7 @@ class Note(str):
 
 
 class Line(str):
-    """A line that people may copy, such as a path or a command: it is neither wrapped nor cut."""
-
-
-class Drawn(str):
-    """A line of a drawing: it is cut, not wrapped."""
+    """A line that people may copy, such as a path or a command, or of a drawing: it is not wrapped."""
 
 
 class Quote(str):
@@ -70,67 +57,47 @@ class Raw(str):
     """Text for other programs, written as it is."""
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows below headings.
+@dataclass(frozen=True, repr=False)
+class Table(Sheet):
+    """A sheet whose rows stand below titles: ``sections`` are these, each with the number of rows below it.
 
-    A heading that begins with ">" is of numbers, at the right. One that begins with "*" is of names, to be
-    wrapped where there is little space. Columns that do not fit beside each other are printed in blocks, the
-    first column in each; but ``spare`` are headings of columns that are left out then, and it is said which.
-    ``sections`` are titles, each with the number of rows below it; ``more`` stands below all.
+    ``spare`` are headings of columns that are left out where there is little space, and it is said which;
+    ``styles`` are those of the rows.
     """
 
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
     spare: Sequence[str] = ()
-    more: str = ""
     sections: Sequence[tuple[str, int]] = ()
     styles: Sequence[str] = ()
 
 
-Part = str | Table
-
-
-def sheet(found: Sheet) -> Iterator[Part]:
-    """What Python shows of a result, as parts."""
-    first, *rest = found.title.split("\n")
-    yield from ([Headline(first)] if first else []) + rest
-    if found.rows:
-        columns = list(zip(*found.rows, strict=True))
-        head = [_kind(cells) + heading for heading, cells in zip(found.head, columns, strict=True)]
-        left = found.total - len(found.rows)
-        yield Table(
-            head,
-            [[x and name(x) for x in row] for row in found.rows],
-            more=f"... and {left:,} more" if left > 0 else "",
-        )
-    yield from found.notes
-
-
-def _kind(cells: Sequence[str]) -> str:
-    """Whether a column is of numbers, of intervals and the like, or of names."""
-    if all(re.fullmatch(r"([<>×+-]*[\d.,]+%?)?", cell) for cell in cells):
-        return ">"
-    return "" if all(re.match(r"$|[<>×(+-]*\d|not known|at |over |under ", cell) for cell in cells) else "*"
+Part = str | Sheet
 
 
 @dataclass(frozen=True)
 class Document:
     """What a command found: ``data`` for programs, ``parts`` for people; only one of them is ever asked for.
 
-    ``save`` is called once it is printed, so that a result is not lost where it cannot be saved.
+    ``more`` says how to see rows that are left out. ``save`` is called once it is printed, so that a result
+    is not lost where it cannot be saved.
     """
 
     data: Callable[[], Any]
     parts: Iterable[Part] = ()
     save: Callable[[], Iterable[Part]] = tuple
+    more: str = "--rows 0 prints all"
 
     def give(self, *, as_json: bool) -> None:
-        """Print it."""
+        """Print it. JSON is in ASCII, so that no label can reach the terminal as it is.
+
+        Numbers that are infinite or not known, such as the ratio of what happens only then, are null.
+        """
+        from summarkov.store import finite
+
         if as_json:
-            print_json(self.data())
+            text = json.dumps(finite(self.data()), indent=1, allow_nan=False, default=str)
+            sys.stdout.write(text + "\n")
         else:
-            Page().show(self.parts)
+            Page().show(self.parts, self.more)
         done = list(self.save())
         if not as_json:
             Page().show(done)
@@ -139,19 +106,6 @@ class Document:
 def saved(what: str, **data: Any) -> Document:
     """That something was written."""
     return Document(lambda: data, [Line(what)])
-
-
-def print_json(document: Any) -> None:
-    """Print one JSON document, in ASCII so that no label can reach the terminal as it is.
-
-    Numbers that are infinite or not known, such as the ratio of what happens only then, are null.
-    """
-    from summarkov.store import finite
-
-    sys.stdout.write(json.dumps(finite(document), indent=1, allow_nan=False, default=str) + "\n")
-
-
-# ---------------------------------------------------------------------- for people
 
 
 class Page(Console):
@@ -165,95 +119,95 @@ class Page(Console):
         """How wide to print: the terminal, but no wider than the eye can follow."""
         return min(self.width, 120)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether the terminal may have no block characters, nor other signs beyond ASCII."""
-        return self.options.ascii_only
-
-    def show(self, parts: Iterable[Part]) -> None:
+    def show(self, parts: Iterable[Part], more: str = "") -> None:
         """Print parts one after the other, with an empty line around each table."""
-        last: Part | None = None
+        is_apart = is_first = True
         for part in parts:
-            is_apart = isinstance(part, Table) or (isinstance(last, Table) and part != "")
-            if last not in (None, "") and is_apart and not isinstance(part, Raw):
+            if not isinstance(part, Sheet):
+                if not is_apart and part and not isinstance(part, Raw):
+                    self.print()
+                self._say(part)
+                is_apart, is_first = True, not part
+                continue
+            title = [line for line in part.title.split("\n") if line]
+            if title and not is_apart:
                 self.print()
-            self._show(part)
-            last = part
+            for line, style in zip(title, ["bold"] + [""] * len(title), strict=False):
+                self._print(line, style)
+            if part.rows:
+                if title or not is_first:
+                    self.print()
+                self._show_table(part, more)
+            for at, note in enumerate(part.notes):
+                self._print(note if at or not part.rows else f"\n{note}")
+            is_apart, is_first = not part.rows or bool(part.notes), False
 
-    def _show(self, part: Part) -> None:
-        if isinstance(part, Table):
-            self._show_table(part)
-        elif isinstance(part, Raw):
+    def _say(self, part: str) -> None:
+        if isinstance(part, Raw):
             sys.stdout.write(part)
         elif isinstance(part, Line):
-            self.print(visible(part), soft_wrap=True)
-        elif isinstance(part, Drawn):
-            self.print(self._signs(shorten(part, self.page_width)), soft_wrap=True)
+            self.print(self._signs(part), soft_wrap=True)
         elif isinstance(part, Quote):
             self.print(Padding(Text(visible(part)), (0, 0, 0, 2)), width=self.page_width)
         else:
-            style = "bold" if isinstance(part, Headline) else "dim" if isinstance(part, Note) else ""
-            self.print(self._signs(part), style=style, width=self.page_width)
+            self._print(
+                part, "bold" if isinstance(part, Headline) else "dim" if isinstance(part, Note) else ""
+            )
+
+    def _print(self, text: str, style: str = "") -> None:
+        self.print("\n".join(map(self._signs, text.split("\n"))), style=style, width=self.page_width)
 
     def _signs(self, text: str) -> str:
         """Text with signs that the terminal has, all of it visible."""
-        if self.is_plain:
+        if self.options.ascii_only:
             for sign, plain in _PLAIN.items():
                 text = text.replace(sign, plain)
         return visible(text)
 
-    def _show_table(self, table: Table) -> None:
-        blocks = self._fit(table)
-        for n, widths in enumerate(blocks):
-            if n:
-                self.print()
-            first = 0
-            for title, n_rows in table.sections or [("", len(table.rows))]:
-                if title:
-                    self.print(
-                        ("\n" if first else "") + self._signs(title), style="dim", width=self.page_width
-                    )
-                self.print(self._grid(table, widths, first, first + n_rows))
-                first += n_rows
-        shown = [heading for block in blocks for heading in _headings(table, block)]
-        lost = [
-            each
-            for each in _headings(table, range(len(table.head)))
-            if each in table.spare and each not in shown
-        ]
-        left_out = f"Left out for want of space, --json has it: {', '.join(lost)}" if lost else ""
-        for note in filter(None, (left_out, table.more)):
-            self.print(self._signs(note), style="dim", width=self.page_width)
-
-    def _grid(self, table: Table, widths: Mapping[int, int], first: int, end: int) -> Grid:
-        """Some rows of some columns; the headings stand above the first."""
-        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=not first)
-        for at, heading in zip(widths, _headings(table, widths), strict=True):
-            grid.add_column(
-                self._signs(heading),
-                justify="right" if table.head[at][:1] == ">" else "left",
-                width=widths[at],
-                no_wrap=table.head[at][:1] != "*",
-                overflow="fold",
-            )
-        for row in range(first, end):
-            style = table.styles[row] if table.styles else ""
-            grid.add_row(*(Text(self._signs(table.rows[row][at]), style=style) for at in widths))
-        return grid
-
-    def _fit(self, table: Table) -> list[dict[int, int]]:
-        """The columns that stand beside each other, and how wide each is; the first stands in every block."""
-        every = range(len(table.head))
+    def _show_table(self, table: Sheet, more: str) -> None:
+        """Print the rows, below titles if there are any; columns that do not fit in further blocks."""
+        rows = [[shorten(cell, _LONGEST) if cell else "" for cell in row] for row in table.rows]
+        cells = [list(column) for column in zip(*rows, strict=True)]
+        numbers = [all(map(_NUMBER.fullmatch, column)) for column in cells]
         full = {
-            at: widest([*_headings(table, [at]), *(row[at] for row in table.rows)])
-            for at in every
-            if any(row[at] for row in table.rows)
+            at: max(map(cell_len, [table.head[at], *column]))
+            for at, column in enumerate(cells)
+            if any(column)
         }
-        names = {at for at in full if table.head[at][:1] == "*"}
+        names = {at for at in full if full[at] > _LONG or not all(map(_WHOLE.match, cells[at]))}
+        blocks = self._blocks(table, full, names)
+        sections = getattr(table, "sections", ()) or [("", len(rows))]
+        styles = getattr(table, "styles", ()) or [""] * len(rows)
+        for n, widths in enumerate(blocks):
+            first = 0
+            for title, n_rows in sections:
+                if title:
+                    self._print(("\n" if first or n else "") + title, "dim")
+                grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+                grid.show_header = not first
+                for at, width in widths.items():
+                    side: Any = "right" if numbers[at] else "left"
+                    how: Any = {"justify": side, "width": width, "overflow": "fold"}
+                    grid.add_column(self._signs(table.head[at]), no_wrap=at not in names, **how)
+                for row, style in zip(rows[first:][:n_rows], styles[first:], strict=False):
+                    grid.add_row(*(Text(self._signs(row[at]), style=style) for at in widths))
+                if n and not title and not first:
+                    self.print()
+                self.print(grid)
+                first += n_rows
+        shown = {at for block in blocks for at in block}
+        lost = [table.head[at] for at in full if at not in shown]
+        if lost:
+            self._print(f"Left out for want of space, --json has it: {', '.join(lost)}", "dim")
+        if table.total > len(rows):
+            self._print(f"... and {table.total - len(rows):,} more{more and '; '}{more}", "dim")
+
+    def _blocks(self, table: Sheet, full: dict[int, int], names: set[int]) -> list[dict[int, int]]:
+        """The columns that stand beside each other, and how wide each is; the first stands in every block."""
         least = {at: min(width, _NAME) if at in names else width for at, width in full.items()}
-        for spare in table.spare:
+        for spare in getattr(table, "spare", ()):
             if sum(least.values()) + 2 * len(least) - 2 > self.page_width:
-                least = {at: width for at, width in least.items() if spare not in _headings(table, [at])}
+                least = {at: width for at, width in least.items() if table.head[at] != spare}
         blocks: list[dict[int, int]] = [{}]
         for at, width in least.items():
             if (
@@ -268,20 +222,6 @@ class Page(Console):
                 more = max(0, min(full[at] - block[at], left))
                 block[at], left = block[at] + more, left - more
         return blocks
-
-
-def _headings(table: Table, which: Iterable[int]) -> list[str]:
-    """Headings of columns without the marks of their kinds."""
-    return [table.head[at].lstrip(">*") for at in which]
-
-
-#: What stands for signs on a terminal without them.
-_PLAIN = {"→": "->", "×": "x", "├─": "|-", "└─": "`-", "│": "|", "█": "#", "…": "~"}
-
-
-def name(text: str) -> str:
-    """A label for a cell of names."""
-    return shorten(text, _LONGEST)
 
 
 def shorten(text: str, width: int) -> str:
@@ -306,20 +246,6 @@ def first_of(texts: Sequence[str], most: int, between: str = ", ", last: str = "
     return between.join(texts[:most]) + more
 
 
-def widest(texts: Iterable[str], most: int = 1000) -> int:
-    """The number of cells that the widest of some labels takes, within bounds."""
-    return max((min(cell_len(visible(text[:most])), most) for text in texts), default=0)
-
-
-def bar(share: float, width: int = 10) -> str:
-    """A bar.
-
-    >>> bar(0.5, 4)
-    '██'
-    """
-    return "█" * round(max(0.0, min(1.0, share)) * width)
-
-
 def shown(path: Path) -> str:
     """What a file is called, without secrets: of an address, pathlib leaves one slash of two."""
     from summarkov.read.addresses import name_of
@@ -336,27 +262,25 @@ def errors() -> Page:
 
 
 @contextmanager
-def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
-    """Show a bar on stderr while something runs, if that is a terminal."""
-    columns = BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn(unit, markup=False)
-    with _going_on(what, *columns, total=total) as update:
-        yield lambda done, total, now=what: update(completed=done, total=total, description=now.capitalize())
+def progress(what: str, total: int | None = None, unit: str = "") -> Iterator[Advance]:
+    """Show on stderr, if that is a terminal, what is going on and how long; with a bar if it has a total."""
+    from rich import progress as bars
 
-
-@contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show on stderr that something is going on whose end cannot be told, if that is a terminal."""
-    with _going_on(what):
-        yield
-
-
-@contextmanager
-def _going_on(what: str, *columns: ProgressColumn, total: int | None = None) -> Iterator[Callable[..., None]]:
-    """Show what is going on, these columns, and for how long; gives what changes them."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda **now: None
+        yield lambda *done: None
         return
-    begin = SpinnerColumn("line"), TextColumn("{task.description}", markup=False)
-    with Progress(*begin, *columns, TimeElapsedColumn(), console=errors(), transient=True) as going:
+    columns: list[Any] = [bars.SpinnerColumn("line"), bars.TextColumn("{task.description}", markup=False)]
+    if total is not None:
+        columns += [
+            bars.BarColumn(bar_width=24),
+            bars.MofNCompleteColumn(),
+            bars.TextColumn(unit, markup=False),
+        ]
+    with bars.Progress(*columns, bars.TimeElapsedColumn(), console=errors(), transient=True) as going:
         task = going.add_task(visible(what), total=total)
-        yield lambda **now: going.update(task, **now)
+        yield lambda done, total, now=what: going.update(
+            task, completed=done, total=total, description=visible(now.capitalize())
+        )
+
+
+working = progress

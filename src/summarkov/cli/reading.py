@@ -1,40 +1,33 @@
-"""How commands come by events: what the options of reading, preparing and streaming mean."""
+"""What options mean: the model that they ask for, and how events are read, prepared and streamed."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.errors import reporting
+from summarkov.cli.options import declared
 from summarkov.cli.page import progress, shown, working
-from summarkov.cli.sizes import bytes_of, is_streamed
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError, SettingError, nearest
 
 if TYPE_CHECKING:
     from summarkov.engines import Layout
     from summarkov.events import EventSequences
-    from summarkov.text import TextEvents
+
+# ---------------------------------------------------------------------- events
 
 #: Settings of reading that Python calls the same.
 _SAME = (
-    *(
-        "case",
-        "event",
-        "weight",
-        "date_format",
-        "missing",
-        "separator",
-        "ties",
-        "times",
-        "lifecycle",
-        "format",
-    ),
-    *("session_gap", "missing_attributes", "closed_by", "ends_column", "drop_duplicates"),
+    *("case", "event", "weight", "date_format", "missing", "separator", "ties", "times", "lifecycle"),
+    *("format", "session_gap", "missing_attributes", "closed_by", "ends_column", "drop_duplicates"),
 )
+#: Bytes of memory that reading takes for a byte of a text file, of a packed one, and for a value of Parquet.
+_TEXT, _PACKED, _VALUE = 3, 30, 24
 
 
 class Reading:
@@ -47,10 +40,10 @@ class Reading:
         """The same, with other values of some options."""
         return Reading(self.given, **changes)
 
-    @property
-    def attributes(self) -> list[str]:
-        """The columns of attributes that are named one by one."""
-        return self.given.attribute or []
+    def with_attribute(self, column: str) -> Reading:
+        """The same, with one more attribute."""
+        there = self.given.attribute or []
+        return self if column in there else self.changed(attribute=[*there, column])
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -114,29 +107,24 @@ class Reading:
 
     @contextmanager
     def open(
-        self,
-        path: Path,
-        known: Collection[str] | None = None,
-        *,
-        names: bool = False,
-        jobs: int | None = None,
+        self, path: Path, known: Collection[str] | None = None, *, names: bool = False
     ) -> Iterator[EventSequences]:
         """The events, in memory or streamed; for a model, the labels that it knows tell which are rare.
 
         With ``names`` a stream keeps those of the sequences.
         """
-        with self._opened(path, jobs, names) as events:
+        with self._opened(path, names) as events:
             yield self._prepared(events, known)
 
     @contextmanager
-    def open_several(self, paths: Sequence[Path], jobs: int | None) -> Iterator[Sequence[EventSequences]]:
+    def open_several(self, paths: Sequence[Path]) -> Iterator[Sequence[EventSequences]]:
         """The events of several files; labels are rare, if that is asked, in the first of them."""
         with ExitStack() as opened:
-            parts = [opened.enter_context(self._opened(path, jobs)) for path in paths]
+            parts = [opened.enter_context(self._opened(path)) for path in paths]
             yield self.prepare_several(parts, first=True)
 
     @contextmanager
-    def _opened(self, path: Path, jobs: int | None, names: bool = False) -> Iterator[Any]:
+    def _opened(self, path: Path, names: bool = False) -> Iterator[Any]:
         """The events, in memory or streamed, not yet prepared."""
         if not self.streams(path):
             yield self.events(path)
@@ -146,9 +134,9 @@ class Reading:
         how: dict[str, Any] = {**self.columns, "memory": bytes_of(self.given.memory)}
         with ExitStack() as opened:
             with reporting(), progress("Reading", 1, "parts") as advance:
-                source = opened.enter_context(
-                    scan_events(path, **how, n_jobs=jobs, names=names, progress=advance)
-                )
+                jobs = getattr(self.given, "jobs", None)
+                found = scan_events(path, **how, n_jobs=jobs, names=names, progress=advance)
+                source = opened.enter_context(found)
             yield source
 
     def prepare_several(self, parts: Sequence[EventSequences], *, first: bool) -> list[EventSequences]:
@@ -161,7 +149,7 @@ class Reading:
         return [self._finish(part) for part in parts]
 
     def _prepared(self, events: EventSequences, known: Collection[str] | None = None) -> EventSequences:
-        """Prepare events that were read,."""
+        """Prepare events that were read."""
         from summarkov.events.prepare import RARE, pool_others
 
         events, least = self._mapped(events), self.given.min_count
@@ -182,6 +170,48 @@ class Reading:
         if self.given.collapse:
             events = events.collapse_repeats()
         return events.add_start() if self.given.start else events
+
+
+def is_streamed(path: Path, engine: str, memory: str, format: str | None) -> bool:
+    """Whether events are streamed: where that is asked for, and folders, patterns and large files."""
+    from summarkov.arrow import parquet
+    from summarkov.read.addresses import name_of, plain_name, size_of
+    from summarkov.read.files import ENDINGS, STREAMED, format_of, open_file
+    from summarkov.read.finding import are_several
+
+    if engine not in ("auto", "memory", "stream"):
+        raise SettingError(f"--engine must be auto, memory or stream, not {engine!r}")
+    most, several = bytes_of(memory), are_several(path)
+    if engine == "memory" and several:
+        raise SettingError(f"{name_of(path)} is not one file; --engine stream reads folders and patterns")
+    if engine != "auto" or several:
+        return engine != "memory"
+    try:
+        kind = format_of(name_of(path), format)
+        if kind == "parquet":
+            with open_file(name_of(path)) as file:
+                groups = parquet.read_metadata(file).to_dict()["row_groups"]
+            values = sum(column["num_values"] for group in groups for column in group["columns"])
+            n_bytes = 2 * sum(int(group["total_byte_size"]) for group in groups)
+            return bool(max(_VALUE * values, n_bytes) > most)
+        each = _PACKED if plain_name(path).lower().endswith(ENDINGS) else _TEXT
+        return kind in (*STREAMED, "tsv") and size_of(path) * each > most
+    except Exception:  # reading will say what is wrong
+        return False
+
+
+def bytes_of(size: str) -> int:
+    """A number of bytes as people write it.
+
+    >>> bytes_of("500M"), bytes_of("1GiB"), bytes_of("2048")
+    (524288000, 1073741824, 2048)
+    """
+    form = r"\s*([0-9]{1,19}(?:\.[0-9]{1,9})?)\s*([KMGT]?)(?:i?B)?\s*"
+    found = re.fullmatch(form, size, re.IGNORECASE)
+    n = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
+    if not 1024 <= n < 2**62:
+        raise SettingError(f"--memory must be a size such as 500M or 4G, 1K at least, not {size[:40]!r}")
+    return n
 
 
 def read_cuts(given: Sequence[str]) -> dict[str, list[float] | None]:
@@ -224,13 +254,91 @@ def read_map(path: Path) -> dict[str, str]:
         raise DataError(f"{path}: {expected}")
     mapping = dict(found)
     if len(mapping) < len(found):
-        raise DataError(f"{path}: {first_repeated(found, mapping)!r} stands there twice; keep one")
+        raise DataError(f"{path}: {first_repeated(found)!r} stands there twice; keep one")
     return mapping
 
 
-def read_quoted(file: Path) -> TextEvents:
-    """Read events with their sentences."""
-    from summarkov.text import read_text_events
+# ---------------------------------------------------------------------- models
 
-    with working(f"Reading {file}"):
-        return read_text_events(file)
+
+def make_template(given: Any, among: Sequence[str] | None = None, but: Collection[str] = ()) -> Any:
+    """The model that the options ask for, without a target; only the settings that were given are set.
+
+    ``among`` are the kinds that the command takes; None: all. ``but`` are options that mean something else.
+    """
+    from summarkov.models import JointSuMM, SummaryModel
+    from summarkov.models.model import all_families
+
+    families: dict[str, Any] = {
+        each.command_name: each for each in all_families().values() if each.command_name
+    }
+    families["joint"] = JointSuMM
+    kind, kinds = given.model.lower(), sorted(families) if among is None else among
+    if kind not in kinds:
+        raise SettingError(
+            f"--model must be one of {', '.join(kinds)}, not {given.model!r}{nearest(kind, kinds)}"
+        )
+    names = ["lookback", *(each.name for each in declared("<settings>\n<chains>")[1])]
+    typed = {name: getattr(given, name, None) for name in names if name not in but}
+    read = {
+        name: read_option(name, value, *_READ[name]) if name in _READ else value
+        for name, value in typed.items()
+        if value is not None and value is not False
+    }
+    known = families[kind]().get_params(deep=False)
+    for name in read:
+        if name not in known:
+            raise SettingError(f"--{name.replace('_', '-')} is not a setting of --model {kind}; leave it out")
+    template = families[kind](**read)
+    # What makes no sense is refused before the events are read.
+    template.make_summary() if isinstance(template, SummaryModel) else template._check()
+    return template
+
+
+def read_option(name: str, text: str, read: Callable[[str], Any], expected: str) -> Any:
+    """The value that an option means, or what was expected of it."""
+    try:
+        return read(text)
+    except (KeyError, ValueError):
+        raise SettingError(f"--{name.replace('_', '-')} must be {expected}, not {text!r}") from None
+
+
+def read_span(text: str) -> Any:
+    """A number of positions, or a time such as "6h" or "30 units"; what is neither is no number."""
+    from summarkov.settings import read_time
+
+    is_time = text[-1:].isalpha() and read_time(text, "lookback") is not None
+    return text if is_time else int(text)
+
+
+def several(text: str, read: Callable[[str], Any] = read_span) -> tuple[Any, ...]:
+    """Values with commas between them; "none" is None."""
+    return tuple(None if part.lower() == "none" else read(part) for part in map(str.strip, text.split(",")))
+
+
+def _lookback(text: str) -> Any:
+    """One value, "auto", or several to choose from."""
+    each = ("auto",) if text.lower() == "auto" else several(text)
+    return each if len(each) > 1 else each[0]
+
+
+def _numbers(text: str) -> tuple[Any, ...]:
+    return () if text.lower() == "none" else several(text, int)
+
+
+#: How a setting is read that is not what was typed, and what is expected.
+_READ: dict[str, tuple[Callable[[str], Any], str]] = {
+    "lookback": (
+        _lookback,
+        "a whole number from 1 on, a time such as 6h, none, auto, or several such as 1,4,none",
+    ),
+    "delay": (read_span, "a number of events, or a time such as 6h"),
+    "lookbacks": (several, "whole numbers such as 2,3"),
+    "counts": (_numbers, "whole numbers such as 2,3"),
+    "starts": (_numbers, "whole numbers such as 2,3"),
+    "false_edges": (
+        lambda text: None if text.lower() == "none" else float(text),
+        "a number above 0, or none",
+    ),
+    "pairs": (lambda text: {"auto": "auto", "yes": True, "no": False}[text.lower()], "auto, yes or no"),
+}

@@ -14,28 +14,26 @@ from summarkov.comparison.contenders import (
     ModelContender,
     Predictor,
 )
-from summarkov.comparison.learners import BoostingContender, LogisticRegressionContender, Trees
+from summarkov.comparison.learners import MatrixContender, boosting, regression
 from summarkov.comparison.run import compare
 from summarkov.comparison.tuning import DEFAULT, NAMES, lineup
-from summarkov.comparison.windows import Windows
 from summarkov.models.measures import ReliabilityBin
 
 __all__ = [
     "DEFAULT",
     "NAMES",
-    "BoostingContender",
     "Comparison",
     "Contender",
     "JointContender",
     "KneserNeyContender",
     "Line",
-    "LogisticRegressionContender",
+    "MatrixContender",
     "ModelContender",
     "Predictor",
     "ReliabilityBin",
-    "Trees",
-    "Windows",
+    "boosting",
     "compare",
     "lineup",
+    "regression",
     "tune_joint",
 ]

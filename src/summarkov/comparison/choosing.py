@@ -14,7 +14,7 @@ from summarkov.events.vocabulary import label_text
 from summarkov.models import JointSuMM
 from summarkov.models.learning import check_in_a_row
 from summarkov.read import read_events
-from summarkov.settings import Progress, check_level, reporter, seed_of
+from summarkov.settings import Progress, check_level, check_seed, reporter
 from summarkov.wording import plural
 
 #: With fewer sequences hardly any would be held out.
@@ -26,8 +26,7 @@ def tune_joint(
     *,
     model: JointSuMM | None = None,
     holdout: float = 0.2,
-    seed: int = 0,
-    random_state: int | None = None,
+    random_state: int = 0,
     progress: Progress = None,
 ) -> JointSuMM:
     """Fit a joint model with the settings that best foretell sequences which it has not seen.
@@ -45,7 +44,7 @@ def tune_joint(
         predicts best and reads worst.
     holdout : float
         The share of sequences to choose on.
-    seed, random_state : int
+    random_state : int
         Of the choice of these sequences.
     progress : bool or function
         Called as ``progress(done, total)`` after each number of rounds; it may end early.
@@ -72,7 +71,7 @@ def tune_joint(
         )
     data, tell = read_events(events), reporter(progress)
     check_in_a_row("JointSuMM", Layout.of(as_source(data)))
-    train, held = data.split((1 - holdout, holdout), seed=seed_of(seed, random_state))
+    train, held = data.split((1 - holdout, holdout), random_state=check_seed(random_state))
     if len(data) < _LEAST_SEQUENCES or not train.n_events or not held.n_events:
         raise DataError(
             f"too few to hold some out and choose settings on them: {plural(len(data), 'sequence')}; fit a "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.comparison.measures import Tuned, total_of
-from summarkov.comparison.windows import Windows, compare_windows
-from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError, nearest
+from summarkov.evidence import paired_interval
 from summarkov.frames import Listed, Records, Sheet
 from summarkov.models.measures import ReliabilityBin, reliability_bins
 from summarkov.store import finite
@@ -119,7 +118,7 @@ class Comparison(Listed):
             log_loss=float(
                 np.mean([-t.log_likelihood / max(n, 1) for t, n in zip(each, self.n_test, strict=True)])
             ),
-            brier=float(np.mean([one.measures.brier for one in chosen])),
+            brier=float(np.mean([one.brier for one in chosen])),
             top_1=_mean([tuned.top_1 for tuned in each]),
             top_3=_mean([tuned.top_3 for tuned in each]),
             next_event_log_loss=_mean([tuned.next_event_log_loss for tuned in each]),
@@ -143,7 +142,7 @@ class Comparison(Listed):
         if not chosen:
             targets = sorted({one.target for tuned in each for one in tuned.chosen})
             raise SettingError(f"there is no target {target!r}{nearest(str(target), targets)}")
-        return reliability_bins([one.measures.reliability for one in chosen])
+        return reliability_bins([one.reliability for one in chosen])
 
     def calibration_error(self, name: str) -> float:
         """Mean absolute difference between predicted and occurred over the bins, weighted by positions."""
@@ -168,7 +167,7 @@ class Comparison(Listed):
                         "target": one.target,
                         "settings": one.settings,
                         "dev_log_likelihood": finite(one.dev_log_likelihood),
-                        "test_log_likelihood": finite(one.measures.log_likelihood),
+                        "test_log_likelihood": finite(one.log_likelihood),
                         "influencers": one.n_influencers,
                         "split": s,
                     }
@@ -177,16 +176,7 @@ class Comparison(Listed):
                 ]
                 for each in self.results
             },
-            "windows": [each.to_dict() for each in self.windows],
         }
-
-    @property
-    def windows(self) -> tuple[Windows, ...]:
-        """Of each family that looked back in time and over positions, whether that tells different stories.
-
-        The best of either kind are compared; see :class:`Windows`.
-        """
-        return compare_windows(self.results, self._apart)
 
     def _apart(self, each: Sequence[Tuned], other: Sequence[Tuned]) -> tuple[float, tuple[float, float]]:
         """By how much one contender is better than another, with its 95% interval."""
@@ -197,20 +187,7 @@ class Comparison(Listed):
     @property
     def headings(self) -> list[str]:
         """What stands above the columns of the table."""
-        return [
-            "model",
-            "log-likelihood",
-            "to the best (95% interval)",
-            f"log loss per {self.unit} and label",
-            "Brier",
-            "calibration error",
-            "log loss of the next event",
-            "top 1",
-            "top 3",
-            "influencers",
-            "seconds",
-            "verdict",
-        ]
+        return [heading.replace("UNIT", self.unit) for heading in _COLUMNS]
 
     @property
     def settings(self) -> dict[str, str]:
@@ -231,7 +208,7 @@ class Comparison(Listed):
         return told
 
     def _cells(self) -> list[list[str]]:
-        return [cells(line, self.calibration_error(line.name)) for line in self.lines]
+        return [[show(line, self) for show in _COLUMNS.values()] for line in self.lines]
 
     def summary(self) -> Sheet:
         """The lines, as a table that prints well and that notebooks show in HTML."""
@@ -262,25 +239,32 @@ def in_words(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
 
 
-def cells(line: Line, calibration_error: float) -> list[str]:
-    """A line of the table as texts, in the order of the headings."""
-    share = "{:.1%}".format
+def _difference(line: Line) -> str:
     low, high = line.interval
-    shown = f"{line.difference:+.2f} ({low:+.2f} to {high:+.2f})" if math.isfinite(high - low) else ""
-    return [
-        line.name,
-        f"{line.log_likelihood:.2f}",
-        "" if line.verdict == "best" else shown or f"{line.difference:+.2f}",
-        f"{line.log_loss:.4f}",
-        f"{line.brier:.4f}",
-        f"{calibration_error:.4f}",
-        "" if line.next_event_log_loss is None else f"{line.next_event_log_loss:.4f}",
-        "" if line.top_1 is None else share(line.top_1),
-        "" if line.top_3 is None else share(line.top_3),
-        "" if line.n_influencers is None else f"{line.n_influencers:.1f}",
-        f"{line.seconds:.1f}",
-        line.verdict,
-    ]
+    if line.verdict == "best":
+        return ""
+    return f"{line.difference:+.2f}" + (f" ({low:+.2f} to {high:+.2f})" if math.isfinite(high - low) else "")
+
+
+def _if_known(value: float | None, form: str) -> str:
+    return "" if value is None else f"{value:{form}}"
+
+
+#: The columns of the table: headings, and what they show of a line.
+_COLUMNS: dict[str, Callable[[Line, Comparison], str]] = {
+    "model": lambda line, of: line.name,
+    "log-likelihood": lambda line, of: f"{line.log_likelihood:.2f}",
+    "to the best (95% interval)": lambda line, of: _difference(line),
+    "log loss per UNIT and label": lambda line, of: f"{line.log_loss:.4f}",
+    "Brier": lambda line, of: f"{line.brier:.4f}",
+    "calibration error": lambda line, of: f"{of.calibration_error(line.name):.4f}",
+    "log loss of the next event": lambda line, of: _if_known(line.next_event_log_loss, ".4f"),
+    "top 1": lambda line, of: _if_known(line.top_1, ".1%"),
+    "top 3": lambda line, of: _if_known(line.top_3, ".1%"),
+    "influencers": lambda line, of: _if_known(line.n_influencers, ".1f"),
+    "seconds": lambda line, of: f"{line.seconds:.1f}",
+    "verdict": lambda line, of: line.verdict,
+}
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -18,9 +18,9 @@ from summarkov.events.rows import Rows, recoded
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, JointSuMM, SummaryModel, TreeSuMM
 from summarkov.models.graph import fit_together
-from summarkov.models.joint_fitted import FittedJoint
+from summarkov.models.joint import FittedJoint
+from summarkov.models.joint_parts import LastLabels
 from summarkov.models.learning import check_in_a_row
-from summarkov.scores.kneser_ney import LastLabels
 from summarkov.settings import check_whole
 from summarkov.summaries import ChainSummary
 from summarkov.typing import CodeArray, FloatArray
@@ -66,27 +66,15 @@ class Contender(Protocol):
         """
 
 
-# ---------------------------------------------------------------------- models of single targets
-
-
 @dataclass(frozen=True)
-class ModelsPredictor:
-    """The fitted model of every target as a predictor."""
+class Fitted:
+    """A predictor by what it answers."""
 
-    models: Mapping[str, SummaryModel]
-    indexes: EventCache[Index] = field(default_factory=lambda: EventCache(most=2), repr=False)
+    probability: Callable[[EventSequences, str], FloatArray]
+    influencers: Callable[[str], tuple[str, ...] | None]
 
-    def probability(self, events: EventSequences, target: str) -> FloatArray:
-        """That of the target's own model, which no graph has normalised."""
-        fitted = self.models[target].fitted
-        index = self.indexes.get(
-            events, fitted.labels, lambda: Rows.of(recoded(events, fitted.labels, "ignore")).index()
-        )
-        return np.asarray(fitted.theta[fitted.predict(index), 0][index.begins])
 
-    def influencers(self, target: str) -> tuple[str, ...] | None:
-        """As learned."""
-        return self.models[target].influencers_
+# ---------------------------------------------------------------------- models of single targets
 
 
 @dataclass(frozen=True)
@@ -119,18 +107,30 @@ class ModelContender:
             dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())
         ]
         indexes: EventCache[Index] = EventCache(most=2)
+
+        def predictor(models: Mapping[str, SummaryModel]) -> Fitted:
+            def probability(events: EventSequences, target: str) -> FloatArray:
+                fitted = models[target].fitted  # which no graph has normalised
+
+                def made() -> Index:
+                    return Rows.of(recoded(events, fitted.labels, "ignore")).index()
+
+                index = indexes.get(events, fitted.labels, made)
+                return np.asarray(fitted.theta[fitted.predict(index), 0][index.begins])
+
+            return Fitted(probability, lambda target: models[target].influencers_)
+
         if isinstance(self.template, TreeSuMM) and set(self.grid) <= _READ_ANEW:
             least = min(self.grid.get("gamma", (self.template.gamma,)))
             (grown,) = self._fitted(train, targets, [{"gamma": least}])
             for settings in every:
-                trees = {x: tree.with_settings(**settings) for x, tree in grown.items()}
-                yield settings, ModelsPredictor(trees, indexes)
+                yield settings, predictor({x: tree.with_settings(**settings) for x, tree in grown.items()})
             return
         at_once = max(1, _MOST_MODELS // max(1, len(targets)))
         for start in range(0, len(every), at_once):
             some = every[start : start + at_once]
             for settings, models in zip(some, self._fitted(train, targets, some), strict=True):
-                yield settings, ModelsPredictor(models, indexes)
+                yield settings, predictor(models)
 
     def _fitted(
         self, train: EventSequences, targets: Sequence[str], every: Sequence[Mapping[str, Any]]
@@ -145,25 +145,6 @@ class ModelContender:
 
 
 # ---------------------------------------------------------------------- one distribution over all labels
-
-
-@dataclass(frozen=True)
-class KneserNeyPredictor:
-    """The distribution of the next label after the last ``order`` ones."""
-
-    labels: tuple[str, ...]
-    order: int
-    after: LastLabels = field(repr=False)
-
-    def probability(self, events: EventSequences, target: str) -> FloatArray:
-        """What the one distribution says of the target."""
-        data = events.recode(self.labels, unknown="ignore")
-        ids, keys = kernels.chain_states(Index(data.codes, data.offsets, len(data.labels)), self.order)
-        return np.asarray(self.after.at(keys)[ids, self.labels.index(target)])
-
-    def influencers(self, target: str) -> tuple[str, ...] | None:
-        """All labels: it looks at whatever came just before."""
-        return self.labels if self.order else ()
 
 
 @dataclass(frozen=True)
@@ -193,7 +174,7 @@ class KneserNeyContender:
 
     def fit_each(
         self, train: EventSequences, targets: Sequence[str]
-    ) -> Iterator[tuple[dict[str, Any], KneserNeyPredictor]]:
+    ) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """One per length."""
         source = as_source(train, n_jobs=self.n_jobs)
         check_in_a_row(self.name, Layout.of(source))
@@ -203,7 +184,17 @@ class KneserNeyContender:
         for order, table in zip(self.orders, tables, strict=True):
             assert isinstance(table, StateCounts)
             after = LastLabels.of(table.keys, table.counts[:, :n] / source.scale)
-            yield {"order": order}, KneserNeyPredictor(tuple(source.labels), order, after)
+            yield {"order": order}, self._fitted(tuple(source.labels), order, after)
+
+    def _fitted(self, labels: tuple[str, ...], order: int, after: LastLabels) -> Fitted:
+        """The distribution of the next label after the last ``order`` ones, whatever they are."""
+
+        def probability(events: EventSequences, target: str) -> FloatArray:
+            data = events.recode(labels, unknown="ignore")
+            ids, keys = kernels.chain_states(Index(data.codes, data.offsets, len(labels)), order)
+            return np.asarray(after.at(keys)[ids, labels.index(target)])
+
+        return Fitted(probability, lambda target: labels if order else ())
 
 
 @dataclass(frozen=True)
@@ -222,7 +213,9 @@ class JointPredictor:
 
         def said() -> tuple[FloatArray, CodeArray]:
             data = events.recode(self.fitted.labels, unknown="ignore")
-            return self.fitted.without_last(Index(data.codes, data.offsets, len(data.labels)))
+            return self.fitted.without_last(
+                self.fitted.summary.of(Index(data.codes, data.offsets, len(data.labels)))
+            )
 
         return self._kept.get(events, "p", lambda: self.fitted.with_last(*self.said.get(events, "p", said)))
 

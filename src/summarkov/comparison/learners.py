@@ -8,8 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -164,13 +163,6 @@ def positives(name: str, values: object) -> None:
             raise SettingError(f"{name} must be finite numbers above 0, not {value!r}")
 
 
-def load_thread_limits() -> Any:
-    """``threadpool_limits``, which comes with scikit-learn; models of scikit-learn are fitted under it."""
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits
-
-
 class EventCache(Generic[T]):
     """Values by (events object, key), the least recently used forgotten first.
 
@@ -198,203 +190,85 @@ class EventCache(Generic[T]):
         return self._kept[place][1]
 
 
-@dataclass(frozen=True)
-class Learned:
-    """One fitted model per target, asked for its log-odds; events are put into the labels of training."""
-
-    labels: tuple[str, ...]
-    attributes: tuple[str, ...]
-    features: Callable[..., Any] = field(repr=False)
-    matrices: EventCache[Any] = field(repr=False)
-    models: Mapping[str, Any] = field(default_factory=dict)  # a constant target has its base rate instead
-
-    @classmethod
-    def of(cls, train: EventSequences, features: Callable[..., Any], **more: Any) -> Any:
-        """None fitted yet."""
-        attributes = () if train.attributes is None else train.attributes.names
-        return cls(train.labels, attributes, features, EventCache(most=4), **more)
-
-    def matrix(self, events: EventSequences) -> Any:
-        """The features of events, remembered."""
-        return self.matrices.get(
-            events,
-            "features",
-            lambda: self.features(events.recode(self.labels, unknown="ignore"), attributes=self.attributes),
-        )
-
-    def fit(self, train: EventSequences, targets: Sequence[str], fit: Callable[[Any, BoolArray], Any]) -> Any:
-        """The same with a model for each target."""
-        models: dict[str, Any] = {}
-        for target in targets:
-            outcomes = is_target(train, target)
-            is_constant = outcomes.all() or not outcomes.any()
-            models[target] = base_rate(outcomes) if is_constant else fit(self.matrix(train), outcomes)
-        return replace(self, models=models)
-
-    def probability(self, events: EventSequences, target: str) -> FloatArray:
-        """Probability of the target at every position, at least ``TINY`` away from 0 and 1."""
-        model = self.models[target]
-        if isinstance(model, float) or not events.n_ticks:
-            return np.full(events.n_ticks, model if isinstance(model, float) else 0.0)
-        return clip(np.exp(-np.logaddexp(0.0, -self.log_odds(events, target))))
-
-    def log_odds(self, events: EventSequences, target: str) -> FloatArray:
-        """Of the target at every position."""
-        raise NotImplementedError  # each kind of learner has its own
-
-    def influencers(self, target: str) -> tuple[str, ...] | None:
-        """None: whatever there is may be looked at."""
-        return None
-
-
-# ---------------------------------------------------------------------- logistic regression
+# ---------------------------------------------------------------------- models of scikit-learn
 
 
 class Line(NamedTuple):
-    """One target's fitted regression: log-odds are ``intercept + features @ coefficients``."""
+    """A fitted regression: log-odds are ``intercept + features @ coefficients``."""
 
     intercept: float
     coefficients: FloatArray
-    converged: bool = True
+
+    def decision_function(self, matrix: Any) -> FloatArray:
+        """Log-odds, one per row."""
+        return np.asarray(self.intercept + matrix @ self.coefficients)
 
 
-@dataclass(frozen=True)
-class LogisticRegressionPredictor(Learned):
-    """Fitted regressions, one per target."""
-
-    def log_odds(self, events: EventSequences, target: str) -> FloatArray:
-        """The sum of what is there, weighted."""
-        line = self.models[target]
-        return np.asarray(line.intercept + self.matrix(events) @ line.coefficients)
-
-    def influencers(self, target: str) -> tuple[str, ...] | None:
-        """What has a coefficient other than zero: with this kind of penalty, nearly all."""
-        line = self.models[target]
-        if isinstance(line, float):
-            return ()
-        n = len(line.coefficients) - len(self.attributes)
-        has = line.coefficients != 0
-        used = [*has[:n].reshape(-1, len(self.labels)).any(axis=0), *has[n:]]
-        return tuple(sorted(z for z, use in zip((*self.labels, *self.attributes), used, strict=True) if use))
-
-    @property
-    def not_converged(self) -> tuple[str, ...]:
-        """The targets whose regression stopped before it had converged."""
-        return tuple(x for x, line in self.models.items() if isinstance(line, Line) and not line.converged)
-
-
-@dataclass(frozen=True)
-class LogisticRegressionContender:
-    """Logistic regression of "the target comes next" on the last ``lookback`` positions, and attributes.
-
-    Parameters
-    ----------
-    lookback : int
-        How many positions back the features look.
-    features : {"presence", "counts", "onehot"}
-        Which labels occurred there, how often, or which label stands at each lag.
-    penalised : bool
-        With a squared penalty on the coefficients (not on the intercept), its weight 1 / C chosen from
-        ``strengths``; or with none.
-    strengths : sequence of float
-        The values of C to choose from; smaller is more penalty.
-    relaxed : bool
-        The relaxed lasso: a penalty on the size of coefficients chooses the features, its weight 1 / C chosen
-        from ``strengths``; then the chosen ones are fitted anew, with a squared penalty of weight 0.1 alone.
-    max_iterations, tolerance
-        When the solver (L-BFGS) stops. Not converging is no error and is told by the predictor's
-        ``not_converged``; without a penalty it is common, since separable data have no optimum.
-    name : str
-        What tables call it.
-
-    >>> LogisticRegressionContender(3, "onehot", penalised=False).name
-    '3-LR onehot unpenalised'
-
-    References: Meinshausen, "Relaxed Lasso", Computational Statistics & Data Analysis 52, 2007.
-    """
-
-    lookback: int
-    features: str = "presence"
-    penalised: bool = True
-    strengths: Sequence[float] = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
-    max_iterations: int = 1000
-    tolerance: float = 1e-5
-    name: str = ""
-    relaxed: bool = False
-
-    def __post_init__(self) -> None:
-        check_whole("lookback", self.lookback, 1)
-        check_whole("max_iterations", self.max_iterations, 1)
-        positives("strengths", self.strengths)
-        positives("tolerance", [self.tolerance])
-        if self.features not in FEATURES:
-            raise SettingError(f"features must be one of {', '.join(FEATURES)}, not {self.features!r}")
-        if self.relaxed and not self.penalised:
-            raise SettingError("a relaxed lasso has a penalty; leave out penalised=False")
-        if not self.name:
-            penalty = " relaxed" if self.relaxed else "" if self.penalised else " unpenalised"
-            object.__setattr__(self, "name", f"{self.lookback}-LR {self.features}{penalty}")
-
-    def require(self) -> None:
-        """Refuse to go on without scikit-learn."""
-        _load_regression()
-
-    def fit_each(
-        self, train: EventSequences, targets: Sequence[str]
-    ) -> Iterator[tuple[dict[str, Any], LogisticRegressionPredictor]]:
-        """One per value of C; ``{"C": None}`` without a penalty."""
-        features = partial(window_features, lookback=self.lookback, features=self.features)
-        empty = LogisticRegressionPredictor.of(train, features)
-        for strength in self.strengths if self.penalised else (None,):
-            yield {"C": strength}, empty.fit(train, targets, partial(self._fit, strength=strength))
-
-    def _fit(self, matrix: Any, outcomes: BoolArray, strength: float | None) -> Line | float:
-        if not self.relaxed:
-            return self._solve(matrix, outcomes, C=np.inf if strength is None else strength)
-        chosen = np.flatnonzero(self._solve(matrix, outcomes, C=strength, **_lasso()).coefficients)
-        if not len(chosen):
-            return base_rate(outcomes)
-        again = self._solve(matrix[:, chosen], outcomes, C=_RELAXED)
-        coefficients = np.zeros(matrix.shape[1])
-        coefficients[chosen] = again.coefficients
-        return again._replace(coefficients=coefficients)
-
-    def _solve(self, matrix: Any, outcomes: BoolArray, **penalty: Any) -> Line:
-        model = _load_regression()(max_iter=self.max_iterations, tol=self.tolerance, **penalty)
-        # Steps this small are many times slower on several BLAS threads than on one.
-        with warnings.catch_warnings(record=True) as caught, load_thread_limits()(limits=1):
-            warnings.simplefilter("always")
-            model.fit(matrix, outcomes)
-        converged = True
-        for warning in caught:
-            if warning.category.__name__ == "ConvergenceWarning":
-                converged = False
-            else:
-                warnings.warn(warning.message, stacklevel=2)
-        return Line(float(model.intercept_[0]), np.asarray(model.coef_[0], dtype=np.float64), converged)
-
-
-def _lasso() -> dict[str, Any]:
-    """The penalty on the size of coefficients, as this version of scikit-learn wants it called."""
-    named = {"penalty": "l1"} if _load_regression()().get_params()["penalty"] == "l2" else {"l1_ratio": 1.0}
-    return {**named, "solver": "liblinear", "random_state": 0}
-
-
-def _load_regression() -> Any:
+def load_regression() -> Any:
+    """That of scikit-learn."""
     with optional_library("logistic regression", "scikit-learn", extra="baselines"):
         from sklearn.linear_model import LogisticRegression
     return LogisticRegression
 
 
-# ---------------------------------------------------------------------- gradient boosting
+def load_boosting() -> Any:
+    """That of scikit-learn, the histogram kind."""
+    with optional_library("gradient boosting", "scikit-learn", extra="baselines"):
+        from sklearn.ensemble import HistGradientBoostingClassifier
+    return HistGradientBoostingClassifier
 
 
-class Trees(NamedTuple):
-    """What kind of trees, and how much each one says."""
+def ridge(matrix: Any, outcomes: BoolArray, C: float | None, **more: Any) -> Line:
+    """Logistic regression with a squared penalty of weight 1 / C on coefficients; None: with none.
 
-    leaves: int
-    learning_rate: float
-    l2: float
+    Without a penalty it may not converge, since separable data have no optimum; that is no error.
+    """
+    model = load_regression()(C=np.inf if C is None else C, max_iter=1000, tol=1e-5, **more)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*(failed to converge|[Ii]ncrease the number of iterations)")
+        model.fit(matrix, outcomes)
+    return Line(float(model.intercept_[0]), np.asarray(model.coef_[0], dtype=np.float64))
+
+
+def relaxed_lasso(matrix: Any, outcomes: BoolArray, C: float) -> Line | float:
+    """A penalty of weight 1 / C on the size of coefficients chooses features, which are then fitted anew.
+
+    The second fit has a squared penalty of weight 0.1. Reference: Meinshausen, "Relaxed Lasso", Computational
+    Statistics & Data Analysis 52, 2007.
+    """
+    older = load_regression()().get_params()["penalty"] == "l2"  # what versions of scikit-learn call it
+    lasso = {"penalty": "l1"} if older else {"l1_ratio": 1.0}
+    first = ridge(matrix, outcomes, C, **lasso, solver="liblinear", random_state=0)
+    chosen = np.flatnonzero(first.coefficients)
+    if not len(chosen):
+        return base_rate(outcomes)
+    again, coefficients = ridge(matrix[:, chosen], outcomes, _RELAXED), np.zeros(matrix.shape[1])
+    coefficients[chosen] = again.coefficients
+    return Line(again.intercept, coefficients)
+
+
+def trees(
+    matrix: FloatArray, outcomes: BoolArray, leaves: int, learning_rate: float, l2: float, n_trees: int
+) -> Any:
+    """Gradient boosting."""
+    model = load_boosting()(
+        learning_rate=learning_rate,
+        max_leaf_nodes=leaves,
+        l2_regularization=l2,
+        max_iter=n_trees,
+        min_samples_leaf=5,
+        early_stopping=False,
+        random_state=0,
+    )
+    return model.fit(matrix, outcomes)
+
+
+#: What fits a matrix, and what loads the library that it needs.
+_LEARNERS: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
+    "ridge": (ridge, load_regression),
+    "relaxed lasso": (relaxed_lasso, load_regression),
+    "trees": (trees, load_boosting),
+}
 
 
 class Stages:
@@ -403,112 +277,168 @@ class Stages:
     def __init__(self, model: Any, matrix: FloatArray) -> None:
         self._model, self._matrix, self._at = model, matrix, -1
 
-    def log_odds(self, iteration: int, threads: int) -> FloatArray:
+    def log_odds(self, n_trees: int) -> FloatArray:
         """The sum over the first trees; asking for fewer trees than before starts over."""
-        if not 0 <= self._at <= iteration:
+        if not 0 <= self._at <= n_trees:
             self._steps, self._at = self._model.staged_decision_function(self._matrix), 0
-        with load_thread_limits()(limits=threads, user_api="openmp"):
-            while self._at < iteration:
-                self._log_odds = np.asarray(next(self._steps), dtype=np.float64).reshape(-1)
-                self._at += 1
+        while self._at < n_trees:
+            self._log_odds = np.asarray(next(self._steps), dtype=np.float64).reshape(-1)
+            self._at += 1
         return self._log_odds
 
 
 @dataclass(frozen=True)
-class BoostingPredictor(Learned):
-    """Boosted trees, stopped after some iterations."""
+class Learned:
+    """One fitted model per target; a target that never, or always, occurs has its base rate instead."""
 
-    threads: int = 1
-    iteration: int = 1
-    stages: EventCache[Stages] = field(default_factory=lambda: EventCache(most=1), repr=False)
+    labels: tuple[str, ...]
+    attributes: tuple[str, ...]
+    models: Mapping[str, Any]
+    matrix: Callable[[EventSequences], Any]
+    stages: EventCache[Stages]
+    n_trees: int | None = None
 
-    def log_odds(self, events: EventSequences, target: str) -> FloatArray:
-        """By the first trees."""
-        made = self.stages.get(events, target, lambda: Stages(self.models[target], self.matrix(events)))
-        return made.log_odds(self.iteration, self.threads)
+    def probability(self, events: EventSequences, target: str) -> FloatArray:
+        """Probability of the target at every position, at least ``TINY`` away from 0 and 1."""
+        model = self.models[target]
+        if isinstance(model, float) or not events.n_ticks:
+            return np.full(events.n_ticks, model if isinstance(model, float) else 0.0)
+        matrix = self.matrix(events)
+        with _one_thread():
+            if self.n_trees is None:
+                odds = model.decision_function(matrix)
+            else:
+                odds = self.stages.get(events, target, lambda: Stages(model, matrix)).log_odds(self.n_trees)
+        return clip(np.exp(-np.logaddexp(0.0, -odds)))
+
+    def influencers(self, target: str) -> tuple[str, ...] | None:
+        """What has a coefficient other than zero; None of trees, which may look at whatever there is."""
+        if self.n_trees is not None:
+            return None
+        line = self.models[target]
+        if isinstance(line, float):
+            return ()
+        n, has = len(line.coefficients) - len(self.attributes), line.coefficients != 0
+        used = [*has[:n].reshape(-1, len(self.labels)).any(axis=0), *has[n:]]
+        return tuple(sorted(z for z, use in zip((*self.labels, *self.attributes), used, strict=True) if use))
 
 
 @dataclass(frozen=True)
-class BoostingContender:
-    """Gradient boosting (scikit-learn's histogram kind) of "the target comes next".
-
-    The features are the lag to each label's last occurrence, at most 200 (also where it has not occurred),
-    the position, at most 50, and attributes. Not in the paper, but what a user would try.
+class MatrixContender:
+    """A learner of matrices: histories become rows of numbers, one per position; it needs scikit-learn.
 
     Parameters
     ----------
-    grid : sequence of (leaves, learning_rate, l2)
-        The kinds of trees to choose from.
-    iterations : int
-        The most trees. One candidate after the first tree, and one every ``every`` trees, from one fit.
-    min_samples_leaf : int
-        The fewest positions in a leaf.
-    threads : int
-        Threads of scikit-learn while fitting and predicting. With one, results are the same to the last bit.
     name : str
         What tables call it.
-
-    >>> BoostingContender(iterations=12, every=5).checkpoints
-    (1, 5, 10, 12)
+    learner : {"ridge", "relaxed lasso", "trees"}
+        Logistic regression with a squared penalty or as a relaxed lasso, or gradient boosting.
+    grid : sequence of settings
+        What to choose from: ``C``, smaller is more penalty, and None of "ridge" is none at all; of trees
+        ``leaves``, ``learning_rate`` and ``l2``.
+    lookback : int, optional
+        How many positions back the features look; None: recency (:func:`recency_features`).
+    features : {"presence", "counts", "onehot"}
+        See :func:`window_features`.
+    n_trees : sequence of int
+        The numbers of trees to choose from; one fit has them all.
     """
 
-    grid: Sequence[tuple[int, float, float]] = (
-        Trees(5, 0.05, 10.0),
-        Trees(8, 0.03, 100.0),
-        Trees(15, 0.05, 10.0),
-    )
-    iterations: int = 300
-    every: int = 5
-    min_samples_leaf: int = 5
-    threads: int = 1
-    name: str = "boosting"
+    name: str
+    learner: str
+    grid: Sequence[Mapping[str, Any]]
+    lookback: int | None = None
+    features: str = "presence"
+    n_trees: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        for setting in ("iterations", "every", "min_samples_leaf", "threads"):
-            check_whole(setting, getattr(self, setting), 1)
-        if not len(self.grid):
-            raise SettingError("grid must hold at least one (leaves, learning_rate, l2)")
-        for leaves, learning_rate, l2 in self.grid:
-            check_whole("leaves", leaves, 2)
-            positives("learning_rate", [learning_rate])
-            if l2 != 0:
-                positives("l2", [l2])
-
-    @property
-    def checkpoints(self) -> tuple[int, ...]:
-        """The numbers of trees to choose from."""
-        return tuple(sorted({1, self.iterations, *range(self.every, self.iterations + 1, self.every)}))
+        if self.lookback is not None:
+            check_whole("lookback", self.lookback, 1)
+        for name, given, known in (
+            ("features", self.features, FEATURES),
+            ("learner", self.learner, _LEARNERS),
+        ):
+            if given not in known:
+                raise SettingError(f"{name} must be one of {', '.join(known)}, not {given!r}")
 
     def require(self) -> None:
         """Refuse to go on without scikit-learn."""
-        _load_boosting()
+        _LEARNERS[self.learner][1]()
 
     def fit_each(
         self, train: EventSequences, targets: Sequence[str]
-    ) -> Iterator[tuple[dict[str, Any], BoostingPredictor]]:
-        """One per kind of trees and number of them."""
-        empty = BoostingPredictor.of(train, recency_features, threads=self.threads)
-        for kind in (Trees(*kind) for kind in self.grid):
+    ) -> Iterator[tuple[dict[str, Any], Learned]]:
+        """One per setting, and number of trees."""
+        labels, attributes = train.labels, () if train.attributes is None else train.attributes.names
+        kept: EventCache[Any] = EventCache(most=4)
+
+        def features(events: EventSequences) -> Any:
+            if self.lookback is None:
+                return recency_features(events, attributes)
+            return window_features(events, self.lookback, self.features, attributes)
+
+        def matrix(events: EventSequences) -> Any:
+            return kept.get(events, "", lambda: features(events.recode(labels, unknown="ignore")))
+
+        fit, _ = _LEARNERS[self.learner]
+        more = {"n_trees": max(self.n_trees)} if self.n_trees else {}
+        for settings in self.grid:
+            models: dict[str, Any] = {}
+            for target in targets:
+                outcomes = is_target(train, target)
+                if outcomes.all() or not outcomes.any():
+                    models[target] = base_rate(outcomes)
+                    continue
+                with _one_thread():
+                    models[target] = fit(matrix(train), outcomes, **settings, **more)
             stages: EventCache[Stages] = EventCache(most=3 * max(len(targets), 1))
-            fitted = replace(empty.fit(train, targets, partial(self._fit, kind=kind)), stages=stages)
-            for iteration in self.checkpoints:
-                yield {**kind._asdict(), "iterations": iteration}, replace(fitted, iteration=iteration)
-
-    def _fit(self, matrix: FloatArray, outcomes: BoolArray, kind: Trees) -> Any:
-        model = _load_boosting()(
-            learning_rate=kind.learning_rate,
-            max_leaf_nodes=kind.leaves,
-            l2_regularization=kind.l2,
-            max_iter=self.iterations,
-            min_samples_leaf=self.min_samples_leaf,
-            early_stopping=False,
-            random_state=0,
-        )
-        with load_thread_limits()(limits=self.threads, user_api="openmp"):
-            return model.fit(matrix, outcomes)
+            for n in self.n_trees or (None,):
+                told = {} if n is None else {"iterations": n}
+                yield {**settings, **told}, Learned(labels, attributes, models, matrix, stages, n)
 
 
-def _load_boosting() -> Any:
-    with optional_library("gradient boosting", "scikit-learn", extra="baselines"):
-        from sklearn.ensemble import HistGradientBoostingClassifier
-    return HistGradientBoostingClassifier
+def _one_thread() -> Any:
+    """Steps this small are many times slower on several threads than on one."""
+    from threadpoolctl import threadpool_limits  # which comes with scikit-learn
+
+    return threadpool_limits(limits=1)
+
+
+def regression(
+    lookback: int,
+    features: str = "presence",
+    strengths: Sequence[float | None] = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0),
+    *,
+    relaxed: bool = False,
+    name: str | None = None,
+) -> MatrixContender:
+    """Logistic regression of "the target comes next" on the last positions and attributes.
+
+    ``strengths`` are the values of C to choose from; ``[None]`` is no penalty.
+
+    >>> regression(3, "onehot", [None]).name
+    '3-LR onehot unpenalised'
+    """
+    kind = " relaxed" if relaxed else " unpenalised" if [*strengths] == [None] else ""
+    grid = tuple({"C": strength} for strength in strengths)
+    learner = "relaxed lasso" if relaxed else "ridge"
+    return MatrixContender(name or f"{lookback}-LR {features}{kind}", learner, grid, lookback, features)
+
+
+def boosting(
+    grid: Sequence[tuple[int, float, float]] = ((5, 0.05, 10.0), (8, 0.03, 100.0), (15, 0.05, 10.0)),
+    n_trees: int = 300,
+    every: int = 5,
+    name: str = "boosting",
+) -> MatrixContender:
+    """Gradient boosting of "the target comes next" on the lag to the last event of each label.
+
+    It is not in the paper, but what a user would try. ``grid`` has leaves, learning rate and l2 of the kinds
+    of trees. Of one fit there is a candidate after the first tree, and one every so many trees.
+
+    >>> boosting(n_trees=12).n_trees
+    (1, 5, 10, 12)
+    """
+    kinds = tuple({"leaves": leaves, "learning_rate": rate, "l2": l2} for leaves, rate, l2 in grid)
+    numbers = tuple(sorted({1, n_trees, *range(every, n_trees + 1, every)}))
+    return MatrixContender(name, "trees", kinds, n_trees=numbers)

@@ -1,20 +1,22 @@
-"""How good probabilities are: predictors are asked about events, and measured against what happened."""
+"""A trial: fit a contender on train, choose its settings on dev for each target, measure it on test."""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.comparison.contenders import Predictor
+from summarkov.comparison.contenders import Contender, Predictor
 from summarkov.comparison.learners import is_target
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.models.measures import Binned, hits
+from summarkov.events.rows import cuts
+from summarkov.models.measures import binned, hits
 from summarkov.typing import BoolArray, FloatArray
 
 #: How far outside 0 to 1 a probability may be.
@@ -24,43 +26,30 @@ _MOST_ROWS, _MOST_CELLS = 1 << 22, 10**8
 
 
 @dataclass(frozen=True)
-class Measures:
-    """One target's probabilities against what happened in all test sequences."""
+class Split:
+    """Train, dev and test over the vocabulary of train; other labels have the code -1."""
 
-    log_likelihood: float  # summed over positions; -inf where what happened was ruled out
-    brier: float  # mean of (p - [it occurred])^2 over positions
-    reliability: FloatArray  # one row per bin: positions, sum of p, occurrences
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return {**vars(self), "reliability": self.reliability.tolist()}
-
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Measures:
-        """Read what :meth:`to_dict` returned."""
-        return cls(**{**given, "reliability": np.array(given["reliability"])})
+    train: EventSequences
+    dev: EventSequences
+    test: EventSequences
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What was chosen for one target, and how it did on test."""
+    """What was chosen for one target, and how it did on all test sequences."""
 
     target: str
     settings: dict[str, Any]
     dev_log_likelihood: float
-    n_influencers: int | None
-    measures: Measures
-    influencers: tuple[str, ...] | None = None
+    influencers: tuple[str, ...] | None
+    log_likelihood: float  # summed over positions; -inf where what happened was ruled out
+    brier: float  # mean of (p - [it occurred])^2 over positions
+    reliability: list[list[float]]  # one row per bin: positions, sum of p, occurrences
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return {**vars(self), "measures": self.measures.to_dict()}
-
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Chosen:
-        """Read what :meth:`to_dict` returned."""
-        found, measures = given.get("influencers"), Measures.from_dict(given["measures"])
-        return cls(**{**given, "measures": measures, "influencers": found if found is None else tuple(found)})
+    @property
+    def n_influencers(self) -> int | None:
+        """How many there are; None where that means nothing."""
+        return None if self.influencers is None else len(self.influencers)
 
 
 @dataclass(frozen=True)
@@ -78,24 +67,27 @@ class Tuned:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        chosen = [each.to_dict() for each in self.chosen]
-        return {**vars(self), "chosen": chosen, "by_sequence": self.by_sequence.tolist()}
+        return {**asdict(self), "by_sequence": self.by_sequence.tolist()}
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> Tuned:
         """Read what :meth:`to_dict` returned."""
-        chosen = tuple(Chosen.from_dict(each) for each in given["chosen"])
+        chosen = tuple(
+            Chosen(**{**each, "influencers": found if found is None else tuple(found)})
+            for each in given["chosen"]
+            for found in [each["influencers"]]
+        )
         return cls(**{**given, "chosen": chosen, "by_sequence": np.array(given["by_sequence"])})
 
     @property
     def n_positions(self) -> int:
         """The number of positions in the test part: events, or ticks where events happened together."""
-        return int(self.chosen[0].measures.reliability[:, 0].sum())
+        return int(sum(row[0] for row in self.chosen[0].reliability))
 
     @property
     def log_likelihood(self) -> float:
         """Test log-likelihood, mean over the targets: a cell of the paper's tables."""
-        return float(np.mean([each.measures.log_likelihood for each in self.chosen]))
+        return float(np.mean([each.log_likelihood for each in self.chosen]))
 
 
 def total_of(each: Sequence[Tuned]) -> float:
@@ -103,31 +95,13 @@ def total_of(each: Sequence[Tuned]) -> float:
     return float(np.mean([tuned.log_likelihood for tuned in each]))
 
 
-# ---------------------------------------------------------------------- asking
+# ---------------------------------------------------------------------- probabilities
 
 
 def pieces(events: EventSequences, n_targets: int) -> list[EventSequences]:
     """Events in pieces of whole sequences, small enough to keep the probabilities of all targets."""
     most = min(_MOST_ROWS, _MOST_CELLS // max(1, n_targets))
-    if events.n_rows <= most:
-        return [events]
-    starts = [0]
-    for end in range(1, len(events) + 1):
-        if events.offsets[end] - events.offsets[starts[-1]] > most and end - 1 > starts[-1]:
-            starts.append(end - 1)
-    return [events[a:b] for a, b in zip(starts, [*starts[1:], len(events)], strict=True)]
-
-
-def logs(p: FloatArray, occurred: BoolArray) -> FloatArray:
-    """Log p where the target occurred and log(1 - p) where it did not.
-
-    It is minus infinity, without a warning, if something that happened was given no probability at all.
-
-    >>> logs(np.array([0.5, 0.0]), np.array([True, False])).round(4).tolist()
-    [-0.6931, 0.0]
-    """
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.where(occurred, p, 1 - p)))
+    return [events] if events.n_rows <= most else [events[a:b] for a, b in cuts(events.offsets, most)]
 
 
 class Answer(NamedTuple):
@@ -139,7 +113,10 @@ class Answer(NamedTuple):
 
 
 def ask(contender: str, predictor: Predictor, events: EventSequences, target: str) -> Answer:
-    """The probabilities of a target, refused if they are none."""
+    """The probabilities of a target, refused if they are none.
+
+    The log-likelihood is minus infinity, without a warning, where what happened was given no probability.
+    """
     p, n = np.asarray(predictor.probability(events, target), dtype=np.float64), events.n_ticks
     if p.shape != (n,):
         raise SettingError(
@@ -152,50 +129,9 @@ def ask(contender: str, predictor: Predictor, events: EventSequences, target: st
     sequence = np.repeat(np.arange(len(events)), events.lengths)
     if events.moments is not None:
         sequence = sequence[events.moments.starts]
-    per_sequence = np.bincount(sequence, weights=logs(p, occurred), minlength=len(events))
-    return Answer(p, occurred, per_sequence.astype(np.float64, copy=False))
-
-
-def log_likelihoods(
-    parts: Sequence[EventSequences], contender: str, asked: Mapping[str, Predictor]
-) -> dict[str, float]:
-    """The log-likelihood of each target, summed over all positions."""
-    found: dict[str, list[float]] = {target: [] for target in asked}
-    for part in parts:  # one after the other, so that what predictors keep of a piece is at hand
-        for target, predictor in asked.items():
-            found[target].append(float(ask(contender, predictor, part, target).by_sequence.sum()))
-    return {target: math.fsum(each) for target, each in found.items()}
-
-
-# ---------------------------------------------------------------------- measuring
-
-
-@dataclass(frozen=True)
-class NextEvent:
-    """Probabilities of all targets against the label that came, in some of the events; several add up.
-
-    An event that is no target (code -1) can be nobody's prediction: it counts as missed, and the log loss
-    leaves it out.
-    """
-
-    top_1: int = 0  # events whose label was the most probable
-    top_3: int = 0  # or among the three most probable
-    n: int = 0  # events that are targets
-    logs: float = 0.0  # of the probability of what came, among all targets
-
-    @classmethod
-    def of(cls, codes: npt.NDArray[np.integer], p: FloatArray) -> NextEvent:
-        """Measure ``p[i, m]``, the probability of target m at event i, which was ``codes[i]``."""
-        found = logs_among_all(codes, p)
-        return cls(hits(codes, p, 1), hits(codes, p, 3), len(found), float(found.sum()))
-
-    def __add__(self, other: NextEvent) -> NextEvent:
-        return NextEvent(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
-
-    @property
-    def log_loss(self) -> float | None:
-        """Minus the mean logarithm, infinite where what came had no probability; None without events."""
-        return abs(self.logs) / self.n if self.n else None
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.where(occurred, p, 1 - p))
+    return Answer(p, occurred, np.bincount(sequence, weights=logs, minlength=len(events)).astype(float))
 
 
 def logs_among_all(codes: npt.NDArray[np.integer], p: FloatArray) -> FloatArray:
@@ -212,39 +148,103 @@ def logs_among_all(codes: npt.NDArray[np.integer], p: FloatArray) -> FloatArray:
         return np.asarray(np.log(np.divide(own, total, out=np.zeros_like(own), where=own > 0)))
 
 
-class Report(NamedTuple):
-    """All measures on all of the events."""
-
-    measures: dict[str, Measures]  # by target
-    by_sequence: FloatArray  # mean over the targets
-    next_event: NextEvent | None  # None: not looked at
+# ---------------------------------------------------------------------- a trial
 
 
-def report(
-    parts: Sequence[EventSequences], contender: str, asked: Mapping[str, Predictor], *, next_event: bool
-) -> Report:
-    """Measure predictions, and those of the next event too if that is wanted and there is one."""
-    first = parts[0]
-    next_event &= first.attributes is None and (first.moments is None or not first.moments.has_ticks)
-    targets = sorted(asked)
-    column_of = np.array([*(targets.index(x) if x in asked else -1 for x in first.labels), -1])
-    answers: dict[str, list[tuple[float, float, FloatArray]]] = {target: [] for target in targets}
-    by_sequence, told = [], NextEvent()
-    for part in parts:
+class _Best(NamedTuple):
+    """What is best on dev for one target, so far."""
+
+    dev: float
+    settings: dict[str, Any]
+    predictor: Predictor
+
+
+def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
+    """Choose a contender's settings for each target by log-likelihood on dev; ties go to the first.
+
+    One that says ``one_for_all = True`` has the same settings for all targets, those with the largest sum of
+    their log-likelihoods.
+
+    Test is predicted once, with what is best on dev, and has no say in the choice. How well the
+    next event is told is measured where every label that occurs in train is a target.
+    """
+    start, best = time.perf_counter(), dict[str, _Best]()
+    one_for_all: bool = getattr(contender, "one_for_all", False)
+    dev = pieces(split.dev, len(targets))
+    for settings, predictor in contender.fit_each(split.train, targets):
+        sums: dict[str, list[float]] = {target: [] for target in targets}
+        for part in dev:  # one after the other, so that what predictors keep of a piece is at hand
+            for target in targets:
+                sums[target].append(float(ask(contender.name, predictor, part, target).by_sequence.sum()))
+        on_dev = {target: math.fsum(each) for target, each in sums.items()}
+        if best and one_for_all and sum(on_dev.values()) <= sum(one.dev for one in best.values()):
+            continue
+        for target, found in on_dev.items():
+            if one_for_all or target not in best or found > best[target].dev:
+                best[target] = _Best(found, plain(settings), predictor)
+    if not best:
+        raise SettingError(f"{contender.name} has no settings to choose from, or there are no targets")
+    chosen, by_sequence, top = _on_test(contender.name, split, best)
+    seconds = time.perf_counter() - start
+    return Tuned(contender.name, chosen, by_sequence, seconds, *top, one_for_all)
+
+
+def _on_test(
+    name: str, split: Split, best: Mapping[str, _Best]
+) -> tuple[tuple[Chosen, ...], FloatArray, tuple[float | None, float | None, float | None]]:
+    """The targets as they do on test, each test sequence, and how well the next event is told."""
+    train, test, targets = split.train, split.test, sorted(best)
+    occurring = {x for x, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n}
+    in_a_row = test.attributes is None and (test.moments is None or not test.moments.has_ticks)
+    next_event = in_a_row and occurring <= set(best)
+    column_of = np.array([*(targets.index(x) if x in best else -1 for x in test.labels), -1])
+    sums: dict[str, list[tuple[float, float, FloatArray]]] = {target: [] for target in best}
+    by_sequence, told = (
+        [],
+        np.zeros(4),
+    )  # told: label most probable, among three, events that are targets, logs
+    for part in pieces(test, len(best)):
         together, mean = np.empty((part.n_rows, len(targets) if next_event else 0)), np.zeros(len(part))
         for at, target in enumerate(targets):
-            p, occurred, each = ask(contender, asked[target], part, target)
-            bins = Binned.of(p, np.ones(len(p), np.int64), occurred.astype(np.int64)).rows()
-            answers[target].append((float(each.sum()), float(((p - occurred) ** 2).sum()), np.array(bins)))
+            p, occurred, each = ask(name, best[target].predictor, part, target)
+            bins = binned(p, np.ones(len(p), np.int64), occurred.astype(np.int64))
+            sums[target].append((float(each.sum()), float(((p - occurred) ** 2).sum()), bins))
             mean += each
             if next_event:
                 together[:, at] = p
         by_sequence.append(mean / len(targets))
         if next_event:
-            told += NextEvent.of(column_of[part.codes], together)
-    n = max(1, sum(part.n_ticks for part in parts))
-    measures = {}
-    for target, some in answers.items():
-        likelihoods, squares, tables = zip(*some, strict=True)
-        measures[target] = Measures(math.fsum(likelihoods), math.fsum(squares) / n, np.sum(tables, axis=0))
-    return Report(measures, np.concatenate(by_sequence), told if next_event else None)
+            codes = column_of[part.codes]
+            logs = logs_among_all(codes, together)
+            told += (hits(codes, together, 1), hits(codes, together, 3), len(logs), logs.sum())
+    n = max(1, test.n_ticks)
+    chosen = []
+    for target, one in best.items():
+        logs_of, squares, tables = zip(*sums[target], strict=True)
+        told_of = (math.fsum(logs_of), math.fsum(squares) / n, np.sum(tables, axis=0).tolist())
+        found = one.predictor.influencers(target)
+        chosen.append(Chosen(target, one.settings, one.dev, found, *told_of))
+    top: tuple[float | None, float | None, float | None] = (None, None, None)
+    if next_event:
+        loss = float(abs(told[3]) / told[2]) if told[2] else None
+        top = (float(told[0] / n), float(told[1] / n), loss)
+    return tuple(chosen), np.concatenate(by_sequence)[np.argsort(test.sequence_keys())], top
+
+
+def plain(value: Any) -> Any:
+    """Settings as JSON can hold them, so that a result is the same when it was stored in between.
+
+    >>> plain({"lookback": np.int64(5), "grid": (1, float("inf")), "of": BaseException})
+    {'lookback': 5, 'grid': [1, 'inf'], 'of': "<class 'BaseException'>"}
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return repr(value)

@@ -7,43 +7,29 @@ import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from summarkov import __version__
 from summarkov.comparison.comparison import Comparison
 from summarkov.comparison.contenders import Contender
-from summarkov.comparison.measures import Tuned
-from summarkov.comparison.tuning import Split, default_models, lineup, tune
+from summarkov.comparison.measures import Split, Tuned, tune
+from summarkov.comparison.tuning import default_models, lineup
 from summarkov.engines import Layout, as_events, make_source
 from summarkov.errors import DataError, SettingError, UnknownLabelError, naming_the_disk
 from summarkov.events import EventSequences
 from summarkov.events.draws import split_by_key
 from summarkov.events.vocabulary import Label, vocabulary_of
 from summarkov.models import SummaryModel
-from summarkov.settings import MOST_REPLICATES, check_whole, reporter, seed_of
+from summarkov.settings import MOST_REPLICATES, check_seed, check_whole, reporter
 from summarkov.typing import HashArray
 
 #: How every line begins: what begins otherwise is somebody's file, and not to be removed.
 _START = '{"name": "'
 
 
-def contents(split: Split) -> str:
-    """What train, dev and test hold, as a checksum."""
-    digest = hashlib.sha256()
-    for part in vars(split).values():
-        moments, given = part.moments, part.attributes
-        arrays = [part.codes, part.offsets, part.weights, part.sequence_keys()]
-        arrays += [] if moments is None else [moments.starts, moments.times]
-        arrays += [] if given is None else [given.present]
-        for array in arrays:
-            digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
-        digest.update("\0".join([*part.labels, *(() if given is None else given.names)]).encode())
-    return digest.hexdigest()
-
-
-def fingerprint(contents: str, targets: Sequence[str], contender: Contender) -> str | None:
+def trial_name(split: Split, targets: Sequence[str], contender: Contender) -> str | None:
     """Name a trial, a contender on a split, by everything that its result depends on.
 
     A contender counts by its ``repr``, which tells all settings if it is a dataclass. None if that tells
@@ -52,9 +38,16 @@ def fingerprint(contents: str, targets: Sequence[str], contender: Contender) -> 
     told = repr(contender)
     if " at 0x" in told:
         return None
-    return hashlib.sha256(
-        repr((contents, tuple(targets), contender.name, told, __version__)).encode()
-    ).hexdigest()[:24]
+    digest = hashlib.sha256(repr((tuple(targets), contender.name, told, __version__)).encode())
+    for part in vars(split).values():
+        moments, given = part.moments, part.attributes
+        arrays = [part.codes, part.offsets, part.weights, part.sequence_keys()]
+        arrays += [] if moments is None else [moments.starts, moments.times]
+        arrays += [] if given is None else [given.present]
+        for array in arrays:
+            digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
+        digest.update("\0".join([*part.labels, *(() if given is None else given.names)]).encode())
+    return digest.hexdigest()[:24]
 
 
 class Checkpoint:
@@ -62,8 +55,7 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
-        self._done: dict[str, dict[str, Any]] = {}
-        self._last: tuple[Split, str] | None = None  # and what it holds
+        self._done: dict[str, Tuned] = {}
         if self.path is None:
             return
         if not self.path.parent.is_dir():
@@ -77,23 +69,15 @@ class Checkpoint:
             for line in text.splitlines():
                 try:
                     record = json.loads(line)
-                    self._done[record["name"]] = record["result"]
+                    self._done[record["name"]] = Tuned.from_dict(record["result"])
                 except (json.JSONDecodeError, KeyError, TypeError):
                     continue  # the line that was being written when the run was cut off
 
-    def trial(self, split: Split, targets: Sequence[str], contender: Contender) -> str | None:
-        """The name of a trial; None if it cannot be kept."""
-        if self.path is None:
-            return None
-        if self._last is None or self._last[0] is not split:
-            self._last = split, contents(split)
-        return fingerprint(self._last[1], targets, contender)
-
     def tuned(self, contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
         """The result of a trial: what is kept of it, or else a new one, which is kept from now on."""
-        name = self.trial(split, targets, contender)
-        if name in self._done:
-            return Tuned.from_dict(self._done[name])
+        name = None if self.path is None else trial_name(split, targets, contender)
+        if name is not None and name in self._done:
+            return self._done[name]
         result = tune(contender, split, targets)
         if name is not None:
             self.put(name, result)
@@ -104,7 +88,9 @@ class Checkpoint:
         assert self.path is not None
         line = json.dumps({"name": name, "result": result.to_dict()})
         with naming_the_disk(self.path), open(self.path, "a+b", buffering=0) as file:
-            start = b"" if _ends_in_newline(file) else b"\n"
+            if size := file.seek(0, os.SEEK_END):
+                file.seek(size - 1)
+            start = b"\n" if size and file.read(1) != b"\n" else b""  # after a line that was cut off
             file.write(start + f"{line}\n".encode())  # at once, so that two runs do not mix their lines
             os.fsync(file.fileno())
 
@@ -112,14 +98,6 @@ class Checkpoint:
         """Remove the file once everything is done."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
-
-
-def _ends_in_newline(file: IO[bytes]) -> bool:
-    """Whether the last line of a file is whole, or there is none."""
-    if not file.seek(0, os.SEEK_END):
-        return True
-    file.seek(-1, os.SEEK_END)
-    return file.read(1) == b"\n"
 
 
 #: Told the trials done, the trials in all, and what is being worked on.
@@ -135,8 +113,7 @@ def compare(
     targets: Iterable[Label] | None = None,
     splits: int = 1,
     fractions: Sequence[float] = (0.7, 0.15, 0.15),
-    seed: int = 0,
-    random_state: int | None = None,
+    random_state: int = 0,
     n_bootstrap: int = 2000,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress = None,
@@ -148,7 +125,7 @@ def compare(
     ----------
     train, dev, test : events
         The three parts; or only ``train``, which is then split at random by sequence, ``splits`` times (seeds
-        ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``.
+        ``random_state``, ``random_state + 1``, ...), in parts of the given ``fractions``.
     models : names, models or contenders, optional
         Names as in ``summarkov.comparison.NAMES``, each with the grid of settings of the paper; models
         without a target, such as ``BSuMM(lookback=3)``, with just these settings; or contenders of your own,
@@ -162,10 +139,8 @@ def compare(
         How often ``train`` is split, where it is all there is.
     fractions : three numbers
         The shares of the sequences for training, for choosing settings and for the test.
-    seed : int
+    random_state : int
         Of the first split, and of the resamples.
-    random_state : int, optional
-        Another name for ``seed``; give one of them.
     n_bootstrap : int
         Resamples of the test sequences behind the intervals.
     checkpoint : path, optional
@@ -193,7 +168,7 @@ def compare(
     >>> [(line.name, line.verdict) for line in result.lines]
     [('chain-1', 'best'), ('chain-0', 'worse')]
     """
-    seed = seed_of(seed, random_state)
+    seed = check_seed(random_state)
     tell = reporter(progress)
     check_whole("n_bootstrap", n_bootstrap, 1, MOST_REPLICATES)
     names = None if targets is None else vocabulary_of(targets, "targets")
@@ -206,8 +181,7 @@ def compare(
     results: list[list[Tuned]] = [[] for _ in contenders]
     total, done = len(parts) * len(contenders), 0
     for number, (whole, _) in enumerate(parts):
-        chosen = _targets(names, whole)
-        split = _over_known_labels(whole, chosen)
+        split, chosen = _known(whole, names)
         for c, contender in enumerate(contenders):
             what = contender.name if len(parts) == 1 else f"{contender.name}, split {number + 1}"
             tell(done, total, what)
@@ -272,25 +246,16 @@ def _checked(split: Split) -> Split:
     return split
 
 
-def _over_known_labels(split: Split, targets: Sequence[str]) -> Split:
-    """The parts over the labels that occur in train, and targets; all other labels are unknown."""
-    labels = sorted({*_occurring(split.train), *targets})
-    return Split(*(part.recode(labels, unknown="ignore") for part in vars(split).values()))
-
-
-def _occurring(train: EventSequences) -> list[str]:
-    """The labels that occur, without attributes."""
-    return [label for label, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n]
-
-
-def _targets(targets: Iterable[str] | None, split: Split) -> tuple[str, ...]:
-    if targets is None:
-        return tuple(_occurring(split.train))
-    chosen = tuple(targets)
-    if not chosen:
+def _known(whole: Split, names: Sequence[str] | None) -> tuple[Split, tuple[str, ...]]:
+    """The parts over the labels that occur in train, and targets; and the targets."""
+    train = whole.train
+    occurring = [label for label, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n]
+    targets = tuple(occurring if names is None else names)
+    if not targets:
         raise SettingError("targets must hold at least one label; leave it out for all of them")
-    labels = sorted({label for part in vars(split).values() for label in part.labels})
-    for target in chosen:
+    labels = sorted({label for part in vars(whole).values() for label in part.labels})
+    for target in targets:
         if target not in labels:
             raise UnknownLabelError(target, labels)
-    return chosen
+    known = sorted({*occurring, *targets})  # all other labels are unknown
+    return Split(*(part.recode(known, unknown="ignore") for part in vars(whole).values())), targets

@@ -1,28 +1,15 @@
-"""Contenders by name, each with its grid of settings; tuned: fit on train, choose on dev, report on test."""
+"""Contenders by name, each with its grid of settings."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from summarkov.comparison.contenders import (
-    Contender,
-    JointContender,
-    KneserNeyContender,
-    ModelContender,
-    Predictor,
-)
-from summarkov.comparison.learners import BoostingContender, LogisticRegressionContender
-from summarkov.comparison.measures import Chosen, Tuned, log_likelihoods, pieces, report
+from summarkov.comparison.contenders import Contender, JointContender, KneserNeyContender, ModelContender
+from summarkov.comparison.learners import boosting, regression
 from summarkov.engines import Layout
 from summarkov.errors import SettingError, nearest
-from summarkov.events import EventSequences
 from summarkov.models import (
     BSuMM,
     ContextTreeWeighting,
@@ -59,15 +46,6 @@ BOOSTED_GRID: tuple[Mapping[str, Any], ...] = (
 ROUNDS = (0, 20, 40, 60, 80, 120, 160, 240)
 
 
-def _logistic(lookback: int, features: str, jobs: int | None) -> Contender:
-    return LogisticRegressionContender(lookback, features, name=f"lr-{features}-{lookback}")
-
-
-def _relaxed(lookback: int, jobs: int | None) -> Contender:
-    name, strengths = f"lr-relaxed-{lookback}", (0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
-    return LogisticRegressionContender(lookback, strengths=strengths, name=name, relaxed=True)
-
-
 #: Summary models search as in the paper: settings are chosen by prediction, which punishes what is false.
 #: "bsumm-5" looks back over 5 positions, "bsumm-6h" over 6 hours.
 _FAMILIES: dict[str, SummaryModel] = {
@@ -87,20 +65,27 @@ _MODELS: dict[str, tuple[SummaryModel, Mapping[str, Sequence[Any]]]] = {
     "tree": (TreeSuMM(), {"gamma": TREE_GAMMAS, **TREE_GRID}),
     "tree-average": (TreeSuMM(gamma=TREE_GAMMAS[0], average=True), {**TREE_GRID, "split": SPLITS}),
 }
-#: All others, made with a number of threads.
-_OTHERS: dict[str, Callable[[int | None], Contender]] = {
-    "kneser-ney": lambda jobs: KneserNeyContender(n_jobs=jobs),
+#: Learners of matrices.
+_LEARNERS = {
     **{
-        f"lr-{features}-{k}": partial(_logistic, k, features)
+        f"lr-{features}-{k}": regression(k, features, name=f"lr-{features}-{k}")
         for features in ("presence", "counts", "onehot")
         for k in (3, 5, 10)
     },
-    **{f"lr-relaxed-{k}": partial(_relaxed, k) for k in (3, 5, 10)},
+    **{
+        name: regression(k, strengths=(0.01, 0.03, 0.1, 0.3, 1.0, 10.0), relaxed=True, name=name)
+        for k in (3, 5, 10)
+        for name in [f"lr-relaxed-{k}"]
+    },
+    "boosting": boosting(),
+}
+#: One distribution over all labels, made with a number of threads.
+_JOINT: dict[str, Callable[[int | None], Contender]] = {
+    "kneser-ney": lambda jobs: KneserNeyContender(n_jobs=jobs),
     "joint": lambda jobs: JointContender("joint", JointSuMM(), JOINT_GRID, n_jobs=jobs),
     "joint-boosted": lambda jobs: JointContender(
         "joint-boosted", JointSuMM(), BOOSTED_GRID, ROUNDS, n_jobs=jobs
     ),
-    "boosting": lambda jobs: BoostingContender(name="boosting"),
 }
 
 
@@ -108,8 +93,10 @@ def named(name: str, n_jobs: int | None = None) -> Contender | None:
     """The contender of a name, if there is one; a family and a look-back make a name too."""
     if name in _MODELS:
         return ModelContender(name, *_MODELS[name], n_jobs)
-    if name in _OTHERS:
-        return _OTHERS[name](n_jobs)
+    if name in _LEARNERS:
+        return _LEARNERS[name]
+    if name in _JOINT:
+        return _JOINT[name](n_jobs)
     if (found := window_of(name)) is None:
         return None
     family, lookback = found
@@ -133,7 +120,7 @@ def window_of(name: str) -> tuple[str, int | Duration] | None:
 
 
 #: Every name that ``compare`` knows.
-NAMES = (*_MODELS, *_OTHERS)
+NAMES = (*_MODELS, *_JOINT, *_LEARNERS)
 #: What is compared if nothing is said: quick, and needs nothing but the core.
 DEFAULT = ("chain-0", "chain-1", "chain-2", "bsumm", "osumm")
 
@@ -187,86 +174,3 @@ def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | No
         if hasattr(contender, "require"):
             contender.require()
     return contenders
-
-
-@dataclass(frozen=True)
-class Split:
-    """Train, dev and test over the vocabulary of train; other labels have the code -1."""
-
-    train: EventSequences
-    dev: EventSequences
-    test: EventSequences
-
-
-class _Best(NamedTuple):
-    """What is best on dev for one target, so far."""
-
-    dev: float
-    settings: dict[str, Any]
-    influencers: tuple[str, ...] | None
-    predictor: Predictor
-
-
-def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
-    """Choose a contender's settings for each target by log-likelihood on dev; ties go to the first.
-
-    One that says ``one_for_all = True`` has the same settings for all targets, those with the largest sum of
-    their log-likelihoods.
-
-    Test is predicted once, with what is best on dev, and has no say in the choice. How well the
-    next event is told is measured where every label that occurs in train is a target.
-    """
-    start, best, train = time.perf_counter(), dict[str, _Best](), split.train
-    one_for_all: bool = getattr(contender, "one_for_all", False)
-    dev = pieces(split.dev, len(targets))
-    for settings, predictor in contender.fit_each(train, targets):
-        on_dev = log_likelihoods(dev, contender.name, dict.fromkeys(targets, predictor))
-        for target in _better(on_dev, best, one_for_all):
-            best[target] = _Best(on_dev[target], plain(settings), predictor.influencers(target), predictor)
-    if not best:
-        raise SettingError(f"{contender.name} has no settings to choose from, or there are no targets")
-    in_train = {x for x, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n}
-    found = report(
-        pieces(split.test, len(targets)),
-        contender.name,
-        {target: one.predictor for target, one in best.items()},
-        next_event=in_train <= set(best),
-    )
-    chosen = tuple(
-        Chosen(target, one.settings, one.dev, n_influencers, found.measures[target], one.influencers)
-        for target, one in best.items()
-        for n_influencers in [None if one.influencers is None else len(one.influencers)]
-    )
-    n, told = max(split.test.n_ticks, 1), found.next_event
-    top_1, top_3, loss = (None,) * 3 if told is None else (told.top_1 / n, told.top_3 / n, told.log_loss)
-    by_sequence = found.by_sequence[np.argsort(split.test.sequence_keys())]
-    seconds = time.perf_counter() - start
-    return Tuned(contender.name, chosen, by_sequence, seconds, top_1, top_3, loss, one_for_all)
-
-
-def _better(on_dev: Mapping[str, float], best: Mapping[str, _Best], one_for_all: bool) -> list[str]:
-    """The targets for which something new is better than the best so far: each for itself, or all or none."""
-    if not best:
-        return list(on_dev)
-    if one_for_all:
-        return list(on_dev) if sum(on_dev.values()) > sum(one.dev for one in best.values()) else []
-    return [target for target, dev in on_dev.items() if dev > best[target].dev]
-
-
-def plain(value: Any) -> Any:
-    """Settings as JSON can hold them, so that a result is the same when it was stored in between.
-
-    >>> plain({"lookback": np.int64(5), "grid": (1, float("inf")), "of": BaseException})
-    {'lookback': 5, 'grid': [1, 'inf'], 'of': "<class 'BaseException'>"}
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if np.isfinite(value) else str(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    return repr(value)

@@ -12,7 +12,7 @@ from summarkov.engines.counts import merge_keys
 from summarkov.engines.followings import Asked
 from summarkov.engines.requests import StatesRequest
 from summarkov.engines.source import CountSource, EventSource
-from summarkov.engines.work import Questions, Shard
+from summarkov.engines.work import Shard, Work
 from summarkov.kernels import ClusterSums, ClusterValues
 from summarkov.summaries import Reach, WindowSummary
 from summarkov.typing import BoolArray, FloatArray, KeyArray
@@ -97,14 +97,10 @@ def sum_clusters(source: CountSource, asked: Sequence[Clustered | None]) -> list
 
 
 @dataclass(frozen=True)
-class ClusterWork(Questions):
+class ClusterWork(Work[list[ClusterSums]]):
     """Adds up sequences and blocks of them, see :class:`kernels.ClusterSums`."""
 
     questions: tuple[Clustered, ...]
-
-    def total(self, answers: Sequence[list[ClusterSums]]) -> list[ClusterSums]:
-        """Add them up."""
-        return [sum(same[1:], same[0]) for same in zip(*answers, strict=True)]
 
     def run(self, shard: Shard) -> list[ClusterSums]:
         """Those of a shard; targets whose states are patterns of presence are followed all at once."""
@@ -116,9 +112,9 @@ class ClusterWork(Questions):
             else:
                 found[at] = _by_state(shard, one)
         for some in by_delay.values():
-            arrays = presence_asked([self.questions[at].asked for at in some])
+            targets = [_target(self.questions[at].asked) for at in some]
             values = [self.questions[at].values for at in some]
-            sums = kernels.cluster_presence(shard.index, shard.weights, arrays, values)
+            sums = kernels.cluster_presence(shard.index, shard.weights, targets, values)
             found.update(zip(some, sums, strict=True))
         return [found[at] for at in range(len(self.questions))]
 
@@ -136,18 +132,13 @@ def _by_state(shard: Shard, one: Clustered) -> ClusterSums:
     return kernels.cluster_states(shard.index, shard.weights, row_of[theirs][ids], labels, one.values)
 
 
-def presence_asked(asked: Sequence[Asked]) -> kernels.PresenceAsked:
-    """Questions as the kernel takes them; one delay serves all of a graph."""
-    windows = [window for one in asked for window in one.windows]
-    lookbacks = [window.lookback_span for window in windows]
-    delay = max((window.delay_span for window in windows), default=kernels.Span(0))
-    return kernels.PresenceAsked(
-        np.array([z for one in asked for z in one.influencers], np.int32),
-        np.array([span.size for span in lookbacks], np.int64),
-        np.cumsum([0, *(len(one.influencers) for one in asked)], dtype=np.int64),
-        np.array([x for one in asked for x in one.labels], np.int32),
-        np.cumsum([0, *(len(one.labels) for one in asked)], dtype=np.int64),
-        delay.size,
-        np.array([span.in_time for span in lookbacks], bool),
-        delay.in_time,
+def _target(asked: Asked) -> kernels.ClusterTarget:
+    """A question as the kernel takes it; one delay serves all of a graph."""
+    spans = [window.lookback_span for window in asked.windows]
+    return kernels.ClusterTarget(
+        np.array(asked.influencers, np.int32),
+        np.array([span.size for span in spans], np.int64),
+        np.array([span.in_time for span in spans], bool),
+        max((window.delay_span for window in asked.windows), default=kernels.Span(0)),
+        np.array(asked.labels, np.int32),
     )

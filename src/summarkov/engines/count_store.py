@@ -30,15 +30,16 @@ NewLabels = Literal["add", "refuse", "pool"]
 _MANIFEST, _JOURNAL, _FILE = "store.sqlite", "store.sqlite-journal", re.compile(r"part-[0-9a-f]{32}\.parquet")
 #: Seconds to wait for another process that changes the store.
 _WAIT = 600
-_TABLES = """
-CREATE TABLE settings (version INTEGER, labels TEXT, new_labels TEXT);
-CREATE TABLE parts (number INTEGER PRIMARY KEY, name TEXT UNIQUE, file TEXT UNIQUE, about TEXT);
-CREATE TABLE waiting (name TEXT PRIMARY KEY, labels TEXT);
-"""
+#: ``about`` has the labels of a part, its unit of time, and how much is in it.
+_TABLES = (
+    "CREATE TABLE settings (version INTEGER, labels TEXT, new_labels TEXT)",
+    "CREATE TABLE parts (number INTEGER PRIMARY KEY, name TEXT UNIQUE, file TEXT UNIQUE, about TEXT)",
+    "CREATE TABLE waiting (name TEXT PRIMARY KEY, labels TEXT)",
+)
 
 
 class _Part(NamedTuple):
-    """A part as the database has it; ``about`` are its labels, its unit of time, and how much is in it."""
+    """A part as the database has it."""
 
     name: str
     file: str
@@ -59,19 +60,6 @@ class _Listed(NamedTuple):
         found = {label for part in self.parts for label in part.about["labels"]}
         fixed = {*(self.labels or ()), *([RARE] if self.new_labels == "pool" else [])}
         return tuple(sorted(fixed | found if self.new_labels == "add" else fixed))
-
-    def check(self, folder: Path, parts: Sequence[_Part], events: Sequence[EventSequences]) -> None:
-        """Refuse parts that cannot join these."""
-        for part, held in zip(parts, events, strict=True):
-            if part.name in {each.name for each in self.parts}:
-                raise SettingError(f"there is a part {part.name!r} already; forget it first to replace it")
-            if self.new_labels == "refuse" and self.labels is not None:
-                refuse_unknown_labels(held.labels, held.label_counts, self.labels)
-        if len({tuple(part.about["unit"] or ()) for part in (*self.parts, *parts)}) > 1:
-            raise SettingError(
-                f"some parts of {folder} have times and others have none, or times of another type; read all "
-                "parts alike"
-            )
 
 
 class CountStore:
@@ -119,28 +107,24 @@ class CountStore:
                 f"{self.folder} was written by an earlier version of summarkov; name a new folder, and add "
                 "every part to it from the files that it was made of"
             )
-        if not self._is_made():
-            self._make(None if labels is None else vocabulary_of(labels), new_labels)
-        self._list()
-
-    def _is_made(self) -> bool:
-        """Whether there is a store; a process that was killed may have left an empty database."""
-        if not (self.folder / _MANIFEST).exists():
-            return False
-        with self._opened("rw") as database:
-            return bool(database.execute("SELECT name FROM sqlite_master").fetchall())
-
-    def _make(self, labels: Sequence[str] | None, new_labels: str) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        ours = (_MANIFEST, _JOURNAL)  # of another process, perhaps
-        if any(name not in ours and not _FILE.fullmatch(name) for name in os.listdir(self.folder)):
-            raise StoreError(f"{self.folder} holds something else; name a folder that is empty or not there")
-        with self._changing() as database:
-            if not database.execute("SELECT name FROM sqlite_master").fetchall():  # nobody else has
-                for statement in _TABLES.strip().split("\n"):
-                    database.execute(statement)
-                said = None if labels is None else json.dumps(list(labels))
-                database.execute("INSERT INTO settings VALUES (1, ?, ?)", (said, new_labels))
+        if not (self.folder / _MANIFEST).exists():
+            ours = (_MANIFEST, _JOURNAL)  # of another process, perhaps
+            if any(name not in ours and not _FILE.fullmatch(name) for name in os.listdir(self.folder)):
+                raise StoreError(
+                    f"{self.folder} holds something else; name a folder that is empty or not there"
+                )
+            (self.folder / _MANIFEST).touch()
+        with self._opened() as database:
+            made = bool(database.execute("SELECT * FROM sqlite_master").fetchall())
+        if not made:  # also by a process that was killed
+            said = None if labels is None else json.dumps(list(vocabulary_of(labels)))
+            with self._changing() as database:
+                if not database.execute("SELECT * FROM sqlite_master").fetchall():  # nobody else has
+                    for statement in _TABLES:
+                        database.execute(statement)
+                    database.execute("INSERT INTO settings VALUES (1, ?, ?)", (said, new_labels))
+        self._list()
 
     def __repr__(self) -> str:
         return f"CountStore({str(self.folder)!r}, {len(self.names)} parts)"
@@ -148,12 +132,12 @@ class CountStore:
     # ------------------------------------------------------------------ the database
 
     @contextmanager
-    def _opened(self, mode: str) -> Iterator[sqlite3.Connection]:
+    def _opened(self) -> Iterator[sqlite3.Connection]:
         """The database; to undo what a process that was killed has left half done, readers may write."""
         for name in (_MANIFEST, _JOURNAL):
             if (self.folder / name).is_symlink():
                 raise StoreError(f"{self.folder / name} is a link, which a store does not follow; remove it")
-        address = f"file:{quote(str((self.folder / _MANIFEST).absolute()))}?mode={mode}"
+        address = f"file:{quote(str((self.folder / _MANIFEST).absolute()))}?mode=rw"
         try:
             with closing(sqlite3.connect(address, uri=True, timeout=_WAIT, isolation_level=None)) as database:
                 database.execute("PRAGMA trusted_schema = OFF")
@@ -167,7 +151,7 @@ class CountStore:
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
         """The database, while nobody else changes the store; an error leaves everything as it was."""
-        with naming_the_disk(self.folder), self._opened("rwc") as database:
+        with naming_the_disk(self.folder), self._opened() as database:
             database.execute("BEGIN IMMEDIATE")
             try:
                 yield database
@@ -179,28 +163,19 @@ class CountStore:
     def _list(self, database: sqlite3.Connection | None = None) -> _Listed:
         """Read what there is; refused unless a store could have written it."""
         if database is None:
-            with self._opened("rw") as opened:
+            with self._opened() as opened:
                 return self._list(opened)
         try:
             ((version, labels, new_labels),) = database.execute("SELECT * FROM settings").fetchall()
-            parts = [
-                _Part(str(name), str(file), json.loads(about))
-                for name, file, about in database.execute(
-                    "SELECT name, file, about FROM parts ORDER BY number"
-                )
-            ]
+            rows = database.execute("SELECT name, file, about FROM parts ORDER BY number").fetchall()
+            parts = [_Part(str(name), str(file), json.loads(about)) for name, file, about in rows]
             waiting = database.execute("SELECT name, labels FROM waiting ORDER BY rowid").fetchall()
             wrong = [part.file for part in parts if not _FILE.fullmatch(part.file)]
             if version != 1 or new_labels not in get_args(NewLabels) or wrong:
                 raise ValueError(f"not what a store says of itself: {(version, new_labels, *wrong)!r:.80}")
-            for part in parts:
-                _ = [part.about[name] for name in ("labels", "unit", "n_sequences", "n_events")]
-            return _Listed(
-                None if labels is None else json.loads(labels),
-                new_labels,
-                parts,
-                {str(name): json.loads(each) for name, each in waiting},
-            )
+            _ = [part.about[x] for part in parts for x in ("labels", "unit", "n_sequences", "n_events")]
+            fixed = None if labels is None else json.loads(labels)
+            return _Listed(fixed, new_labels, parts, {str(name): json.loads(each) for name, each in waiting})
         except (ValueError, TypeError, KeyError) as problem:
             raise StoreError(f"{self.folder} is damaged ({problem}); make the store anew") from problem
 
@@ -237,8 +212,7 @@ class CountStore:
         while True:
             listed = self._list()
             for name in chosen or ():
-                if name not in {part.name for part in listed.parts}:
-                    raise self._no_part(name, listed)
+                self._part(name, listed)
             asked = [part for part in listed.parts if chosen is None or part.name in chosen]
             try:
                 return _joined([self._read(part) for part in asked], listed)
@@ -249,9 +223,12 @@ class CountStore:
                     ) from problem
 
     def _read(self, part: _Part) -> EventSequences:
-        path = self.folder / part.file
+        """A part, unless it is a link, a pipe or a device."""
+        path, flags = self.folder / part.file, getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         try:
-            with open(_descriptor(path), "rb") as file:
+            with open(os.open(path, os.O_RDONLY | flags), "rb") as file:
+                if path.is_symlink() or not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise OSError(f"{path.name} is no plain file")
                 return _events_of(parquet.read_table(pa.PythonFile(file), use_threads=False))
         except FileNotFoundError:
             raise
@@ -260,9 +237,12 @@ class CountStore:
                 f"{path} is damaged ({problem}); forget part {part.name!r}, and add it anew from its files"
             ) from problem
 
-    def _no_part(self, name: str, listed: _Listed) -> SettingError:
+    def _part(self, name: str, listed: _Listed) -> _Part:
+        for part in listed.parts:
+            if part.name == name:
+                return part
         known = ", ".join(part.name for part in listed.parts)
-        return SettingError(f"{self.folder} has no part {name!r}; it has {known or 'none'}")
+        raise SettingError(f"{self.folder} has no part {name!r}; it has {known or 'none'}")
 
     # ------------------------------------------------------------------ change
 
@@ -301,16 +281,24 @@ class CountStore:
     def _insert(
         self, database: sqlite3.Connection, listed: _Listed, new: Sequence[tuple[str, EventSequences]]
     ) -> None:
-        """Write the files of parts, then their rows. Files that no row names are of a process that ended."""
+        """Write parts, then list them; and remove what a process that ended has left."""
         parts = [_Part(name, f"part-{uuid.uuid4().hex}.parquet", _about(events)) for name, events in new]
-        listed.check(self.folder, parts, [events for _, events in new])
+        for name, events in new:
+            if name in {each.name for each in listed.parts}:
+                raise SettingError(f"there is a part {name!r} already; forget it first to replace it")
+            if listed.new_labels == "refuse" and listed.labels is not None:
+                refuse_unknown_labels(events.labels, events.label_counts, listed.labels)
+        if len({tuple(part.about["unit"] or ()) for part in (*listed.parts, *parts)}) > 1:
+            raise SettingError(
+                f"some parts of {self.folder} have times and others have none, or times of another type; "
+                "read all parts alike"
+            )
         known = {part.file for part in listed.parts}
         for left in (file for file in os.listdir(self.folder) if _FILE.fullmatch(file) and file not in known):
             (self.folder / left).unlink(missing_ok=True)
         try:
             for part, (_, events) in zip(parts, new, strict=True):
                 _write(self.folder / part.file, events)
-            for part in parts:
                 row = (part.name, part.file, json.dumps(part.about))
                 database.execute("INSERT INTO parts (name, file, about) VALUES (?, ?, ?)", row)
             if listed.labels is None and listed.new_labels != "add" and not listed.parts:
@@ -325,12 +313,9 @@ class CountStore:
     def forget(self, name: str) -> None:
         """Remove a part."""
         with self._changing() as database:
-            listed = self._list(database)
-            gone = [part.file for part in listed.parts if part.name == name]
-            if not gone:
-                raise self._no_part(name, listed)
+            gone = self._part(name, self._list(database))
             database.execute("DELETE FROM parts WHERE name = ?", (name,))
-        (self.folder / gone[0]).unlink(missing_ok=True)
+        (self.folder / gone.file).unlink(missing_ok=True)
 
     def merge(self, other: CountStore) -> None:
         """Add all parts of another store; what its files link to is not followed."""
@@ -347,15 +332,6 @@ class CountStore:
 
 
 # ---------------------------------------------------------------------- parts
-
-
-def _descriptor(path: Path) -> int:
-    """Open a file for reading, unless it is a link, a pipe or a device."""
-    found = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    if path.is_symlink() or not stat.S_ISREG(os.fstat(found).st_mode):
-        os.close(found)
-        raise OSError(f"{path.name} is no plain file")
-    return found
 
 
 def _write(path: Path, events: EventSequences) -> None:
@@ -382,8 +358,7 @@ def _write(path: Path, events: EventSequences) -> None:
 
 def _about(events: EventSequences) -> dict[str, Any]:
     """What the database says of a part."""
-    moments = events.moments
-    unit = None if moments is None or moments.times is None else [*moments.unit]
+    unit = None if events.time_unit is None else [*events.time_unit]
     sizes = {"n_sequences": len(events), "n_events": events.n_events}
     return {"labels": [*events.labels], "unit": unit, **sizes}
 
@@ -391,21 +366,14 @@ def _about(events: EventSequences) -> dict[str, Any]:
 def _table_of(events: EventSequences) -> pa.Table:
     """One row per sequence; ``starts`` says which events begin a tick."""
     moments, offsets = events.moments, pa.array(events.offsets)
-
-    def lists(values: pa.Array) -> pa.Array:
-        return pa.LargeListArray.from_arrays(offsets, values)
-
     codes = pa.array(events.codes, mask=events.codes < 0)  # an empty tick has no label
-    labels = pa.array(events.labels, pa.string())
-    columns = {
-        "id": pa.array(events.ids, pa.string()),
-        "events": lists(pa.DictionaryArray.from_arrays(codes, labels)),
-        "complete": pa.array(events.complete),
-    }
+    lists = {"events": pa.DictionaryArray.from_arrays(codes, pa.array(events.labels, pa.string()))}
     if moments is not None:
-        columns["starts"] = lists(pa.array(moments.starts))
+        lists["starts"] = pa.array(moments.starts)
     if moments is not None and moments.times is not None:
-        columns["times"] = lists(pa.array(moments.times))
+        lists["times"] = pa.array(moments.times)
+    columns = {name: pa.LargeListArray.from_arrays(offsets, values) for name, values in lists.items()}
+    columns |= {"id": pa.array(events.ids, pa.string()), "complete": pa.array(events.complete)}
     if events.weights is not None:
         columns["weight"] = pa.array(events.weights)
     about = {**_about(events), "tied_order": events.tied_order, "named": events._ids is not None}
@@ -413,51 +381,46 @@ def _table_of(events: EventSequences) -> pa.Table:
 
 
 def _events_of(table: pa.Table) -> EventSequences:
-    about, columns = json.loads(table.schema.metadata[b"summarkov"]), table.combine_chunks()
-
-    def flat(name: str) -> pa.Array:
-        return columns.column(name).combine_chunks().flatten()
-
-    lists = columns.column("events").combine_chunks()
-    offsets = np.append(0, np.cumsum(np.asarray(lists.value_lengths()), dtype=np.int64))
-    texts = flat("events").cast(pa.string())
-    codes = np.asarray(pa.compute.index_in(texts, pa.array(about["labels"], pa.string())).fill_null(-1))
+    about = json.loads(table.schema.metadata[b"summarkov"])
+    columns = {name: table.column(name).combine_chunks() for name in table.column_names}
+    offsets = np.append(0, np.cumsum(np.asarray(columns["events"].value_lengths()), dtype=np.int64))
+    labels, texts = pa.array(about["labels"], pa.string()), columns["events"].flatten().cast(pa.string())
+    codes = np.asarray(pa.compute.index_in(texts, labels).fill_null(-1)).astype(np.int32)
     moments = None
-    if "starts" in columns.column_names:
-        times = np.asarray(flat("times")) if about["unit"] else None
+    if "starts" in columns:
+        times = np.asarray(columns["times"].flatten()) if about["unit"] else None
         unit = TimeUnit(*about["unit"]) if about["unit"] else TimeUnit(1, True)
-        moments = Moments(np.asarray(flat("starts")), times, unit, has_empty=bool((codes < 0).any()))
+        starts = np.asarray(columns["starts"].flatten())
+        moments = Moments(starts, times, unit, has_empty=bool((codes < 0).any()))
     return EventSequences(
-        codes.astype(np.int32),
+        codes,
         offsets,
         about["labels"],
-        columns.column("id").to_pylist() if about["named"] else None,
+        columns["id"].to_pylist() if about["named"] else None,
         moments=moments,
-        weights=np.asarray(columns.column("weight")) if "weight" in columns.column_names else None,
-        ends=np.asarray(columns.column("complete")),
+        weights=np.asarray(columns["weight"]) if "weight" in columns else None,
+        ends=np.asarray(columns["complete"]),
         tied_order=int(about["tied_order"]),
     )
 
 
 def _joined(parts: Sequence[EventSequences], listed: _Listed) -> EventSequences:
     """The sequences of several parts, one after the other."""
-    labels = listed.vocabulary
-    known = set(labels)
+    labels, weights = listed.vocabulary, None
     if listed.new_labels == "pool":
+        known = set(labels)
         parts = [part.map_labels(lambda label: label if label in known else RARE) for part in parts]
-    parts = [part.recode(labels) for part in parts]
-    weights = None
+    parts = [part.recode(labels) for part in (*parts, EventSequences([], [0], []))]
     if any(part.weights is not None for part in parts):
-        each = [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
-        weights = np.concatenate(each)
+        weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in parts])
     return EventSequences(
-        np.concatenate([np.empty(0, np.int32), *(part.codes for part in parts)]),
-        np.append(0, np.cumsum(np.concatenate([np.empty(0, np.int64), *(part.lengths for part in parts)]))),
+        np.concatenate([part.codes for part in parts]),
+        np.append(0, np.cumsum(np.concatenate([part.lengths for part in parts]))),
         labels,
         [name for part in parts for name in part.ids],
         moments=join_moments([(part.n_rows, part.moments) for part in parts]),
         weights=weights,
-        ends=np.concatenate([np.empty(0, bool), *(part.complete for part in parts)]),
+        ends=np.concatenate([part.complete for part in parts]),
         tied_order=sum(part.tied_order for part in parts),
     )
 
@@ -478,7 +441,7 @@ def _with_waiting(
     lists = dict(zip(held.ids, held.to_lists(), strict=True))
     if len(lists) < len(held):
         raise SettingError("two sequences have the same name; give each its own, so that they can go on")
-    together = {name: before.get(name, []) + lists.get(name, []) for name in dict.fromkeys([*before, *lists])}
+    together = {name: before.get(name, []) + lists.get(name, []) for name in (*before, *lists)}
     for name in going_on:
         if name not in together:
             raise SettingError(f"open= names {name!r}, of which there are no events")

@@ -168,11 +168,6 @@ def joined_tables(many: Sequence[CandidateCounts]) -> FloatArray:
     return full.reshape(x, (deep + 1) * n_states, start, c).transpose(2, 3, 1, 0)
 
 
-def total(parts: Sequence[Counts]) -> Counts:
-    """Add the answers of several shards to one request, which are all of one kind."""
-    return type(parts[0]).total(parts)  # type: ignore[arg-type]  # types do not tell that they are
-
-
 def seen_only(counts: Counts) -> Counts:
     """Without the states in which nothing was counted."""
     if isinstance(counts, RecencyCounts):

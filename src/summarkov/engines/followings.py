@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.source import CountSource, EventSource, Layout
-from summarkov.engines.work import Shard
+from summarkov.engines.source import CountSource, EventSource
+from summarkov.engines.work import Shard, Work
 from summarkov.events.vocabulary import END
 from summarkov.summaries import Reach
 from summarkov.typing import FloatArray, IntArray
@@ -37,13 +37,7 @@ class Occurrences:
     followed_whole: float
 
     def __add__(self, other: Occurrences) -> Occurrences:
-        return Occurrences(
-            *(mine + theirs for mine, theirs in zip(_values(self), _values(other), strict=True))
-        )
-
-
-def _values(record: object) -> Iterable[float]:
-    return vars(record).values()
+        return Occurrences(*(mine + getattr(other, name) for name, mine in vars(self).items()))
 
 
 @dataclass(frozen=True)
@@ -110,95 +104,56 @@ def count_followed(source: CountSource, asked: Sequence[Asked]) -> list[Followed
     """Answer for several targets in one pass; None from a source that shows its counts only."""
     if not isinstance(source, EventSource):
         return [None] * len(asked)
-    questions = _Questions(source)
+    labels, numbers = source.labels, dict[tuple[int, ...], int]()  # of each question, which is asked once
+    ends = tuple(code for code, label in enumerate(labels) if label in {END, *source.outcomes})
+
+    def edge(z: int, x: int, reach: Reach) -> tuple[int, int, bool]:
+        """The numbers of the questions about z and about all others, and whether either can come first."""
+        # What ends a case follows its last event only, whatever the window.
+        reach = Reach(0, 1) if labels[x] == END else reach
+        delay, lookback = reach.delay_span, reach.lookback_span
+        window = x, delay.size, lookback.size, int(delay.in_time), int(lookback.in_time)
+        is_attribute = labels[z] in source.attributes
+        others = (
+            (kernels.EVERY_SEQUENCE, x, 0, 1, 0, 0) if is_attribute else (kernels.EVERY_POSITION, *window)
+        )
+        own, every = (numbers.setdefault(row, len(numbers)) for row in ((z, *window), others))
+        return own, every, z != x and x not in ends and not is_attribute
+
     edges = [
         [
-            [questions.edge(z, x, reach) for x in one.labels]
+            [edge(z, x, reach) for x in one.labels]
             for z, reach in zip(one.influencers, one.windows, strict=True)
         ]
         for one in asked
     ]
-    answers = questions.answer(source)
-    return [Followed(tuple(tuple(answers.of(edge) for edge in some) for some in each)) for each in edges]
+    if not numbers:
+        return [Followed(tuple(() for _ in each)) for each in edges]
+    sums, lags = source.run(FollowedWork(np.array(list(numbers), np.int64), ends))
+    starts = np.searchsorted(lags[:, 0], np.arange(len(sums) + 1))
 
-
-def _end_codes(source: EventSource) -> tuple[int, ...]:
-    """The labels that end a sequence, and are no events."""
-    ends = {END, *Layout.of(source).outcomes}
-    return tuple(code for code, label in enumerate(source.labels) if label in ends)
-
-
-class _Questions:
-    """What is to be counted for some edges, each question once."""
-
-    def __init__(self, source: EventSource) -> None:
-        attributes = set(Layout.of(source).attributes)
-        self._is_attribute = [label in attributes for label in source.labels]
-        self._ends = _end_codes(source)
-        self._is_end = [label == END for label in source.labels]
-        self._rows: dict[tuple[int, ...], int] = {}
-
-    def edge(self, z: int, x: int, reach: Reach) -> tuple[int, int, bool]:
-        """The questions about z and about all others, and whether it is told which comes first."""
-        # What ends a case follows its last event only, whatever the window.
-        reach = Reach(0, 1) if self._is_end[x] else reach
-        delay, lookback = reach.delay_span, reach.lookback_span
-        window = delay.size, lookback.size, int(delay.in_time), int(lookback.in_time)
-        if self._is_attribute[z]:
-            others: tuple[int, ...] = (kernels.EVERY_SEQUENCE, x, 0, 1, 0, 0)
-        else:
-            others = (kernels.EVERY_POSITION, x, *window)
-        is_ordered = z != x and x not in self._ends and not self._is_attribute[z]
-        return self._number((z, x, *window)), self._number(others), is_ordered
-
-    def _number(self, row: tuple[int, ...]) -> int:
-        return self._rows.setdefault(row, len(self._rows))
-
-    def answer(self, source: EventSource) -> _Answers:
-        """Count, in one pass."""
-        rows = np.array(list(self._rows), np.int64).reshape(-1, 6)
-        work = FollowedWork(rows, self._ends)
-        return _Answers(*(source.run(work) if len(rows) else work.total([])), source.scale)
-
-
-class _Answers:
-    """What was counted for each question."""
-
-    def __init__(self, sums: IntArray, lags: IntArray, scale: int) -> None:
-        self._sums, self._lags, self._scale = sums, lags, scale
-        self._starts = np.searchsorted(lags[:, 0], np.arange(len(sums) + 1))
-
-    def of(self, edge: tuple[int, int, bool]) -> Following:
+    def following(mine: int, every: int, is_ordered: bool) -> Following:
         """What is known of an edge."""
-        mine, every, is_ordered = edge
-        scale, own = self._scale, self._sums[mine]
-        others = self._sums[every, 4:] - own[4:]
-        with_, followed, both, first = (own[:4] / scale).tolist()
-        return Following(
-            followed,
-            with_,
-            both if is_ordered else None,
-            first if is_ordered else None,
-            Occurrences(*(own[4:] / scale).tolist()),
-            Occurrences(*(others / scale).tolist()),
-            self._lags_of(mine, every),
-        )
-
-    def _lags_of(self, mine: int, every: int) -> FloatArray:
-        """Those of z, and of all others: of every position, less those of z."""
-        parts = []
+        own, others = sums[mine] / source.scale, (sums[every, 4:] - sums[mine, 4:]) / source.scale
+        with_, followed, both, first = own[:4].tolist()
+        order: tuple[Any, Any] = (both, first) if is_ordered else (None, None)
+        parts = []  # lags of z, and of all others: of every position, less those of z
         for sign, group, which in ((1, 0, mine), (1, 1, every), (-1, 1, mine)):
-            rows = self._lags[self._starts[which] : self._starts[which + 1]].copy()
+            rows = lags[starts[which] : starts[which + 1]].copy()
             rows[:, 0] = group
             rows[:, 3] *= sign
             parts.append(rows)
         found = _added(np.concatenate(parts))
         found = found[found[:, 3] != 0]
-        return np.column_stack([found[:, :3], found[:, 3] / self._scale])
+        each = np.column_stack([found[:, :3], found[:, 3] / source.scale])
+        own_counts, other_counts = Occurrences(*own[4:].tolist()), Occurrences(*others.tolist())
+        return Following(followed, with_, order[0], order[1], own_counts, other_counts, each)
+
+    return [Followed(tuple(tuple(following(*one) for one in some) for some in each)) for each in edges]
 
 
 @dataclass(frozen=True)
-class FollowedWork:
+class FollowedWork(Work[tuple[IntArray, IntArray]]):
     """Counts followings, see :func:`kernels.count_followed`; complete sequences end in one of ``ends``."""
 
     pairs: IntArray
@@ -208,15 +163,10 @@ class FollowedWork:
         """Those of a shard."""
         complete = np.diff(shard.offsets) > 0
         complete[complete] = np.isin(shard.codes[shard.offsets[1:][complete] - 1], self.ends)
-        counted: tuple[IntArray, IntArray] = kernels.count_followed(
-            shard.index, shard.weights, complete, self.pairs
-        )
-        return counted
+        sums, lags = kernels.count_followed(shard.index, shard.weights, complete, self.pairs)
+        return sums, lags
 
     def total(self, answers: Sequence[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
         """Add them up."""
-        sums: IntArray = np.zeros((len(self.pairs), 8), np.int64)
-        lags: IntArray = np.zeros((0, 4), np.int64)
-        for more, more_lags in answers:
-            sums, lags = sums + more, _added(np.concatenate([lags, more_lags]))
-        return sums, lags
+        sums, lags = zip(*answers, strict=True)
+        return np.asarray(sum(sums)), _added(np.concatenate(lags))

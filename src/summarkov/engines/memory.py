@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import work as shards_
-from summarkov.engines.replicates import ReplicatedSource, UnitWeighing
+from summarkov.engines.replicates import ReplicatedSource, Weighing
 from summarkov.engines.source import CountSource, EventSource, refuse_weights
 from summarkov.engines.weights import fixed_point, refuse_overflow, units_of
-from summarkov.engines.work import Answer, Questions, Shard, Work, in_order, map_in_threads, threads
+from summarkov.engines.work import Answer, Shard, Work, in_order, map_in_threads, threads
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.draws import Drawn, Draws
-from summarkov.events.rows import cuts, recoded
+from summarkov.events.rows import Rows, cuts, recoded, row_labels, row_offsets
+from summarkov.events.sequences import refuse_end
 from summarkov.events.vocabulary import END, Unknown
 from summarkov.read import read_events
 from summarkov.settings import is_whole
@@ -42,9 +43,11 @@ class MemorySource(EventSource):
         n_jobs: int | None = None,
         outcomes: tuple[str, ...] = (),
     ) -> None:
-        self._given, self._rows, self.outcomes = events, events.rows, outcomes
+        self._given, self._offsets, self.outcomes = events, row_offsets(events), outcomes
+        if events.complete.any():
+            refuse_end(events)
         self.tied_order, self.origin = events.tied_order, events.origin
-        self.labels, self.n_sequences = self._rows.labels, len(events)
+        self.labels, self.n_sequences = row_labels(events), len(events)
         self.attributes = () if events.attributes is None else events.attributes.names
         self.time_unit, self.has_ticks = events.time_unit, events.has_ticks
         if self.has_ticks:
@@ -56,7 +59,7 @@ class MemorySource(EventSource):
             [],
         )  # how many rows each has at most; those of the last pass
         if self.weights is not None:
-            refuse_overflow(float(self.weights.astype(float) @ np.diff(self._rows.offsets)), self.scale)
+            refuse_overflow(float(self.weights.astype(float) @ np.diff(self._offsets)), self.scale)
 
     @cached_property
     def events(self) -> EventSequences:
@@ -78,7 +81,7 @@ class MemorySource(EventSource):
         shards, found = self.shards(getattr(work, "most_rows", None)), list[Answer]()
         with map_in_threads(self.n_jobs) as map_:
             while few := list(islice(shards, self.n_jobs)):
-                if self.n_jobs > len(few) and isinstance(work, Questions):
+                if self.n_jobs > len(few) and hasattr(work, "questions") and work.questions:
                     step = -(-self.n_jobs // len(few))
                     each = [(work.some(first, step), shard) for shard in few for first in range(step)]
                     parts = list(map_(lambda one: one[0].run(one[1]), each))
@@ -90,7 +93,7 @@ class MemorySource(EventSource):
 
     def shards(self, most: int | None = None) -> Iterator[Shard]:
         """Shards of at most so many rows, as far as sequences allow, and few enough for all threads."""
-        n = len(self._rows.codes)
+        n = int(self._offsets[-1])
         most = min(n, shards_.SHARD_EVENTS if most is None else min(most, shards_.SHARD_EVENTS))
         if self._given.is_mapped and n > _MAPPED_EVENTS:
             return self._cut(min(most, _MAPPED_EVENTS))
@@ -102,10 +105,10 @@ class MemorySource(EventSource):
         return iter(self._shards[1])
 
     def _cut(self, most: int) -> Iterator[Shard]:
-        for first, last in cuts(self._rows.offsets, most):
+        for first, last in cuts(self._offsets, most):
             weights = None if self.weights is None else self.weights[first:last]
-            start = int(self._rows.offsets[first])
-            yield Shard(self._rows[first:last], weights, first, start, self.sequence_keys)
+            rows = Rows.of(self._given, first, last, ends=True)
+            yield Shard(rows, weights, first, int(self._offsets[first]), self.sequence_keys)
 
     @cached_property
     def _keys(self) -> HashArray:
@@ -154,21 +157,15 @@ class MemorySource(EventSource):
 
     def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
         """The same events under each of many weights of their sequences, or of blocks of them."""
-        if blocks is None and self._given.is_mapped and self.n_filled > 1:
+        if blocks is None and len(self.filled_keys()) > 1:
             return super().replicated(draws)
-        units, lengths = units_of(self.events, self._names_of(blocks)), self.events.lengths
+        units = units_of(self.events, self._names_of(blocks))
         unit, held = units.of, np.zeros(units.n, bool)  # only units with something to count are drawn
-        held[unit if self.weights is None else unit[np.repeat(self.weights, lengths) > 0]] = True
-        keys = units.keys[held]
-        among = np.sort(keys)
-        weights = np.zeros((units.n, draws.n), np.int64)
-        for replicate in range(draws.n):
-            weights[held, replicate] = draws.drawn(replicate, among).weights(keys)
-        if self.weights is not None:
-            sequence = np.repeat(np.arange(len(self.events)), lengths)
-            both, unit = np.unique(sequence * units.n + unit, return_inverse=True)
-            weights = weights[both % units.n] * self.weights[both // units.n, None]
-        weighing = UnitWeighing(self._rows.of_events(unit), np.ascontiguousarray(weights), self.scale)
+        weights = None if self.weights is None else np.repeat(self.weights, self.events.lengths)
+        held[unit if weights is None else unit[weights > 0]] = True
+        keys = np.sort(units.keys[held])
+        drawn = tuple(draws.drawn(replicate, keys) for replicate in range(draws.n))
+        weighing = Weighing(drawn, self.scale, Rows.of(self._given, ends=True).of_events(unit), units.keys)
         return ReplicatedSource(self, weighing, units.kind, len(keys))
 
     def _names_of(self, blocks: Any) -> Any:

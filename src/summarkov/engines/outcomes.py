@@ -1,19 +1,25 @@
-"""Outcomes of whole sequences: how they are told, and which sequences count for them."""
+"""Outcomes of whole sequences: how they are told, and a source whose sequences end in their outcome."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
-from summarkov.engines.work import Shard
-from summarkov.events.moments import FARTHEST
-from summarkov.events.vocabulary import END
+from summarkov.engines.memory import MemorySource
+from summarkov.engines.source import EventSource
+from summarkov.engines.work import Answer, Shard, Work
+from summarkov.errors import DataError
+from summarkov.events import EventSequences
+from summarkov.events.moments import FARTHEST, Moments, join_moments
+from summarkov.events.rows import Rows
+from summarkov.events.vocabulary import END, translation
 from summarkov.kernels import UNLIMITED
 from summarkov.settings import Duration
-from summarkov.typing import BoolArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 from summarkov.wording import plural
 
 #: Of a sequence whose outcome is not known, and of a code that tells nothing about it.
@@ -79,25 +85,29 @@ class Outcome:
         """When it is asked about, for people."""
         return str(self.after) if isinstance(self.after, Duration) else plural(self.after or 0, self.thing)
 
-    def tell(self, here: Whole) -> Verdict:
+    def tell(self, shard: Shard) -> Verdict:
         """What is known of each sequence of a shard."""
-        n = here.n_positions
-        first, is_cut_off = np.full(len(n), UNLIMITED), np.zeros(len(n), bool)
-        if self.contained is not None:
-            first, last = here.first_and_last(self.contained)
-            hits, is_cut_off = (last > 0).astype(np.int64), here.is_cut_off
-        elif self.last is not None:
-            _, last = here.first_and_last(self.last)
-            hits, is_cut_off = ((last == n) & (n > 0)).astype(np.int64), here.is_cut_off
+        k, position, starts = shard.n_sequences, positions(shard), begins(shard)
+        n = np.bincount(shard.index.sequence[starts], minlength=k)
+        first, is_cut_off = np.full(k, UNLIMITED), np.zeros(k, bool)
+        code = self.last if self.contained is None else self.contained
+        if code is not None:
+            at, last = np.flatnonzero(shard.codes == code), np.zeros(k, np.int64)
+            np.minimum.at(first, shard.index.sequence[at], position[at])
+            np.maximum.at(last, shard.index.sequence[at], position[at])
+            hits = (last > 0).astype(np.int64) if self.contained is not None else 1 * (last == n) * (n > 0)
+            is_cut_off = ~shard.rows.complete & (END in shard.labels)
+            first = first if self.contained is not None else np.full(k, UNLIMITED)
         elif self.values is not None:
-            hits = here.value(self.values)
+            hits, told = np.full(k, NOT_KNOWN), self.values[shard.codes]
+            hits[shard.index.sequence[told != NOT_TOLD]] = told[told != NOT_TOLD]
         else:
             assert self.hits is not None
-            hits = self.hits[here.shard.first : here.shard.first + len(n)]
+            hits = self.hits[shard.first : shard.first + k]
         hits = np.where(is_cut_off, NOT_KNOWN, hits)
-        limits, ended = n, np.zeros(len(n), bool)
+        limits, ended = n, np.zeros(k, bool)
         if isinstance(self.after, Duration):
-            limits, ended = here.at_age(self.after)
+            limits, ended = _at_age(shard, starts, int(self.after))
         elif self.after is not None:
             limits, ended = np.minimum(n, self.after), n < self.after
         reached = (first <= limits) & (self.after is not None)
@@ -105,82 +115,230 @@ class Outcome:
         return Verdict(hits, limits, first, reasons)
 
 
-class Whole(NamedTuple):
-    """A shard, and the position of each row.
+def begins(shard: Shard) -> BoolArray:
+    """Which rows begin a position; the end of a complete sequence is none."""
+    return shard.index.heads & shard.rows.is_event
 
-    ``starts`` are the rows that begin a position; attributes stand at position 0. ``end`` is the code of the
-    end of complete sequences, which is no position; None where nothing is known of ends.
-    """
 
-    shard: Shard
-    sequence: IntArray
-    position: IntArray
-    starts: BoolArray
-    end: int | None
+def positions(shard: Shard) -> IntArray:
+    """The position of each row; attributes stand at position 0."""
+    ticks = np.append(0, np.cumsum(begins(shard)))
+    return np.asarray(ticks[1:] - ticks[shard.offsets][shard.index.sequence])
 
-    @classmethod
-    def of(cls, shard: Shard) -> Whole:
-        """Which rows stand where."""
-        moments = shard.rows.moments
-        starts = shard.rows.is_event & (True if moments is None else moments.starts)
-        end = shard.labels.index(END) if END in shard.labels else None
-        sequence, ticks = shard.of_rows(np.arange(shard.n_sequences)), np.append(0, np.cumsum(starts))
-        return cls(shard, sequence, ticks[1:] - ticks[shard.offsets[:-1]][sequence], starts, end)
 
-    @property
-    def n_positions(self) -> IntArray:
-        """How many positions each sequence has."""
-        return np.bincount(self.sequence[self.starts], minlength=self.shard.n_sequences)
-
-    @property
-    def is_cut_off(self) -> BoolArray:
-        """Which sequences are known to go on after their last event."""
-        return np.zeros(self.shard.n_sequences, bool) if self.end is None else ~self.shard.rows.complete
-
-    def at_age(self, age: Duration) -> tuple[IntArray, BoolArray]:
-        """How many positions each sequence has up to an age, and whether it ended before that."""
-        n, moments = self.shard.n_sequences, self.shard.rows.moments
-        assert moments is not None
-        assert moments.times is not None
-        at, sequence = moments.times[self.starts], self.sequence[self.starts]
-        first, last = np.full(n, FARTHEST), np.full(n, -FARTHEST)
-        np.minimum.at(first, sequence, at)
-        np.maximum.at(last, sequence, at)
-        size = moments.unit.size
-        within = at - first[sequence] <= int(age) // size
-        return np.bincount(sequence[within], minlength=n), last - first < -(-int(age) // size)
-
-    def first_and_last(self, code: int) -> tuple[IntArray, IntArray]:
-        """The first and the last position of each sequence with a code; far off and 0 where there is none."""
-        at, n = np.flatnonzero(self.shard.codes == code), self.shard.n_sequences
-        first, last = np.full(n, UNLIMITED), np.zeros(n, np.int64)
-        np.minimum.at(first, self.sequence[at], self.position[at])
-        np.maximum.at(last, self.sequence[at], self.position[at])
-        return first, last
-
-    def value(self, values: IntArray) -> IntArray:
-        """What the attributes of each sequence tell."""
-        found = np.full(self.shard.n_sequences, NOT_KNOWN)
-        at = np.flatnonzero(values[self.shard.codes] != NOT_TOLD)
-        found[self.sequence[at]] = values[self.shard.codes[at]]
-        return found
+def _at_age(shard: Shard, starts: BoolArray, age: int) -> tuple[IntArray, BoolArray]:
+    """How many positions each sequence has up to an age, and whether it ended before that."""
+    index, k = shard.index, shard.n_sequences
+    assert index.times is not None
+    at, sequence = index.times[starts], index.sequence[starts]
+    first, last = np.full(k, FARTHEST), np.full(k, -FARTHEST)
+    np.minimum.at(first, sequence, at)
+    np.maximum.at(last, sequence, at)
+    within = at - first[sequence] <= age // index.unit
+    return np.bincount(sequence[within], minlength=k), last - first < -(-age // index.unit)
 
 
 @dataclass(frozen=True)
-class ReasonsWork:
+class ReasonsWork(Work[IntArray]):
     """Counts sequences by the reason why they are left out; see :attr:`EndedSource.survey`."""
 
     outcome: Outcome
 
     def run(self, shard: Shard) -> IntArray:
         """Those of a shard."""
-        found, told = np.zeros((len(self.outcome.reasons), 3), np.int64), self.outcome.tell(Whole.of(shard))
+        found, told = np.zeros((len(self.outcome.reasons), 3), np.int64), self.outcome.tell(shard)
         weights = np.ones(len(told.hits), np.int64) if shard.weights is None else shard.weights
-        np.add.at(found[:, 0], told.reasons, 1)
-        np.add.at(found[:, 1], told.reasons, weights)
-        np.add.at(found[:, 2], told.reasons, weights * (told.hits == 1))
+        for column, each in enumerate((1, weights, weights * (told.hits == 1))):
+            np.add.at(found[:, column], told.reasons, each)
         return found
 
-    def total(self, answers: Sequence[IntArray]) -> IntArray:
+
+# ---------------------------------------------------------------------- sequences that end in their outcome
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """Shows every sequence up to its limit, and then its outcome; those that do not count not at all.
+
+    With ``everywhere``, the outcome is also at each position, together with what stands there, as long as it
+    was not certain before: what became of the cases that were open then.
+    """
+
+    outcome: Outcome
+    labels: tuple[str, ...]
+    everywhere: bool
+
+    @classmethod
+    def of(cls, labels: Sequence[str], outcome: Outcome, *, everywhere: bool) -> Ended:
+        """The vocabulary with the outcome and its opposite, and without the values that tell it."""
+        held = [] if outcome.values is None else np.flatnonzero(outcome.values[:-1] != NOT_TOLD).tolist()
+        gone = {END, *(labels[code] for code in held)}
+        kept = [label for label in labels if label not in gone]
+        for name in outcome.names:
+            if name in kept:
+                raise DataError(f"there is a label {name!r} already; rename it, or the outcome")
+        return cls(outcome, tuple(sorted((*kept, *outcome.names))), everywhere)
+
+    def __call__(self, shard: Shard) -> Shard:
+        """A shard up to the limits of its sequences, each of which ends there; kept with the shard."""
+        return shard.index.keep(("ended", self), lambda: self._shown(shard))
+
+    def _shown(self, shard: Shard) -> Shard:
+        hits, limits, first, reasons = self.outcome.tell(shard)
+        there, sequence, position = reasons == 0, shard.index.sequence, positions(shard)
+        into = translation(shard.labels, self.labels)
+        keep = there[sequence] & (position <= limits[sequence])
+        keep &= shard.rows.is_event | shard.index.attribute  # no ends
+        if self.outcome.values is not None:
+            keep &= self.outcome.values[shard.codes] == NOT_TOLD
+        times = None if shard.index.times is None else shard.index.times[keep]
+        rows = _Inserting(into[shard.codes[keep]], sequence[keep], begins(shard)[keep], times)
+        code_of = np.searchsorted(self.labels, self.outcome.names).astype(np.int32)
+        outcomes, ending = code_of[np.where(hits == 1, 0, 1)], np.flatnonzero(there)
+        if self.everywhere:
+            at = np.flatnonzero(rows.starts & (position <= first[sequence])[keep])
+            rows = rows.inserted(at + 1, outcomes, rows.sequence[at], begins=False)
+            ending = ending[first[ending] > limits[ending]]
+        rows = rows.inserted(np.searchsorted(rows.sequence, ending, side="right"), outcomes, ending)
+        offsets = np.append(0, np.searchsorted(rows.sequence, np.flatnonzero(there), side="right"))
+        moments = replace(shard.rows.moments or Moments(rows.starts), starts=rows.starts, times=rows.times)
+        attributes = np.zeros(len(self.labels) + 1, bool)
+        attributes[into[np.flatnonzero(shard.rows.attributes)]] = True
+        attributes[[*code_of, -1]] = False
+        shown = Rows(rows.codes, offsets, self.labels, attributes, moments)
+        weights = None if shard.weights is None else shard.weights[there]
+        return Shard(shown, weights, all_keys=lambda: shard.keys[there])
+
+
+class _Inserting(NamedTuple):
+    """Rows of some sequences."""
+
+    codes: CodeArray
+    sequence: IntArray
+    starts: BoolArray
+    times: IntArray | None
+
+    def inserted(self, at: IntArray, outcomes: CodeArray, of: IntArray, *, begins: bool = True) -> _Inserting:
+        """With the outcomes of sequences ``of`` before some rows, at the time of the row before each."""
+        times = self.times
+        if times is not None:  # that of a sequence without events is asked about by nobody
+            times = np.insert(times, at, np.append(times, 0)[at - 1])
+        new: tuple[Any, ...] = outcomes[of], of, begins
+        codes, sequence, starts = (np.insert(old, at, more) for old, more in zip(self[:3], new, strict=True))
+        return _Inserting(codes, sequence, starts, times)
+
+
+@dataclass(frozen=True)
+class OnEnded(Work[Answer], Generic[Answer]):
+    """Some work on shards whose sequences end in their outcome."""
+
+    work: Work[Answer]
+    ended: Ended
+
+    @property
+    def most_rows(self) -> int | None:  # as the work says
+        return getattr(self.work, "most_rows", None)
+
+    def run(self, shard: Shard) -> Answer:
+        """The answer for one shard alone."""
+        return self.work.run(self.ended(shard))
+
+    def total(self, answers: Sequence[Answer]) -> Answer:
         """Add them up."""
-        return np.asarray(np.sum(answers, axis=0))
+        return self.work.total(answers)
+
+
+class EndedSource(EventSource):
+    """A source whose sequences end in their outcome; those without one are left out. It must stay open."""
+
+    def __init__(self, source: EventSource, outcome: Outcome, *, everywhere: bool = False) -> None:
+        self._source, self._view = source, Ended.of(source.labels, outcome, everywhere=everywhere)
+        self.labels, self.outcomes = self._view.labels, outcome.names
+        self.tied_order, self.scale = source.tied_order, source.scale
+        self.has_ticks, self.time_unit, self.origin = source.has_ticks, source.time_unit, source.origin
+        known = set(self.labels) - set(self.outcomes)
+        self.attributes = tuple(name for name in source.attributes if name in known)
+
+    @cached_property
+    def survey(self) -> IntArray:
+        """For each of the outcome's reasons: sequences, their weight, and that of those with the outcome."""
+        return self._source.run(ReasonsWork(self._view.outcome))
+
+    @property
+    def n_sequences(self) -> int:  # type: ignore[override]  # worked out when it is asked for
+        """K: those that count, however much they weigh."""
+        return int(self.survey[0, 0])
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether those of the source are."""
+        return self._source.is_weighted
+
+    def run(self, work: Work[Answer]) -> Answer:
+        """Do some work on every shard as it is seen."""
+        return self._source.run(OnEnded(work, self._view))
+
+    def events(self) -> EventSequences:
+        """The sequences with their outcomes, of a source in memory."""
+        assert isinstance(self._source, MemorySource)
+        which = np.flatnonzero(np.isin(self._source.sequence_keys(), self.sequence_keys()))
+        held = self._source.events.attributes
+        if held is not None:
+            told_by = {
+                of for name, of in zip(held.names, held.of, strict=True) if name not in self.attributes
+            }
+            held = held[which].without(*told_by) if told_by else held[which]
+        collect: Work[Any] = Collect("rows")
+        found = _joined(self.run(collect))
+        event, labels = found.is_event, [label for label in self.labels if label not in self.attributes]
+        return EventSequences(
+            translation(self.labels, labels)[found.codes[event]],
+            np.append(0, np.cumsum(event))[found.offsets],
+            labels,
+            [self._source.ids[at] for at in which.tolist()],
+            moments=None if found.moments is None else found.moments[event],
+            attributes=held,
+        )
+
+    def sequence_keys(self) -> HashArray:
+        """Numbers for the names of all sequences, sorted."""
+        return np.sort(np.concatenate([keys for keys, _ in self._weighed]))
+
+    def filled_keys(self) -> HashArray:
+        """The keys of all sequences of a weight above 0: each has its outcome to count."""
+        each = (keys if weights is None else keys[weights > 0] for keys, weights in self._weighed)
+        return np.sort(np.concatenate(list(each)))
+
+    @cached_property
+    def _weighed(self) -> list[tuple[HashArray, IntArray | None]]:
+        return self.run(Collect("keys", "weights"))
+
+
+@dataclass(frozen=True, init=False)
+class Collect(Work[list[Any]]):
+    """Collects some values of each shard, such as its rows: one of them, or tuples of several."""
+
+    names: tuple[str, ...]
+
+    def __init__(self, *names: str) -> None:
+        object.__setattr__(self, "names", names)
+
+    def run(self, shard: Shard) -> list[Any]:
+        """Those of one."""
+        found = tuple(getattr(shard, name) for name in self.names)
+        return [found if len(found) > 1 else found[0]]
+
+    def total(self, answers: Sequence[list[Any]]) -> list[Any]:
+        """All of them."""
+        return [one for some in answers for one in some]
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    """Rows one after the other."""
+    lengths = np.concatenate([[0], *(np.diff(rows.offsets) for rows in parts)])
+    return replace(
+        parts[0],
+        codes=np.concatenate([rows.codes for rows in parts]),
+        offsets=np.cumsum(lengths),
+        moments=join_moments([(len(rows.codes), rows.moments) for rows in parts]),
+    )

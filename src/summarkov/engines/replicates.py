@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.counts import CandidateCounts, Counts, JointCounts, RecencyCounts, StateCounts, total
+from summarkov.engines.counts import CandidateCounts, Counts, JointCounts, RecencyCounts, StateCounts
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
 from summarkov.engines.weights import MOST, refuse_overflow
-from summarkov.engines.work import Questions, Shard, most_targets
+from summarkov.engines.work import Shard, Work, most_targets
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.draws import Drawn
 from summarkov.kernels.resampling import MOST_PAIRS, Positions
-from summarkov.summaries import ChainSummary, WindowSummary
-from summarkov.typing import IntArray
+from summarkov.summaries import ChainSummary, Summary, WindowSummary
+from summarkov.typing import HashArray, IntArray
 
 if TYPE_CHECKING:
     from summarkov.engines.source import EventSource
@@ -29,17 +29,6 @@ _TABLE_BYTES = 1 << 29
 _SHARD_BYTES = 1 << 30
 #: Bytes of what positions see that may be held at once, and kept from pass to pass.
 _MOST_KEPT = 1 << 28
-
-
-class Weighing(Protocol):
-    """The weights of replicates, wherever a shard of the data is."""
-
-    @property
-    def n(self) -> int:
-        """The number of replicates."""
-
-    def on(self, shard: Shard) -> ReplicatedShard:
-        """A shard under all weights."""
 
 
 class ReplicatedSource:
@@ -80,7 +69,7 @@ class ReplicatedSource:
         """Answer all requests, each for its replicates, in one pass over the data."""
         if not requests:
             return []
-        n = self._weighing.n
+        n = len(self._weighing.drawn)
         joint, answered_by = join(requests, most_targets(requests, _TABLE_BYTES // n))
         members: list[set[int]] = [set() for _ in joint]
         for request, at in zip(requests, answered_by, strict=True):
@@ -103,25 +92,62 @@ class ReplicatedSource:
 
 
 @dataclass(frozen=True)
-class ReplicatesWork(Questions):
-    """Counts under many weights: requests, each with the replicates it is asked for."""
+class ReplicatesWork(Work[list[Counts]]):
+    """Counts requests under many weights, each with the replicates it is asked for as its last axis."""
 
     questions: tuple[tuple[Request, IntArray], ...]
     weighing: Weighing
     most_rows: int
 
     def run(self, shard: Shard) -> list[Counts]:
-        """Replicates are the last axis."""
-        return self.weighing.on(shard).count_all(self.questions)
+        """Requests about the same window are counted together, so that few windows need be held at once."""
+        weighed, found = self.weighing.on(shard), dict[int, Counts]()
+        windows = [weighed.name(request.summary) for request, _ in self.questions]
+        for at in sorted(range(len(windows)), key=lambda at: (windows[at] not in weighed.kept, windows[at])):
+            found[at] = weighed.count(*self.questions[at])
+        return [found[at] for at in range(len(windows))]
 
-    def total(self, answers: Sequence[list[Counts]]) -> list[Counts]:
-        """Add up what was counted in several shards."""
-        return [total(same) for same in zip(*answers, strict=True)]
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """Replicates that draw units by their keys: whole sequences, or some rows of events in memory.
+
+    Row i of the data is of unit ``unit[i]``, whose key is ``keys[unit[i]]``; None: units are sequences.
+    """
+
+    drawn: tuple[Drawn, ...]
+    scale: int = 1
+    unit: IntArray | None = None
+    keys: HashArray | None = None
+
+    def on(self, shard: Shard) -> ReplicatedShard:
+        """A shard under all weights; kept with it."""
+        return shard.index.keep(("replicates", self), lambda: self._weighed(shard))
+
+    def _weighed(self, shard: Shard) -> ReplicatedShard:
+        sequence = shard.index.sequence
+        if self.unit is None or self.keys is None:
+            some, unit = np.unique(sequence, return_inverse=True)
+            keys, of = shard.keys[some], some
+        else:  # a unit of several sequences may weigh otherwise in each
+            here = self.unit[shard.start : shard.start + len(shard.codes)]
+            both = sequence * len(self.keys) + here if shard.weights is not None else here
+            some, unit = np.unique(both, return_inverse=True)
+            keys, of = self.keys[some % len(self.keys)], some // len(self.keys)
+        weights = np.empty((len(keys), len(self.drawn)), np.int64)
+        for replicate, drawn in enumerate(self.drawn):
+            weights[:, replicate] = drawn.weights(keys)
+        if shard.weights is not None:
+            weights *= shard.weights[of, None]
+        if float(weights.max(initial=0)) * len(unit) > MOST:  # else none can overflow
+            sizes = np.bincount(unit, minlength=len(weights)).astype(float)
+            refuse_overflow(float((sizes @ weights.astype(float)).max()), self.scale)
+        return ReplicatedShard(shard, unit, weights)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReplicatedShard:
-    """A shard under many weights: event i is of ``unit[i]``; u weighs ``weights[u, b]`` in replicate b.
+    """A shard under many weights: row i is of ``unit[i]``; u weighs ``weights[u, b]`` in replicate b.
 
     What positions see through windows is kept for other requests, as long as there is room.
     """
@@ -130,44 +156,24 @@ class ReplicatedShard:
     unit: IntArray
     weights: IntArray
     kept: dict[tuple[object, ...], Positions] = field(default_factory=dict)
-    place: tuple[int, int] = (0, 0)  # of the shard, where several share what is kept
 
-    def name(self, summary: WindowSummary) -> tuple[object, ...]:
+    def name(self, summary: Summary) -> tuple[Any, ...]:
         """The name under which what positions see through a window is kept."""
-        window = summary.window(self.shard.labels)
-        return self.place, *window.name
+        if not isinstance(summary, WindowSummary):
+            return ()
+        kind, lookback, *rest = summary.window(self.shard.labels).name
+        return kind, lookback, str(rest)
 
     def positions(self, summary: WindowSummary) -> Positions:
         """What every position sees."""
         name = self.name(summary)
         found = self.kept.get(name)
         if found is None:  # another thread may clear what is kept at any time
+            if sum(positions.n_bytes for positions in list(self.kept.values())) > _MOST_KEPT:
+                self.kept.clear()
             window = summary.window(self.shard.labels)
             found = self.kept[name] = Positions.of(self.shard.index, window, self.unit, self.weights)
         return found
-
-    def count_all(self, asked: Sequence[tuple[Request, IntArray]]) -> list[Counts]:
-        """The counts of requests, each with its replicates.
-
-        Requests about the same window are counted together, so that few windows need be held at once.
-        """
-
-        def is_new(at: int) -> bool:
-            summary = asked[at][0].summary
-            return isinstance(summary, WindowSummary) and self.name(summary) not in self.kept
-
-        found: dict[int, Counts] = {}
-        waiting = list(range(len(asked)))
-        while waiting:
-            for at in [at for at in waiting if not is_new(at)]:
-                found[at] = self.count(*asked[at])
-                waiting.remove(at)
-            if waiting:
-                if sum(positions.n_bytes for positions in list(self.kept.values())) > _MOST_KEPT:
-                    self.kept.clear()
-                found[waiting[0]] = self.count(*asked[waiting[0]])
-                del waiting[0]
-        return [found[at] for at in range(len(asked))]
 
     def count(self, request: Request, replicates: IntArray) -> Counts:
         """The counts of one request, with replicates as their last axis."""
@@ -208,73 +214,12 @@ class ReplicatedShard:
 
     def _count_recency(self, request: RecencyRequest, replicates: IntArray) -> RecencyCounts:
         """Requests of trees, replicate by replicate: no two have the same tree for long."""
-        each = []
-        for b in replicates.tolist():
-            weights = np.zeros(len(self.shard.index.offsets) - 1, np.int64)
-            if len(self.weights):  # else all sequences are empty
-                weights[:] = self.weights[self._unit_of_sequence, b]
-            each.append(self.shard.weighed(weights).count(request))
-        tables = zip(*(counts.tables for counts in each if isinstance(counts, RecencyCounts)), strict=True)
-        return RecencyCounts(*(np.stack(same, axis=-1) for same in tables))
-
-    @cached_property
-    def _unit_of_sequence(self) -> IntArray:
-        lengths = np.diff(self.shard.index.offsets)
-        units = np.zeros(len(lengths), np.int64)
-        units[lengths > 0] = self.unit[self.shard.index.offsets[:-1][lengths > 0]]
-        if not np.array_equal(np.repeat(units, lengths), self.unit):
+        sequence, tables = self.shard.index.sequence, []
+        units = np.full(self.shard.n_sequences, -1)
+        units[sequence] = self.unit
+        if not np.array_equal(units[sequence], self.unit):
             raise SettingError("trees are learned again from whole sequences; blocks must not cut them")
-        return units
-
-
-# ---------------------------------------------------------------------- weights of sequences, of blocks
-
-
-@dataclass(frozen=True)
-class SequenceWeighing:
-    """Replicates that draw from the sequences that are not empty, wherever these are, by their keys."""
-
-    drawn: tuple[Drawn, ...]
-
-    @property
-    def n(self) -> int:
-        return len(self.drawn)
-
-    def on(self, shard: Shard) -> ReplicatedShard:
-        """The weights of the sequences of a shard."""
-        filled = np.diff(shard.offsets) > 0
-        keys, lengths = shard.keys[filled], np.diff(shard.offsets)[filled]
-        weights = np.empty((len(keys), self.n), np.int64)
-        for replicate, drawn in enumerate(self.drawn):
-            weights[:, replicate] = drawn.weights(keys)
-        if shard.weights is not None:
-            weights *= shard.weights[filled, None]
-        return ReplicatedShard(shard, np.repeat(np.arange(len(keys)), lengths), weights)
-
-
-@dataclass(frozen=True)
-class UnitWeighing:
-    """Replicates of events in memory: row i is of unit ``unit[i]``, and u weighs ``weights[u, b]``.
-
-    What positions see is kept from pass to pass.
-    """
-
-    unit: IntArray
-    weights: IntArray
-    scale: int
-    kept: dict[tuple[object, ...], Positions] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        if float(self.weights.max(initial=0)) * len(self.unit) > MOST:  # else none can overflow
-            sizes = np.bincount(self.unit, minlength=len(self.weights)).astype(float)
-            refuse_overflow(float((sizes @ self.weights.astype(float)).max()), self.scale)
-
-    @property
-    def n(self) -> int:
-        return int(self.weights.shape[1])
-
-    def on(self, shard: Shard) -> ReplicatedShard:
-        """The same weights for each shard."""
-        start, stop = shard.start, shard.start + len(shard.codes)
-        unit = self.unit[start:stop]
-        return ReplicatedShard(shard, unit, self.weights, self.kept, (start, stop))
+        for b in replicates.tolist():
+            weights = np.append(self.weights[:, b], 0)[units]
+            tables.append(self.shard.weighed(weights).count(request).tables)
+        return RecencyCounts(*(np.stack(same, axis=-1) for same in zip(*tables, strict=True)))

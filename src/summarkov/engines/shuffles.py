@@ -12,7 +12,7 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.engines.source import CountSource, EventSource, Layout
-from summarkov.engines.work import Questions, Shard
+from summarkov.engines.work import Shard, Work
 from summarkov.errors import SettingError
 from summarkov.events.vocabulary import END
 from summarkov.settings import Duration
@@ -143,10 +143,9 @@ class Moved:
     @classmethod
     def total(cls, some: Sequence[Moved]) -> Moved:
         """Add up what was counted in several places."""
-        if len(some) == 1:
-            return some[0]
         keys, counts = (
-            np.concatenate(each) for each in zip(*((one.keys, one.counts) for one in some), strict=True)
+            np.concatenate([one.keys for one in some]),
+            np.concatenate([one.counts for one in some]),
         )
         return _summed(
             keys, counts, sum(one.influencers for one in some), sum(one.in_one_block for one in some)
@@ -227,7 +226,7 @@ def count_moved(
 
 
 @dataclass(frozen=True)
-class MovedWork(Questions):
+class MovedWork(Work[list[Moved]]):
     """Counts some edges in all of the shuffles."""
 
     questions: tuple[OrderQuestion, ...]
@@ -248,10 +247,6 @@ class MovedWork(Questions):
         edges, replicates = _in_arrays(self.questions, unit), self.shuffles.replicates
         return [Moved(*counted) for counted in kernels.order_counts(events, edges, replicates)]
 
-    def total(self, answers: Sequence[list[Moved]]) -> list[Moved]:
-        """Add them up."""
-        return [Moved.total(same) for same in zip(*answers, strict=True)]
-
     def _events(self, shard: Shard) -> tuple[kernels.OrderEvents, int]:
         """Sequences as the kernel takes them, and the unit of their times."""
         codes, moments, nothing = shard.codes, shard.rows.moments, np.empty(0, np.int64)
@@ -259,11 +254,11 @@ class MovedWork(Questions):
         tick, bounds, times, unit = np.arange(len(codes)), shard.offsets, nothing, 1
         stays = np.array([*(label in self.stays for label in shard.labels), False])
         if moments is not None:
-            ticks = shard.index.ticks
-            held, held_by = codes[ticks.attribute], ticks.sequence[ticks.attribute]
-            codes, tick, bounds = codes[~ticks.attribute], ticks.of[~ticks.attribute], ticks.bounds
+            index = shard.index
+            held, held_by = codes[index.attribute], index.sequence[index.attribute]
+            codes, tick, bounds = codes[~index.attribute], index.tick[~index.attribute], index.bounds
             unit = moments.unit.size
-            times = nothing if moments.times is None else moments.times[ticks.rows]
+            times = nothing if moments.times is None else moments.times[index.rows]
         cuts = self.shuffles.cut(bounds, times, unit)
         sequence = np.searchsorted(bounds, cuts[:-1], side="right") - 1
         seeds = kernels.block_seeds(

@@ -10,15 +10,14 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 
 from summarkov.engines.counts import Counts, JointCounts
-from summarkov.engines.replicates import ReplicatedSource, SequenceWeighing
+from summarkov.engines.replicates import ReplicatedSource, Weighing
 from summarkov.engines.requests import Request, StatesRequest, Target, join
 from summarkov.engines.work import TABLE_BYTES, Answer, CountWork, SurveyWork, Work, most_targets
 from summarkov.errors import SettingError
 from summarkov.events.describe import Origin
 from summarkov.events.draws import Drawn, Draws
 from summarkov.events.moments import TimeUnit
-from summarkov.events.prepare import RARE, START
-from summarkov.events.vocabulary import END, Label, Unknown
+from summarkov.events.vocabulary import END, Unknown
 from summarkov.summaries import ChainSummary
 from summarkov.typing import HashArray, IntArray
 
@@ -164,33 +163,23 @@ class EventSource(ABC):
     def sequence_keys(self) -> HashArray:
         """Numbers for the names of the sequences, see :meth:`EventSequences.sequence_keys`."""
 
-    @abstractmethod
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> EventSource:
         """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
+        raise NotImplementedError  # nobody asks for that of sequences with outcomes, nor for what follows
 
-    @abstractmethod
     def without_ends(self) -> EventSource:
         """The same sequences, all of them taken for cut off."""
+        raise NotImplementedError
 
-    @abstractmethod
     def only(self, drawn: Drawn) -> EventSource:
         """The sequences that were drawn, however often, in their order."""
+        raise NotImplementedError
 
-    def map_labels(self, mapping: Any) -> EventSource:
-        """Replace labels, see :meth:`EventSequences.map_labels`; not every source can be prepared."""
+    def map_labels(self, *settings: Any, **named: Any) -> EventSource:
+        """Not every source can be prepared as :class:`EventSequences` can."""
         raise SettingError(f"a {type(self).__name__} cannot be prepared; prepare the events themselves")
 
-    def pool_rare(self, min_count: int, *, into: Label = RARE) -> EventSource:
-        """Make one label of all that are rare, see :meth:`map_labels`."""
-        return self.map_labels({})
-
-    def collapse_repeats(self) -> EventSource:
-        """Keep only the first of equal labels in a row, see :meth:`map_labels`."""
-        return self.map_labels({})
-
-    def add_start(self, label: Label = START) -> EventSource:
-        """Begin every sequence with one more event, see :meth:`map_labels`."""
-        return self.map_labels({})
+    pool_rare = collapse_repeats = add_start = map_labels
 
     def filled_keys(self) -> HashArray:
         """The keys of all sequences with something to count: not empty, and of a weight above 0."""
@@ -211,7 +200,7 @@ class EventSource(ABC):
                 "give the events themselves, read with read_events"
             )
         drawn = tuple(draws.drawn(number, keys) for number in range(draws.n))
-        return ReplicatedSource(self, SequenceWeighing(drawn), "sequences", len(keys))
+        return ReplicatedSource(self, Weighing(drawn, self.scale), "sequences", len(keys))
 
     def close(self) -> None:  # noqa: B027  # not every source holds something
         """Let go of what the source holds, such as temporary files."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from summarkov import kernels
 from summarkov.engines.counts import StateCounts
-from summarkov.engines.endings import EndedSource
-from summarkov.engines.outcomes import Whole
+from summarkov.engines.outcomes import EndedSource, positions
 from summarkov.engines.requests import StatesRequest
 from summarkov.engines.source import EventSource
-from summarkov.engines.work import Shard
+from summarkov.engines.work import Shard, Work
 from summarkov.events.vocabulary import count_codes
 from summarkov.settings import Duration
-from summarkov.typing import BoolArray, IntArray
+from summarkov.typing import IntArray
 
 
 def count_starts(source: EventSource) -> IntArray:
@@ -30,21 +28,14 @@ def count_starts(source: EventSource) -> IntArray:
 
 
 @dataclass(frozen=True)
-class StartsWork:
+class StartsWork(Work[IntArray]):
     """Counts the first events of sequences."""
 
     def run(self, shard: Shard) -> IntArray:
         """The rows of the first position of each sequence."""
-        ticks = shard.index.ticks if shard.index.places is not None else None
-        if ticks is None:
-            first: IntArray | BoolArray = shard.offsets[:-1][np.diff(shard.offsets) > 0]
-        else:
-            first = ~ticks.attribute & (ticks.of == ticks.bounds[ticks.sequence])
+        index = shard.index
+        first = ~index.attribute & (index.tick == index.bounds[index.sequence])
         return count_codes(shard.codes[first], len(shard.labels))
-
-    def total(self, answers: Sequence[IntArray]) -> IntArray:
-        """Add them up."""
-        return np.asarray(np.sum(answers, axis=0))
 
 
 def positions_within(source: EventSource, time: Duration) -> int:
@@ -57,23 +48,19 @@ def positions_within(source: EventSource, time: Duration) -> int:
 
 
 @dataclass(frozen=True)
-class WithinWork:
+class WithinWork(Work[tuple[int, int]]):
     """Counts pairs of positions that are at most a time apart, and positions."""
 
     time: int
 
     def run(self, shard: Shard) -> tuple[int, int]:
         """Those of a shard that has times."""
-        if shard.index.places is None or not len(shard.codes):
+        index = shard.index
+        if index.times is None or not len(shard.codes):
             return 0, 0
-        ticks = shard.index.ticks
-        number, sequence = np.arange(len(ticks.rows)), ticks.sequence[ticks.rows]
-        beyond = ticks.beyond(number, ticks.times, sequence, kernels.Span(self.time, in_time=True))
+        number, sequence = np.arange(len(index.rows)), index.sequence[index.rows]
+        beyond = index.beyond(number, index.tick_times, sequence, kernels.Span(self.time, in_time=True))
         return int((beyond - number - 1).sum()), len(number)
-
-    def total(self, answers: Sequence[tuple[int, int]]) -> tuple[int, int]:
-        """Add them up."""
-        return sum(pairs for pairs, _ in answers), sum(positions for _, positions in answers)
 
 
 #: Each number of positions up to this is a moment of its own; beyond, moments are 2% apart.
@@ -101,29 +88,24 @@ def count_open(source: EndedSource, request: StatesRequest) -> StateCounts:
 
 
 @dataclass(frozen=True)
-class OpenWork:
+class OpenWork(Work[StateCounts]):
     """Counts whole sequences by the state after each number of positions; each counts once at a moment."""
 
     request: StatesRequest
 
     def run(self, shard: Shard) -> StateCounts:
         """Each beginning is followed by the outcome of its sequence, and looks back from its last tick."""
-        request, here, index = self.request, Whole.of(shard), shard.index
-        if index.places is not None and index.ticks.times is not None:
-            ticks = index.ticks
-            before = np.maximum(ticks.of - 1, ticks.bounds[ticks.sequence])
-            index = replace(index, places=replace(index.places, asked=index.ticks.times[before]))
+        request, index = self.request, shard.index
+        if index.tick_times is not None:
+            before = np.maximum(index.tick - 1, index.bounds[index.sequence])
+            index = replace(index, asked=index.tick_times[before])
         ids, keys = request.summary.encode(index, request.influencers, shard.labels)
         outcome = request.target.outcome_of()[shard.codes]
-        passed = here.position - 1
+        passed = positions(shard) - 1
         (at,) = np.nonzero((outcome >= 0) & np.isin(passed, moments_up_to(int(passed.max(initial=0)))))
         together, rows = np.unique(passed[at] * len(keys) + ids[at], return_inverse=True)
         counts = np.zeros((len(together), request.target.n_outcomes), np.int64)
-        weights = 1 if shard.weights is None else shard.weights[here.sequence[at]]
+        weights = 1 if shard.weights is None else shard.weights[index.sequence[at]]
         np.add.at(counts, (rows, outcome[at]), weights)
         moment, state = np.divmod(together, max(1, len(keys)))
         return StateCounts(np.column_stack([moment, keys[state]]).astype(np.int32), counts)
-
-    def total(self, answers: Sequence[StateCounts]) -> StateCounts:
-        """Add them up."""
-        return StateCounts.total(answers)

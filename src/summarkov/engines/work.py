@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts, total
+from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import count_codes
 from summarkov.settings import is_whole
 from summarkov.summaries import WindowSummary
-from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+from summarkov.typing import CodeArray, HashArray, IntArray
 
 #: Rows of a shard at most, unless one sequence has more: bounds what the kernels need beside the data itself,
 #: which is more in NumPy.
@@ -35,7 +36,6 @@ MOST_ROWS = 2**31 - 1
 _MOST_THREADS = 1024
 
 Answer = TypeVar("Answer")
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,6 @@ class Shard:
     def n_sequences(self) -> int:
         return len(self.rows.offsets) - 1
 
-    @property
-    def attributes(self) -> BoolArray | None:
-        """Of every code, and last of none, whether it is that of an attribute; None: none is."""
-        return self.rows.attributes if self.rows.attributes.any() else None
-
     @cached_property
     def index(self) -> kernels.Index:
         """The rows as kernels take them, with what these keep."""
@@ -87,10 +82,6 @@ class Shard:
         """Numbers for the names of the sequences."""
         assert self.all_keys is not None
         return np.asarray(self.all_keys()[self.first : self.first + self.n_sequences])
-
-    def keep(self, name: Hashable, make: Callable[[], Made]) -> Made:
-        """What is kept under a name as long as the shard is; made if there is none."""
-        return self.index.keep(name, make)
 
     def weighed(self, weights: IntArray) -> Shard:
         """The same sequences under other weights."""
@@ -115,7 +106,7 @@ class Shard:
             window, candidates = request.summary.window(self.labels), np.array(asked or (), np.int32)
             try:
                 counted = kernels.count_candidates(
-                    self.index, self.weights, influencers, candidates, *outcomes, window, given
+                    self.index, self.weights, influencers, candidates, *outcomes, window, given=given
                 )
             except MemoryError:
                 if asked is None:
@@ -126,15 +117,16 @@ class Shard:
                 ) from None
             return StateCounts(*counted[:2]) if asked is None else CandidateCounts(*counted)
         ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
-        return StateCounts(keys, kernels.tabulate(self.index, self.weights, ids, len(keys), *outcomes))
+        counted = kernels.outcomes_counted(self.index, self.weights, outcomes[0])
+        return StateCounts(keys, kernels.tabulate(counted, ids, len(keys), outcomes[1]))
 
     def _count_recency(self, request: RecencyRequest) -> RecencyCounts:
         tree = request.summary
         slots = np.full(len(tree.nodes), -1, np.int64)
         slots[tree.leaves[list(request.open)]] = np.arange(len(request.open))
         recency = tree.tests.recency(request.candidates)
-        if recency.in_time and self.index.places is not None:
-            recency = recency._replace(lookbacks=kernels.in_units(recency.lookbacks, self.index.places.unit))
+        if recency.in_time:
+            recency = recency._replace(lookbacks=kernels.in_units(recency.lookbacks, self.index.unit))
         outcomes = (request.target.outcome_of(), request.target.n_outcomes)
         try:
             return RecencyCounts(
@@ -150,28 +142,48 @@ class Shard:
             ) from None
 
 
-class Work(Protocol[Answer]):
-    """What is to be worked out from every shard. It may have to travel to where the shard is."""
+class Work(ABC, Generic[Answer]):
+    """What is to be worked out from every shard. It may have to travel to where the shard is.
 
+    If it has ``questions`` and answers each by itself, in a list, threads can share them. It may also have
+    ``most_rows`` of a shard.
+    """
+
+    questions: tuple[Any, ...]
+
+    @abstractmethod
     def run(self, shard: Shard) -> Answer:
         """The answer for one shard alone."""
 
     def total(self, answers: Sequence[Answer]) -> Answer:
         """Add up the answers of several shards, in their order."""
-
-
-class Questions:
-    """Work that answers each of several questions by itself, so that threads can share them."""
-
-    questions: tuple[Any, ...]
+        return added(answers)
 
     def some(self, first: int, step: int) -> Self:
         """Every so many of the questions."""
         return replace(self, questions=self.questions[first::step])  # type: ignore[type-var]  # dataclasses
 
 
+def added(answers: Sequence[Answer]) -> Answer:
+    """Arrays, numbers and counts added up; lists and tuples item by item.
+
+    >>> added([[1, (2, 3)], [10, (20, 30)]])
+    [11, (22, 33)]
+    """
+    first: Any = answers[0]
+    if len(answers) == 1:
+        return answers[0]
+    if isinstance(first, list | tuple):
+        found: Any = type(first)(map(added, zip(*answers, strict=True)))
+    elif hasattr(first, "total"):
+        found = first.total(answers)
+    else:
+        found = sum(answers[1:], first)  # type: ignore[arg-type]
+    return found  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True)
-class CountWork(Questions):
+class CountWork(Work[list[Counts]]):
     """Counts: the answers to some requests, in one pass."""
 
     questions: tuple[Request, ...]
@@ -180,13 +192,9 @@ class CountWork(Questions):
         """Count every request."""
         return list(map(shard.count, self.questions))
 
-    def total(self, answers: Sequence[list[Counts]]) -> list[Counts]:
-        """Add up what was counted in several shards."""
-        return [total(same) for same in zip(*answers, strict=True)]
-
 
 @dataclass(frozen=True)
-class SurveyWork:
+class SurveyWork(Work[IntArray]):
     """Counts labels, weighted."""
 
     def run(self, shard: Shard) -> IntArray:
@@ -196,10 +204,6 @@ class SurveyWork:
         counts = np.zeros(len(shard.labels) + 1, np.int64)
         np.add.at(counts, shard.codes, shard.of_rows(shard.weights))
         return counts[:-1]
-
-    def total(self, answers: Sequence[IntArray]) -> IntArray:
-        """Add them up."""
-        return np.asarray(np.sum(answers, axis=0))
 
 
 def in_order(answers: Sequence[list[Any]]) -> list[Any]:

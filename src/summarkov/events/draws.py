@@ -1,19 +1,17 @@
 """Sequences drawn at random by the numbers of their names: the same in memory, in files and on a cluster.
 
 What is drawn depends on the seed and on the names of all sequences, not on the order in which these come or
-on where they are. It is told in a few numbers, from which every part of the data finds out about its own
-sequences.
+on where they are.
 """
 
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import compress
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +22,6 @@ from summarkov.typing import HashArray, IntArray
 
 #: Names that are whole numbers of at most this many digits stand for themselves.
 _MOST_DIGITS = 18
-#: Keys that are sorted at once.
-_AT_ONCE = 1 << 24
 
 
 def sequence_keys(names: Iterable[str]) -> HashArray:
@@ -69,77 +65,44 @@ def distinct_keys(keys: HashArray) -> HashArray:
     >>> distinct_keys(sequence_keys(["7", "3"])), distinct_keys(sequence_keys(["7", "7"]))
     (array([7, 3], dtype=uint64), array([0, 1], dtype=uint64))
     """
-    return np.arange(len(keys), dtype=np.uint64) if any_twice(keys) else keys
-
-
-def any_twice(keys: HashArray, at_once: int = _AT_ONCE) -> bool:
-    """Whether a number comes twice; about ``at_once`` are looked at at a time, by remainders."""
-    runs = -(-len(keys) // at_once)
-    for run in range(runs):
-        some = [
-            part if runs == 1 else part[part % np.uint64(runs) == run]
-            for part in (keys[start : start + at_once] for start in range(0, len(keys), at_once))
-        ]
-        together = np.sort(np.concatenate(some))
-        if (together[1:] == together[:-1]).any():
-            return True
-    return False
+    return keys if len(np.unique(keys)) == len(keys) else np.arange(len(keys), dtype=np.uint64)
 
 
 #: Of at most this many units it is written down which are drawn; of more it follows from hashes of keys.
 FEW = 1 << 14
-#: Draws of many units that are written down after all, so that there are as many draws as units. (At least
-#: 16: what is left, less four times its standard deviation, must be above 0.)
-_LAST = 1 << 8
 #: Where the numbers that hashes are made with begin; shuffles have those below.
-_BOOTSTRAP, _DEAL = 1 << 32, 1 << 33
-
-
-@dataclass(frozen=True)
-class Lot:
-    """``values[i]`` for a unit whose hash is from ``cuts[i - 1]`` on and below ``cuts[i]``."""
-
-    seed: int
-    number: int
-    cuts: HashArray
-    values: IntArray
-
-    def of(self, keys: HashArray) -> IntArray:
-        """One value per key."""
-        hashes = sequence_seeds(self.seed, self.number, keys)
-        return np.asarray(self.values[np.searchsorted(self.cuts, hashes, side="right")])
+_BOOTSTRAP = 1 << 32
+#: The probabilities that a Poisson number of mean 1 is at most 0, 1, ..., in units of 2^-64.
+_POISSON = [
+    min(int(sum(1 / math.factorial(j) for j in range(k + 1)) / math.e * 2**64), 2**64 - 1) for k in range(18)
+]
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """How often every unit was drawn: by lots, and as often again as is written down for its key."""
+    """How often every unit was drawn: as written down for its key, else ``rest`` times.
 
-    lots: tuple[Lot, ...] = ()
+    Or, with a seed and a number in ``lot``, a Poisson number of times that follows from the hash of its key.
+    """
+
     keys: HashArray = field(default_factory=lambda: np.empty(0, np.uint64))  # sorted
     times: npt.NDArray[np.integer] = field(default_factory=lambda: np.empty(0, np.int64))
+    rest: int = 0
+    lot: tuple[int, int] | None = None
 
     def weights(self, keys: HashArray) -> IntArray:
         """A whole weight for each of some units."""
-        total = np.zeros(len(keys), np.int64)
-        for lot in self.lots:
-            total += lot.of(keys)
-        if len(self.keys):
-            at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-            total += np.where(self.keys[at] == keys, self.times[at], 0)
-        return total
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """To travel in few bytes: numbers of draws are mostly 0, 1 and 2."""
-        packed = zlib.compress(np.ascontiguousarray(self.times).tobytes())
-        return _unpacked, (self.lots, self.keys, packed, self.times.dtype.str)
-
-
-def _unpacked(lots: tuple[Lot, ...], keys: HashArray, packed: bytes, kind: str) -> Drawn:
-    return Drawn(lots, keys, np.frombuffer(zlib.decompress(packed), kind))
+        if self.lot is not None:
+            hashes = sequence_seeds(*self.lot, keys)
+            return np.searchsorted(np.array(_POISSON, np.uint64), hashes, side="right").astype(np.int64)
+        if not len(self.keys):
+            return np.full(len(keys), self.rest)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[at] == keys, self.times[at], self.rest).astype(np.int64)
 
 
 #: Every unit once.
-EVERYTHING = Drawn((Lot(0, 0, np.empty(0, np.uint64), np.ones(1, np.int64)),))
+EVERYTHING = Drawn(rest=1)
 
 
 class Draws(Protocol):
@@ -157,9 +120,7 @@ class Draws(Protocol):
 class Bootstrap:
     """As many units as there are, drawn with replacement; other ones for each replicate.
 
-    Of many units, most draws come as independent Poisson numbers from hashes of their keys, with a mean a
-    little below what is left to be drawn. Given their sum they are draws with replacement, so with the last
-    ones, which are drawn one by one, they are as many draws with replacement as there are units.
+    Of more than ``FEW``, each is drawn a Poisson number of times, 1 on average: nearly as many in all.
 
     >>> keys = np.arange(5, dtype=np.uint64)
     >>> Bootstrap(n=2, seed=0).drawn(1, keys).weights(keys)
@@ -171,31 +132,12 @@ class Bootstrap:
 
     def drawn(self, replicate: int, keys: HashArray) -> Drawn:
         """How often each unit was drawn."""
-        n = left = len(keys)
-        lots: list[Lot] = []
-        tries = 0
-        while n > FEW and left > _LAST:
-            lot = _poisson((left - 4 * math.sqrt(left)) / n, self.seed, _BOOTSTRAP + (replicate << 8) + tries)
-            found, tries = int(lot.of(keys).sum()), tries + 1
-            if found <= left:
-                lots.append(lot)
-                left -= found
-        one_by_one = np.random.default_rng([self.seed, replicate]).integers(n, size=left)
-        if n <= FEW:
-            return Drawn((), keys, _small(np.bincount(one_by_one, minlength=n)))
-        places, times = np.unique(one_by_one, return_counts=True)
-        return Drawn(tuple(lots), keys[places], _small(times))
-
-
-def _poisson(mean: float, seed: int, number: int) -> Lot:
-    """Independent Poisson numbers."""
-    cuts: list[int] = []
-    term = below = math.exp(-mean)
-    while (cut := int(below * 2**64)) < 2**64 and cut not in cuts[-1:]:
-        cuts.append(cut)
-        term *= mean / len(cuts)
-        below += term
-    return Lot(seed, number, np.array(cuts, np.uint64), np.arange(len(cuts) + 1))
+        n = len(keys)
+        if n > FEW:
+            return Drawn(lot=(self.seed, _BOOTSTRAP + replicate))
+        each = np.random.default_rng([self.seed, replicate]).integers(n, size=n)
+        times = np.bincount(each, minlength=n)
+        return Drawn(keys, times.astype(np.min_scalar_type(int(times.max(initial=0)))))
 
 
 def deal(keys: HashArray, cuts: Sequence[int], seed: int) -> list[Drawn]:
@@ -207,14 +149,8 @@ def deal(keys: HashArray, cuts: Sequence[int], seed: int) -> list[Drawn]:
     >>> [drawn.weights(keys).tolist() for drawn in deal(keys, [4], seed=0)]
     [[0, 0, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0]]
     """
-    n = len(keys)
-    if n <= FEW:
-        parts = np.split(np.random.default_rng(seed).permutation(n), cuts)
-        return [Drawn((), keys, _small(np.bincount(part, minlength=n))) for part in parts]
-    hashes = np.sort(sequence_seeds(seed, _DEAL, keys))
-    ends = np.append(hashes, ~np.uint64(0))[cuts]
-    each = np.eye(len(cuts) + 1, dtype=np.int64)
-    return [Drawn((Lot(seed, _DEAL, ends, values),)) for values in each]
+    parts = np.split(np.random.default_rng(seed).permutation(len(keys)), cuts)
+    return [Drawn(keys[np.sort(part)], np.ones(len(part), np.uint8)) for part in parts]
 
 
 def split_by_key(keys: HashArray, fractions: Sequence[float], seed: int) -> list[Drawn]:
@@ -223,8 +159,3 @@ def split_by_key(keys: HashArray, fractions: Sequence[float], seed: int) -> list
     if shares.ndim != 1 or not len(shares) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
         raise DataError(f"fractions must be positive and sum to 1, such as (0.8, 0.2), not {fractions!r}")
     return deal(keys, np.rint(np.cumsum(shares)[:-1] * len(keys)).astype(int).tolist(), seed)
-
-
-def _small(times: IntArray) -> npt.NDArray[np.integer]:
-    """The same numbers in as few bytes as they need."""
-    return times.astype(np.min_scalar_type(int(times.max(initial=0))))

@@ -20,7 +20,7 @@ from summarkov.events.vocabulary import (
     translation,
 )
 from summarkov.frames import Column
-from summarkov.kernels import Index, Places
+from summarkov.kernels import Index
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: The columns of a table of events, beside those of attributes. Of tick and position there is one.
@@ -59,6 +59,20 @@ def event_table(events: EventSequences) -> dict[str, Column]:
     return columns
 
 
+def row_labels(events: EventSequences, *, ends: bool = True) -> tuple[str, ...]:
+    """The labels of rows as they are counted: with ``END``, and with the names of attributes."""
+    names = () if events.attributes is None else events.attributes.names
+    return tuple(sorted({*events.labels, *names, *([END] if ends and events.complete.any() else ())}))
+
+
+def row_offsets(events: EventSequences) -> IntArray:
+    """Where the rows of each sequence begin, as they are counted."""
+    more = events.complete.astype(np.int64)
+    if events.attributes is not None:
+        more += events.attributes.present.sum(axis=1)
+    return np.asarray(events.offsets + np.append(0, np.cumsum(more)))
+
+
 @dataclass(frozen=True)
 class Rows:
     """One row per event, and before those of each sequence one per attribute that it has.
@@ -74,24 +88,32 @@ class Rows:
     moments: Moments | None
 
     @classmethod
-    def of(cls, events: EventSequences) -> Rows:
-        """The rows of some events."""
-        given = events.attributes
-        if given is None or not given.names:
-            nothing = np.zeros(len(events.labels) + 1, bool)
-            return cls(events.codes, events.offsets, events.labels, nothing, events.moments)
-        labels = tuple(sorted((*events.labels, *given.names)))
-        attributes = np.append(translation(labels, given.names)[:-1] >= 0, False)
-        sequence, name = np.nonzero(given.present)
-        at = events.offsets[sequence]
-        codes = np.insert(
-            translation(events.labels, labels)[events.codes], at, translation(given.names, labels)[:-1][name]
-        )
-        more = np.bincount(sequence, minlength=len(events))
-        offsets = events.offsets + np.append(0, np.cumsum(more))
-        moments = events.moments or Moments(np.ones(events.n_events, bool))
-        # The first event begins a tick in any case, and attributes none.
-        return cls(codes.astype(np.int32), offsets, labels, attributes, moments.with_attributes(at))
+    def of(
+        cls, events: EventSequences, first: int = 0, last: int | None = None, *, ends: bool = False
+    ) -> Rows:
+        """The rows of some sequences in a row; with ``ends`` complete ones have one more, ``END``."""
+        last = len(events) if last is None else last
+        start, stop = events.offsets[[first, last]].tolist()
+        codes, offsets = events.codes[start:stop], events.offsets[first : last + 1] - start
+        moments = None if events.moments is None else events.moments[start:stop]
+        labels, given = row_labels(events, ends=ends), events.attributes
+        if labels != events.labels:
+            codes = translation(events.labels, labels)[codes]
+        complete = events.complete[first:last]
+        if ends and complete.any():
+            moments = None if moments is None else moments.with_ends(offsets, complete)
+            codes = np.insert(codes, offsets[1:][complete], np.int32(labels.index(END)))
+            offsets = offsets + np.append(0, np.cumsum(complete))
+        attributes = np.zeros(len(labels) + 1, bool)
+        if given is not None and given.names:
+            of_name = translation(given.names, labels)[:-1]
+            attributes[of_name] = True
+            sequence, name = np.nonzero(given.present[first:last])
+            # The first event begins a tick in any case, and attributes none.
+            moments = (moments or Moments(np.ones(len(codes), bool))).with_attributes(offsets[sequence])
+            codes = np.insert(codes, offsets[sequence], of_name[name])
+            offsets = offsets + np.append(0, np.cumsum(np.bincount(sequence, minlength=last - first)))
+        return cls(codes, offsets, labels, attributes, moments)
 
     def of_events(self, values: IntArray) -> IntArray:
         """Numbers, one per event, as numbers of rows: attributes have that of the first event after them."""
@@ -112,18 +134,6 @@ class Rows:
         moments = self.moments.with_ends(self.offsets, np.ones(n, bool))
         return replace(self, codes=codes, offsets=self.offsets + np.arange(n + 1), moments=moments)
 
-    def __getitem__(self, sequences: slice) -> Rows:
-        """Those of some sequences in a row."""
-        offsets = self.offsets[sequences.start : sequences.stop + 1]
-        some = slice(int(offsets[0]), int(offsets[-1]))
-        moments = None if self.moments is None else self.moments[some]
-        return replace(self, codes=self.codes[some], offsets=offsets - offsets[0], moments=moments)
-
-    def cut(self, most: int) -> Iterator[Rows]:
-        """Parts of whole sequences, with at most ``most`` rows unless one sequence alone has more; or one."""
-        for start, stop in cuts(self.offsets, most):
-            yield self[start:stop]
-
     @property
     def is_event(self) -> BoolArray:
         """Which rows are events: neither attributes nor the ends of cases."""
@@ -143,10 +153,10 @@ class Rows:
 
     def index(self) -> Index:
         """All of them as the kernels take them."""
-        places, moments = None, self.moments
-        if moments is not None:
-            places = Places(moments.starts, self.attributes, moments.times, moments.unit.size)
-        return Index(self.codes, self.offsets, len(self.labels), places)
+        rows, moments = (self.codes, self.offsets, len(self.labels)), self.moments
+        if moments is None:
+            return Index(*rows)
+        return Index(*rows, moments.starts, self.attributes, moments.times, moments.unit.size)
 
 
 def recoded(events: EventSequences, labels: Sequence[str], unknown: Unknown) -> EventSequences:

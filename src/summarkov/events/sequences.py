@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,35 +33,20 @@ from summarkov.events.vocabulary import (
     vocabulary_of,
 )
 from summarkov.frames import FrameLibrary, to_frame
-from summarkov.settings import seed_of
+from summarkov.settings import check_seed
 from summarkov.typing import BoolArray, CodeArray, FloatArray, HashArray, IntArray
 
-if TYPE_CHECKING:
-    from summarkov.events.rows import Rows
-
-#: Rows on disk to look at at a time.
+#: Rows to look at at a time.
 _AT_ONCE = 1 << 20
-
-#: What only the library itself needs: completion leaves it out.
-MACHINERY = frozenset(
-    (
-        "any_unknown",
-        "has_ticks",
-        "is_mapped",
-        "moments",
-        "of_rows",
-        "only",
-        "only_rows",
-        "refuse_unknown",
-        "rows",
-        "sequence_keys",
-        "time_unit",
-        "with_end_rows",
-        "with_moments",
-        "with_origin",
-        "with_rows",
-    )
+_FIELDS = (
+    *("codes", "offsets", "labels", "moments", "attributes", "weights", "complete", "tied_order", "origin"),
+    *("_ids", "_keys", "_folder"),
 )
+#: What only the library itself needs: completion leaves it out.
+MACHINERY = {
+    *("any_unknown", "has_ticks", "is_mapped", "moments", "only", "only_rows", "refuse_unknown"),
+    *("but", "sequence_keys", "time_unit", "with_end_rows", "with_moments", "with_origin"),
+}
 
 
 class Folder(Protocol):
@@ -108,17 +95,20 @@ class EventSequences:
     [['A', 'A', 'C', 'B']]
     """
 
-    __slots__ = (
-        *("_arrays", "_folder", "_ids", "_index", "_keys", "_rows", "attributes", "complete", "labels"),
-        *("origin", "tied_order", "weights"),
-    )
+    __slots__ = _FIELDS
 
+    codes: CodeArray
+    offsets: IntArray
     labels: tuple[str, ...]
+    moments: Moments | None
     attributes: Attributes | None
     weights: FloatArray | None
     complete: BoolArray
     tied_order: int
     origin: Origin | None
+    _ids: tuple[str, ...] | None
+    _keys: HashArray | None  # numbers for the names of sequences, where these are not kept
+    _folder: Folder | None  # holds the files that arrays are mapped from
 
     def __init__(
         self,
@@ -134,23 +124,20 @@ class EventSequences:
         tied_order: int = 0,
         origin: Origin | None = None,
     ) -> None:
-        labels = tuple(labels)
+        labels, names = tuple(labels), None if ids is None else tuple(ids)
         codes, offsets, weights, complete = checked_arrays(
             codes, offsets, labels, ids, attributes, moments, weights, ends
         )
-        set_ = object.__setattr__
-        set_(self, "_arrays", (codes, offsets, moments))
-        set_(self, "_rows", None)
-        set_(self, "_keys", None)
-        set_(self, "_folder", None)
-        set_(self, "labels", labels)
-        set_(self, "_ids", None if ids is None else tuple(ids))
-        set_(self, "_index", {label: code for code, label in enumerate(labels)})
-        set_(self, "attributes", attributes)
-        set_(self, "weights", weights)
-        set_(self, "complete", complete)
-        set_(self, "tied_order", tied_order)
-        set_(self, "origin", origin)
+        of_sequences = attributes, weights, complete, tied_order, origin, names, None, None
+        for name, value in zip(_FIELDS, (codes, offsets, labels, moments, *of_sequences), strict=True):
+            object.__setattr__(self, name, value)
+
+    def but(self, **changes: Any) -> EventSequences:
+        """The same with some other fields, which are taken as they are."""
+        made = object.__new__(EventSequences)
+        for name in _FIELDS:
+            object.__setattr__(made, name, changes[name] if name in changes else getattr(self, name))
+        return made
 
     def __dir__(self) -> list[str]:
         return sorted(set(super().__dir__()) - MACHINERY)
@@ -158,26 +145,17 @@ class EventSequences:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("EventSequences cannot be changed; make new ones instead")
 
+    def __getattr__(self, name: str) -> Any:
+        if name in _FIELDS:  # which close() took away
+            raise DataError("these events are closed and their temporary files are gone; scan them again")
+        raise AttributeError(f"EventSequences have no {name!r}")
+
     def __reduce__(self) -> tuple[Any, ...]:
-        made = partial(EventSequences, moments=self.moments, tied_order=self.tied_order, **self._of_sequences)
-        return made, (self.codes, self.offsets, self.labels, self._ids)
-
-    _arrays: tuple[CodeArray, IntArray, Moments | None] | None  # codes, offsets, moments; None: see _rows
-    _rows: Rows | None
-    _folder: Folder | None
-    _ids: tuple[str, ...] | None
-    _keys: HashArray | None
-    _index: dict[str, int]
-
-    @property
-    def _of_sequences(self) -> dict[str, Any]:
-        """What stays the same as long as the sequences do."""
-        return {
-            "attributes": self.attributes,
-            "weights": self.weights,
-            "ends": self.complete,
-            "origin": self.origin,
+        about = {
+            name: getattr(self, name) for name in ("moments", "attributes", "weights", "tied_order", "origin")
         }
+        made = partial(EventSequences, ends=self.complete, **about)
+        return made, (self.codes, self.offsets, self.labels, self._ids)
 
     @classmethod
     def from_lists(
@@ -204,55 +182,7 @@ class EventSequences:
         codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
         return cls(codes, offsets, vocabulary, ids, moments=moments, ends=ends)
 
-    # ------------------------------------------------------------------ rows, in memory or on disk
-
-    @classmethod
-    def of_rows(
-        cls,
-        rows: Rows,
-        *,
-        attributes: Attributes | None = None,
-        ids: Sequence[str] | None = None,
-        keys: HashArray | None = None,
-        weights: FloatArray | None = None,
-        tied_order: int = 0,
-        origin: Origin | None = None,
-        folder: Folder | None = None,
-    ) -> EventSequences:
-        """Events from the rows that are counted, which are taken as they are, say as memory maps.
-
-        ``keys`` are numbers for the names of sequences, where these are not kept. ``folder`` holds the files
-        of memory maps and is removed by :meth:`close`.
-        """
-        labels = [x for x, held in zip(rows.labels, rows.attributes, strict=False) if x != END and not held]
-        found = cls([], np.zeros(len(rows.offsets), np.int64), labels)
-        set_ = object.__setattr__
-        for name, value in {
-            "_arrays": None,
-            "_rows": rows,
-            "_folder": folder,
-            "_ids": None if ids is None else tuple(ids),
-            "_keys": keys,
-            "attributes": attributes,
-            "weights": weights,
-            "complete": rows.complete,
-            "tied_order": tied_order,
-            "origin": origin,
-        }.items():
-            set_(found, name, value)
-        return found
-
-    @property
-    def rows(self) -> Rows:
-        """The events as they are counted, with ``END`` and attributes; made once."""
-        from summarkov.events.rows import Rows
-
-        if self._rows is None:
-            if self._arrays is None:
-                raise DataError("these events are closed and their temporary files are gone; scan them again")
-            object.__setattr__(self, "_rows", Rows.of(self.with_end_rows()))
-        assert self._rows is not None
-        return self._rows
+    # ------------------------------------------------------------------ arrays on disk
 
     @property
     def is_mapped(self) -> bool:
@@ -262,8 +192,9 @@ class EventSequences:
     def close(self) -> None:
         """Remove the temporary files of events that are on disk; nothing else can be done with them then."""
         if self._folder is not None:
-            object.__setattr__(self, "_rows", None)
-            object.__setattr__(self, "_arrays", None)
+            for name in ("codes", "moments"):
+                with suppress(AttributeError):  # closed already
+                    object.__delattr__(self, name)
             self._folder.remove()
 
     def __enter__(self) -> EventSequences:
@@ -271,40 +202,6 @@ class EventSequences:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    @property
-    def _events(self) -> tuple[CodeArray, IntArray, Moments | None]:
-        """Codes, offsets and moments of the events alone; those of rows on disk are read into memory."""
-        if self._arrays is None:
-            rows = self.rows
-            keep = rows.is_event
-            moments = None if rows.moments is None else rows.moments[keep]
-            if moments is not None and moments.is_plain:
-                moments = None
-            codes = translation(rows.labels, self.labels)[rows.codes[keep]]
-            offsets = np.append(0, np.cumsum(keep))[rows.offsets]
-            object.__setattr__(self, "_arrays", (codes, offsets, moments))
-        assert self._arrays is not None
-        return self._arrays
-
-    @property
-    def codes(self) -> CodeArray:
-        """The label of every event as an index into ``labels``; sequence after sequence."""
-        return self._events[0]
-
-    @property
-    def offsets(self) -> IntArray:
-        """Sequence ``s`` is ``codes[offsets[s]:offsets[s + 1]]``."""
-        return self._events[1]
-
-    @property
-    def moments(self) -> Moments | None:
-        """Which events happened together, and when."""
-        return self._events[2]
-
-    def _counted(self) -> Rows | None:
-        """The rows, where these are on disk and events are not in memory."""
-        return self.rows if self._arrays is None else None
 
     # ------------------------------------------------------------------ size and parts
 
@@ -319,46 +216,33 @@ class EventSequences:
     @property
     def n_events(self) -> int:
         """N, the number of events in all sequences; an empty tick has none."""
-        rows = self._counted()
-        if rows is not None:
-            return int(self.label_counts.sum())
         empty = self.moments is not None and self.moments.has_empty
-        return int(np.count_nonzero(self.codes >= 0)) if empty else len(self.codes)
+        return int(self.label_counts.sum()) if empty else len(self.codes)
 
     @property
     def n_rows(self) -> int:
         """The number of values that arrays of events have: one per event, and one per empty tick."""
-        return int(self.lengths.sum())
+        return len(self.codes)
 
     @property
     def has_ticks(self) -> bool:
         """Whether any events happened together, or none at some position."""
-        rows = self._counted()
-        if rows is None or rows.moments is None:
-            return rows is None and self.moments is not None and self.moments.has_ticks
-        return rows.moments.has_empty or self.n_ticks < self.n_rows
+        return self.moments is not None and self.moments.has_ticks
 
     @property
     def any_unknown(self) -> bool:
         """Whether some events have no known label."""
-        rows = self._counted()
-        codes = self.codes if rows is None else rows.codes
-        return bool(len(codes)) and int(codes.min()) < 0
+        return bool(len(self.codes)) and int(self.codes.min()) < 0
 
     @property
     def time_unit(self) -> TimeUnit | None:
         """What times are measured in; None where there are none."""
-        rows = self._counted()
-        moments = self.moments if rows is None else rows.moments
-        return None if moments is None or moments.times is None else moments.unit
+        return None if self.moments is None or self.moments.times is None else self.moments.unit
 
     @property
     def n_ticks(self) -> int:
         """The number of positions: that of events, where no two happened together."""
-        rows = self._counted()
-        if rows is not None and rows.moments is not None:
-            return int(np.count_nonzero(rows.moments.starts)) - int(self.complete.sum())
-        return self.n_rows if rows is not None or self.moments is None else int(self.moments.starts.sum())
+        return len(self.codes) if self.moments is None else int(np.count_nonzero(self.moments.starts))
 
     @property
     def times(self) -> IntArray | None:
@@ -387,19 +271,17 @@ class EventSequences:
     @property
     def lengths(self) -> IntArray:
         """The number of events of every sequence."""
-        rows = self._counted()
-        if rows is None:
-            return np.diff(self.offsets)
-        held = 0 if self.attributes is None else self.attributes.present.sum(axis=1)
-        return np.asarray(np.diff(rows.offsets) - self.complete - held)
+        return np.diff(self.offsets)
 
     @property
     def label_counts(self) -> IntArray:
         """How often every label of the vocabulary occurs."""
-        rows = self._counted()
-        if rows is None:
-            return count_codes(self.codes, len(self.labels))
-        return count_codes(rows.codes, len(rows.labels))[translation(self.labels, rows.labels)[:-1]]
+        return count_codes(self.codes, len(self.labels))
+
+    @property
+    def positions(self) -> IntArray:
+        """The position of every event in its sequence, from 1 on: that of its tick."""
+        return positions_in(self.offsets, self.moments)
 
     def __repr__(self) -> str:
         return f"EventSequences({len(self)} sequences, {self.n_events} events, {len(self.labels)} labels)"
@@ -407,15 +289,14 @@ class EventSequences:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EventSequences):
             return NotImplemented
-        return (
-            self.labels == other.labels
-            and np.array_equal(self.offsets, other.offsets)
-            and np.array_equal(self.codes, other.codes)
-            and self.ids == other.ids
-            and np.array_equal(self.complete, other.complete)
-            and self.attributes == other.attributes
-            and self.moments == other.moments
-            and np.array_equal(self.weights, other.weights)  # type: ignore[arg-type]  # None, too
+        return all(
+            getattr(self, name) == getattr(other, name) for name in ("labels", "ids", "attributes")
+        ) and (
+            self.moments == other.moments
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in ("offsets", "codes", "complete", "weights")
+            )
         )
 
     __hash__ = None  # type: ignore[assignment]  # compared by value, and large
@@ -428,108 +309,27 @@ class EventSequences:
         if chosen.ndim != 1:
             raise IndexError("sequences are chosen by one number, slice, or flat array")
         places, offsets = chosen_stretches(self.offsets, chosen)
-        all_ids = self.ids
-        ids = None if self._ids is None and self._keys is not None else [all_ids[s] for s in chosen]
-        found = EventSequences(
-            self.codes[places],
-            offsets,
-            self.labels,
-            ids,
-            attributes=None if self.attributes is None else self.attributes[chosen],
+        ids = self.ids if self._ids is not None or self._keys is None else None
+        return self.but(
+            codes=_fixed(self.codes[places]),
+            offsets=_fixed(offsets),
             moments=None if self.moments is None else self.moments[places],
-            weights=None if self.weights is None else self.weights[chosen],
-            ends=self.complete[chosen],
-            origin=self.origin,
+            attributes=None if self.attributes is None else self.attributes[chosen],
+            weights=None if self.weights is None else _fixed(self.weights[chosen]),
+            complete=_fixed(self.complete[chosen]),
+            tied_order=0,
+            _ids=None if ids is None else tuple(ids[s] for s in chosen.tolist()),
+            _keys=None if self._keys is None else np.asarray(self._keys)[chosen],
+            _folder=None,
         )
-        return self._keyed(found, chosen)
-
-    def _keyed(self, others: EventSequences, which: IntArray | slice = slice(None)) -> EventSequences:
-        """Other events of the same sequences, or of some, with the keys of these."""
-        if self._keys is not None:
-            object.__setattr__(others, "_keys", np.asarray(self._keys)[which])
-        return others
-
-    def with_origin(self, origin: Origin | None) -> EventSequences:
-        """The same events, with another account of how they were read."""
-        return self._about(origin=origin)
-
-    def with_weights(self, weights: npt.ArrayLike | None) -> EventSequences:
-        """The same events, with other weights of their sequences, or with none."""
-        return self._about(weights=weights)
-
-    def with_ends(self, ends: Ends) -> EventSequences:
-        """The same events, complete or cut off: all of the sequences, or each as a truth value says.
-
-        >>> events = EventSequences.from_lists([["A"], ["B"]]).with_ends("cut off")
-        >>> events.complete.tolist()
-        [False, False]
-        """
-        return self._about(ends=ends)
-
-    def with_end_rows(self) -> EventSequences:
-        """The same sequences as they are counted: with one more event, ``END``, in each that is complete."""
-        if not self.complete.any():
-            return self
-        if END in self._index and (self.codes == self._index[END]).any():
-            raise DataError(
-                f"the label {END!r} means the end of a case; rename it in the data, or read them with "
-                "ends='cut off'"
-            )
-        labels = sorted({*self.labels, END})
-        codes = translation(self.labels, labels)[self.codes]
-        codes = np.insert(codes, self.offsets[1:][self.complete], np.int32(labels.index(END)))
-        offsets = self.offsets + np.append(0, np.cumsum(self.complete))
-        moments = None if self.moments is None else self.moments.with_ends(self.offsets, self.complete)
-        about = {**self._of_sequences, "ends": "cut off"}
-        return self._keyed(
-            EventSequences(
-                codes, offsets, labels, self._ids, moments=moments, tied_order=self.tied_order, **about
-            )
-        )
-
-    def with_attributes(self, attributes: Attributes | None) -> EventSequences:
-        """The same events, with other attributes of their sequences, or none."""
-        return self._about(attributes=attributes)
-
-    def _about(self, **about: Any) -> EventSequences:
-        about = {"moments": self.moments, **self._of_sequences, **about}
-        return self._keyed(
-            EventSequences(
-                self.codes, self.offsets, self.labels, self._ids, tied_order=self.tied_order, **about
-            )
-        )
-
-    def _with(
-        self,
-        codes: CodeArray,
-        offsets: IntArray,
-        labels: Sequence[str],
-        moments: Moments | None,
-        *,
-        tied_order: int = 0,
-    ) -> EventSequences:
-        """The same sequences, with other events."""
-        if moments is not None:
-            codes, offsets, moments = moments.of_rows(codes, offsets)
-        return self._keyed(
-            EventSequences(
-                codes,
-                offsets,
-                labels,
-                self._ids,
-                moments=moments,
-                tied_order=tied_order,
-                **self._of_sequences,
-            )
-        )
-
-    def with_moments(self, moments: Moments | None) -> EventSequences:
-        """The same events, with other moments."""
-        return self._about(moments=moments)
 
     def __iter__(self) -> Iterator[list[Any]]:
         """Every sequence as a list of labels; of ticks (lists of labels) where events happened together."""
         return as_lists(self.codes, self.offsets, self.labels, self.moments)
+
+    def to_lists(self) -> list[list[Any]]:
+        """All sequences as lists of labels, or of ticks (lists of labels) where events happened together."""
+        return list(self)
 
     def to_frame(self, library: FrameLibrary | None = None) -> Any:
         """Return a data frame with one row per event: ``sequence``, ``position`` (or ``tick``) and ``event``.
@@ -542,36 +342,84 @@ class EventSequences:
 
         return to_frame(event_table(self), library)
 
-    @property
-    def positions(self) -> IntArray:
-        """The position of every event in its sequence, from 1 on: that of its tick."""
-        return positions_in(self.offsets, self.moments)
+    # ------------------------------------------------------------------ the same with something else
 
-    def to_lists(self) -> list[list[Any]]:
-        """All sequences as lists of labels, or of ticks (lists of labels) where events happened together."""
-        return list(self)
+    def with_origin(self, origin: Origin | None) -> EventSequences:
+        """The same events, with another account of how they were read."""
+        return self.but(origin=origin)
+
+    def with_weights(self, weights: npt.ArrayLike | None) -> EventSequences:
+        """The same events, with other weights of their sequences, or with none."""
+        return self._checked(weights=weights)
+
+    def with_ends(self, ends: Ends) -> EventSequences:
+        """The same events, complete or cut off: all of the sequences, or each as a truth value says.
+
+        >>> events = EventSequences.from_lists([["A"], ["B"]]).with_ends("cut off")
+        >>> events.complete.tolist()
+        [False, False]
+        """
+        return self._checked(complete=ends)
+
+    def with_attributes(self, attributes: Attributes | None) -> EventSequences:
+        """The same events, with other attributes of their sequences, or none."""
+        return self._checked(attributes=attributes)
+
+    def with_moments(self, moments: Moments | None) -> EventSequences:
+        """The same events, with other moments."""
+        return self._checked(moments=moments)
+
+    def _checked(self, **changes: Any) -> EventSequences:
+        made = self.but(**changes)
+        codes, offsets, weights, complete = checked_arrays(
+            *(made.codes, made.offsets, made.labels, made._ids, made.attributes, made.moments),
+            *(made.weights, made.complete),
+        )
+        return made.but(codes=codes, offsets=offsets, weights=weights, complete=complete)
+
+    def _with(
+        self, codes: CodeArray, offsets: IntArray, labels: Sequence[str], moments: Moments | None, **more: Any
+    ) -> EventSequences:
+        """The same sequences, with other events."""
+        if moments is not None:
+            codes, offsets, moments = moments.of_rows(codes, offsets)
+        fixed = {"codes": _fixed(codes), "offsets": _fixed(offsets), "labels": tuple(labels)}
+        return self.but(**fixed, moments=moments, _folder=None, **more)
+
+    def with_end_rows(self) -> EventSequences:
+        """The same sequences as they are counted: with one more event, ``END``, in each that is complete."""
+        if not self.complete.any():
+            return self
+        refuse_end(self)
+        labels = sorted({*self.labels, END})
+        codes = translation(self.labels, labels)[self.codes]
+        codes = np.insert(codes, self.offsets[1:][self.complete], np.int32(labels.index(END)))
+        offsets = self.offsets + np.append(0, np.cumsum(self.complete))
+        moments = None if self.moments is None else self.moments.with_ends(self.offsets, self.complete)
+        return self._with(codes, offsets, labels, None, complete=np.zeros(len(self), bool)).but(
+            moments=moments
+        )
 
     # ------------------------------------------------------------------ split and look
 
     def split(
         self,
         fractions: Sequence[float] = (0.7, 0.15, 0.15),
-        seed: int = 0,
+        random_state: int = 0,
         *,
         common_labels: bool = False,
-        random_state: int | None = None,
     ) -> tuple[EventSequences, ...]:
-        """Split at random by sequence into parts of the given fractions; ``random_state`` means ``seed``.
+        """Split at random by sequence into parts of the given fractions.
 
         Which part a sequence comes to depends on the names of all sequences, not on their order.
         The paper's experiments use 70/15/15 with ``common_labels=True``: labels that are not common
         to all parts are deleted everywhere.
 
         >>> events = EventSequences.from_lists([["A", "B"]] * 8 + [["C"]] * 2)
-        >>> [len(part) for part in events.split((0.5, 0.5), seed=1)]
+        >>> [len(part) for part in events.split((0.5, 0.5), random_state=1)]
         [5, 5]
         """
-        drawn = split_by_key(np.sort(self.sequence_keys()), fractions, seed_of(seed, random_state))
+        drawn = split_by_key(np.sort(self.sequence_keys()), fractions, check_seed(random_state))
         parts = tuple(self.only(part) for part in drawn)
         if common_labels:
             in_all = np.logical_and.reduce([part.label_counts > 0 for part in parts])
@@ -595,23 +443,22 @@ class EventSequences:
 
     def _start_counts(self) -> IntArray:
         """How many sequences begin with each label; where events happened together, with each of them."""
-        if (rows := self._counted()) is not None:
-            parts = (EventSequences.of_rows(part) for part in rows.cut(_AT_ONCE))
-            return sum((part._start_counts() for part in parts), np.zeros(len(self.labels), np.int64))
-        begins = self.offsets[:-1][self.lengths > 0]
-        if self.moments is None:
-            return count_codes(self.codes[begins], len(self.labels))
-        tick = np.cumsum(self.moments.starts)
-        return count_codes(self.codes[np.isin(tick, tick[begins])], len(self.labels))
+        counts, begins = np.zeros(len(self.labels), np.int64), self.offsets[:-1][self.lengths > 0]
+        while len(begins):  # the n-th events of sequences whose first tick has so many
+            counts += count_codes(self.codes[begins], len(self.labels))
+            begins = begins[begins + 1 < len(self.codes)] + 1
+            begins = begins[:0] if self.moments is None else begins[~self.moments.starts[begins]]
+        return counts
 
     # ------------------------------------------------------------------ labels
 
     def code(self, label: object) -> int:
         """Return the code of a label, or say which label comes nearest; a number means its text."""
         text = label_text(label)
-        if text not in self._index:
+        at = bisect_left(self.labels, text)
+        if self.labels[at : at + 1] != (text,):
             raise UnknownLabelError(text, self.labels)
-        return self._index[text]
+        return at
 
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> EventSequences:
         """Write the same events in the codes of another vocabulary.
@@ -627,14 +474,11 @@ class EventSequences:
             return self
         if unknown == "error":
             refuse_unknown_labels(self.labels, self.label_counts, labels)
-        codes = translation(self.labels, labels)[self.codes]
-        return self._with(codes, self.offsets, labels, self.moments, tied_order=self.tied_order)
+        return self._with(translation(self.labels, labels)[self.codes], self.offsets, labels, self.moments)
 
     def refuse_unknown(self) -> None:
         """Complain if there are events of no known label, as ``recode(unknown="ignore")`` makes them."""
-        if self.has_ticks:
-            return  # a tick may be empty
-        if self.any_unknown:
+        if not self.has_ticks and self.any_unknown:  # a tick may be empty
             raise DataError(
                 "some events have a label outside the vocabulary (they were recoded with unknown='ignore'); "
                 "use the original events, or unknown='ignore' here too"
@@ -677,6 +521,11 @@ class EventSequences:
         """
         return self._renamed(pool_each(self.labels, self.label_counts, min_count, into))
 
+    def _renamed(self, becomes: Sequence[str]) -> EventSequences:
+        self.refuse_unknown()
+        labels = sorted(set(becomes))
+        return self._with(translation(becomes, labels)[self.codes], self.offsets, labels, self.moments)
+
     def collapse_repeats(self) -> EventSequences:
         """Keep only the first of equal labels in a row.
 
@@ -703,13 +552,9 @@ class EventSequences:
 
     def only_rows(self, keep: BoolArray) -> EventSequences:
         """The events that are kept; a tick of which none is goes."""
-        before = np.concatenate([[0], np.cumsum(keep)])
+        before = np.append(0, np.cumsum(keep))
         moments = None if self.moments is None else self.moments.kept(keep)
-        return self._with(self.codes[keep], before[self.offsets], self.labels, moments)
-
-    def with_rows(self, codes: CodeArray, offsets: IntArray, moments: Moments | None) -> EventSequences:
-        """The same sequences with other events of the same labels."""
-        return self._with(codes, offsets, self.labels, moments)
+        return self._with(self.codes[keep], before[self.offsets], self.labels, moments, tied_order=0)
 
     def add_start(self, label: Label = START) -> EventSequences:
         """Begin every sequence with one more event, so that a model learns what comes first.
@@ -718,23 +563,25 @@ class EventSequences:
         >>> EventSequences.from_lists([["a"], []]).add_start().to_lists()
         [['(start)', 'a'], ['(start)']]
         """
-        starts, ends, moments = self.offsets[:-1], self.offsets[1:], self.moments
-        return self._with_one_more(
-            label, starts, None if moments is None else moments.with_starts(starts, ends)
-        )
-
-    def _with_one_more(self, label: Label, places: IntArray, moments: Moments | None) -> EventSequences:
-        """One more event for each sequence, before the rows at these places."""
         self.refuse_unknown()
-        added = new_label(label, self.labels, "label")
+        added, (starts, stops) = new_label(label, self.labels, "label"), (self.offsets[:-1], self.offsets[1:])
         labels = sorted([*self.labels, added])
         codes = translation(self.labels, labels)[self.codes]
-        codes = np.insert(codes, places, np.int32(labels.index(added)))
-        offsets = self.offsets + np.arange(len(self.offsets))
-        return self._with(codes, offsets, labels, moments, tied_order=self.tied_order)
+        codes = np.insert(codes, starts, np.int32(labels.index(added)))
+        moments = None if self.moments is None else self.moments.with_starts(starts, stops)
+        return self._with(codes, self.offsets + np.arange(len(self.offsets)), labels, moments)
 
-    def _renamed(self, becomes: Sequence[str]) -> EventSequences:
-        self.refuse_unknown()
-        labels = sorted(set(becomes))
-        codes = translation(becomes, labels)[self.codes]
-        return self._with(codes, self.offsets, labels, self.moments, tied_order=self.tied_order)
+
+def refuse_end(events: EventSequences) -> None:
+    """Refuse an event that is called like the end of a case."""
+    if END in events.labels and events.label_counts[events.labels.index(END)]:
+        raise DataError(
+            f"the label {END!r} means the end of a case; rename it in the data, or read them with "
+            "ends='cut off'"
+        )
+
+
+def _fixed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array of our own, which nobody can change."""
+    values.flags.writeable = False
+    return values.view()

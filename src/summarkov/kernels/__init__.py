@@ -10,20 +10,10 @@ from types import ModuleType
 
 from summarkov.kernels import boosted, clusters, followed, history_tests, numpy_kernels, order
 from summarkov.kernels.boosted import NONE, Grown, Growth, LevelArray
-from summarkov.kernels.clusters import ClusterSums, ClusterValues, PresenceAsked, cluster_states
+from summarkov.kernels.clusters import ClusterSums, ClusterTarget, ClusterValues, cluster_states
 from summarkov.kernels.followed import EVERY_POSITION, EVERY_SEQUENCE, LAG_BINS
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency, in_units
-from summarkov.kernels.index import (
-    BINARY,
-    COUNT,
-    ORDINAL_FIRST,
-    ORDINAL_LAST,
-    UNLIMITED,
-    Index,
-    Places,
-    Span,
-    Window,
-)
+from summarkov.kernels.index import BINARY, COUNT, ORDINAL_FIRST, ORDINAL_LAST, UNLIMITED, Index, Span, Window
 from summarkov.kernels.numpy_kernels import chain_states, group, merge_keys, outcomes_counted, tabulate
 from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
 from summarkov.kernels.resampling import block_seeds, sequence_seeds

@@ -1,4 +1,6 @@
 from summarkov.kernels.boosted import LevelArray
+from summarkov.kernels.history_tests import Recency
+from summarkov.kernels.index import Window
 from summarkov.typing import BoolArray, CodeArray, FloatArray, HashArray, IntArray
 
 class Index:
@@ -7,23 +9,11 @@ class Index:
         codes: CodeArray,
         offsets: IntArray,
         n_labels: int,
-    ) -> None: ...
-
-class Reach:
-    def __init__(
-        self,
-        first: CodeArray,
-        before: CodeArray,
-        ends: list[CodeArray],
-        of: CodeArray,
+        starts: BoolArray | None,
         attributes: BoolArray,
-        farthest: CodeArray,
-        mean: float,
-    ) -> None: ...
-
-class Clock:
-    def __init__(
-        self, clock: IntArray, ticks: IntArray, before: CodeArray, attributes: BoolArray
+        times: IntArray | None,
+        unit: int,
+        asked: IntArray | None,
     ) -> None: ...
 
 def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -> IntArray: ...
@@ -31,63 +21,27 @@ def count(
     shard: Index,
     weights: IntArray | None,
     influencers: CodeArray,
-    given: int,
     candidates: CodeArray,
     outcome_of: CodeArray,
     n_outcomes: int,
-    kind: int,
-    lookback: IntArray,
-    delay: int,
-    cap: int,
-    reach: Reach | None,
-    totals: IntArray,
+    window: Window,
+    given: int | None,
     most_cells: int,
 ) -> tuple[CodeArray, IntArray, IntArray]: ...
-def states(
-    shard: Index,
-    influencers: CodeArray,
-    kind: int,
-    lookback: IntArray,
-    delay: int,
-    cap: int,
-    reach: Reach | None,
-) -> tuple[IntArray, CodeArray]: ...
-def totals(
-    shard: Index,
-    weights: IntArray | None,
-    kind: int,
-    lookback: IntArray,
-    delay: int,
-    cap: int,
-    reach: Reach | None,
-) -> IntArray: ...
+def states(shard: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray]: ...
 def tests(
     shard: Index,
-    clock: Clock | None,
     weights: IntArray | None,
     tree: IntArray,
     slots: IntArray,
-    labels: CodeArray,
-    lookbacks: IntArray,
-    depth: int,
-    starts: IntArray,
-    order: bool,
+    recency: Recency,
     outcome_of: CodeArray,
     n_outcomes: int,
     shapes: list[tuple[int, ...]],
 ) -> tuple[IntArray, IntArray, IntArray, IntArray]: ...
-def last_within(clock: IntArray, offsets: IntArray, size: int) -> CodeArray: ...
-def leaves(shard: Index, clock: Clock | None, tree: IntArray, depth: int) -> IntArray: ...
+def leaves(shard: Index, tree: IntArray, in_time: bool) -> IntArray: ...
 def followed(
-    shard: Index,
-    weights: IntArray | None,
-    pairs: IntArray,
-    of: CodeArray | None,
-    bounds: IntArray,
-    complete: BoolArray,
-    times: IntArray | None,
-    attributes: BoolArray | None,
-    spans: IntArray,
+    shard: Index, weights: IntArray | None, complete: BoolArray, pairs: IntArray
 ) -> tuple[IntArray, IntArray]: ...
 def order_counts(
     codes: CodeArray,
@@ -112,33 +66,12 @@ def order_counts(
     replicates: IntArray,
 ) -> list[tuple[IntArray, IntArray, int, int]]: ...
 def clusters(
-    given: Presence,
-    patterns: list[IntArray],
-    base: list[FloatArray],
-    hit: list[FloatArray],
-    starts: list[IntArray],
-    targets: list[list[int]],
+    shard: Index,
+    weights: IntArray | None,
+    targets: list[tuple[object, ...]],
+    delay: int,
+    delay_in_time: bool,
 ) -> list[tuple[FloatArray, IntArray]]: ...
-
-class Presence:
-    def __init__(
-        self,
-        codes: CodeArray,
-        offsets: IntArray,
-        n_labels: int,
-        weights: IntArray | None,
-        influencers: CodeArray,
-        lookbacks: IntArray,
-        reach_of: list[int],
-        starts: IntArray,
-        labels: CodeArray,
-        labels_starts: IntArray,
-        delay: int,
-        first: CodeArray,
-        before: CodeArray,
-        last: list[CodeArray],
-        attributes: BoolArray,
-    ) -> None: ...
 
 class Grower:
     def __init__(self, levels: LevelArray) -> None: ...

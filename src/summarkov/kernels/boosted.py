@@ -14,8 +14,6 @@ from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: Levels of features, one row per feature.
 LevelArray = npt.NDArray[np.uint8]
-#: Values are added in halves of this many bits, which floats hold exactly.
-_HALF = 26
 #: No split.
 NONE = -1
 
@@ -113,13 +111,8 @@ def _level_sums(
 ) -> IntArray:
     """Sums ``[feature, level, 2]`` of ``values[row, 2]`` over some rows."""
     sums = np.zeros((len(features), n_levels, 2), np.int64)
-    chosen = values[rows]
-    high, low = chosen >> _HALF, chosen & ((1 << _HALF) - 1)
     for f, feature in enumerate(features.tolist()):
-        level = levels[feature, rows]
-        for side in range(2):
-            halves = (np.bincount(level, half[:, side], n_levels).astype(np.int64) for half in (high, low))
-            sums[f, :, side] = (next(halves) << _HALF) + next(halves)
+        np.add.at(sums[f], levels[feature, rows], values[rows])
     return sums
 
 

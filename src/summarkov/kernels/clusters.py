@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.kernels.index import UNLIMITED, Index, Span
+from summarkov.kernels.index import BINARY, UNLIMITED, Index, Span, Window
+from summarkov.kernels.numpy_kernels import merge_keys, window_states
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 
-class PresenceAsked(NamedTuple):
-    """Targets with their influencers; those of target t are ``starts[t]`` to before ``starts[t + 1]``.
-
-    Its outcomes are the labels ``labels_starts[t]`` to before ``labels_starts[t + 1]`` of ``labels``, and
-    last the residual one, which is that of all other events. ``in_time`` says which look-backs are times,
-    ``delay_in_time`` whether the delay is one.
-    """
+class ClusterTarget(NamedTuple):
+    """A target: its influencers, the look-back of each, the delay of all, and its labels."""
 
     influencers: CodeArray
     lookbacks: IntArray
-    starts: IntArray
+    in_time: BoolArray  # which look-backs are times
+    delay: Span
     labels: CodeArray
-    labels_starts: IntArray
-    delay: int
-    in_time: BoolArray
-    delay_in_time: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,17 +55,19 @@ class ClusterSums:
 
 
 def cluster_presence(
-    index: Index, weights: IntArray | None, asked: PresenceAsked, values: Sequence[ClusterValues]
+    index: Index, weights: IntArray | None, targets: Sequence[ClusterTarget], values: Sequence[ClusterValues]
 ) -> list[ClusterSums]:
-    """The sums of each target of ``asked`` whose states are patterns of presence of its influencers."""
+    """The sums of each target whose states are patterns of presence of its influencers; of one delay."""
     found = []
-    for t, (row, one) in enumerate(zip(presence_rows(index, asked), values, strict=True)):
-        patterns = one.present.astype(np.int64) @ (1 << np.arange(one.present.shape[1])[::-1])
-        order = np.argsort(patterns)
-        at = np.searchsorted(patterns, row, sorter=order)
-        state = order[np.minimum(at, len(order) - 1)]
-        labels = asked.labels[asked.labels_starts[t] : asked.labels_starts[t + 1]]
-        found.append(cluster_states(index, weights, state, labels, one))
+    for target, one in zip(targets, values, strict=True):
+        lookback, in_time = np.ones(index.n_labels, np.int64), np.zeros(index.n_labels, bool)
+        lookback[target.influencers], in_time[target.influencers] = target.lookbacks, target.in_time
+        window = Window(BINARY, lookback, target.delay.size, 1, in_time, target.delay.in_time)
+        ids, keys = window_states(index, target.influencers, window)
+        _, (mine, theirs) = merge_keys([one.present, keys])
+        row_of = np.zeros(max([*mine, *theirs], default=0) + 1, np.int64)
+        row_of[mine] = np.arange(len(mine))
+        found.append(cluster_states(index, weights, row_of[theirs][ids], target.labels, one))
     return found
 
 
@@ -84,8 +78,6 @@ def cluster_states(
     n_labels, n_influencers = values.base.shape[1:]
     squares = np.zeros((2, n_labels, n_influencers))
     clusters = np.zeros((2, 2, n_influencers), np.int64)
-    begins = np.zeros(len(index.codes), bool)
-    begins[index.begins] = True
     filled = np.flatnonzero(np.diff(index.offsets))
     for kind, block in enumerate((None, values.block)):
         starts = np.union1d(index.offsets[filled], block_starts(index, block)).astype(np.int64)
@@ -96,9 +88,11 @@ def cluster_states(
         for u in range(n_influencers):
             present = values.present[state, u]
             for side, here in enumerate((present > 0, present == 0)):
-                clusters[kind, side, u] = weight[np.logical_or.reduceat(here & begins, starts)].sum()
+                clusters[kind, side, u] = weight[np.logical_or.reduceat(here & index.heads, starts)].sum()
             for x, label in enumerate(labels.tolist()):
-                each = values.base[state, x, u] * begins + values.hit[state, x, u] * (index.codes == label)
+                each = values.base[state, x, u] * index.heads + values.hit[state, x, u] * (
+                    index.codes == label
+                )
                 squares[kind, x, u] = (weight * np.add.reduceat(each, starts) ** 2).sum()
     return ClusterSums(squares, clusters)
 
@@ -110,45 +104,18 @@ def block_starts(index: Index, block: Span | None) -> IntArray:
     """
     if block is None or block.size >= UNLIMITED:
         return np.empty(0, np.int64)
-    bounds = index.offsets if index.places is None else index.ticks.bounds
+    bounds, rows = index.bounds, index.rows
     if not block.in_time:
         sizes = np.maximum(np.diff(bounds) // block.size, 1) - 1  # of further blocks
         number = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        position = np.repeat(bounds[:-1], sizes) + (number + 1) * block.size
-    else:
-        assert index.ticks.times is not None
-        filled = np.diff(bounds) > 0
-        first, last = bounds[:-1][filled], bounds[1:][filled] - 1
-        times, size = index.ticks.times, max(1, block.size // index.ticks.unit)
-        most = np.maximum((times[last] - times[first]) // size, 1) - 1
-        which = np.repeat(np.arange(len(first)), last - first + 1)
-        number = np.minimum((times - times[first][which]) // size, most[which])
-        position = np.flatnonzero((np.diff(number, prepend=0) > 0) & (np.diff(which, prepend=0) == 0))
-    return np.asarray(position if index.places is None else index.ticks.rows[position])
-
-
-def presence_rows(index: Index, asked: PresenceAsked) -> Iterator[IntArray]:
-    """For each target and row the pattern of presence of its influencers, the first in the highest bit."""
-    present: dict[tuple[int, int, bool], IntArray] = {}
-    for start, stop in pairwise(asked.starts.tolist()):
-        pattern = np.zeros(len(index.codes), np.int64)
-        for each in zip(
-            *(some[start:stop].tolist() for some in (asked.influencers, asked.lookbacks, asked.in_time)),
-            strict=True,
-        ):
-            if each not in present:
-                present[each] = _is_present(index, asked, *each)
-            pattern = pattern * 2 + present[each]
-        yield pattern
-
-
-def _is_present(index: Index, asked: PresenceAsked, z: int, lookback: int, in_time: bool) -> IntArray:
-    """For each row, 1 if a label is in its window, else 0."""
-    of_z = np.flatnonzero(index.occurrences.code == z)
-    first = index.first_rows(Span(asked.delay, asked.delay_in_time))[of_z]
-    last = index.last_rows(Span(lookback, in_time))[of_z]
-    there = last >= first
-    changes = np.zeros(len(index.codes) + 1, np.int64)
-    np.add.at(changes, first[there], 1)
-    np.add.at(changes, last[there] + 1, -1)
-    return (np.cumsum(changes[:-1]) > 0).astype(np.int64)
+        found: IntArray = rows[np.repeat(bounds[:-1], sizes) + (number + 1) * block.size]
+        return found
+    times, size = index.tick_times, max(1, block.size // index.unit)
+    assert times is not None
+    filled = np.diff(bounds) > 0
+    first, last = bounds[:-1][filled], bounds[1:][filled] - 1
+    most = np.maximum((times[last] - times[first]) // size, 1) - 1
+    which = np.repeat(np.arange(len(first)), last - first + 1)
+    number = np.minimum((times - times[first][which]) // size, most[which])
+    begins: IntArray = rows[(np.diff(number, prepend=0) > 0) & (np.diff(which, prepend=0) == 0)]
+    return begins

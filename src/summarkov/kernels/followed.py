@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from summarkov.kernels.index import UNLIMITED, Index, Span
@@ -27,44 +25,6 @@ def lag_bins(lags: IntArray) -> IntArray:
     return np.asarray(128 * shift + (lags >> shift))
 
 
-class FollowPair(NamedTuple):
-    """Influencer z (or one of those above), target x, and the window: beyond a delay, up to a look-back."""
-
-    z: int
-    x: int
-    delay: Span
-    lookback: Span
-
-    @classmethod
-    def of(cls, row: IntArray) -> FollowPair:
-        """From a row of numbers: z, x, the sizes of delay and look-back, and whether these are times."""
-        z, x, delay, lookback, delay_in_time, in_time = row.tolist()
-        in_time = bool(in_time) and lookback < UNLIMITED
-        return cls(z, x, Span(delay, bool(delay_in_time)), Span(lookback, in_time))
-
-    def over(self, unit: int) -> int:
-        """How far after an occurrence its window is over, in positions or in units of time."""
-        size, in_time = self.lookback
-        return -(-size // unit) if in_time else size
-
-
-class WholeSequences:
-    """The positions of whole sequences, numbered through all of them; the last may be an end and no event."""
-
-    def __init__(self, index: Index, complete: BoolArray) -> None:
-        self.index, self.complete = index, complete
-        placed = not index.in_rows
-        #: The position of each row, where rows are none themselves.
-        self.of = index.ticks.of if placed else None
-        self.bounds = index.ticks.bounds if placed else index.offsets
-        #: One past the last event of each sequence.
-        self.stops = self.bounds[1:] - complete
-        places = index.places
-        self.times = None if places is None else index.ticks.times
-        self.unit = 1 if places is None else places.unit
-        self.attributes = None if places is None or not placed else places.attributes
-
-
 def count_followed(
     index: Index, weights: IntArray | None, complete: BoolArray, pairs: IntArray
 ) -> tuple[IntArray, IntArray]:
@@ -81,82 +41,54 @@ def count_followed(
     lag, and a number: of occurrences (0) that x first follows after so long, (1) that x does not follow in
     a window that is cut off after so long.
     """
-    whole, found = WholeSequences(index, complete), []
+    found, stops = [], index.bounds[1:] - complete  # one past the last event of each sequence
     sums = np.zeros((len(pairs), 8), np.int64)
-    sequence = np.repeat(np.arange(len(complete)), np.diff(whole.bounds))
+    sequence = np.repeat(np.arange(len(complete)), np.diff(index.bounds))  # of each position
     each = np.ones(len(complete), np.int64) if weights is None else weights
-    rows_of = np.repeat(np.arange(len(complete)), np.diff(index.offsets))
-    for number, row in enumerate(pairs):
-        pair = FollowPair.of(row)
-        x = np.flatnonzero(index.codes == pair.x)
-        x = x if whole.of is None else whole.of[x]
+    for number, (z, label, *window) in enumerate(pairs.tolist()):
+        x = index.tick[index.codes == label]
         first_x = np.full(len(complete), UNLIMITED)
         np.minimum.at(first_x, sequence[x], x)
-        is_attribute = pair.z >= 0 and whole.attributes is not None and whole.attributes[pair.z]
-        if pair.z == EVERY_SEQUENCE or is_attribute:
+        is_attribute = z >= 0 and index.attributes is not None and index.attributes[z]
+        if z == EVERY_SEQUENCE or is_attribute:
             some = np.arange(len(complete))
             if is_attribute:
-                some = rows_of[index.codes == pair.z]
+                some = index.sequence[index.codes == z]
             sums[number, [0, 4, 6]] = each[some].sum()
             sums[number, [1, 5, 7]] = each[some[first_x[some] < UNLIMITED]].sum()
             continue
-        if pair.z == EVERY_POSITION:
+        if z == EVERY_POSITION:
             at = np.arange(len(sequence))
-            at = at[at < whole.stops[sequence]]
+            at = at[at < stops[sequence]]
         else:
-            at = np.flatnonzero(index.codes == pair.z)
-            at = at if whole.of is None else whole.of[at]
+            at = index.tick[index.codes == z]
             some, first = np.unique(sequence[at], return_index=True)
             both = first_x[some] < UNLIMITED
             sums[number, 0], sums[number, 2] = each[some].sum(), each[some[both]].sum()
             sums[number, 3] = each[some[both & (at[first] < first_x[some])]].sum()
-        seen = _followed(whole, pair, at, x, sequence)
-        if pair.z >= 0:
-            sums[number, 1] = each[np.unique(sequence[at[seen.hit]])].sum()
-        n = each[sequence[at]]
-        sums[number, 4:] = [
-            n.sum(),
-            *(n[which].sum() for which in (seen.hit, seen.over, seen.hit & seen.over)),
-        ]
-        for kind, (which, lag) in enumerate(((seen.hit, seen.lag), (~seen.hit & ~seen.over, seen.later))):
+        delay, lookback, delay_in_time, in_time = window
+        in_time = in_time and lookback < UNLIMITED
+        of, clock = sequence[at], index.tick_times if in_time else np.arange(len(sequence))
+        assert clock is not None
+        when = None if index.tick_times is None else index.tick_times[at]
+        first, beyond = (
+            index.beyond(at, when, of, span)
+            for span in (Span(delay, bool(delay_in_time)), Span(lookback, bool(in_time)))
+        )
+        next_x = np.append(x, len(sequence))[np.searchsorted(x, first)]
+        hit = next_x < beyond
+        later = clock[stops[of] - 1] - clock[at]  # how long the sequence goes on
+        lag = clock[np.where(hit, next_x, at)] - clock[at]
+        over = complete[of] | (later >= (-(-lookback // index.unit) if in_time else lookback))
+        if z >= 0:
+            sums[number, 1] = each[np.unique(of[hit])].sum()
+        n = each[of]
+        sums[number, 4:] = [n.sum(), *(n[which].sum() for which in (hit, over, hit & over))]
+        for kind, (which, lags) in enumerate(((hit, lag), (~hit & ~over, later))):
             of_bin = np.zeros(LAG_BINS, np.int64)
-            np.add.at(of_bin, lag_bins(lag[which]), n[which])
+            np.add.at(of_bin, lag_bins(lags[which]), n[which])
             used = np.flatnonzero(of_bin)
             rows = np.full((len(used), 4), (number, kind, 0, 0))
             rows[:, 2], rows[:, 3] = used, of_bin[used]
             found.append(rows)
     return sums, np.concatenate(found) if found else np.zeros((0, 4), np.int64)
-
-
-class _Followed(NamedTuple):
-    """Of some positions: whether x follows, after which lag; how much comes later, and if that is enough."""
-
-    hit: BoolArray
-    lag: IntArray
-    later: IntArray
-    over: BoolArray
-
-
-def _followed(
-    whole: WholeSequences, pair: FollowPair, at: IntArray, x: IntArray, sequence: IntArray
-) -> _Followed:
-    of = sequence[at]
-    ends = whole.bounds[of + 1]
-    first, beyond = (_beyond(whole, at, of, ends, span) for span in (pair.delay, pair.lookback))
-    next_x = np.append(x, len(sequence))[np.searchsorted(x, first)]
-    hit = next_x < beyond
-    clock = np.arange(len(sequence))
-    if pair.lookback.in_time:
-        assert whole.times is not None
-        clock = whole.times
-    later = clock[whole.stops[of] - 1] - clock[at]
-    lag = clock[np.where(hit, next_x, at)] - clock[at]
-    return _Followed(hit, lag, later, whole.complete[of] | (later >= pair.over(whole.unit)))
-
-
-def _beyond(whole: WholeSequences, at: IntArray, of: IntArray, ends: IntArray, span: Span) -> IntArray:
-    """The first position that is further than a span after each, in its sequence or where that ends."""
-    if span.in_time:
-        assert whole.times is not None
-        return whole.index.ticks.beyond(at, whole.times[at], of, span)
-    return np.asarray(at + np.minimum(span.size, ends - at - 1) + 1)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from summarkov.kernels.index import ABSENT, MOST_CELLS, UNLIMITED, Index
-from summarkov.kernels.numpy_kernels import _add, outcomes_counted
+from summarkov.kernels.numpy_kernels import add, outcomes_counted
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 LEAF, OCCURS, MORE_RECENT, START = range(4)
@@ -86,10 +86,10 @@ def count_tests(
             some = (slots_here >= 0) & (outcomes[block] >= 0)
             rows, slot = block[some], slots_here[some]
             x, each = outcomes[rows], None if weight is None else weight[rows]
-            _add(counts, slot * n_outcomes + x, np.ones(len(rows), bool), each)
+            add(counts, slot * n_outcomes + x, np.ones(len(rows), bool), each)
             begun = np.searchsorted(recency.starts, past.since_start(rows), side="right")
             n_starts = len(recency.starts)
-            _add(starts, (slot * n_starts + begun) * n_outcomes + x, begun < n_starts, each)
+            add(starts, (slot * n_starts + begun) * n_outcomes + x, begun < n_starts, each)
             last = []
             for number, label in enumerate(recency.labels.tolist()):
                 for c in range(recency.depth):
@@ -97,13 +97,13 @@ def count_tests(
                     place = np.searchsorted(recency.lookbacks, lag)
                     seen = (lag < -ABSENT) & (place < len(recency.lookbacks))
                     cell = (slot * len(recency.labels) + number) * recency.depth + c
-                    _add(lags, (cell * len(recency.lookbacks) + place) * n_outcomes + x, seen, each)
+                    add(lags, (cell * len(recency.lookbacks) + place) * n_outcomes + x, seen, each)
                 last.append(past.last(rows, label))
             if recency.order:
                 for z, mine in enumerate(last):
                     for y, other in enumerate(last):
                         cell = (slot * len(last) + z) * len(last) + y
-                        _add(pairs, cell * n_outcomes + x, (mine > other) & (other > ABSENT), each)
+                        add(pairs, cell * n_outcomes + x, (mine > other) & (other > ABSENT), each)
     return counts, lags, starts, pairs
 
 
@@ -126,58 +126,39 @@ def in_units(sizes: IntArray, unit: int) -> IntArray:
     return np.where(sizes == UNLIMITED, UNLIMITED, sizes // unit)
 
 
-def clock_of(index: Index, in_time: bool) -> IntArray:
-    """What distances are measured by: times, or the numbers of ticks."""
-    if not in_time:
-        return index.ticks.of
-    assert index.places is not None
-    assert index.places.times is not None
-    return index.places.times
-
-
 class _Past:
     """Looks up how far back things are."""
 
     def __init__(self, index: Index, in_time: bool) -> None:
-        seen = index.occurrences
-        order = np.argsort(seen.code, kind="stable")
-        ends = np.searchsorted(seen.code[order], np.arange(index.n_labels + 1))
-        self._positions = np.split(seen.position[order], ends)[1:-1]  # of each label
-        sequence = np.searchsorted(index.offsets, np.arange(len(index.codes)), side="right") - 1
-        rows = np.arange(len(index.codes))
-        self._tick, self._first, self._clock = rows, rows, None
-        self._start = self._begin = index.offsets[sequence]
-        self._attributes = np.zeros(index.n_labels, bool)
-        if index.places is not None:
-            ticks = index.ticks
-            self._tick = ticks.of
-            self._first = ticks.first_rows(ticks.of, ticks.sequence)
-            self._start = ticks.bounds[:-1][ticks.sequence]
-            self._clock = clock = clock_of(index, in_time)
-            self._now = clock if not in_time or index.places.asked is None else index.places.asked
-            self._attributes = index.places.attributes[:-1]
+        self._index, order = index, np.argsort(index.codes, kind="stable")
+        ends = np.searchsorted(index.codes[order], np.arange(index.n_labels + 1))
+        self._of_label = np.split(order, ends)[1:-1]  # the rows of each label
+        self._first = index.first_rows(index.tick, index.sequence)
+        self._clock = index.times if in_time and index.times is not None else index.tick
+        self._now = self._clock if not in_time or index.asked is None else index.asked
 
     def last(self, rows: IntArray, label: int, count: int = 1) -> IntArray:
         """The row of the count-th most recent occurrence of a label; ABSENT: there is none."""
-        positions = self._positions[label]
-        place = np.searchsorted(positions, self._first[rows]) - count
-        if not len(positions):
+        of_label = self._of_label[label]
+        place = np.searchsorted(of_label, self._first[rows]) - count
+        if not len(of_label):
             return np.full(len(rows), ABSENT)
-        found = positions[np.maximum(place, 0)]
-        return np.where((place >= 0) & (found >= self._begin[rows]), found, ABSENT)
+        found = of_label[np.maximum(place, 0)]
+        return np.where(
+            (place >= 0) & (found >= self._index.offsets[self._index.sequence[rows]]), found, ABSENT
+        )
 
     def lag(self, rows: IntArray, label: int, count: int) -> IntArray:
         """How far back the count-th most recent occurrence of a label is; -ABSENT or more: there is none."""
-        last = self.last(rows, label, count)
-        if self._clock is None:
-            return np.asarray(rows - last)
-        there = last > ABSENT
-        since = self._now[rows] - self._clock[np.where(there, last, 0)]
-        return np.where(there, 0 if self._attributes[label] else since, -2 * (ABSENT // 2))
+        last, given = self.last(rows, label, count), self._index.attributes
+        since = self._now[rows] - self._clock[np.maximum(last, 0)]
+        if given is not None and given[label]:
+            since = np.zeros_like(since)
+        return np.where(last > ABSENT, since, -2 * (ABSENT // 2))
 
     def since_start(self, rows: IntArray) -> IntArray:
         """How many positions precede."""
-        return np.asarray(self._tick[rows] - self._start[rows])
+        return np.asarray(self._index.tick[rows] - self._index.bounds[self._index.sequence[rows]])
 
     def leaves(self, tree: IntArray, rows: IntArray) -> Iterator[tuple[int, IntArray]]:
         """The leaves, and the positions that end there."""

@@ -1,4 +1,4 @@
-"""One shard as the kernels see it, where its rows stand, and at which of them an event is in a window.
+"""Rows as the kernels see them, and at which of them an event is in a window.
 
 Not every row is a position of its own: labels of one position, a *tick*, occurred together, and attributes
 have none; rows may have times. So kernels ask at which rows a row is in a window, and how many positions some
@@ -26,25 +26,6 @@ MOST_CELLS = 2**28
 ABSENT = -(2**62 + 2**61)
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where the rows of a shard stand.
-
-    ``starts`` tells of every row whether it begins a tick; one that does not stands together with the row
-    before it. ``attributes`` tells of every code (the last entry is for no known label) whether it is that of
-    an attribute: such rows come first in their sequence, have no position and are in every window. ``times``
-    has the time of every row, which never decreases within a sequence. A step of 1 in them is worth ``unit``
-    of those in which spans are given. ``asked`` has the time from which each row looks back, where that is
-    not its own.
-    """
-
-    starts: BoolArray
-    attributes: BoolArray
-    times: IntArray | None = None
-    unit: int = 1
-    asked: IntArray | None = None
-
-
 class Span(NamedTuple):
     """How far: a number of positions, or a time in the units of ``times``."""
 
@@ -52,31 +33,36 @@ class Span(NamedTuple):
     in_time: bool = False
 
 
-class Ticks:
-    """The ticks of a shard, numbered through all its sequences."""
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Whole sequences: ``codes`` are flat (-1 for an event of no known label), ``offsets`` cut them apart.
 
-    def __init__(self, places: Places, codes: CodeArray, offsets: IntArray) -> None:
-        self.attribute = places.attributes[codes]
-        #: Whether a row stands for a position: the first of each.
-        self.begins = places.starts & ~self.attribute
-        self.offsets = offsets
-        #: How many ticks begin before each row, and in all.
-        self.before = np.zeros(len(codes) + 1, np.int64)
-        np.cumsum(self.begins, out=self.before[1:])
-        #: The first tick of each sequence, and the number of all.
-        self.bounds = self.before[offsets]
-        self._times = places.times if places.asked is None else places.asked
-        self.unit = places.unit
+    ``starts`` tells of every row whether it begins a tick (None: each does); one that does not stands with
+    the row before it. ``attributes`` tells of every code (the last entry is for no known label) whether it is
+    that of an attribute (None: none is): such rows come first in their sequence, have no position and are in
+    every window. ``times`` has the time of every row, which never decreases within a sequence. A step of 1 in
+    them is worth ``unit`` of those in which spans are given. ``asked`` has the time from which each row looks
+    back, where that is not its own. Ticks are numbered through all sequences.
+    """
+
+    codes: CodeArray
+    offsets: IntArray
+    n_labels: int
+    starts: BoolArray | None = None
+    attributes: BoolArray | None = None
+    times: IntArray | None = None
+    unit: int = 1
+    asked: IntArray | None = None
 
     @cached_property
-    def of(self) -> IntArray:
-        """The tick of each row; of an attribute the first of its sequence."""
-        return np.asarray(self.before[1:] - 1 + self.attribute)
+    def kept(self) -> dict[Hashable, Any]:
+        """Whatever else is to be kept for the next call on the same rows."""
+        return {}
 
-    @cached_property
-    def rows(self) -> IntArray:
-        """The row where each tick begins."""
-        return np.flatnonzero(self.begins)
+    def keep(self, name: Hashable, make: Callable[[], Made]) -> Made:
+        """What is kept under a name; made if there is none."""
+        found: Made = self.kept[name] if name in self.kept else self.kept.setdefault(name, make())
+        return found
 
     @cached_property
     def sequence(self) -> IntArray:
@@ -84,9 +70,64 @@ class Ticks:
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     @cached_property
-    def times(self) -> IntArray | None:
+    def attribute(self) -> BoolArray:
+        """Which rows are attributes."""
+        if self.attributes is None:
+            return np.zeros(len(self.codes), bool)
+        return np.asarray(self.attributes[self.codes])
+
+    @cached_property
+    def heads(self) -> BoolArray:
+        """Which rows stand for a position: the first of each."""
+        return ~self.attribute if self.starts is None else self.starts & ~self.attribute
+
+    @property
+    def begins(self) -> BoolArray | slice:
+        """The same, to choose rows by."""
+        return slice(None) if self.starts is None and self.attributes is None else self.heads
+
+    @cached_property
+    def before(self) -> IntArray:
+        """How many ticks begin before each row, and in all."""
+        return np.append(0, np.cumsum(self.heads))
+
+    @property
+    def bounds(self) -> IntArray:
+        """The first tick of each sequence, and the number of all."""
+        return np.asarray(self.before[self.offsets])
+
+    @cached_property
+    def tick(self) -> IntArray:
+        """The tick of each row; of an attribute the first of its sequence."""
+        return np.asarray(self.before[1:] - 1 + self.attribute)
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """The row where each tick begins."""
+        return np.flatnonzero(self.heads)
+
+    @cached_property
+    def tick_times(self) -> IntArray | None:
         """The time from which each tick looks back."""
-        return None if self._times is None else self._times[self.rows]
+        times = self.times if self.asked is None else self.asked
+        return None if times is None else times[self.rows]
+
+    @cached_property
+    def previous(self) -> IntArray:
+        """For each row the row before it of the same label and sequence, or -1."""
+        found = np.full(len(self.codes), -1)
+        order = np.argsort(self.codes, kind="stable")
+        a, b = order[:-1], order[1:]
+        same = (self.codes[a] == self.codes[b]) & (self.sequence[a] == self.sequence[b])
+        found[b[same]] = a[same]
+        return found
+
+    @cached_property
+    def following(self) -> IntArray:
+        """For each row the next row of the same label and sequence, or -1."""
+        found, there = np.full(len(self.codes), -1), self.previous >= 0
+        found[self.previous[there]] = np.flatnonzero(there)
+        return found
 
     def first_rows(self, tick: IntArray, sequence: IntArray) -> IntArray:
         """The row where a tick begins; where it is beyond the end of its sequence, that end."""
@@ -100,117 +141,34 @@ class Ticks:
         low, high = self.bounds[sequence], self.bounds[sequence + 1]
         if not span.in_time or span.size == UNLIMITED:
             return np.asarray(np.clip(tick + np.minimum(span.size, high - tick) + 1, low, high))
-        assert self.times is not None
+        assert self.tick_times is not None
         assert time is not None
-        low, high, most = low.copy(), high.copy(), span.size // self.unit
-        while (searching := low < high).any():  # all binary searches at once
-            middle = np.where(searching, (low + high) // 2, 0)
-            near = searching & (self.times[middle] - time <= most)
-            low = np.where(near, middle + 1, low)
-            high = np.where(searching & ~near, middle, high)
-        return low
+        return first_later(self.tick_times, low, high, time + span.size // self.unit)
 
-
-@dataclass(frozen=True)
-class Index:
-    """Whole sequences: ``codes`` are flat (-1 for an event of no known label), ``offsets`` cut them apart.
-
-    Every row is a position of its own, unless there are ``places``.
-    """
-
-    codes: CodeArray
-    offsets: IntArray
-    n_labels: int
-    places: Places | None = None
-
-    @cached_property
-    def kept(self) -> dict[Hashable, Any]:
-        """Whatever else a kernel wants to keep for the next call on the same shard."""
-        return {}
-
-    def keep(self, name: Hashable, make: Callable[[], Made]) -> Made:
-        """What is kept under a name; made if there is none."""
-        found: Made = self.kept[name] if name in self.kept else self.kept.setdefault(name, make())
-        return found
-
-    @cached_property
-    def occurrences(self) -> Occurrences:
-        """Every event that can be looked back at, each with its neighbours of the same label."""
-        return Occurrences.of(self)
-
-    @cached_property
-    def ticks(self) -> Ticks:
-        """The ticks, where there are places."""
-        assert self.places is not None
-        return Ticks(self.places, self.codes, self.offsets)
-
-    @cached_property
-    def in_rows(self) -> bool:
-        """Whether every row is a position of its own: places matter to times only."""
-        return self.places is None or bool(self.ticks.begins.all())
-
-    @property
-    def begins(self) -> BoolArray | slice:
-        """The rows that stand for a position: the first of each."""
-        return slice(None) if self.places is None else self.ticks.begins
-
-    def ends(self, span: Span) -> CodeArray:
+    def ends(self, span: Span) -> IntArray:
         """For each row the last row that is at most a span after it."""
-        return self.keep(("ends", span), lambda: (self._beyond(span) - 1).astype(np.int32))
 
-    def firsts(self, delay: Span) -> CodeArray:
+        def make() -> IntArray:
+            tick = self.beyond(self.tick, self.times, self.sequence, span)
+            found = self.first_rows(tick, self.sequence)
+            return np.where(self.attribute, self.offsets[self.sequence + 1], found) - 1
+
+        return self.keep(("ends", span), make)
+
+    def firsts(self, delay: Span) -> IntArray:
         """For each row the first row that is more than a delay after it."""
-
-        def make() -> CodeArray:
-            found, ticks = self._beyond(delay), self.ticks
-            found[ticks.attribute] = ticks.first_rows(ticks.of, ticks.sequence)[ticks.attribute]
-            return found.astype(np.int32)
-
-        return self.keep(("firsts", delay), make)
-
-    def first_rows(self, delay: Span) -> IntArray:
-        """For each occurrence the first row at which it is in a window."""
-        if self.places is None:
-            return self.occurrences.position + delay.size + 1
-        return self.firsts(delay).astype(np.int64)
-
-    def last_rows(self, lookback: Span) -> IntArray:
-        """For each occurrence the last row of its sequence at which it is in a window."""
-        if self.places is None:
-            return np.minimum(self.occurrences.position + lookback.size, self.occurrences.stop - 1)
-        return self.ends(lookback).astype(np.int64)
-
-    def _beyond(self, span: Span) -> IntArray:
-        """For each row, the row of the first tick that is further than a span after it."""
-        assert self.places is not None
-        ticks = self.ticks
-        tick = ticks.beyond(ticks.of, self.places.times, ticks.sequence, span)
-        found = ticks.first_rows(tick, ticks.sequence)
-        found[ticks.attribute] = self.offsets[ticks.sequence + 1][ticks.attribute]
-        return found
+        return np.where(self.attribute, self.first_rows(self.tick, self.sequence), self.ends(delay) + 1)
 
 
-@dataclass(frozen=True)
-class Occurrences:
-    """The events of a shard, in order of position."""
-
-    position: IntArray  # the row
-    code: CodeArray
-    previous: IntArray  # which is the label's previous occurrence in the sequence, or -1
-    following: IntArray  # which is its next one, or -1
-    stop: IntArray  # one past the last row of the event's sequence
-
-    @classmethod
-    def of(cls, index: Index) -> Occurrences:
-        position, code, lengths = np.arange(len(index.codes)), index.codes, np.diff(index.offsets)
-        sequence = np.repeat(np.arange(len(lengths)), lengths)
-        previous, following = np.full(len(code), -1), np.full(len(code), -1)
-        order = np.argsort(code, kind="stable")
-        before, after = order[:-1], order[1:]
-        same = (code[before] == code[after]) & (sequence[before] == sequence[after])
-        previous[after[same]] = before[same]
-        following[before[same]] = after[same]
-        return cls(position, code, previous, following, index.offsets[1:][sequence])
+def first_later(times: IntArray, low: IntArray, high: IntArray, limit: IntArray) -> IntArray:
+    """The first place from ``low`` on, or ``high``, whose time is later than a limit; all at once."""
+    low, high = low.copy(), high.copy()
+    while (searching := low < high).any():
+        middle = np.where(searching, (low + high) // 2, 0)
+        near = searching & (times[middle] <= limit)
+        low = np.where(near, middle + 1, low)
+        high = np.where(searching & ~near, middle, high)
+    return low
 
 
 BINARY, ORDINAL_LAST, ORDINAL_FIRST, COUNT = range(4)
@@ -235,12 +193,6 @@ class Window(NamedTuple):
         """Something that is equal for equal windows."""
         in_time = None if self.in_time is None else self.in_time.tobytes()
         return self.kind, self.lookback.tobytes(), self.delay, self.cap, in_time, self.delay_in_time
-
-    def spans(self) -> tuple[list[Span], CodeArray]:
-        """The different look-backs, and which of them each label has."""
-        in_time = np.zeros(len(self.lookback), bool) if self.in_time is None else self.in_time
-        found, of = np.unique(np.stack([self.lookback, in_time]), axis=1, return_inverse=True)
-        return [Span(int(size), bool(timed)) for size, timed in found.T], of.reshape(-1).astype(np.int32)
 
     @property
     def is_ordinal(self) -> bool:
@@ -267,30 +219,28 @@ class Stretches:
     ``Index.ends``), and all else is the same.
     """
 
+    index: Index
     window: Window
-    seen: Occurrences
     first: IntArray
     last: IntArray
 
     @classmethod
     def of(cls, index: Index, window: Window) -> Stretches:
-        seen = index.occurrences
-        first = index.first_rows(Span(window.delay, window.delay_in_time))
-        last = np.zeros(len(seen.code), np.int64)
-        spans, which = window.spans()
-        for number, span in enumerate(spans):
-            mine = (seen.code >= 0) & (which[seen.code] == number)
-            last[mine] = index.last_rows(span)[mine]
-        return cls(window, seen, first, last)
+        last = np.zeros(len(index.codes), np.int64)
+        in_time = np.zeros(len(window.lookback), bool) if window.in_time is None else window.in_time
+        for span in set(map(Span, window.lookback.tolist(), in_time.tolist())):
+            of = np.append((window.lookback == span.size) & (in_time == span.in_time), False)[index.codes]
+            last[of] = index.ends(span)[of]
+        return cls(index, window, index.firsts(Span(window.delay, window.delay_in_time)), last)
 
     def pairs(self, which: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield pairs of an event of ``which`` and a row at which it speaks for its label, in parts."""
         begin, end = self.first[which], self.last[which]
         if self.window.kind == ORDINAL_FIRST:
-            previous = self.seen.previous[which]
+            previous = self.index.previous[which]
             begin = np.where(previous < 0, begin, np.maximum(begin, self.last[previous] + 1))
         else:
-            following = self.seen.following[which]
+            following = self.index.following[which]
             end = np.where(following < 0, end, np.minimum(end, self.first[following] - 1))
         length = np.maximum(end - begin + 1, 0)
         sums = np.arange(_PAIRS_AT_ONCE, length.sum() + 1, _PAIRS_AT_ONCE)
@@ -308,14 +258,14 @@ class Stretches:
         """
         level = np.ones(len(event), np.int64)
         if self.window.kind == COUNT:
-            earlier = self.seen.previous[event]
+            earlier = self.index.previous[event]
             for _ in range(self.window.cap - 1):
                 inside = (earlier >= 0) & (self.last[earlier] >= row)
                 if not inside.any():
                     break
                 level += inside
-                earlier = np.where(inside, self.seen.previous[earlier], -1)
+                earlier = np.where(inside, self.index.previous[earlier], -1)
         elif self.window.kind != BINARY:
             for where in stands:
-                level += (where[row] != ABSENT) & (where[row] < self.seen.position[event])
+                level += (where[row] != ABSENT) & (where[row] < event)
         return level

@@ -42,19 +42,19 @@ def count_candidates(
         held = keys[:, given] > 0
         ids, keys = np.append(np.where(held, np.cumsum(held) - 1, -1), -1)[ids], keys[held]
         counted = [(np.where(ids >= 0, x, -1), each) for x, each in counted]
-    counts = _tabulate(counted, ids, len(keys), n_outcomes)
+    counts = tabulate(counted, ids, len(keys), n_outcomes)
     deep = window.n_levels(len(influencers)) - 1
     if len(candidates) * len(keys) * deep * n_outcomes > MOST_CELLS:
         raise MemoryError
     present = np.zeros((len(candidates), len(keys), deep, n_outcomes), np.int64)
     row_of = np.full(index.n_labels + 1, -1)
     row_of[candidates] = np.arange(len(candidates))
-    seen = stretches.seen
-    for event, position in stretches.pairs(np.flatnonzero(row_of[seen.code] >= 0)):
+    row_of = row_of[index.codes]
+    for event, position in stretches.pairs(np.flatnonzero(row_of >= 0)):
         level = stretches.levels(event, position, stands)
-        cells = ((row_of[seen.code[event]] * len(keys) + ids[position]) * deep + level - 1) * n_outcomes
+        cells = ((row_of[event] * len(keys) + ids[position]) * deep + level - 1) * n_outcomes
         for x, each in counted:
-            _add(present, cells + x[position], x[position] >= 0, None if each is None else each[position])
+            add(present, cells + x[position], x[position] >= 0, None if each is None else each[position])
     return keys, counts, present
 
 
@@ -65,36 +65,25 @@ def chain_states(index: Index, order: int) -> tuple[IntArray, CodeArray]:
     """
     n, unknown = len(index.codes), index.n_labels + 1
     ids, keys = np.zeros(n, np.int64), np.zeros((min(n, 1), 0), np.int32)
-    lag = np.arange(n) - np.repeat(index.offsets[:-1], np.diff(index.offsets))
+    lag = np.arange(n) - index.offsets[index.sequence]
     for back in range(1, order + 1):
         context = np.zeros(n, np.int64)
         inside = np.flatnonzero(lag >= back)
         context[inside] = index.codes[inside - back] + np.int64(1)
         context[inside] = np.where(context[inside] == 0, unknown, context[inside])
         values, level = np.unique(context, return_inverse=True)
-        ids, parents = _refine(ids, keys, level, len(values))
+        ids, parents = refine(ids, keys, level, len(values))
         keys = np.column_stack([parents[:, :-1], values[parents[:, -1]].astype(np.int32)])
     return ids, keys
 
 
 def tabulate(
-    index: Index,
-    weights: IntArray | None,
-    ids: IntArray,
-    n_states: int,
-    outcome_of: CodeArray,
-    n_outcomes: int,
-) -> IntArray:
-    """N(x; s) as counts[S, X] from the state of every position."""
-    return _tabulate(outcomes_counted(index, weights, outcome_of), ids, n_states, n_outcomes)
-
-
-def _tabulate(
     counted: list[tuple[IntArray, IntArray | None]], ids: IntArray, n_states: int, n_outcomes: int
 ) -> IntArray:
+    """N(x; s) as counts[S, X] from the state of every row, and what it adds to which outcome."""
     counts = np.zeros((n_states, n_outcomes), np.int64)
     for x, each in counted:
-        _add(counts, ids * n_outcomes + x, x >= 0, each)
+        add(counts, ids * n_outcomes + x, x >= 0, each)
     return counts
 
 
@@ -107,14 +96,15 @@ def outcomes_counted(
     target's adds to that, and the residual outcome gets one for each position less one for each such row: the
     sum over all outcomes is the number of positions.
     """
-    outcomes, each = outcome_of[index.codes].astype(np.int64), _spread(index, weights)
-    if index.places is None:
+    outcomes = outcome_of[index.codes].astype(np.int64)
+    each = None if weights is None else weights[index.sequence]
+    if index.starts is None and index.attributes is None:
         return [(outcomes, each)]
     residual = int(outcome_of[-1])
-    explicit = (outcomes != residual) & ~index.ticks.attribute & (outcomes >= 0)
+    explicit = (outcomes != residual) & ~index.attribute & (outcomes >= 0)
     found: list[tuple[IntArray, IntArray | None]] = [(np.where(explicit, outcomes, -1), each)]
     if residual >= 0:
-        rest = index.ticks.begins.astype(np.int64) - explicit
+        rest = index.heads.astype(np.int64) - explicit
         found.append((np.where(rest == 0, -1, residual), rest if each is None else rest * each))
     return found
 
@@ -171,10 +161,10 @@ def _states(
     n, window = len(index.codes), stretches.window
     stands = np.full((len(influencers), n), ABSENT)
     levels = np.zeros((len(influencers), n), np.int64)
-    seen, nobody = stretches.seen, np.empty((0, n), np.int64)
+    nobody = np.empty((0, n), np.int64)
     for u, code in enumerate(influencers):
-        for event, position in stretches.pairs(np.flatnonzero(seen.code == code)):
-            stands[u, position] = seen.position[event]
+        for event, position in stretches.pairs(np.flatnonzero(index.codes == code)):
+            stands[u, position] = event
             levels[u, position] = stretches.levels(event, position, nobody)
     if window.is_ordinal:
         for u in range(len(influencers)):
@@ -182,15 +172,13 @@ def _states(
             levels[u] = np.where(stands[u] == ABSENT, 0, 1 + before.sum(axis=0))
     ids, keys = np.zeros(n, np.int64), np.zeros((min(n, 1), 0), np.int32)
     for level in levels:
-        ids, keys = _refine(ids, keys, level, window.n_levels(len(influencers) - 1))
-    if index.places is not None:  # rows of attributes are no positions
-        kept, number = np.unique(ids[index.ticks.begins]), np.full(len(keys), -1)
-        number[kept] = np.arange(len(kept))
-        ids, keys = number[ids], keys[kept]
-    return ids, keys, stands
+        ids, keys = refine(ids, keys, level, window.n_levels(len(influencers) - 1))
+    kept, number = np.unique(ids[index.begins]), np.full(len(keys), -1)  # rows of attributes are no positions
+    number[kept] = np.arange(len(kept))
+    return number[ids], keys[kept], stands
 
 
-def _refine(ids: IntArray, keys: CodeArray, level: IntArray, n: int) -> tuple[IntArray, CodeArray]:
+def refine(ids: IntArray, keys: CodeArray, level: IntArray, n: int) -> tuple[IntArray, CodeArray]:
     """Tell states apart further by ``level`` (0..n-1); ids stay dense and in the order of their keys."""
     seen, ids = distinct(ids * n + level, max(len(keys), 1) * n)
     return ids, np.column_stack([keys[seen // n], (seen % n).astype(np.int32)])
@@ -207,12 +195,7 @@ def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
     return seen, new[values]
 
 
-def _spread(index: Index, weights: IntArray | None) -> IntArray | None:
-    """Weights of sequences as weights of positions."""
-    return None if weights is None else np.repeat(weights, np.diff(index.offsets))
-
-
-def _add(counts: IntArray, cells: IntArray, valid: BoolArray, weights: IntArray | None) -> None:
+def add(counts: IntArray, cells: IntArray, valid: BoolArray, weights: IntArray | None) -> None:
     """Add one (or its weight) to the flat ``cells`` of ``counts``."""
     flat = counts.reshape(-1)
     if not valid.all():

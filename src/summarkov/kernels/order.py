@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.kernels.index import UNLIMITED
+from summarkov.kernels.index import UNLIMITED, first_later
 from summarkov.kernels.resampling import _random_numbers
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
@@ -154,13 +154,7 @@ class _Elements:
         stop = self.starts[self.sequence[some] + 1]
         if not in_time or size == UNLIMITED:
             return np.asarray(some + np.minimum(size, stop - some - 1) + 1)
-        low, high = some + 1, stop.copy()
-        while (searching := low < high).any():  # all binary searches at once
-            middle = np.where(searching, (low + high) // 2, 0)
-            near = searching & (self.times[middle] - self.times[some] <= size)
-            low = np.where(near, middle + 1, low)
-            high = np.where(searching & ~near, middle, high)
-        return low
+        return first_later(self.times, some + 1, stop, self.times[some] + size)
 
 
 def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:

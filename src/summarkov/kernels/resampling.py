@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.kernels.index import MOST_CELLS, Index, Stretches, Window
-from summarkov.kernels.numpy_kernels import _refine
+from summarkov.kernels.numpy_kernels import refine
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 #: More pairs of a position and a label in its window than this are refused with a MemoryError.
@@ -32,7 +32,7 @@ class Positions:
 
     window: Window
     own: CodeArray  # the label of each row
-    begins: BoolArray | None  # whether it stands for its position; None: each does
+    heads: BoolArray  # whether it stands for its position
     unit: IntArray  # its row of weights
     weights: IntArray
     row: IntArray  # pairs of a row and a label in its window, label by label
@@ -44,21 +44,19 @@ class Positions:
     def of(cls, index: Index, window: Window, unit: IntArray, weights: IntArray) -> Positions:
         """Make rows from positions, the unit of each, and the weights of the units."""
         position, code, level = window_pairs(index, window)
-        begins = None if index.places is None else index.ticks.begins
         number, chosen = merge_alike(index, position, code, level)
-        own = index.codes
+        own, heads = index.codes, index.heads
         if 2 * len(chosen) <= len(own):
             weights = kernels.add_rows(number, unit, weights, len(chosen))
             one = np.zeros(len(own), bool)
             one[chosen] = True
             here = one[position]
             position, code, level = number[position[here]], code[here], level[here]
-            own, unit = own[chosen], np.arange(len(chosen))
-            begins = None if begins is None else begins[chosen]
+            own, heads, unit = own[chosen], heads[chosen], np.arange(len(chosen))
         order = np.argsort(code, kind="stable")
         starts = np.searchsorted(code[order], np.arange(index.n_labels + 1))
         row = position[order]
-        return cls(window, own, begins, unit, weights, row, unit[row], level[order], starts)
+        return cls(window, own, heads, unit, weights, row, unit[row], level[order], starts)
 
     @property
     def n_bytes(self) -> int:
@@ -83,7 +81,7 @@ class Positions:
         ids, keys = np.zeros(len(self.own), np.int64), np.zeros((min(len(self.own), 1), 0), np.int32)
         for u in range(len(influencers)):
             level = self._place(levels, levels[u])
-            ids, keys = _refine(ids, keys, level, self.window.n_levels(len(influencers) - 1))
+            ids, keys = refine(ids, keys, level, self.window.n_levels(len(influencers) - 1))
         weights = self.weights if which is None else np.ascontiguousarray(self.weights[:, which])
         n, width = len(keys), weights.shape[1]
         counts = self._sums(ids, n, self.unit, None, outcome_of, n_outcomes, weights).reshape(
@@ -117,17 +115,16 @@ class Positions:
         weights: IntArray,
     ) -> IntArray:
         """Sums ``[cell, outcome, b]`` over rows, or over pairs that are each of a ``row``."""
-        outcome = outcome_of[self.own].astype(np.int64)
-        residual = int(outcome_of[-1])
-        if self.begins is not None:
+        outcome, residual = outcome_of[self.own].astype(np.int64), int(outcome_of[-1])
+        is_plain = bool(self.heads.all())
+        if not is_plain:
             outcome[outcome == residual] = -1
-        x = outcome if row is None else outcome[row]
+        x, heads = (outcome, self.heads) if row is None else (outcome[row], self.heads[row])
         into = np.where((x < 0) | (cells < 0), -1, cells * n_outcomes + x)
         shape = n_cells, n_outcomes, weights.shape[1]
         sums: IntArray = kernels.add_rows(into, unit, weights, n_cells * n_outcomes).reshape(shape)
-        if self.begins is not None and residual >= 0:
-            begins = self.begins if row is None else self.begins[row]
-            every = kernels.add_rows(np.where(begins, cells, -1), unit, weights, n_cells)
+        if residual >= 0 and not is_plain:
+            every = kernels.add_rows(np.where(heads, cells, -1), unit, weights, n_cells)
             sums[:, residual] = every - sums.sum(axis=1)
         return sums
 
@@ -156,19 +153,17 @@ def window_pairs(index: Index, window: Window) -> tuple[IntArray, CodeArray, Cod
     (ordinal).
     """
     stretches = Stretches.of(index, window)
-    seen = stretches.seen
-    which = np.flatnonzero(seen.code >= 0)
     nobody = np.empty((0, len(index.codes)), np.int64)
     parts, n = [], 0
-    for event, position in stretches.pairs(which):
+    for event, position in stretches.pairs(np.flatnonzero(index.codes >= 0)):
         n += len(event)
         if n > MOST_PAIRS:
             raise MemoryError
-        level = stretches.levels(event, position, nobody)
-        parts.append((position, seen.position[event], seen.code[event], level))
-    position, stand, code, level = (np.concatenate([part[i] for part in parts]) for i in range(4))
+        parts.append((position, event, stretches.levels(event, position, nobody)))
+    position, event, level = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    code = index.codes[event]
     if window.is_ordinal:
-        order = np.lexsort((stand, position))
+        order = np.lexsort((event, position))
         position, code = position[order], code[order]
         level = 1 + np.arange(n) - np.searchsorted(position, position)
     else:
@@ -189,9 +184,7 @@ def merge_alike(
     starts = np.searchsorted(position, np.arange(n + 1))
     pairs = (code.astype(np.uint64) << np.uint64(32)) | level.astype(np.uint64)
     sums = np.append(np.uint64(0), np.cumsum(_mixed(pairs), dtype=np.uint64))
-    own = 2 * index.codes.astype(np.int64)
-    if index.places is not None:
-        own += index.ticks.begins  # whether the row stands for its position
+    own = 2 * index.codes.astype(np.int64) + index.heads  # whether the row stands for its position
     hashed = sums[starts[1:]] - sums[starts[:-1]] + _mixed((own - (1 << 62)).astype(np.uint64))
     order = np.argsort(hashed, kind="stable")
     a, b = order[:-1], order[1:]

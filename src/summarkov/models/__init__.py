@@ -1,21 +1,56 @@
-"""The estimators that people use."""
+"""The estimators that people use, and their results. Each loads when it is first asked for."""
 
-from summarkov.models.chains import ContextTreeWeighting, MarkovChain, VariableOrderChain
-from summarkov.models.changes import Change, Drift, drift
-from summarkov.models.distribution import Follower, GraphFollower
-from summarkov.models.edges import Edges
-from summarkov.models.evaluating import Evaluation, Figures
-from summarkov.models.families import BSuMM, CSuMM, OSuMM, SuMM
-from summarkov.models.files import load
-from summarkov.models.fitted import Row, StateTable
-from summarkov.models.graph import InfluenceGraph
-from summarkov.models.groups import compare_groups
-from summarkov.models.joint import JointSuMM
-from summarkov.models.label_sets import LabelSet, LabelSets
-from summarkov.models.model import SummaryModel
-from summarkov.models.next_event import Reached
-from summarkov.models.outcome import OutcomeModel
-from summarkov.models.predictor import OTHER, Predictions
-from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
-from summarkov.models.transformers import CollapseRepeats, MapLabels, PoolRare, ReadEvents
-from summarkov.models.tree import TreeSuMM
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from summarkov.models.chains import ContextTreeWeighting, MarkovChain, VariableOrderChain
+    from summarkov.models.changes import Change, Drift, drift
+    from summarkov.models.distribution import OTHER, Follower, Predictions, Reached
+    from summarkov.models.edges import Edges
+    from summarkov.models.families import BSuMM, CSuMM, OSuMM, SuMM
+    from summarkov.models.files import load
+    from summarkov.models.fitted import Row, StateTable
+    from summarkov.models.graph import InfluenceGraph
+    from summarkov.models.groups import compare_groups
+    from summarkov.models.joint import JointSuMM
+    from summarkov.models.label_sets import LabelSet, LabelSets
+    from summarkov.models.measures import Evaluation, Figures
+    from summarkov.models.model import SummaryModel
+    from summarkov.models.outcome import OutcomeModel
+    from summarkov.models.pipeline import Pipeline
+    from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
+    from summarkov.models.transformers import PoolRare
+    from summarkov.models.tree import TreeSuMM
+
+#: In which module each name is.
+_WHERE = {
+    "chains": "ContextTreeWeighting MarkovChain VariableOrderChain",
+    "changes": "Change Drift drift",
+    "distribution": "OTHER Follower Predictions Reached",
+    "edges": "Edges",
+    "families": "BSuMM CSuMM OSuMM SuMM",
+    "files": "load",
+    "fitted": "Row StateTable",
+    "graph": "InfluenceGraph",
+    "groups": "compare_groups",
+    "joint": "JointSuMM",
+    "label_sets": "LabelSet LabelSets",
+    "measures": "Evaluation Figures",
+    "model": "SummaryModel",
+    "outcome": "OutcomeModel",
+    "pipeline": "Pipeline",
+    "stability": "Stability StabilityRow StableEdge sensitivity",
+    "transformers": "PoolRare",
+    "tree": "TreeSuMM",
+}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    for module, names in _WHERE.items():
+        if name in names.split():
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

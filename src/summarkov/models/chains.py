@@ -13,9 +13,9 @@ from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
 from summarkov.engines.followings import Followed
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
-from summarkov.scores import Scorer, Tree, probabilities
 from summarkov.search import Problem, Search
-from summarkov.search.trees import ContextProblem, every_context, find_contexts, tree_of, weigh
+from summarkov.search.criteria import Scorer, probabilities
+from summarkov.search.trees import ContextProblem, Tree, every_context, find_contexts, tree_of, weigh
 from summarkov.settings import check_share
 from summarkov.summaries import ChainSummary, ContextSummary, Summary
 from summarkov.summaries.contexts import longest

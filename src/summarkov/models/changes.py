@@ -1,36 +1,23 @@
-"""How edges differ between two groups of sequences, and which changed between the parts of a store."""
+"""Which edges of a graph changed between the parts of a store, and since when."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from summarkov.confidence import RateRatio, rate_ratio, robust_widening, widened, widening
-from summarkov.confidence.adjusted import compared_ratios, limits_of_ratios
-from summarkov.engines import (
-    Bootstrap,
-    CountStore,
-    MemorySource,
-    ReplicatedSource,
-    StateCounts,
-    StatesRequest,
-)
+from summarkov.engines import CountStore, MemorySource, StateCounts
 from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions
 from summarkov.engines.work import CountWork
 from summarkov.errors import SettingError
-from summarkov.events import EventSequences
-from summarkov.explain import Contrast, EdgeDifference, Influence, contrasts_in_table, influence_of
-from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
-from summarkov.models.fitted import Fitted
+from summarkov.evidence import Contrast, contrasts_in_table, rate_ratio, robust_widening, widened
+from summarkov.frames import Listed, Records, Sheet
 from summarkov.models.graph import InfluenceGraph
 from summarkov.settings import check_level
-from summarkov.summaries import BinarySummary, Summary
-from summarkov.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -66,30 +53,27 @@ class Change:
     has_changed: bool
 
 
-class Drift(Tabular):
+@dataclass(frozen=True, repr=False)
+class Drift(Listed):
     """The edges of a graph, and how they changed between the parts of a store; one row per edge.
 
     Attributes
     ----------
-    level : float
-        An edge has changed if its p-value is at most this.
     changes : tuple of Change
         Those that changed most surely first.
+    level : float
+        An edge has changed if its p-value is at most this.
     """
 
-    def __init__(self, changes: Sequence[Change], level: float) -> None:
-        self.level = level
-        self.changes = Records(
-            sorted(changes, key=lambda one: (one.p_value, one.target, one.influencer)), Change
-        )
+    changes: tuple[Change, ...]
+    level: float
+
+    listed = ("changes",)
 
     @property
-    def changed(self) -> tuple[Change, ...]:
+    def changed(self) -> Records[Change]:
         """Those that did."""
-        return tuple(one for one in self.changes if one.has_changed)
-
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(Change, self.changes)
+        return Records((one for one in self.changes if one.has_changed), Change)
 
     def summary(self) -> Sheet:
         """What changed, as a table that prints well."""
@@ -134,178 +118,49 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
         raise SettingError("the edges of these models have no factors; use a BSuMM, OSuMM or CSuMM")
     work = CountWork(tuple(model.fitted.request for model in models))
     parts = [store.to_events([name]) for name in names]
-    fractions = any(part.weights is not None and n_fractions(part.weights) for part in parts)
-    scale = FIXED_POINT if fractions else 1
-    by_part = [_of_part(part, scale).recode(graph.labels_).run(work) for part in parts]
-    found: dict[tuple[str, str], list[_Place]] = defaultdict(list)
+    weights = [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
+    scale = FIXED_POINT if any(map(n_fractions, weights)) else 1
+    by_part = []
+    for part, weight in zip(parts, weights, strict=True):
+        source = MemorySource(part, sample_weight=in_units(weight, scale))
+        by_part.append(source.recode(graph.labels_).run(work))
+    places: dict[tuple[str, str], list[tuple[float, str, Any]]] = defaultdict(list)
     for at, model in enumerate(models):
+        fitted, n_labels = model.fitted, len(model.target_)
         tables = [table for counts in by_part if isinstance(table := counts[at], StateCounts)]
-        wider = _wider(model.fitted)
-        for column, outcome, place in _places(tables, scale, names, wider):
-            found[model.influencers_[column], model.target_[outcome]].append(place)
-    tests = sum(len(places) for places in found.values())
-    changes = []
-    for names, places in found.items():
-        place = max(places, key=lambda place: place.apart)
-        p_value = min(1.0, 2 * NormalDist().cdf(-place.apart) * tests)
-        changes.append(Change(*names, place.since, *place.before, *place.after, p_value, p_value <= level))
-    return Drift(changes, level)
-
-
-def _of_part(events: EventSequences, scale: int) -> MemorySource:
-    weights = np.ones(len(events)) if events.weights is None else events.weights
-    return MemorySource(events, sample_weight=in_units(weights, scale))
-
-
-class _Factor(NamedTuple):
-    """The factor of an edge in some parts of a store, with its 95% interval."""
-
-    ratio: float
-    low: float
-    high: float
-
-    @property
-    def spread(self) -> float:
-        """The standard error of its logarithm, from the interval; infinite if that has no ends."""
-        if not (0 < self.low < self.high < np.inf and 0 < self.ratio < np.inf):
-            return np.inf
-        return float((np.log(self.high) - np.log(self.low)) / (2 * NormalDist().inv_cdf(0.975)))
-
-
-class _Place(NamedTuple):
-    """Where the parts are cut in two: how surely both stretches differ, and the first part after it."""
-
-    apart: float
-    since: str
-    before: _Factor
-    after: _Factor
-
-
-def _places(
-    tables: Sequence[StateCounts], scale: int, names: Sequence[str], wider: FloatArray
-) -> Iterator[tuple[int, int, _Place]]:
-    """Column and outcome of each edge of a model, and each place at which its factors can be compared.
-
-    ``wider[outcome, column]`` is how many times as wide as from counts their intervals are.
-    """
-    for cut in range(1, len(names)):
-        stretches = (
-            contrasts_in_table(StateCounts.total(some), scale, len(wider))
-            for some in (tables[:cut], tables[cut:])
-        )
-        for (column, outcome, earlier), (_, _, later) in zip(*stretches, strict=True):
-            factor = wider[outcome, column]
-            before, after = (_factor(rate_ratio(each.strata), factor) for each in (earlier, later))
-            spread = np.hypot(before.spread, after.spread)
-            if np.isfinite(spread):
-                apart = abs(np.log(before.ratio) - np.log(after.ratio)) / spread
-                yield column, outcome, _Place(float(apart), names[cut], before, after)
-
-
-def _factor(found: RateRatio, wider: float) -> _Factor:
-    low, high = widened(found, np.asarray(wider))
-    return _Factor(float(found.ratio), float(low), float(high))
-
-
-def _wider(fitted: Fitted) -> FloatArray:
-    """How many times as wide as from counts the intervals of all data are, because sequences differ."""
-    wider = np.ones((len(fitted.target.codes), len(fitted.influencers)))
-    for column, outcome, found in fitted.contrasts():
-        if fitted.clusters is not None:
-            clusters = fitted.clusters.edge(column, outcome)
-            factor = robust_widening(rate_ratio(found.strata), found.strata, *clusters)
-            wider[outcome, column] = 1.0 if factor is None else factor
-    return wider
-
-
-# ---------------------------------------------------------------------- two groups
-
-
-def _windows(graphs: Sequence[InfluenceGraph], sets: dict[int, tuple[int, ...]]) -> list[Summary]:
-    """By which presence of influencers the edges of each target are compared: as the model looks back.
-
-    Of trees, each label as far back as any of them asks about it.
-    """
-    summary = graphs[0].model.make_summary()
-    if summary.by_level:
-        return [summary] * len(sets)
-    labels, found = graphs[0].labels_, list[Summary]()
-    for x, u in sets.items():
-        fitted = [graph.models_[labels[x]].fitted for graph in graphs]
-        reaches = {z: [one.reach(labels[z]).lookback for one in fitted if z in one.influencers] for z in u}
-        widest = {
-            labels[z]: None if None in each else max(k for k in each if k is not None)
-            for z, each in reaches.items()
-        }
-        found.append(BinarySummary(widest))
-    return found
-
-
-def _sets(graphs: Sequence[InfluenceGraph]) -> dict[int, tuple[int, ...]]:
-    """All influencers that any graph gives each target."""
-    sets: dict[int, set[int]] = {}
-    for graph in graphs:
-        for fitted in (model.fitted for model in graph.models_.values()):
-            sets.setdefault(fitted.target.codes[0], set()).update(fitted.influencers)
-    return {x: tuple(sorted(u)) for x, u in sets.items() if u}
-
-
-def _contrasts(
-    graphs: Sequence[InfluenceGraph],
-    source: MemorySource | ReplicatedSource,
-    sets: dict[int, tuple[int, ...]],
-) -> list[Contrast]:
-    """The contrast of every edge, beside all influencers of its target."""
-    targets = {model.fitted.target.codes[0]: model.fitted.target for model in graphs[0].models_.values()}
-    asked = zip(_windows(graphs, sets), sets.items(), strict=True)
-    tables = source.count([StatesRequest(window, u, targets[x]) for window, (x, u) in asked])
-    counted = (table for table in tables if isinstance(table, StateCounts))
-    return [one for table in counted for _, _, one in contrasts_in_table(table, source.scale, 1)]
-
-
-def edge_differences(
-    graphs: Sequence[InfluenceGraph],
-    sources: Sequence[MemorySource],
-    draws: tuple[int, int],
-    level: float,
-    tell: Callable[[int, int], None],
-) -> tuple[EdgeDifference, ...]:
-    """How the edges of three graphs, of either group and of both, differ between the groups."""
-    sets = _sets(graphs)
-    names = [(z, x) for x, u in sets.items() for z in u]
-    labels = graphs[0].labels_
-    influences: list[list[Influence]] = []
-    limits = []
-    for at, source in enumerate(sources):
-        found = _contrasts(graphs, source, sets)
-        n, seed = draws
-        drawn = _contrasts(graphs, source.replicated(Bootstrap(n, seed + at)), sets)
-        strata = [one.strata for one in found]
-        wider = [
-            float(widening(rate_ratio(one), many.strata.ratio()))
-            for one, many in zip(strata, drawn, strict=True)
-        ]
-        influences.append(
-            [
-                influence_of(
-                    labels[z], labels[x], one, [labels[u] for u in sets[x] if u != z], None, wider=factor
-                )
-                for (z, x), one, factor in zip(names, found, wider, strict=True)
+        for cut in range(1, len(names)):
+            stretches = [
+                contrasts_in_table(StateCounts.total(some), scale, n_labels)
+                for some in (tables[:cut], tables[cut:])
             ]
-        )
-        limits.append(limits_of_ratios(strata, wider))
-        tell(4 + at, 5)
-    changes = compared_ratios(limits[0], limits[1], len(names), level)
-    edges = [
-        EdgeDifference(
-            labels[z],
-            labels[x],
-            labels[z] in graphs[0].influencers_[labels[x]],
-            labels[z] in graphs[1].influencers_[labels[x]],
-            influences[0][at],
-            influences[1][at],
-            changes[at],
-        )
-        for at, (z, x) in enumerate(names)
-    ]
-    return tuple(sorted(edges, key=lambda edge: (edge.change.adjusted, edge.change.p_value, edge.target)))
+            for (column, outcome, whole), *both in zip(fitted.contrasts(), *stretches, strict=True):
+                wider = None
+                if fitted.clusters is not None:  # how much wider the interval of all data is
+                    clusters = fitted.clusters.edge(column, outcome)
+                    wider = robust_widening(rate_ratio(whole.strata), whole.strata, *clusters)
+                apart, numbers = _apart((contrast for *_, contrast in both), wider or 1.0)
+                if apart is not None:
+                    edge = model.influencers_[column], model.target_[outcome]
+                    places[edge].append((apart, names[cut], numbers))
+    tests = sum(map(len, places.values()))
+    changes = []
+    for edge, found in places.items():
+        apart, since, numbers = max(found, key=lambda place: place[0])
+        p_value = min(1.0, 2 * NormalDist().cdf(-apart) * tests)
+        told: list[Any] = [*edge, since, *numbers, p_value, p_value <= level]
+        changes.append(Change(*told))
+    return Drift(tuple(sorted(changes, key=lambda one: (one.p_value, one.target, one.influencer))), level)
+
+
+def _apart(stretches: Iterable[Contrast], wider: float) -> tuple[float | None, list[float]]:
+    """How many standard errors two factors are apart, and both with their intervals; None: not known."""
+    logs, variance, numbers = [], 0.0, list[float]()
+    for found in (rate_ratio(one.strata) for one in stretches):
+        low, high = (float(limit) for limit in widened(found, np.asarray(wider)))
+        ratio = float(found.ratio)
+        numbers += [ratio, low, high]
+        if not (0 < low < high < np.inf and 0 < ratio < np.inf):
+            return None, numbers
+        logs.append(np.log(ratio))
+        variance += float((np.log(high) - np.log(low)) / (2 * NormalDist().inv_cdf(0.975))) ** 2
+    return float(abs(logs[0] - logs[1]) / np.sqrt(variance)), numbers

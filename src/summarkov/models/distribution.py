@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +18,15 @@ from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, cuts, recoded
-from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown, label_text
+from summarkov.events.vocabulary import END, UNKNOWN, Unknown, check_unknown, iterate, label_text
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
+from summarkov.models.parameters import codes_of
 from summarkov.read import read_events
 from summarkov.read.case_attributes import cuts_of
 from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories, flat
-from summarkov.summaries import Memory, Summary
+from summarkov.summaries import Summary
 from summarkov.typing import CodeArray, FloatArray, IntArray
 from summarkov.wording import percent, plural
 
@@ -32,33 +34,26 @@ if TYPE_CHECKING:
     from summarkov.models.fitted import Fitted
 
 
-class Residual:
-    """The outcome that stands for every label outside the target.
+class Residual(Enum):
+    """The outcome that stands for every label outside the target: no label, not even "other", is it."""
 
-    A reserved object, so that no label, not even "other", can be taken for it.
-    """
-
-    _only: Residual | None = None
-
-    def __new__(cls) -> Residual:
-        if cls._only is None:
-            cls._only = super().__new__(cls)
-        return cls._only
+    OTHER = "OTHER"
 
     def __repr__(self) -> str:
-        return "OTHER"
+        return self.value
 
-    def __reduce__(self) -> tuple[type[Residual], tuple[()]]:
-        return (Residual, ())
+    __str__ = __repr__
 
 
-OTHER = Residual()
+OTHER = Residual.OTHER
 #: Bytes of what is predicted at once.
 _AT_ONCE = 1 << 28
-#: Positions that are followed without a look at whether they still matter.
-_FEW = 64
 #: A printed row names at most this many outcomes.
 _LIKELIEST = 3
+#: Different pasts that are followed at once; where there are more, sequences are drawn, so many.
+_MOST_PASTS, _DRAWN = 20_000, 10_000
+#: What may be left undecided of an event that may come at any time, and when it is not waited for any longer.
+_LEFT, _LONGEST = 1e-9, 10_000
 
 
 class Distribution(ABC):
@@ -84,13 +79,6 @@ class Distribution(ABC):
     @abstractmethod
     def horizon(self) -> int | None:
         """How many of the last positions can matter; None: the whole history."""
-
-    @property
-    def memory(self) -> Memory | None:
-        """What must be kept of a sequence that is followed; None: all of it."""
-        if not self.parts:
-            return None if self.horizon is None else Memory(self.horizon)
-        return Memory.joint(part.summary.memory for part in self.parts)
 
     @abstractmethod
     def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
@@ -186,7 +174,7 @@ def column_names(outcomes: Sequence[str | Residual]) -> list[str]:
 
     Of one label and all the others the first says it all.
 
-    >>> column_names(["A", "B"]), column_names(["A", Residual()]), column_names(["A", "B", Residual()])
+    >>> column_names(["A", "B"]), column_names(["A", OTHER]), column_names(["A", "B", OTHER])
     (['p(A)', 'p(B)'], ['p(A)'], ['p(A)', 'p(B)', 'p_other'])
     """
     names = ["p_other" if isinstance(x, Residual) else f"p({x})" for x in outcomes]
@@ -263,13 +251,21 @@ class Predictions(Tabular):
     def summary(self) -> Sheet:
         """The first rows, with the outcomes that are most likely; or with the one that was asked about."""
         asked = str(self.outcomes[0]) if len(self.outcomes) == 1 else None
-        head = ["sequence", "position", *([] if self.events is None else ["event"]), asked or "most likely"]
+        known = [] if self.events is None else ["event", "probability"]
+        head = ["sequence", "position", *known, asked or "most likely"]
+        column = {str(outcome): x for x, outcome in enumerate(self.outcomes)}
+
+        def own(row: int) -> str:
+            """The probability of what happened."""
+            at = column.get((self.events or ())[row], column.get(str(OTHER)))
+            return "" if at is None else percent(self.probabilities[row, at])
+
         few = self.probabilities[:MOST]
         rows = [
             [
                 self.ids[self.sequences[row]],
                 str(self.positions[row]),
-                *([] if self.events is None else [self.events[row]]),
+                *([] if self.events is None else [self.events[row], own(row)]),
                 percent(p[0]) if asked else ", ".join(f"{self.outcomes[x]} {percent(p[x])}" for x in likely),
             ]
             for row, (p, likely) in enumerate(zip(few, likeliest(few, _LIKELIEST).tolist(), strict=True))
@@ -345,6 +341,8 @@ def next_places(data: EventSequences, horizon: int | None = None) -> tuple[Index
 class Follower:
     """The probabilities of the next event, kept up to date.
 
+    It keeps the events that the model can look back at: all of them, if there is no limit to that.
+
     >>> from summarkov import BSuMM
     >>> model = BSuMM("B", lookback=1).fit([["A", "B", "A", "B", "C"]] * 9)
     >>> follower = model.follow()
@@ -362,8 +360,7 @@ class Follower:
             )
         self._model, self._unknown = model, unknown
         self._codes = {label: code for code, label in enumerate(model.labels)}
-        self._ticks: list[list[int]] = []  # the codes of what happened at each position that may matter
-        self._memory, self._most = model.memory, _FEW
+        self._ticks = deque[list[int]](maxlen=model.horizon)  # the codes of what happened at each position
         self._n_observed = 0
 
     def __repr__(self) -> str:
@@ -375,9 +372,6 @@ class Follower:
         several = self._model.layout.together and isinstance(event, list | tuple | Set)
         events: Iterable[object] = event if several else [event]  # type: ignore[assignment]  # a list then
         self._ticks.append(sorted({self._code(each) for each in events}) or [UNKNOWN])
-        if self._memory is not None and len(self._ticks) > self._most:
-            self._ticks = _thinned(self._ticks, self._memory)
-            self._most = 2 * len(self._ticks) + _FEW
 
     def probabilities(self) -> FloatArray:
         """Probability of each outcome (as in ``outcomes_``) for the event to come."""
@@ -398,24 +392,85 @@ class Follower:
         return code
 
 
-def _thinned(ticks: list[list[int]], memory: Memory) -> list[list[int]]:
-    """The same history without what cannot matter any more.
+# ---------------------------------------------------------------------- what comes at all
 
-    What is left of the positions before the last ones moves closer, but never among these.
 
-    >>> _thinned([[0], [1], [0], [-1], [0], [2, 3], [1], [1]], Memory(2, 1))
-    [[0], [1], [0], [2, 3], [1], [1]]
+@dataclass(frozen=True)
+class Reached:
+    """The probability that a label comes, and how it was found.
+
+    Attributes
+    ----------
+    probability : float
+        The probability.
+    error : float
+        Its standard error; 0 where it was worked out exactly from all that may happen.
+    method : str
+        "exact" or "drawn".
     """
-    old, recent = ticks[: max(0, len(ticks) - memory.recent)], ticks[max(0, len(ticks) - memory.recent) :]
-    if not memory.first:
-        return recent
-    last = {code: at for at, tick in enumerate(old) for code in tick}
-    seen, kept = Counter[int](), list[list[int]]()
-    for at, tick in enumerate(old):
-        seen.update(tick)
-        kept.append([z for z in tick if z != UNKNOWN and (seen[z] <= memory.first or last[z] == at)])
-    return [*filter(None, kept), *recent]
+
+    probability: float
+    error: float
+    method: Literal["exact", "drawn"]
 
 
-class GraphFollower(Follower):
-    """The next-event distribution of a graph or a joint model, kept up to date."""
+def reach(
+    model: Distribution, history: Iterable[object], label: object, within: int | None, seed: int
+) -> Reached:
+    """See :meth:`InfluenceGraph.probability_of`."""
+    model.check_complete()
+    past = np.array(codes_of(iterate(history), model.labels), np.int32)
+    (x,) = codes_of([label], model.labels)
+    stops = [x, *codes_of([END] if END in model.labels else [], model.labels)]
+    if within is None and END not in model.labels:
+        raise SettingError(
+            "without within=, a number of events, it must be known when a sequence ends; learn from complete "
+            "sequences (ends='complete')"
+        )
+    steps = _LONGEST if within is None else check_whole("within", within, 1, _LONGEST)
+    found = _exactly(model, past, x, stops, steps)
+    return _by_drawing(model, past, x, stops, steps, seed) if found is None else Reached(found, 0.0, "exact")
+
+
+def _exactly(model: Distribution, past: CodeArray, x: int, stops: list[int], steps: int) -> float | None:
+    """Follow all that may happen; None where there is too much of it, or the whole past matters."""
+    if model.horizon is None:
+        return None
+    pasts, reached = past[None, max(0, len(past) - model.horizon) :], 0.0
+    mass: FloatArray = np.ones(1)
+    for _ in range(steps):
+        p = model.after(pasts)
+        reached += float(mass @ p[:, x])
+        p = p * mass[:, None]
+        p[:, stops] = 0.0
+        if p.sum() < _LEFT:
+            break
+        came, label = np.nonzero(p)
+        longer = np.column_stack([pasts[came], label.astype(np.int32)])
+        longer = longer[:, max(0, longer.shape[1] - model.horizon) :]
+        pasts, which = np.unique(longer, axis=0, return_inverse=True)
+        if len(pasts) > _MOST_PASTS:
+            return None
+        mass = np.bincount(which.reshape(-1), p[came, label], len(pasts)).astype(float)
+    return min(reached, 1.0)
+
+
+def _by_drawing(
+    model: Distribution, past: CodeArray, x: int, stops: list[int], steps: int, seed: int
+) -> Reached:
+    """Draw sequences that go on from the history, and count."""
+    rng = np.random.default_rng(seed)
+    pasts, reached = np.repeat(past[None, :], _DRAWN, axis=0), 0
+    for _ in range(steps):
+        if not len(pasts):
+            break
+        p: FloatArray = model.after(pasts)
+        drawn = (rng.random(len(p))[:, None] > np.cumsum(p, axis=1)).sum(axis=1).astype(np.int32)
+        drawn = np.minimum(drawn, p.shape[1] - 1)
+        reached += int((drawn == x).sum())
+        on = ~np.isin(drawn, stops)
+        pasts = np.column_stack([pasts[on], drawn[on]])
+        if model.horizon is not None:
+            pasts = pasts[:, max(0, pasts.shape[1] - model.horizon) :]
+    share = reached / _DRAWN
+    return Reached(share, float(np.sqrt(max(share * (1 - share), 1 / _DRAWN) / _DRAWN)), "drawn")

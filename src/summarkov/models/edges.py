@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
-from summarkov.explain import Influence, ranked, weight
-from summarkov.explain.sentences import cases, follow_note, follows, follows_others, headline, rates
-from summarkov.explain.verdicts import effect_word, limits, times, verdict
+from summarkov.evidence import Influence, ranked
+from summarkov.evidence.words import (
+    cases,
+    effect_word,
+    follow_note,
+    follows,
+    follows_others,
+    headline,
+    limits,
+    rates,
+    times,
+    verdict,
+)
 from summarkov.frames import MOST, Records, Sheet
+from summarkov.show import STROKES, colour, width
 from summarkov.wording import percent, visible
 
 if TYPE_CHECKING:
@@ -70,37 +80,6 @@ def _effect(edge: Influence) -> str:
     """The effect, and why an edge is faint."""
     word = effect_word(edge)
     return f"{word} ({edge.faint})" if edge.faint not in ("", word) else word
-
-
-class Stroke(NamedTuple):
-    """How the edges of one effect are drawn: colour, line and arrowhead (of Graphviz and of Mermaid)."""
-
-    colour: str
-    line: str
-    head: str
-    arrow: str
-
-
-#: Every picture of a graph draws effects alike: in blue and orange, which people with any colour vision tell
-#: apart, and never by colour alone.
-STROKES: Mapping[str, Stroke] = MappingProxyType(
-    {
-        "amplifies": Stroke("#0a62a9", "solid", "normal", "-->"),
-        "inhibits": Stroke("#a94a00", "dashed", "tee", "-.-x"),
-        "mixed": Stroke("#3d3d3d", "dotted", "diamond", "-.-o"),
-        "unclear": Stroke("#666666", "dotted", "odot", "-.-"),
-    }
-)
-
-
-def width(edge: Influence) -> float:
-    """Line width of an edge: 1 to 5, wider the larger the lower bound of its effect; 1 if it is faint."""
-    return 1 + min(weight(edge), 4.0)
-
-
-def colour(edge: Influence) -> str:
-    """The colour of an edge's effect; grey where it is unclear or faint."""
-    return STROKES["unclear" if edge.faint else edge.shown_effect].colour
 
 
 #: Fields of an edge that are text and go into graph files.

@@ -6,7 +6,7 @@ import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
@@ -15,8 +15,8 @@ from summarkov.errors import SettingError, nearest
 from summarkov.events.vocabulary import END, label_text
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import candidate_codes, codes_of, given_codes, label_list
-from summarkov.scores import Scorer
-from summarkov.search import SEARCHES, LookbackProblem, Problem, Search, greedy_lookbacks
+from summarkov.search import SEARCHES, Problem, Search
+from summarkov.search.criteria import Scorer
 from summarkov.search.exact import check_exact
 from summarkov.settings import Duration, check_whole, span_of
 from summarkov.summaries import (
@@ -39,7 +39,7 @@ class SearchedModel(SummaryModel):
     gamma : float
         Weight of the penalty for parameters; larger means fewer influencers. Only for the two kinds of BIC.
     criterion : {"bic", "aic", "extended-bic", "marginal"}
-        What the search maximises, see :class:`summarkov.scores.Scorer`.
+        What the search maximises, see :class:`summarkov.search.Scorer`.
     xi : float
         Weight of the extended part of "extended-bic".
     false_edges : float, optional
@@ -202,18 +202,15 @@ class WindowedModel(SearchedModel):
         self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
     ) -> Problem:
         problem = super().make_problem(labels, target, summary, n_events, scale)
-        choices = self.choices()
-        return problem if choices is None else LookbackProblem(**vars(problem), lookbacks=choices)
+        return replace(problem, lookbacks=self.choices() or ())
 
     def make_search(self, problem: Problem) -> Search:
-        if not isinstance(problem, LookbackProblem):
-            return super().make_search(problem)
-        if self.search != "greedy":
+        if problem.lookbacks and self.search != "greedy":
             raise SettingError(
                 f"look-backs are learned by search='greedy' alone; with search={self.search!r} give one "
                 "lookback"
             )
-        return greedy_lookbacks
+        return super().make_search(problem)
 
 
 @dataclass(eq=False, repr=False)

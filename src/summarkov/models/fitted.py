@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self, overload
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from summarkov.confidence import exact_intervals, seen
 from summarkov.engines import IN_A_ROW, CountSource, Layout, StateCounts, StatesRequest, Target
 from summarkov.engines.clusters import Clusters
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.followings import Followed, Following
 from summarkov.engines.weights import refuse_overflow
 from summarkov.events.vocabulary import translation
-from summarkov.explain import Contrast, Influence, contrasts_in_table, influence_of
-from summarkov.frames import MOST, Column, Sheet, Tabular
+from summarkov.evidence import Contrast, Influence, contrasts_in_table, exact_intervals, influence_of, seen
+from summarkov.frames import MOST, Column, Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.distribution import OTHER, Distribution, Residual
-from summarkov.scores import log_likelihood, probabilities, pseudo_counts
 from summarkov.search import Certificate, Problem, SearchResult, Step
+from summarkov.search.criteria import log_likelihood, probabilities, pseudo_counts
 from summarkov.summaries import Reach, Summary
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray, KeyArray
-from summarkov.wording import number, with_attributes
+from summarkov.wording import interval, number, percent, with_attributes
 
 
 @dataclass(frozen=True)
@@ -338,18 +337,21 @@ class Row(NamedTuple):
     seen: str
 
 
-class StateTable(Tabular, Sequence[Row]):
-    """The states that were seen, in canonical order: a sequence of :class:`Row`.
+class StateTable(Records[Row]):
+    """The states that were seen, in canonical order: a tuple of :class:`Row`.
 
     ``outcomes`` names the entries of a row's counts, probabilities and intervals. Printed, it shows those of
     the first outcome. The frame has one row per state, with the columns ``state``, ``n``, ``seen``, and for
     each outcome x ``n(x)``, ``p(x)``, ``low(x)`` and ``high(x)``.
     """
 
-    def __init__(self, fitted: Fitted, outcomes: Sequence[object], level: float = 0.95) -> None:
-        self.outcomes = tuple(outcomes)
+    outcomes: tuple[object, ...]
+
+    @classmethod
+    def of(cls, fitted: Fitted) -> Self:
+        """The states of a model."""
         names, prior_weight = fitted.influencer_labels, float(fitted.pseudo.sum())
-        self._rows = [
+        rows = (
             Row(
                 fitted.summary.state(key, names, fitted.labels),
                 fitted.summary.words(key, names, fitted.labels),
@@ -363,64 +365,53 @@ class StateTable(Tabular, Sequence[Row]):
                 fitted.table.keys.tolist(),
                 (fitted.observed / fitted.scale).tolist(),
                 fitted.theta.tolist(),
-                fitted.intervals(level=level).tolist(),
+                fitted.intervals().tolist(),
                 strict=False,  # the last two have one more row, for states never seen
             )
-        ]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, which: int) -> Row: ...
-
-    @overload
-    def __getitem__(self, which: slice) -> list[Row]: ...
-
-    def __getitem__(self, which: int | slice) -> Row | list[Row]:
-        return self._rows[which]
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self._rows)
+        )
+        found = cls(rows, Row)
+        found.outcomes = fitted.outcomes
+        return found
 
     def _columns(self) -> Mapping[str, Column]:
-        rows = self._rows
         found = {
-            "state": Column(str, [row.words for row in rows]),
-            "n": Column(float, [row.n for row in rows]),
-            "seen": Column(str, [row.seen for row in rows]),
+            "state": Column(str, [row.words for row in self]),
+            "n": Column(float, [row.n for row in self]),
+            "seen": Column(str, [row.seen for row in self]),
         }
         for x, outcome in enumerate(self.outcomes):
-            found[f"n({outcome})"] = Column(float, [row.counts[x] for row in rows])
-            found[f"p({outcome})"] = Column(float, [row.probabilities[x] for row in rows])
-            found[f"low({outcome})"] = Column(float, [row.intervals[x][0] for row in rows])
-            found[f"high({outcome})"] = Column(float, [row.intervals[x][1] for row in rows])
+            found[f"n({outcome})"] = Column(float, [row.counts[x] for row in self])
+            found[f"p({outcome})"] = Column(float, [row.probabilities[x] for row in self])
+            found[f"low({outcome})"] = Column(float, [row.intervals[x][0] for row in self])
+            found[f"high({outcome})"] = Column(float, [row.intervals[x][1] for row in self])
         return found
 
     def summary(self) -> Sheet:
         """The states in their order, as a table that prints well and that notebooks show in HTML."""
-        return self.sheet("", self._rows)
+        return self.of_rows("", self)
 
-    def sheet(self, title: str, rows: Sequence[Row]) -> Sheet:
-        """Some of its rows under a title, the first of them shown."""
-        shown = [  # of two outcomes one tells the other
-            (x, str(outcome)) for x, outcome in enumerate(self.outcomes) if x == 0 or len(self.outcomes) > 2
+    def of_rows(
+        self, title: str, rows: Sequence[Row], most: int | None = MOST, outcomes: Sequence[str] = ()
+    ) -> Sheet:
+        """Some of its rows under a title, ``most`` shown: a line for each state and outcome of these."""
+        every = range(len(self.outcomes))  # of two, one tells the other
+        shown = [x for x in every if self.outcomes[x] in outcomes] or list(every)[
+            : 1 if len(every) == 2 else None
         ]
-        head = ["state", "n", *(part for _, name in shown for part in (name, "95% interval")), ""]
+        several = len(shown) > 1
+        head = ["state", "seen", *(["next"] if several else []), "count"]
+        head += ["probability" if several else str(self.outcomes[shown[0]]), "95% interval", ""]
         cells = [
             [
-                row.words or "any history",
-                number(row.n),
-                *(
-                    cell
-                    for x, _ in shown
-                    for cell in (
-                        f"{row.probabilities[x]:.4f}",
-                        "{:.4f} to {:.4f}".format(*row.intervals[x]) if row.n else "",
-                    )
-                ),
+                (row.words or "any history") if x == shown[0] else "",
+                number(row.n) if x == shown[0] else "",
+                *([str(self.outcomes[x])] if several else []),
+                number(row.counts[x]),
+                percent(row.probabilities[x]),
+                interval(*row.intervals[x]) if row.n else "",
                 "" if row.seen == "often" else f"{row.seen} seen",
             ]
-            for row in rows[:MOST]
+            for row in rows[: None if most is None else max(1, most // len(shown))]
+            for x in shown
         ]
-        return Sheet(title, head, cells, len(rows))
+        return Sheet(title, head, cells, len(rows) * len(shown))

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
-from summarkov.confidence import Confidence
 from summarkov.engines import Layout
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
-from summarkov.explain import Explanation
-from summarkov.explain.sentences import headline
+from summarkov.evidence import Confidence, Explanation
+from summarkov.evidence.order import with_order
+from summarkov.evidence.results import with_confidence
+from summarkov.evidence.words import headline
 from summarkov.frames import Records, Sheet
-from summarkov.models.bootstrap import with_confidence
-from summarkov.models.discoveries import Ranked
-from summarkov.models.distribution import check_drawable
+from summarkov.models.distribution import Reached, check_drawable, reach
 from summarkov.models.edges import Edges
-from summarkov.models.explaining import OneHistory, next_places
-from summarkov.models.files import confidence_document, models_document, order_document
+from summarkov.models.explaining import read_history
 from summarkov.models.fitted import FittedGraph
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.model import SummaryModel
-from summarkov.models.next_event import Reached, reach
-from summarkov.models.order import OrderTested, with_order
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictor import GraphPredictor
-from summarkov.settings import Progress, check_whole, seed_of
+from summarkov.models.tested import Tested
+from summarkov.settings import Progress, check_seed, check_whole
 from summarkov.simulate.draw import draw_sequences, draw_ticks
 from summarkov.summaries import Summary
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Ranked, OrderTested, GraphPredictor):
+class InfluenceGraph(Tested, GraphPredictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -93,7 +90,8 @@ class InfluenceGraph(Ranked, OrderTested, GraphPredictor):
 
     def _check_template(self) -> None:
         if not isinstance(self.model, SummaryModel):
-            raise SettingError(f"model must be a model such as BSuMM(), not {type(self.model).__name__}")
+            given = "a class" if isinstance(self.model, type) else type(self.model).__name__
+            raise SettingError(f"model must be a model such as BSuMM(), not {given}")
         if self.model.target is not None:
             raise SettingError("the template must have no target; use InfluenceGraph(model, targets=...)")
 
@@ -183,16 +181,16 @@ class InfluenceGraph(Ranked, OrderTested, GraphPredictor):
         """Say which labels may come next after a history, the most likely first, and why.
 
         ``probability`` is that of the graph, so it sums to 1 over all labels if the graph has a model of
-        each, and labels come one at a time. Interval, support and base rate are those of the label's own
-        model. ``most`` is the largest number of labels to explain; without it, all of them.
+        each, and labels come one at a time. The interval is scaled likewise; support and base rate are
+        those of the label's own model. :meth:`explain` tells of one label what would make it different.
+        ``most`` is the largest number of labels to explain; without it, all of them.
         """
         most = None if most is None else check_whole("most", most, 1)
-        past = OneHistory.read(history, self.labels_, self.layout_, unknown)
-        p = self.fitted.at(*next_places([past]))[0]
+        past = read_history(history, self.labels_, self.layout_, unknown)
+        p = self.fitted.at(past.with_next().index())[-1]
         shares = dict(zip(self.models_, p.tolist(), strict=True))
         chosen = sorted(shares, key=lambda label: (-shares[label], label))[:most]
-        told = (replace(self.models_[x]._explained(past, x), probability=shares[x]) for x in chosen)
-        return Records(told, Explanation)
+        return Records((self.models_[x]._explained(past, x).scaled(shares[x]) for x in chosen), Explanation)
 
     def probability_of(
         self,
@@ -200,8 +198,7 @@ class InfluenceGraph(Ranked, OrderTested, GraphPredictor):
         history: Iterable[object] = (),
         *,
         within: int | None = None,
-        seed: int = 0,
-        random_state: int | None = None,
+        random_state: int = 0,
     ) -> Reached:
         """The probability that a label comes within some events after a history, or ever.
 
@@ -218,10 +215,10 @@ class InfluenceGraph(Ranked, OrderTested, GraphPredictor):
             raise SettingError(
                 "what comes later is worked out for graphs of events in a row, without attributes and times"
             )
-        return reach(self.fitted, history, label, within, seed_of(seed, random_state))
+        return reach(self.fitted, history, label, within, check_seed(random_state))
 
     def simulate(
-        self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None
+        self, n_sequences: int, length: int | Sequence[int], random_state: int = 0
     ) -> EventSequences:
         """Draw sequences from the next-event distribution.
 
@@ -236,19 +233,9 @@ class InfluenceGraph(Ranked, OrderTested, GraphPredictor):
                 tuple(self.models_),
                 n_sequences,
                 length,
-                seed_of(seed, random_state),
+                check_seed(random_state),
             )
-        return draw_sequences(
-            self.fitted.after, self.labels_, n_sequences, length, seed_of(seed, random_state)
-        )
-
-    def to_document(self) -> dict[str, Any]:
-        """The fitted graph as plain values: what ``save`` writes."""
-        return {
-            **models_document("InfluenceGraph", list(self.models_.values())),
-            **({} if self.confidence_ is None else {"confidence": confidence_document(self.confidence_)}),
-            **({} if self.order_ is None else {"order": order_document(self.order_)}),
-        }
+        return draw_sequences(self.fitted.after, self.labels_, n_sequences, length, check_seed(random_state))
 
 
 def fit_together(graphs: Sequence[InfluenceGraph], events: Any) -> None:

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from summarkov.confidence.adjusted import compared_rates, compared_ratios, limits_of_shares
-from summarkov.engines import MemorySource
+from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
 from summarkov.engines.weights import fixed_point
 from summarkov.errors import DataError, SettingError
 from summarkov.events import END, EventSequences
 from summarkov.events.attributes import join_attributes
 from summarkov.events.moments import join_moments
-from summarkov.explain import GroupComparison, GroupShare, LabelDifference, SeveralGroups
-from summarkov.models.changes import edge_differences
+from summarkov.evidence import (
+    Contrast,
+    EdgeDifference,
+    GroupComparison,
+    GroupShare,
+    Influence,
+    LabelDifference,
+    SeveralGroups,
+    contrasts_in_table,
+    influence_of,
+    rate_ratio,
+    widening,
+)
+from summarkov.evidence.groups import compared_rates, compared_ratios, limits_of_ratios, limits_of_shares
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.models.tree import TreeSuMM
 from summarkov.read import read_events
 from summarkov.read.case_attributes import ranked
-from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_whole, reporter, seed_of
-from summarkov.typing import BoolArray, FloatArray
+from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_seed, check_whole, reporter
+from summarkov.summaries import BinarySummary, Summary
+from summarkov.typing import FloatArray
 
 #: More groups would be compared for hours, and nobody would read it.
 MOST_GROUPS = 20
@@ -38,8 +50,7 @@ def compare_groups(
     targets: Iterable[str] | None = None,
     sample_weight: tuple[Any, Any] | None = None,
     n: int = 200,
-    seed: int = 0,
-    random_state: int | None = None,
+    random_state: int = 0,
     level: float = 0.95,
     n_jobs: int | None = None,
     progress: Progress = None,
@@ -74,7 +85,7 @@ def compare_groups(
         A weight for every sequence, of the first group and of the second.
     n : int
         How many resampled groups.
-    seed, random_state, level, n_jobs, progress
+    random_state, level, n_jobs, progress
         As for :meth:`InfluenceGraph.confidence`.
 
     Returns
@@ -105,11 +116,11 @@ def compare_groups(
     if by is not None:
         if sample_weight is not None:
             raise SettingError("with by=, sequences weigh what they were read with; leave out sample_weight=")
-        settings = {"n": n, "seed": seed, "random_state": random_state, "n_jobs": n_jobs}
+        settings = {"n": n, "random_state": random_state, "n_jobs": n_jobs}
         return _compare_by(
             model, first, by, targets=targets, level=level, progress=progress, settings=settings
         )
-    seed, tell = seed_of(seed, random_state), reporter(progress)
+    seed, tell = check_seed(random_state), reporter(progress)
     check_whole("n", n, 2, MOST_REPLICATES)
     check_level("level", level)
     if len(names) != 2 or not all(isinstance(name, str) for name in names):
@@ -146,8 +157,16 @@ def compare_groups(
     totals = [float(_weights(events).sum()) for events in groups]  # empty sequences, too
     occurring = [label for label in chosen if label != END]
     labels = _label_differences([both[part] for part in parts], totals, occurring, level)
-    edges = edge_differences(graphs, sources[:2], (int(n), int(seed)), level, tell)
+    edges = _edge_differences(graphs, sources[:2], (int(n), int(seed)), level, tell)
     return GroupComparison((names[0], names[1]), int(n), int(seed), float(level), sizes, labels, edges)
+
+
+def _counts(events: EventSequences, labels: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """How often each of these labels occurs in each sequence, weighted, and how long that is, weighted."""
+    weight, counts = _weights(events), np.zeros((len(events), len(events.labels)))
+    np.add.at(counts, (np.repeat(np.arange(len(events)), events.lengths), events.codes), 1)
+    chosen = [events.labels.index(label) for label in labels]
+    return weight[:, None] * counts[:, chosen], weight * events.lengths
 
 
 def _label_differences(
@@ -157,32 +176,15 @@ def _label_differences(
 
     ``groups`` are the sequences with events, and ``weights`` those of all sequences of each group together.
     """
-    codes = [groups[0].labels.index(label) for label in chosen]
-    totals = [np.full(len(codes), weight) for weight in weights]
-    reached, hits, lengths = [], [], []
-    for events in groups:
-        weight = _weights(events)
-        counts = np.zeros((len(events), len(events.labels)), np.int64)
-        np.add.at(counts, (np.repeat(np.arange(len(events)), events.lengths), events.codes), 1)
-        counts = counts[:, codes]
-        reached.append(weight @ (counts > 0))
-        hits.append(weight[:, None] * counts)
-        lengths.append(weight * events.lengths)
+    counted = [_counts(events, chosen) for events in groups]
+    reached = [_weights(events) @ (hits > 0) for events, (hits, _) in zip(groups, counted, strict=True)]
+    totals = [np.full(len(chosen), weight) for weight in weights]
     reach = compared_rates(reached, totals, level)
-    first, second = (limits_of_shares(c, n) for c, n in zip(hits, lengths, strict=True))
-    rate = compared_ratios(first, second, len(codes), level)
-    found = [
-        LabelDifference(
-            label,
-            float(reached[0][at] / totals[0][at]),
-            float(reached[1][at] / totals[1][at]),
-            reach[at],
-            float(hits[0][:, at].sum() / lengths[0].sum()),
-            float(hits[1][:, at].sum() / lengths[1].sum()),
-            rate[at],
-        )
-        for at, label in enumerate(chosen)
-    ]
+    first, second = (limits_of_shares(*each) for each in counted)
+    rate = compared_ratios(first, second, len(chosen), level)
+    reaches = [(hits / n).tolist() for hits, n in zip(reached, totals, strict=True)]
+    rates = [(hits.sum(axis=0) / n.sum()).tolist() for hits, n in counted]
+    found = map(LabelDifference, chosen, *reaches, reach, *rates, rate)
     return tuple(sorted(found, key=lambda one: (min(one.reach.adjusted, one.rate.adjusted), one.label)))
 
 
@@ -298,18 +300,79 @@ def _shares(
     events: EventSequences, groups: Any, names: Sequence[str], labels: Sequence[str]
 ) -> Iterable[GroupShare]:
     """In which share of the sequences of each group each label occurs, and its share of events."""
-    weights = _weights(events)
-    sequence = np.repeat(np.arange(len(events)), events.lengths)
-    for label in labels:
-        is_it = events.codes == events.code(label)
-        occurs: BoolArray = np.bincount(sequence[is_it], minlength=len(events)) > 0
+    weights, (hits, lengths) = _weights(events), _counts(events, labels)
+    for at, label in enumerate(labels):
         for name in names:
             here = groups == name
-            of_events = here[sequence]
-            weight = weights[sequence]
-            yield GroupShare(
-                label,
-                name,
-                float(weights[here & occurs].sum() / weights[here].sum()),
-                float(weight[of_events & is_it].sum() / weight[of_events].sum()),
-            )
+            reach = weights[here & (hits[:, at] > 0)].sum() / weights[here].sum()
+            yield GroupShare(label, name, float(reach), float(hits[here, at].sum() / lengths[here].sum()))
+
+
+# ---------------------------------------------------------------------- edges
+
+
+def _windows(graphs: Sequence[InfluenceGraph], sets: dict[int, tuple[int, ...]]) -> list[Summary]:
+    """By which presence of influencers the edges of each target are compared: as the model looks back.
+
+    Of trees, each label as far back as any of them asks about it.
+    """
+    summary = graphs[0].model.make_summary()
+    if summary.by_level:
+        return [summary] * len(sets)
+    labels, found = graphs[0].labels_, list[Summary]()
+    for x, u in sets.items():
+        fitted = [graph.models_[labels[x]].fitted for graph in graphs]
+        reaches = {z: [one.reach(labels[z]).lookback for one in fitted if z in one.influencers] for z in u}
+        widest = {
+            labels[z]: None if None in each else max(k for k in each if k is not None)
+            for z, each in reaches.items()
+        }
+        found.append(BinarySummary(widest))
+    return found
+
+
+def _edge_differences(
+    graphs: Sequence[InfluenceGraph],
+    sources: Sequence[MemorySource],
+    draws: tuple[int, int],
+    level: float,
+    tell: Callable[[int, int], None],
+) -> tuple[EdgeDifference, ...]:
+    """How the edges of three graphs, of either group and of both, differ between the groups.
+
+    Each is compared beside all influencers that any graph gives its target.
+    """
+    labels = graphs[0].labels_
+    targets = {model.fitted.target.codes[0]: model.fitted.target for model in graphs[0].models_.values()}
+    sets = {
+        x: tuple(sorted({z for graph in graphs for z in graph.models_[labels[x]].fitted.influencers}))
+        for x in targets
+    }
+    sets = {x: u for x, u in sets.items() if u}
+    names = [(labels[z], labels[x], [labels[v] for v in u if v != z]) for x, u in sets.items() for z in u]
+    asked = zip(_windows(graphs, sets), sets.items(), strict=True)
+    requests = [StatesRequest(window, u, targets[x]) for window, (x, u) in asked]
+
+    def contrasts(source: MemorySource | ReplicatedSource) -> list[Contrast]:
+        tables = (table for table in source.count(requests) if isinstance(table, StateCounts))
+        return [one for table in tables for _, _, one in contrasts_in_table(table, source.scale, 1)]
+
+    influences: list[list[Influence]] = []
+    limits = []
+    for at, source in enumerate(sources):
+        found, drawn = contrasts(source), contrasts(source.replicated(Bootstrap(draws[0], draws[1] + at)))
+        wider = [
+            float(widening(rate_ratio(one.strata), many.strata.ratio()))
+            for one, many in zip(found, drawn, strict=True)
+        ]
+        each = zip(names, found, wider, strict=True)
+        influences.append([influence_of(z, x, one, us, None, wider=k) for (z, x, us), one, k in each])
+        limits.append(limits_of_ratios([one.strata for one in found], wider))
+        tell(4 + at, 5)
+    changes = compared_ratios(limits[0], limits[1], len(names), level)
+    one, two, _ = graphs
+    edges = [
+        EdgeDifference(z, x, z in one.influencers_[x], z in two.influencers_[x], first, second, change)
+        for (z, x, _), first, second, change in zip(names, *influences, changes, strict=True)
+    ]
+    return tuple(sorted(edges, key=lambda edge: (edge.change.adjusted, edge.change.p_value, edge.target)))

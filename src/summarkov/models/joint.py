@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from statistics import NormalDist
 from typing import Any, ClassVar, Self
 
-from summarkov.engines import CountSource, Layout, Target, as_source
-from summarkov.errors import SettingError
+import numpy as np
+
+from summarkov.engines import CountSource, Layout, StateCounts, StatesRequest, Target, as_source
+from summarkov.engines.followings import Asked, count_followed
+from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
-from summarkov.explain.explanation import SharedExplanation
-from summarkov.explain.sentences import headline
+from summarkov.evidence import Influence, effect_of, follow_numbers
+from summarkov.evidence.explanation import Share, SharedExplanation, ordered
+from summarkov.evidence.words import headline
 from summarkov.frames import Records, Sheet
-from summarkov.models.distribution import next_places
+from summarkov.kernels import Index, LevelArray
+from summarkov.models.distribution import OTHER, Distribution, next_places
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import one_sequence
-from summarkov.models.files import joint_document
-from summarkov.models.joint_fitted import FittedJoint
-from summarkov.models.joint_learning import JointData, learn_each
+from summarkov.models.joint_features import (
+    N_HABITS,
+    N_LAGS,
+    PER_LABEL,
+    JointFeatures,
+    Profile,
+    ProfileSummary,
+    base_rates,
+)
+from summarkov.models.joint_parts import (
+    Features,
+    LastLabels,
+    Trees,
+    Weights,
+    boost,
+    dense,
+    likelihood,
+    maximise,
+    softmax,
+)
 from summarkov.models.learning import check_in_a_row
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictor import GraphPredictor, Residual
@@ -27,17 +51,376 @@ from summarkov.settings import (
     Progress,
     check_level,
     check_positive,
+    check_seed,
     check_share,
     check_whole,
-    seed_of,
     step_counter,
     untold,
 )
 from summarkov.simulate.draw import draw_sequences
-from summarkov.summaries.profile import ProfileSummary
+from summarkov.summaries import Reach
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: A leaf of a tree is one byte.
 _MOST_LEAVES = 64
+#: A label's own past, its habits and its level have less of the penalty: there is more to learn of them.
+OWN_SHARE, LEVEL_PENALTY = 0.1, 1e-3
+#: Of a 95% interval, and of as many as there are lags of an influencer, all of which hold at 95%.
+_Z, _Z_LAGS = NormalDist().inv_cdf(0.975), NormalDist().inv_cdf(1 - 0.025 / N_LAGS)
+
+
+@dataclass(frozen=True)
+class FittedJoint(Distribution):
+    """Weights, influencers and trees of a joint model.
+
+    With trees, the logarithm of a probability is the mean of two: that of the weights with ``trees`` on top,
+    and that of the trees ``alone``, which start from base rates. Each has as many rounds as the other.
+    Beside them, what followed the last labels in all sequences (``last``) has its share, if asked for.
+    """
+
+    summary: ProfileSummary
+    labels: tuple[str, ...]
+    features: JointFeatures
+    weights: Weights
+    chosen: BoolArray  # [z, x]: whether z is an influencer of x
+    trees: Trees
+    alone: Trees
+    last: LastLabels | None
+    edges: tuple[Influence, ...]
+    gains: FloatArray  # [z, x]
+    log_likelihood: float
+    n_sequences: int
+    label_counts: FloatArray
+    settings: Mapping[str, Any]
+
+    @property
+    def outcomes(self) -> tuple[str | Residual, ...]:
+        target = self.features.target
+        names = tuple(self.labels[code] for code in target.codes)
+        return (*names, OTHER) if target.has_residual else names
+
+    @property
+    def outcome_of(self) -> CodeArray:
+        return self.features.target.outcome_of()
+
+    @property
+    def horizon(self) -> int | None:
+        return self.summary.horizon
+
+    @property
+    def overall(self) -> FloatArray:
+        return self.features.outcome_rates
+
+    @property
+    def n_events(self) -> float:
+        """How many events it was learned from."""
+        return float(self.label_counts.sum())
+
+    @property
+    def contexts(self) -> float:
+        """The share of what followed the last labels."""
+        return float(self.settings["contexts"])
+
+    def read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
+        data = super().read(events, unknown)
+        check_in_a_row("JointSuMM", Layout(data.moments is not None and data.moments.has_ticks))
+        return data
+
+    def after(self, histories: CodeArray) -> FloatArray:
+        if self.features.target.has_residual:
+            raise SettingError("this needs all labels told apart; fit the model without targets=")
+        return super().after(histories)
+
+    def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
+        return self.with_last(*self.without_last(self.summary.of(index, positions)))
+
+    def without_last(self, profile: Profile) -> tuple[FloatArray, CodeArray]:
+        """What weights and trees say of some positions, as logarithms; and the last labels there."""
+        rows = self.features.of(profile)
+        found, alone = rows.logits(self.weights), None
+        if len(self.trees):
+            levels = self.features.levels(profile, rows.own)
+            self.trees.add_to(found, levels)
+            alone = self.features.usual(len(found))
+            self.alone.add_to(alone, levels)
+        return _mean(found, alone), self.features.context(profile)
+
+    def with_last(self, both: FloatArray, context: CodeArray) -> FloatArray:
+        """Probabilities from what :meth:`without_last` tells."""
+        after = None if self.last is None else self.last.at(context)
+        return softmax(_pooled(both, after, self.contexts))
+
+    def by_recency(self, influencer: str, outcome: int) -> dict[str, float]:
+        """The factor of an outcome's odds by how long ago an influencer occurred, once in a long past."""
+        z = self.labels.index(influencer)
+        lags, rows = self.features.by_lag(z)
+        weights = self.weights.shared[self.features.columns(z), outcome]
+        return dict(zip(lags, np.exp(rows @ weights).tolist(), strict=True))
+
+    def explain(self, index: Index, ends: IntArray, outcome: int) -> SharedExplanation:
+        """Why an outcome has its probability at one place: a product of factors."""
+        profile = self.summary.of(index, ends)
+        features = self.features.of(profile)
+        row, half = dense(features.shared)[0], (1 - self.contexts) * (0.5 if len(self.trees) else 1.0)
+        weights = half * self.weights.shared[:, outcome]
+        found = []
+        for z in np.flatnonzero((profile.lag[0] > 0) & self.chosen[:, outcome]).tolist():
+            columns = self.features.columns(z)
+            factor = math.exp(float(row[columns] @ weights[columns]))
+            found.append(Share(self.labels[z], int(profile.lag[0, z]), factor))
+        start, rates = PER_LABEL * len(self.labels), self.features.outcome_rates
+        level = self.weights.level + row[start:] @ self.weights.shared[start:]
+        there = np.exp(half * (level - np.log(rates)))
+        base_rate, place = float(rates[outcome]), float(there[outcome] / (rates @ there))
+        habits = math.exp(half * float(features.own[:, 0, outcome] @ self.weights.own[:, outcome]))
+        said = np.zeros((1, self.features.target.n_outcomes))
+        for trees in (self.trees, self.alone):
+            if len(trees):
+                trees.add_to(said, self.features.levels(profile, features.own))
+        by_trees = math.exp(half * float(said[0, outcome]))
+        both, context = self.without_last(profile)
+        probability, after = float(self.with_last(both, context)[0, outcome]), 1.0
+        if self.last is not None:
+            after = (float(self.last.at(context)[0, outcome]) / base_rate) ** self.contexts
+        told = math.prod(share.factor for share in found) * place * habits * by_trees * after
+        return SharedExplanation(
+            target=self.labels[self.features.target.codes[outcome]],
+            probability=probability,
+            base_rate=base_rate,
+            shares=ordered(found),
+            habits=habits,
+            place=place,
+            trees=by_trees,
+            contexts=after,
+            competition=probability / (base_rate * told),
+        )
+
+
+def _mean(found: FloatArray, alone: FloatArray | None) -> FloatArray:
+    """The mean of weights with trees on top (``found``) and of trees ``alone``, if there are any."""
+    return found if alone is None else 0.5 * (found + alone)
+
+
+def _pooled(both: FloatArray, after: FloatArray | None, contexts: float) -> FloatArray:
+    """The logarithms of probabilities, up to a number per row.
+
+    Beside what weights and trees say stand, with the share ``contexts``, the logarithms of ``after``, the
+    probabilities after the last labels.
+    """
+    return both if after is None or not contexts else (1 - contexts) * both + contexts * np.log(after)
+
+
+# ---------------------------------------------------------------------- how it is learned
+
+
+@dataclass(frozen=True)
+class JointData:
+    """What was counted: one row per state, with its features."""
+
+    summary: ProfileSummary
+    features: JointFeatures
+    rows: Features
+    levels: LevelArray
+    counts: FloatArray  # [row, outcome]
+    present: BoolArray  # [row, label]: whether it is in the window
+    context: CodeArray  # [row, place]: the last labels
+
+    @classmethod
+    def of(cls, source: CountSource, target: Target, summary: ProfileSummary) -> JointData:
+        """Count the states of a source, in one pass."""
+        (table,) = source.count([StatesRequest(summary, (), target)])
+        assert isinstance(table, StateCounts)
+        counts = table.counts / source.scale
+        if not counts.sum():
+            raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
+        features = JointFeatures(base_rates(source.label_counts / source.scale), target)
+        profile = summary.read(table.keys, len(source.labels))
+        rows = features.of(profile)
+        present, levels = np.asarray(profile.lag > 0), features.levels(profile, rows.own)
+        return cls(summary, features, rows, levels, counts, present, features.context(profile))
+
+    def penalties(self, penalty: float, chosen: BoolArray) -> Weights:
+        """The penalty of every weight; infinite for labels that are no influencer (``chosen[z, x]``)."""
+        m, target = self.features.n_labels, self.features.target
+        each = np.full((m, target.n_outcomes), float(penalty))
+        each[list(target.codes), np.arange(len(target.codes))] *= OWN_SHARE
+        each[~chosen] = np.inf
+        found = Weights.zero(target.n_outcomes, self.features.n_shared, N_HABITS)
+        found.every[:] = penalty
+        found.level[:], found.own[:] = LEVEL_PENALTY, penalty * OWN_SHARE
+        found.shared[: m * PER_LABEL] = np.repeat(each, PER_LABEL, axis=0)
+        return found
+
+    def gains(self, weights: Weights) -> FloatArray:
+        r"""What the log-likelihood loses without each influencer of each outcome: ``[z, x]`` in nats.
+
+        With :math:`c_s` what z adds to the logarithm of x, and d that less its mean over the events x, it is
+
+        .. math:: \sum_s N(x; s) d_s + N(s) \log (1 - p(x|s) + p(x|s) e^{-d_s})
+
+        exactly, where its place is taken by its mean and all other weights stay.
+        """
+        p, n = softmax(self.rows.logits(weights)), self.counts.sum(axis=1)
+        hits = np.maximum(self.counts.sum(axis=0), 1e-300)
+        found = np.zeros((self.features.n_labels, self.counts.shape[1]))
+        for z in range(len(found)):
+            columns = self.features.columns(z)
+            added = np.asarray(self.rows.shared[:, columns] @ weights.shared[columns])
+            rest = added - (self.counts * added).sum(axis=0) / hits
+            found[z] = (self.counts * rest).sum(axis=0) + n @ np.log1p(p * np.expm1(-rest))
+        return found
+
+    def variance(self, weights: Weights) -> FloatArray:
+        """N(s) p (1 - p) of every row and outcome."""
+        p = softmax(self.rows.logits(weights))
+        return np.asarray(self.counts.sum(axis=1, keepdims=True) * p * (1 - p))
+
+    def costs(self, weights: Weights, penalty: float) -> FloatArray:
+        """What each influencer costs, ``[z, x]``: log(N) / 2 for each weight that is not held by its penalty.
+
+        A weight with the curvature h of the likelihood counts as h / (h + penalty).
+        """
+        m, n_outcomes = self.features.n_labels, self.counts.shape[1]
+        some = slice(1, 1 + m * PER_LABEL)
+        curvature = self.rows.sums(self.variance(weights), power=2)[some]
+        strength = self.penalties(penalty, np.ones((m, n_outcomes), bool)).every[some]
+        free = (curvature / (curvature + strength)).reshape(m, PER_LABEL, n_outcomes).sum(axis=1)
+        return np.asarray(free * 0.5 * np.log(max(self.counts.sum(), 2.0)))
+
+    def select(self, penalty: float, gamma: float, on_step: OnStep) -> tuple[Weights, BoolArray]:
+        """Weights, and the influencers of each outcome, ``chosen[z, x]``: those worth their cost.
+
+        All labels are fitted together; then those whose gain is not above ``gamma`` times their cost are left
+        out and the rest is fitted again, until all that are left are worth it.
+        """
+        rates, m = self.features.outcome_rates, self.features.n_labels
+        chosen = np.repeat(np.asarray(self.present.any(axis=0))[:, None], len(rates), axis=1)
+        start = Weights.zero(len(rates), self.features.n_shared, N_HABITS)
+        start.level[:] = np.log(rates)
+        while True:
+            strength = self.penalties(penalty, chosen).every
+            weights = maximise(self.rows, self.counts, strength, start, on_step)
+            kept = chosen
+            if gamma > 0:
+                kept = chosen & (self.gains(weights) > gamma * self.costs(weights, penalty))
+            if (kept == chosen).all():
+                return weights, chosen
+            chosen, start = kept, Weights(weights.every.copy(), weights.n_shared)
+            start.shared[: m * PER_LABEL] *= np.repeat(chosen, PER_LABEL, axis=0)
+
+
+def learn_each(
+    data: JointData,
+    source: CountSource,
+    settings: Mapping[str, Any],
+    rounds: Sequence[int],
+    shares: Sequence[float],
+    on_step: OnStep,
+) -> Iterator[tuple[FittedJoint, ...]]:
+    """What is learned with each of these numbers of rounds, which grow; for each of some ``contexts``.
+
+    The share of what followed the last labels changes neither weights nor trees, so one fit has them all. The
+    other settings are those of a model.
+    """
+    most, penalty = rounds[-1], settings["penalty"]
+    weights, chosen = data.select(penalty, settings["gamma"], lambda left: on_step(left + 2 * most + 1))
+    seed, allowed = settings["random_state"], data.features.tree_features(chosen)
+    how = settings["leaves"], settings["learning_rate"], rounds, seed, allowed
+    starts = data.rows.logits(weights), data.features.usual(len(data.counts))
+    on_top = boost(data.levels, data.counts, starts[0], *how, lambda left: on_step(left + most + 1))
+    by_themselves = boost(data.levels, data.counts, starts[1], *how, lambda left: on_step(left + 1))
+    last = LastLabels.of(data.context, data.counts) if any(shares) else None
+    after = None if last is None else last.at(data.context)
+    edges = tuple(joint_edges(data, weights, chosen, penalty, source.labels))
+    code, window = {label: at for at, label in enumerate(source.labels)}, Reach(0, settings["lookback"])
+    asked = [Asked((code[edge.influencer],), (window,), (code[edge.target],)) for edge in edges]
+    edges = tuple(
+        edge if found is None else replace(edge, **follow_numbers(found.of(0, 0)))
+        for edge, found in zip(edges, count_followed(source, asked), strict=True)
+    )
+    gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
+    for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
+        both = _mean(said, said_alone if n else None)
+        yield tuple(
+            FittedJoint(
+                summary=data.summary,
+                labels=tuple(source.labels),
+                features=data.features,
+                weights=weights,
+                chosen=chosen,
+                trees=trees,
+                alone=alone,
+                last=last if share else None,
+                edges=edges,
+                gains=gains,
+                log_likelihood=likelihood(_pooled(both, after, share), data.counts)[0],
+                n_sequences=source.n_sequences,
+                label_counts=label_counts,
+                settings={**settings, "rounds": n, "contexts": share},
+            )
+            for share in shares
+        )
+
+
+def joint_edges(
+    data: JointData, weights: Weights, chosen: BoolArray, penalty: float, labels: Sequence[str]
+) -> Iterator[Influence]:
+    r"""An edge for each influencer of each target, with the factor of its odds and an interval.
+
+    With a the mean features of z over the positions at which it is in the window, the factor is :math:`e^{a
+    \cdot w}`. Its variance is :math:`a^T (H + \Lambda)^{-1} a`, H the information of the likelihood about the
+    weights of z (all others held) and :math:`\Lambda` their penalties.
+    """
+    variance, n = data.variance(weights), data.counts.sum(axis=1)
+    penalties = data.penalties(penalty, chosen)
+    hits = data.counts.sum(axis=0)
+    for z, influences in enumerate(chosen):
+        targets = np.flatnonzero(influences[: len(data.features.target.codes)])
+        here = np.flatnonzero(data.present[:, z])
+        if not len(targets) or not n[here].sum():
+            continue
+        columns = data.features.columns(z)
+        seen = dense(data.rows.shared[here][:, columns])
+        mean = n[here] @ seen / n[here].sum()
+        for x in targets.tolist():
+            information = seen.T @ (variance[here, x, None] * seen) + np.diag(penalties.shared[columns, x])
+            log_factor = float(mean @ weights.shared[columns, x])
+            width = _Z * math.sqrt(float(mean @ np.linalg.solve(information, mean)))
+            low, high = math.exp(log_factor - width), math.exp(log_factor + width)
+            effect, depends = effect_of(low, high), ""
+            if effect == "unclear" and (depends := _by_lag(data, z, weights.shared[columns, x], information)):
+                effect = "mixed"
+            hits_with, n_with = float(data.counts[here, x].sum()), float(n[here].sum())
+            yield Influence(
+                influencer=labels[z],
+                target=labels[data.features.target.codes[x]],
+                effect=effect,
+                ratio=math.exp(log_factor),
+                low=low,
+                high=high,
+                hits_with=hits_with,
+                n_with=n_with,
+                hits_without=float(hits[x]) - hits_with,
+                n_without=float(n.sum()) - n_with,
+                interval="likelihood",
+                depends=depends,
+            )
+
+
+def _by_lag(data: JointData, label: int, weights: FloatArray, information: FloatArray) -> str:
+    """When an influencer amplifies and when it inhibits, where it surely does both; else nothing.
+
+    Sure is what holds for all lags of ``recency_`` together, by Bonferroni.
+    """
+    lags, rows = data.features.by_lag(label)
+    width = _Z_LAGS * np.sqrt((rows * np.linalg.solve(information, rows.T).T).sum(axis=1))
+    more, less = (
+        [lag for lag, is_sure in zip(lags, side @ weights > width, strict=True) if is_sure]
+        for side in (rows, -rows)
+    )
+    if not (more and less):
+        return ""
+    return f"more likely {', '.join(more)} events after it, less likely {', '.join(less)}"
 
 
 @dataclass(eq=False, repr=False)
@@ -80,10 +463,8 @@ class JointSuMM(GraphPredictor):
         The share, from 0 to 1, of what followed the last two labels in all sequences.
     lookback : int
         How many events back the model looks at most.
-    seed : int
+    random_state : int
         Of the rows and features that each tree is grown on.
-    random_state : int, optional
-        Another name for ``seed``; give one of them.
     n_jobs : int, optional
         Threads that count; None is one, -1 one per core. The result does not depend on it.
 
@@ -111,8 +492,7 @@ class JointSuMM(GraphPredictor):
     learning_rate: float = 0.1
     contexts: float = 0.0
     lookback: int = 500
-    seed: int = 0
-    random_state: int | None = None
+    random_state: int = 0
     n_jobs: int | None = None
 
     def fit(
@@ -157,7 +537,7 @@ class JointSuMM(GraphPredictor):
         check_level("learning_rate", self.learning_rate)
         check_share("contexts", self.contexts)
         ProfileSummary(self.lookback)
-        check_whole("seed", seed_of(self.seed, self.random_state), 0)
+        check_seed(self.random_state)
 
     def _target(self, labels: Sequence[str]) -> Target:
         if self.targets is None:
@@ -275,12 +655,7 @@ class JointSuMM(GraphPredictor):
         return Records((self.explain(past, names[at], unknown=unknown) for at in order), SharedExplanation)
 
     def simulate(
-        self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None
+        self, n_sequences: int, length: int | Sequence[int], random_state: int = 0
     ) -> EventSequences:
         """Draw sequences from exactly this distribution."""
-        return draw_sequences(
-            self.fitted.after, self.labels_, n_sequences, length, seed_of(seed, random_state)
-        )
-
-    def to_document(self) -> dict[str, Any]:
-        return joint_document(self.fitted)
+        return draw_sequences(self.fitted.after, self.labels_, n_sequences, length, check_seed(random_state))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events.vocabulary import END, Unknown
@@ -15,7 +14,7 @@ from summarkov.frames import Records, Sheet
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictor import Predictor, Residual, likeliest
 from summarkov.settings import check_level
-from summarkov.typing import BoolArray, FloatArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray
 from summarkov.wording import percent
 
 #: What sums of weights may lack of a coverage by rounding.
@@ -42,18 +41,6 @@ class LabelSet:
     position: int
     labels: tuple[str | Residual, ...]
     probability: float
-
-
-class _Events(NamedTuple):
-    """Events that count: the probabilities there, the column of what came, and how much each counts.
-
-    Those of a sequence share its weight; ``total`` is the weight of all sequences.
-    """
-
-    p: FloatArray
-    outcome: npt.NDArray[np.integer]
-    weight: FloatArray
-    total: float
 
 
 @dataclass(eq=False, repr=False)
@@ -110,13 +97,13 @@ class LabelSets(Parameters):
             raise SettingError(
                 "sets of labels are for models of events in a row, without attributes; learn one"
             )
-        found = self._events(events, unknown, "find the threshold from")
-        p = found.p[np.arange(len(found.p)), found.outcome]
+        p, outcome, weight, total = self._events(events, unknown)
+        p = p[np.arange(len(p)), outcome]
         order = np.argsort(-p, kind="stable")
-        reached = np.cumsum(found.weight[order]) / (found.total + 1) >= self.coverage - _ROUNDING
+        reached = np.cumsum(weight[order]) / (total + 1) >= self.coverage - _ROUNDING
         # Too few sequences to promise that much: all labels.
         self._threshold = float(p[order][reached.argmax()]) if reached.any() else 0.0
-        self._n_sequences = found.total
+        self._n_sequences = total
         return self
 
     @property
@@ -141,18 +128,11 @@ class LabelSets(Parameters):
         self._check_fitted()
         after = self.model.predict_next(histories, unknown=unknown)
         inside = self._inside(after.probabilities)
-        return Records(
-            (
-                LabelSet(
-                    after.ids[after.sequences[row]],
-                    int(after.positions[row]),
-                    labels,
-                    float(after.probabilities[row, inside[row]].sum()),
-                )
-                for row, labels in enumerate(self.labels_of(after.probabilities))
-            ),
-            LabelSet,
+        sums = np.where(inside, after.probabilities, 0.0).sum(axis=1).tolist()
+        each = zip(
+            after.ids, after.positions.tolist(), self.labels_of(after.probabilities), sums, strict=True
         )
+        return Records((LabelSet(*one) for one in each), LabelSet)
 
     def labels_of(self, probabilities: FloatArray) -> list[tuple[str | Residual, ...]]:
         """The set of each row of what ``predict_proba`` of the model gives, the most likely label first."""
@@ -164,14 +144,13 @@ class LabelSets(Parameters):
 
     def held(self, events: Any, *, unknown: Unknown = "error") -> float:
         """The share of events that were in their sets, each sequence counting once, or as its weight says."""
-        found = self._events(events, unknown, "look for in their sets")
-        inside = self._inside(found.p)[np.arange(len(found.p)), found.outcome]
-        return float((inside * found.weight).sum() / found.total)
+        p, outcome, weight, total = self._events(events, unknown)
+        return float((self._inside(p)[np.arange(len(p)), outcome] * weight).sum() / total)
 
     def mean_size(self, events: Any, *, unknown: Unknown = "error") -> float:
         """The mean number of labels in the sets of events, which count as in :meth:`held`."""
-        found = self._events(events, unknown, "have sets for")
-        return float((self._inside(found.p).sum(axis=1) * found.weight).sum() / found.total)
+        p, _, weight, total = self._events(events, unknown)
+        return float((self._inside(p).sum(axis=1) * weight).sum() / total)
 
     def _sheet(self) -> Sheet:
         return Sheet(
@@ -179,8 +158,12 @@ class LabelSets(Parameters):
             f"labels of at least {percent(self.threshold_)}"
         )
 
-    def _events(self, events: Any, unknown: Unknown, purpose: str) -> _Events:
-        """Events of labels that the model knows, in sequences of weights above 0; refuse none."""
+    def _events(self, events: Any, unknown: Unknown) -> tuple[FloatArray, CodeArray, FloatArray, float]:
+        """Events of labels that the model knows, in sequences of weights above 0; refuse none.
+
+        The probabilities there, the column of what came, how much each event counts (those of a sequence
+        share its weight), and the weight of all sequences.
+        """
         data = self.model.fitted.read(events, unknown)
         if END in data.labels:
             data = data.with_end_rows()
@@ -195,13 +178,13 @@ class LabelSets(Parameters):
         counted = (outcome >= 0) & (given[sequence] > 0)
         if not counted.any():
             raise DataError(
-                f"there are no events to {purpose}; give sequences that are not empty, of labels that the "
-                "model knows and with weights above 0"
+                "there are no events to look at; give sequences that are not empty, of labels that the model "
+                "knows and with weights above 0"
             )
-        sequence = sequence[counted]
-        n = np.bincount(sequence, minlength=len(data))
+        n = np.bincount(sequence[counted], minlength=len(data))
         p = self.model.predict_proba(data, unknown=unknown)[counted]
-        return _Events(p, outcome[counted], (given / np.maximum(n, 1))[sequence], float(given[n > 0].sum()))
+        weight = (given / np.maximum(n, 1))[sequence[counted]]
+        return p, outcome[counted], weight, float(given[n > 0].sum())
 
     def _inside(self, p: FloatArray) -> BoolArray:
         """Whether each outcome is in the set of its row."""

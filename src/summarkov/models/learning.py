@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summarkov.confidence import rate_ratio
 from summarkov.engines import CountSource, Layout, ReplicatedSource, StateCounts
 from summarkov.engines.clusters import Clustered, block_of, sum_clusters
 from summarkov.engines.followings import Asked, count_followed
 from summarkov.engines.growing import GrowingCounts
 from summarkov.errors import DataError, SettingError
 from summarkov.events.vocabulary import END
-from summarkov.explain import contrasts_in_table, presence
+from summarkov.evidence import contrasts_in_table, presence, rate_ratio
 from summarkov.kernels import ClusterValues
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Problem, Search, SearchResult

@@ -1,45 +1,44 @@
-"""How well models predict: sums that add up, wherever the events are."""
+"""How well models predict: sums that add up wherever the events are, and what is said of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import CountSource, EventSource, Layout, StateCounts, make_source
 from summarkov.engines.source import refuse_weights
-from summarkov.engines.work import Shard
-from summarkov.errors import DataError
+from summarkov.engines.work import Shard, Work
+from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events.vocabulary import Unknown
-from summarkov.frames import Records
+from summarkov.frames import Column, Records, Sheet, Tabular
 from summarkov.models.distribution import Distribution, check_new_data, most_rows
+from summarkov.models.learning import n_positions
+from summarkov.settings import Progress, reporter
 from summarkov.typing import FloatArray, IntArray
+from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.models.fitted import Fitted
 
 #: Edges of the bins of a reliability table; finer next to 0, where rare labels live.
 BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+#: Models that are counted in one pass.
+_AT_ONCE = 64
 
 
-@dataclass(frozen=True)
-class Measured:
+class Sums(NamedTuple):
     """Sums over events: of weights, of w log p of what happened, and of w times the squared error.
 
-    The squared error is summed over outcomes.
+    The squared error is summed over outcomes. What was ruled out and happened has minus infinity.
     """
 
-    weight: float = 0.0
-    logs: float = 0.0
-    squares: float = 0.0
-
-    @property
-    def log_likelihood(self) -> float:
-        """Summed over all events; minus infinity where what happened was ruled out."""
-        return self.logs
+    weight: float
+    logs: float
+    squares: float
 
     @property
     def score(self) -> float:
@@ -51,23 +50,20 @@ class Measured:
         """Mean over events of the squared error."""
         return self.squares / max(self.weight, 1e-300)
 
-    @classmethod
-    def of(cls, p: FloatArray, outcome: npt.NDArray[np.integer], weight: FloatArray) -> Measured:
-        """Measure probabilities ``p[i, x]`` of events whose outcomes were these; -1 is not counted."""
-        known = np.flatnonzero(outcome >= 0)
-        hit, weight = p[known, outcome[known]], weight[known]
-        squares = 1 - 2 * hit + (p[known] ** 2).sum(axis=1)
-        with np.errstate(divide="ignore"):
-            return cls(*(float(each.sum()) for each in (weight, weight * np.log(hit), weight * squares)))
 
-    @classmethod
-    def of_counts(cls, n: FloatArray, theta: FloatArray) -> Measured:
-        """Measure the probabilities ``theta[s, x]`` of states that were followed ``n[s, x]`` times by x."""
-        squares = n * (1 - 2 * theta + (theta**2).sum(axis=1, keepdims=True))
-        return cls(*(float(each.sum()) for each in (n, n * np.log(theta), squares)))
+def _sums(p: FloatArray, outcome: npt.NDArray[np.integer], weight: FloatArray) -> FloatArray:
+    """Sums for probabilities ``p[i, x]`` of events whose outcomes were these; -1 is not counted."""
+    known = np.flatnonzero(outcome >= 0)
+    hit, weight = p[known, outcome[known]], weight[known]
+    squares = 1 - 2 * hit + (p[known] ** 2).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        return np.array([each.sum() for each in (weight, weight * np.log(hit), weight * squares)])
 
-    def __add__(self, other: Measured) -> Measured:
-        return Measured(self.weight + other.weight, self.logs + other.logs, self.squares + other.squares)
+
+def _sums_of_counts(n: FloatArray, theta: FloatArray) -> Sums:
+    """Sums for the probabilities ``theta[s, x]`` of states that were followed ``n[s, x]`` times by x."""
+    squares = n * (1 - 2 * theta + (theta**2).sum(axis=1, keepdims=True))
+    return Sums(*(float(each.sum()) for each in (n, n * np.log(theta), squares)))
 
 
 # ---------------------------------------------------------------------- calibration and accuracy
@@ -98,30 +94,18 @@ class ReliabilityBin:
         return dict(zip(("from", "to", "n", "predicted", "occurred"), vars(self).values(), strict=True))
 
 
-@dataclass(frozen=True)
-class Binned:
-    """Predictions of one label in the bins of ``BINS``: how many, the sum of them, and how many came true."""
+def binned(p: FloatArray, n: IntArray, occurred: IntArray) -> FloatArray:
+    """Probabilities that were each given ``n`` times and came true ``occurred`` times, in bins of ``BINS``.
 
-    sums: FloatArray = field(default_factory=lambda: np.zeros((len(BINS) - 1, 3)))
-
-    @classmethod
-    def of(cls, p: FloatArray, n: IntArray, occurred: IntArray) -> Binned:
-        """Bin probabilities that were each told ``n`` times and came true ``occurred`` times."""
-        bins = np.clip(np.searchsorted(BINS, p, side="right") - 1, 0, len(BINS) - 2)
-        each = (np.bincount(bins, weights=w, minlength=len(BINS) - 1) for w in (n, n * p, occurred))
-        return cls(np.stack(list(each), axis=1))
-
-    def __add__(self, other: Binned) -> Binned:
-        return Binned(self.sums + other.sums)
-
-    def rows(self, scale: int = 1) -> list[list[float]]:
-        """One row per bin: predictions, the sum of them, and how many came true, in units of ``scale``."""
-        found: list[list[float]] = (self.sums / scale).tolist()
-        return found
+    One row per bin: how many predictions, the sum of them, and how many came true.
+    """
+    bins = np.clip(np.searchsorted(BINS, p, side="right") - 1, 0, len(BINS) - 2)
+    each = (np.bincount(bins, weights=w, minlength=len(BINS) - 1) for w in (n, n * p, occurred))
+    return np.stack(list(each), axis=1)
 
 
 def reliability_bins(tables: Sequence[npt.ArrayLike]) -> Records[ReliabilityBin]:
-    """The bins that are not empty of some tables as :meth:`Binned.rows` has them, added up."""
+    """The bins that are not empty of some tables as :func:`binned` makes them, added up."""
     total: list[list[float]] = np.sum([np.asarray(table) for table in tables], axis=0).tolist()
     bins = (
         ReliabilityBin(low, high, round(n), p / n, y / n)
@@ -176,49 +160,28 @@ def states_seen(models: Sequence[Fitted], source: CountSource) -> Iterator[tuple
 
 def measure(
     model: Distribution, events: Any, unknown: Unknown, sample_weight: Any = None, n_jobs: int | None = None
-) -> Measured:
+) -> Sums:
     """Measure predictions of new events: from counts where targets are told apart, else event by event."""
     model.check_complete()
     source = new_source(model, events, unknown, sample_weight, n_jobs)
     if model.is_apart:
         seen = states_seen(model.parts, source)
-        each = [Measured.of_counts(n / source.scale, theta) for n, theta in seen]
-        return replace(sum(each, Measured()), weight=each[0].weight)
-    return run_on(source, MeasureWork(model, source.scale)).whole
+        each = [_sums_of_counts(n / source.scale, theta) for n, theta in seen]
+        return Sums(each[0].weight, sum(one.logs for one in each), sum(one.squares for one in each))
+    return Sums(*_tally(source, MeasureWork(model, source.scale)).whole.tolist())
 
 
-def run_on(source: CountSource, work: MeasureWork) -> Tallied:
-    """Measure predictions event by event, which takes events and not only counts."""
-    if not isinstance(source, EventSource):
-        raise DataError("this source only counts; to measure the next event, give the events themselves")
-    return source.run(work)
+class Tally(NamedTuple):
+    """Predictions of some events, measured; each entry is an array that adds."""
 
-
-@dataclass(frozen=True)
-class Tallied:
-    """Predictions of some events, measured: the whole distribution, and single labels, each against all else.
-
-    Numbers of events are in units of ``1 / scale``.
-    """
-
-    whole: Measured
-    each: tuple[Measured, ...] = ()
-    binned: tuple[Binned, ...] = ()
-    n: int = 0  # events of labels that are known
-    hits: tuple[int, int] = (0, 0)  # events whose label was the most probable, or among the three
-
-    def __add__(self, other: Tallied) -> Tallied:
-        return Tallied(
-            self.whole + other.whole,
-            tuple(a + b for a, b in zip(self.each, other.each, strict=True)),
-            tuple(a + b for a, b in zip(self.binned, other.binned, strict=True)),
-            self.n + other.n,
-            (self.hits[0] + other.hits[0], self.hits[1] + other.hits[1]),
-        )
+    whole: FloatArray  # of the whole distribution: as Sums has it
+    each: FloatArray  # of single labels, each against all else: [label, sum]
+    bins: FloatArray  # [label, bin, number]
+    known: FloatArray  # events of known labels, those whose label was the most probable, or among the three
 
 
 @dataclass(frozen=True)
-class MeasureWork:
+class MeasureWork(Work[Tally]):
     """Measures predictions on every shard: the whole distribution, and each of ``labels``.
 
     ``labels`` are the numbers of outcomes that are measured one by one, each against all else. ``accuracy``
@@ -235,28 +198,224 @@ class MeasureWork:
         """How many rows to predict at once."""
         return most_rows(self.model)
 
-    def run(self, shard: Shard) -> Tallied:
+    def run(self, shard: Shard) -> Tally:
         """Measure predictions of some sequences, which are in the codes of the model."""
         index, rows = shard.index, shard.index.begins
-        n = np.ones(len(shard.codes), np.int64) if shard.weights is None else shard.of_rows(shard.weights)
-        return self._tally(self.model.at(index)[rows], self.model.outcome_of[index.codes][rows], n[rows])
-
-    def _tally(self, p: FloatArray, happened: npt.NDArray[np.integer], n: IntArray) -> Tallied:
-        weight, each, binned = n / self.scale, [], []
-        for x in self.labels:
+        counts = (
+            np.ones(len(shard.codes), np.int64) if shard.weights is None else shard.of_rows(shard.weights)
+        )
+        p, happened, n = self.model.at(index)[rows], self.model.outcome_of[index.codes][rows], counts[rows]
+        weight, found = n / self.scale, np.array([n[happened >= 0].sum(), 0, 0], float)
+        each, bins = np.zeros((len(self.labels), 3)), np.zeros((len(self.labels), len(BINS) - 1, 3))
+        for at, x in enumerate(self.labels):
             occurred = happened == x
-            each.append(Measured.of(np.stack([p[:, x], 1 - p[:, x]], 1), 1 * ~occurred, weight))
-            binned.append(Binned.of(p[:, x], n, n * occurred))
-        right = (0, 0)
+            each[at] = _sums(np.stack([p[:, x], 1 - p[:, x]], 1), 1 * ~occurred, weight)
+            bins[at] = binned(p[:, x], n, n * occurred)
         if self.accuracy:
             names = [str(x) for x in self.model.outcomes]
             order = sorted(range(len(names)), key=names.__getitem__)  # ties go to the first name
             code = np.append(np.argsort(order), -1)[happened]
-            right = hits(code, p[:, order], 1, n), hits(code, p[:, order], 3, n)
-        known = int(n[happened >= 0].sum())
-        return Tallied(Measured.of(p, happened, weight), tuple(each), tuple(binned), known, right)
+            found[1:] = hits(code, p[:, order], 1, n), hits(code, p[:, order], 3, n)
+        return Tally(_sums(p, happened, weight), each, bins, found)
 
-    def total(self, answers: Sequence[Tallied]) -> Tallied:
+    def total(self, answers: Sequence[Tally]) -> Tally:
         """Add up several shards."""
-        n = len(self.labels)
-        return sum(answers, Tallied(Measured(), (Measured(),) * n, (Binned(),) * n))
+        return Tally(*(np.sum(parts, axis=0) for parts in zip(*answers, strict=True)))
+
+
+def _tally(source: CountSource, work: MeasureWork) -> Tally:
+    """Measure predictions event by event, which takes events and not only counts."""
+    if not isinstance(source, EventSource):
+        raise DataError("this source only counts; to measure the next event, give the events themselves")
+    return source.run(work)
+
+
+# ---------------------------------------------------------------------- what is said of it
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How well a target, or the next event, was predicted.
+
+    Attributes
+    ----------
+    n_positions : int
+        How many positions were predicted: events, or ticks where events happened together; with weights
+        their sum, rounded.
+    log_likelihood : float
+        The sum of the logarithms of the probabilities of what happened.
+    log_loss, base_rate_log_loss : float
+        Minus the mean of these logarithms; and the same of never looking at the past.
+    brier_score : float
+        The mean squared error of the probabilities.
+    """
+
+    n_positions: int
+    log_likelihood: float
+    log_loss: float
+    base_rate_log_loss: float
+    brier_score: float
+
+    @property
+    def gain(self) -> float:
+        """Which share of the base rate's log loss the model saves."""
+        return 1 - self.log_loss / self.base_rate_log_loss if self.base_rate_log_loss else 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation(Tabular):
+    """How well a model or graph predicts new events.
+
+    The frame has one row per target.
+
+    Attributes
+    ----------
+    n_sequences, n_events : int
+        The sizes of the new data.
+    targets : dict of Figures
+        How well each target was predicted.
+    next_event : Figures or None
+        How well the next event was predicted, by a graph over all labels or a joint
+        model.
+    n_ticks : int or None
+        The number of positions, where some events happened together.
+    top_1, top_3 : float or None
+        How often the next event was the most likely one, or among the three most likely ones; of equally
+        likely ones the first by name counts. Events of unknown labels are left out. None where no next event
+        is predicted.
+    tables : dict
+        Calibration, by label: one row per bin, with the number of predictions, their sum, and how many came
+        true. See :meth:`reliability`.
+    """
+
+    n_sequences: int
+    n_events: int
+    targets: Mapping[tuple[str, ...], Figures]
+    next_event: Figures | None = None
+    n_ticks: int | None = None
+    top_1: float | None = None
+    top_3: float | None = None
+    tables: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
+
+    def reliability(self, label: str | None = None) -> Records[ReliabilityBin]:
+        """Calibration: mean prediction and share that occurred, per bin of predictions.
+
+        Over all labels of the targets, or of one of them. Empty bins are left out.
+        """
+        if label is not None and label not in self.tables:
+            some = f"; choose one such as {', '.join(list(self.tables)[:5])}"
+            raise SettingError(f"there is no label {label!r}{nearest(str(label), self.tables) or some}")
+        return reliability_bins(list(self.tables.values()) if label is None else [self.tables[label]])
+
+    @property
+    def unit(self) -> str:
+        """What a position is: an "event", or a "tick" where events happened together."""
+        return "event" if self.n_ticks is None else "tick"
+
+    def _columns(self) -> Mapping[str, Column]:
+        names = ("n_positions", "log_likelihood", "log_loss", "base_rate_log_loss", "gain", "brier_score")
+        figures = self.targets.values()
+        return {
+            "target": Column(str, [" + ".join(target) for target in self.targets]),
+            **{
+                name: Column(
+                    int if name == "n_positions" else float, [getattr(each, name) for each in figures]
+                )
+                for name in names
+            },
+        }
+
+    def summary(self) -> Sheet:
+        """The figures, as a table that prints well and that notebooks show in HTML."""
+        named = {" + ".join(target): each for target, each in self.targets.items()}
+        if self.next_event is not None:
+            named["(next event)" if self.top_1 is not None else "(these, or any other)"] = self.next_event
+        rows = [
+            [
+                name,
+                f"{each.log_likelihood:,.2f}",
+                f"{each.log_loss:.4f}",
+                f"{each.base_rate_log_loss:.4f}",
+                f"{100 * each.gain:.1f}%",
+                f"{each.brier_score:.4f}",
+            ]
+            for name, each in named.items()
+        ]
+        head = ["target", "log-likelihood", "log loss", "base rate", "gain", "Brier"]
+        ticks = "" if self.n_ticks is None else f"{plural(self.n_ticks, 'tick')} of "
+        title = f"{plural(self.n_sequences, 'sequence')} with {ticks}{plural(self.n_events, 'event')}"
+        read = (
+            f"Log loss per {self.unit}, in nats: smaller is better. Base rate: the log loss of never looking "
+            "at the past; gain: how much of it the model saves."
+        )
+        return Sheet(title, head, rows, len(rows), [read, *filter(None, [self.accuracy_words])])
+
+    @property
+    def accuracy_words(self) -> str:
+        """How often the next event was among the most likely ones, as a sentence; nothing where unknown."""
+        if self.top_1 is None or self.top_3 is None:
+            return ""
+        return (
+            f"The next event was the most likely one in {self.top_1:.1%}, and among the three most likely "
+            f"ones in {self.top_3:.1%}; of equally likely ones the first by name counts."
+        )
+
+
+def evaluate(
+    model: Distribution, events: Any, unknown: Unknown, n_jobs: int | None, progress: Progress
+) -> Evaluation:
+    """Evaluate what was learned on new events: every target, and the next event where that is told."""
+    data, tell = make_source(events), reporter(progress)
+    source = new_source(model, data, unknown, None, n_jobs)
+    if not data.n_events:
+        raise DataError("there are no events to evaluate the model on")
+    if not source.label_counts.any():
+        raise DataError(
+            "no event has a label that the model knows; give events like those that it was learned from"
+        )
+    targets: dict[tuple[str, ...], Figures] = {}
+    tables: dict[str, list[list[float]]] = {}
+    tells_next = model.is_complete and not model.is_apart
+    total = len(model.parts) + tells_next
+    for start in range(0, len(model.parts), _AT_ONCE):
+        some = model.parts[start : start + _AT_ONCE]
+        for fitted, (n, theta) in zip(some, states_seen(some, source), strict=True):
+            found = _sums_of_counts(n / source.scale, theta)
+            names = tuple(fitted.labels[code] for code in fitted.target.codes)
+            targets[names] = _figures(found, _counts(source, fitted, found), fitted.overall)
+            for x, name in enumerate(names):
+                tables[name] = (binned(theta[:, x], n.sum(axis=1), n[:, x]) / source.scale).tolist()
+        tell(len(targets), total)
+    sizes = source.n_sequences, int(data.n_events)
+    n_ticks = n_positions(source) if Layout.of(source).together else None
+    if not tells_next:
+        return Evaluation(*sizes, targets, None, n_ticks, tables=tables)
+    labels = tuple(x for x in model.outcomes if isinstance(x, str))
+    each, accuracy = () if model.parts else tuple(range(len(labels))), len(labels) == len(model.outcomes)
+    tally = _tally(source, MeasureWork(model, source.scale, each, accuracy))
+    whole = Sums(*tally.whole.tolist())
+    counts = _counts(source, model, whole)
+    for x in each:
+        one, rate = Sums(*tally.each[x].tolist()), float(model.overall[x])
+        apart = np.array([counts[x], one.weight - counts[x]]), np.array([rate, 1 - rate])
+        targets[(labels[x],)] = _figures(one, *apart)
+        tables[labels[x]] = (tally.bins[x] / source.scale).tolist()
+    next_event = _figures(whole, counts, model.overall, of_one=False)
+    top_1, top_3 = (float(n / tally.known[0]) if accuracy else None for n in tally.known[1:])
+    tell(max(total, 1), max(total, 1))
+    return Evaluation(*sizes, targets, next_event, n_ticks, top_1, top_3, tables)
+
+
+def _counts(source: CountSource, model: Distribution, found: Sums) -> FloatArray:
+    """How often each outcome occurred, weighted."""
+    codes = [source.labels.index(x) for x in model.outcomes if isinstance(x, str)]
+    counts = np.asarray(source.label_counts[codes] / source.scale)
+    return counts if len(codes) == len(model.outcomes) else np.append(counts, found.weight - counts.sum())
+
+
+def _figures(found: Sums, counts: FloatArray, base: FloatArray, of_one: bool = True) -> Figures:
+    """The figures, beside those of base rates; the squared error of one label counts once, not twice."""
+    n, some = found.weight, counts > 0
+    loss = -float((counts[some] * np.log(base[some])).sum()) / n
+    brier = found.brier / 2 if of_one and len(counts) == 2 else found.brier
+    return Figures(round(n), found.logs, -found.logs / n, loss, brier)

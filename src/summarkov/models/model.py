@@ -7,25 +7,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
-from summarkov.confidence import Confidence
 from summarkov.engines import CountSource, EventSource, StateCounts, Target, as_source
 from summarkov.engines.followings import Followed
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import Label, Unknown, label_text
-from summarkov.explain import Explanation, Pattern, pattern_of
+from summarkov.evidence import Confidence, Explanation, Pattern, pattern_of
 from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap
 from summarkov.models.edges import Edges
-from summarkov.models.explaining import OneHistory, explain
-from summarkov.models.files import models_document
+from summarkov.models.explaining import explain, read_history
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn, update
 from summarkov.models.measures import new_source
 from summarkov.models.predictor import Predictor
-from summarkov.scores import Scorer
 from summarkov.search import Problem, Search, Trace, fixed
-from summarkov.settings import Duration, Progress, seed_of
+from summarkov.search.criteria import Scorer
+from summarkov.settings import Duration, Progress, check_seed
 from summarkov.summaries import Summary
 
 
@@ -59,14 +58,15 @@ class SummaryModel(Predictor):
 
     _learned: ClassVar[str] = "_fitted"
 
-    #: Every family by the name of its class, as files have it.
+    #: Every family that was loaded, by the name of its class, as files have it.
     families: ClassVar[dict[str, type[SummaryModel]]] = {}
     #: The name of the family on the command line, if it has one there.
     command_name: ClassVar[str | None] = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if not any(getattr(getattr(cls, name), "__isabstractmethod__", False) for name in dir(cls)):
+        hooks = (getattr(cls, name, None) for name in ("make_summary", "summary_at"))
+        if not any(getattr(hook, "__isabstractmethod__", False) for hook in hooks):
             cls.families[cls.__name__] = cls
 
     #: Whether labels are chosen as influencers, so that edges can be looked for again in other data.
@@ -158,7 +158,7 @@ class SummaryModel(Predictor):
     @property
     def table_(self) -> StateTable:
         """State, N(s), N(x; s), estimate and exact 95% interval, one row per state that was seen."""
-        return StateTable(self.fitted, self.outcomes_)
+        return StateTable.of(self.fitted)
 
     @property
     def trace_(self) -> Trace:
@@ -214,9 +214,9 @@ class SummaryModel(Predictor):
         label = label_text(label)
         if label not in self.target_:
             raise SettingError(f"{label!r} is not in the target; its labels are {', '.join(self.target_)}")
-        return self._explained(OneHistory.read(history, self.labels_, self.layout_, unknown), label)
+        return self._explained(read_history(history, self.labels_, self.layout_, unknown), label)
 
-    def _explained(self, history: OneHistory, label: str) -> Explanation:
+    def _explained(self, history: Rows, label: str) -> Explanation:
         outcome = self.target_.index(label)
         return explain(self.fitted, history, outcome, self.influencers_, self.base_rates_[outcome])
 
@@ -225,8 +225,7 @@ class SummaryModel(Predictor):
         events: Any,
         *,
         n: int = 100,
-        seed: int = 0,
-        random_state: int | None = None,
+        random_state: int = 0,
         blocks: Any = None,
         level: float = 0.95,
         sample_weight: Any = None,
@@ -238,21 +237,17 @@ class SummaryModel(Predictor):
             [self],
             source,
             n=n,
-            seed=seed_of(seed, random_state),
+            seed=check_seed(random_state),
             blocks=blocks,
             level=level,
             progress=progress,
         )
 
-    def to_document(self) -> dict[str, Any]:
-        """The fitted model as plain values: what ``save`` writes."""
-        return models_document(type(self).__name__, [self])
-
     def _sheet(self) -> Sheet:
         influencers = ", ".join(self.influencers_) or "none"
         title = f"{type(self).__name__} of {', '.join(self.target_)}; influencers: {influencers}"
         table = self.table_
-        return table.sheet(title, sorted(table, key=lambda row: -row.n))
+        return table.of_rows(title, sorted(table, key=lambda row: -row.n))
 
     # ------------------------------------------------------------------ private
 
@@ -277,3 +272,10 @@ class SummaryModel(Predictor):
         return new_source(
             self.fitted, data, unknown, sample_weight, self.n_jobs if n_jobs is None else n_jobs
         )
+
+
+def all_families() -> dict[str, type[SummaryModel]]:
+    """Every family by the name of its class, those of others that were registered included."""
+    from summarkov.models import chains, families, tree  # noqa: F401  # they register themselves
+
+    return SummaryModel.families

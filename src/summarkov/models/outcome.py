@@ -1,53 +1,60 @@
-"""``OutcomeModel``: what makes a sequence end one way and not the other."""
+"""``OutcomeModel``: what makes a case end one way and not the other; open cases beside it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import Confidence, OrderTest
-from summarkov.engines import EventSource, Layout, make_source
-from summarkov.engines.endings import EndedSource
-from summarkov.engines.outcomes import Outcome
+from summarkov.engines import EventSource, Layout, StateCounts, make_source
+from summarkov.engines.counts import merge_keys
+from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, EndedSource, Outcome
 from summarkov.engines.surveys import count_open
-from summarkov.errors import SettingError
+from summarkov.engines.weights import FIXED_POINT
+from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Unknown
-from summarkov.explain import Explanation
-from summarkov.frames import MOST, Sheet
+from summarkov.evidence import Confidence, Explanation, Influence, OrderTest
+from summarkov.evidence.words import effect_word, limits, outcome_change, times
+from summarkov.frames import MOST, Column, Sheet
 from summarkov.models.bootstrap import bootstrap
-from summarkov.models.distribution import next_places, read_new_events
+from summarkov.models.distribution import Predictions, next_places, read_new_events
 from summarkov.models.edges import Edges
-from summarkov.models.explaining import OneHistory, explain
+from summarkov.models.explaining import explain, n_positions, read_history
 from summarkov.models.families import BSuMM, SearchedModel
-from summarkov.models.files import Saved, models_document
-from summarkov.models.fitted import StateTable
-from summarkov.models.learning import learn
+from summarkov.models.fitted import Fitted, StateTable
+from summarkov.models.learning import check_time, learn
 from summarkov.models.model import SummaryModel
-from summarkov.models.open_cases import OpenCases, OpenPredictions, n_positions, up_to
-from summarkov.models.order import order_test
-from summarkov.models.outcome_data import (
-    classes_of,
-    left_out,
-    moment_of,
-    outcome_of,
-    overall_rate,
-    refuse_one_sided,
-    refuse_telling_label,
-    without_itself,
-)
-from summarkov.models.outcome_edges import case_columns, in_cases, is_the_outcome, notice
-from summarkov.models.parameters import Parameters, codes_of
+from summarkov.models.parameters import Parameters, Saved, codes_of, label_list
+from summarkov.models.tested import order_of
 from summarkov.models.tree import TreeSuMM
 from summarkov.read import read_events
-from summarkov.settings import Duration, Progress, check_whole, seed_of
-from summarkov.typing import FloatArray
+from summarkov.settings import Duration, Progress, check_seed, check_whole, span_of
+from summarkov.summaries.window import place_words
+from summarkov.typing import FloatArray, IntArray, KeyArray
 from summarkov.wording import number, percent, plural
+
+#: A state that fewer cases were in at a moment is also looked up at the moments around it.
+ENOUGH = 20
+#: An influencer that has both of these shares is the outcome under another name, or its opposite.
+_NEARLY_ALL = 0.95
+
+
+class FittedOutcome(NamedTuple):
+    """What was learned: the model of whole cases, or at one moment; and open cases at all moments."""
+
+    model: SummaryModel
+    open_cases: OpenCases
+    name: str
+    left_out: Mapping[str, int]
+    overall_rate: float
+    classes: tuple[Any, Any]
 
 
 @dataclass(eq=False, repr=False)
@@ -99,7 +106,7 @@ class OutcomeModel(Saved, Parameters):
     ends_with: str | None = None
     after: int | str | None = None
 
-    _learned, _is_classifier = "_model", True
+    _learned, _is_classifier = "_fitted", True
 
     def fit(self, events: Any, y: Iterable[object] | None = None, *, sample_weight: Any = None) -> Self:
         """Learn what the outcome depends on; ``y`` may name that of every sequence, None where not known."""
@@ -113,52 +120,61 @@ class OutcomeModel(Saved, Parameters):
             )
         source = make_source(events, sample_weight=sample_weight, n_jobs=template.n_jobs)
         y = None if y is None else list(y)
-        outcome, ended = self._ended(source, y, self.value)
-        name = outcome.name
-        refuse_telling_label(outcome, source, template.forbidden, template.candidates)
-        refuse_one_sided(outcome, ended)
+        outcome = self._outcome(source, y, self.value)
+        ended = EndedSource(source, outcome)
+        _refuse_telling_label(outcome, source, template)
+        left_out = {
+            reason: n
+            for reason, n in zip(outcome.reasons[1:], ended.survey[1:, 0].tolist(), strict=True)
+            if n
+        }
+        _refuse_one_sided(outcome, ended, left_out)
         itself = self.contains if self.ends_with is None else self.ends_with
-        model = without_itself(template, itself).copy(target=outcome.names)
+        model = _without_itself(template, itself).copy(target=outcome.names)
         learn([model], ended, [model.make_summary()])
         every_moment = EndedSource(source, replace(outcome, after=None), everywhere=True)
         open_cases = OpenCases.of(model.fitted, count_open(every_moment, model.fitted.request))
-        classes = classes_of(source, y, self.outcome)
-        self._keep(model, open_cases, name, left_out(outcome, ended), overall_rate(ended), classes)
+        known = ended.survey[[0, *range(3, len(ended.survey))]].sum(axis=0)
+        classes = _classes(source, y, self.outcome)
+        rate = float(known[2] / known[1])
+        self._fitted = FittedOutcome(model, open_cases, outcome.name, left_out, rate, classes)
         return self
 
-    def _ended(
-        self, source: EventSource, y: Iterable[object] | None, value: str | None
-    ) -> tuple[Outcome, EndedSource]:
-        """How the outcome is told, and the sequences that end in it."""
-        outcome = outcome_of(source, y, self.outcome, value, self.contains, self.ends_with, self.after)
-        return outcome, EndedSource(source, outcome)
-
-    def _keep(
-        self,
-        model: SummaryModel,
-        open_cases: OpenCases,
-        name: str,
-        left_out: Mapping[str, int],
-        overall_rate: float,
-        classes: tuple[Any, Any],
-    ) -> None:
-        """What was learned: the model of whole cases, or at one moment; and open cases at all moments."""
-        self._model, self._open, self._name, self._classes = model, open_cases, name, classes
-        self._left_out, self._overall_rate = dict(left_out), overall_rate
+    def _outcome(self, source: EventSource, y: Iterable[object] | None, value: str | None) -> Outcome:
+        """How the outcome is told."""
+        contains, ends_with = self.contains, self.ends_with
+        if sum(each is not None for each in (self.outcome, contains, ends_with, y)) != 1:
+            raise SettingError("say what the outcome is: one of outcome=, contains=, ends_with=, or y in fit")
+        if contains is not None:
+            found = Outcome(f"contains {contains}", contained=_code(source, contains))
+        elif ends_with is not None:
+            found = Outcome(f"ends with {ends_with}", last=_code(source, ends_with))
+        elif y is not None:
+            found = _given(source, list(y), value)
+        else:
+            found = _of_column(source, str(self.outcome), value)
+        moment, layout = moment_of(self.after), Layout.of(source)
+        if isinstance(moment, Duration):
+            check_time("after", moment, layout)
+        return replace(found, after=moment, thing="tick" if layout.together else "event")
 
     # ------------------------------------------------------------------ what was learned
 
     @property
+    def fitted(self) -> FittedOutcome:
+        """All that was learned."""
+        self._check_fitted()
+        return self._fitted
+
+    @property
     def model_(self) -> SummaryModel:
         """The model of the outcome: one with the outcome and its opposite as target."""
-        self._check_fitted()
-        return self._model
+        return self.fitted.model
 
     @property
     def classes_(self) -> npt.NDArray[Any]:
         """The columns of ``predict_proba``: the two values of the outcome, sorted; or False and True."""
-        self._check_fitted()
-        return np.array(self._classes)
+        return np.array(self.fitted.classes)
 
     @property
     def labels_(self) -> tuple[str, ...]:
@@ -173,7 +189,7 @@ class OutcomeModel(Saved, Parameters):
     @property
     def influences_(self) -> Edges:
         """How each influencer changes the probability of the outcome, the surest first; counts are cases."""
-        return Edges(in_cases(self.model_.influences_, self.model_.fitted, self._name))
+        return Edges(_in_cases(self.model_.influences_, self.model_.fitted, self.name_))
 
     @property
     def table_(self) -> StateTable:
@@ -183,24 +199,17 @@ class OutcomeModel(Saved, Parameters):
     @property
     def left_out_(self) -> dict[str, int]:
         """How many cases were left out of ``table_``, by reason."""
-        self._check_fitted()
-        return dict(self._left_out)
-
-    @property
-    def n_left_out_(self) -> int:
-        """How many cases were left out of ``table_``."""
-        return sum(self.left_out_.values())
+        return dict(self.fitted.left_out)
 
     @property
     def overall_rate_(self) -> float:
         """The share with the outcome of all cases of which it is known, also of those left out."""
-        self._check_fitted()
-        return self._overall_rate
+        return self.fitted.overall_rate
 
     @property
     def determining_(self) -> Edges:
         """Influencers that nearly are the outcome, or its opposite, under another name."""
-        return Edges(edge for edge in self.influences_ if is_the_outcome(edge))
+        return Edges(edge for edge in self.influences_ if _is_the_outcome(edge))
 
     @property
     def notices_(self) -> tuple[str, ...]:
@@ -222,13 +231,22 @@ class OutcomeModel(Saved, Parameters):
     @property
     def name_(self) -> str:
         """The outcome, such as "result=declined"."""
-        self._check_fitted()
-        return self._name
+        return self.fitted.name
 
     @property
     def yes(self) -> int:
         """Which of the two outcomes of ``model_`` it is."""
-        return self.model_.target_.index(self._name)
+        return self.model_.target_.index(self.name_)
+
+    @property
+    def open_cases(self) -> OpenCases:
+        """What became of the cases that were open at every moment."""
+        return self.fitted.open_cases
+
+    @property
+    def decided_by(self) -> int | None:
+        """The code of the label that is to be contained: once it occurs, the outcome is certain."""
+        return None if self.contains is None else codes_of([self.contains], self.labels_)[0]
 
     def states_sheet(self) -> Sheet:
         """In how many cases of each state it came about, the most frequent states first."""
@@ -244,21 +262,7 @@ class OutcomeModel(Saved, Parameters):
             for row in rows[:MOST]
         ]
         head = ["state", "cases", "share", "95% interval", ""]
-        return Sheet(f"{self._name}, by what the case contains", head, cells, len(rows))
-
-    def to_document(self) -> dict[str, Any]:
-        texts = (self.outcome, self.value, self.contains, self.ends_with)
-        asked = zip(("column", "value", "contains", "ends_with"), texts, strict=True)
-        told = {name: None if text is None else str(text) for name, text in asked}
-        after = moment_of(self.after)
-        moment = after.text if isinstance(after, Duration) else after
-        return {
-            **models_document("OutcomeModel", [self.model_]),
-            "outcome": {"name": self._name, **told, "after": moment, "classes": [*map(str, self._classes)]},
-            "left_out": self.left_out_,
-            "overall_rate": self._overall_rate,
-            "open_cases": self._open.document(),
-        }
+        return Sheet(f"{self.name_}, by what the case contains", head, cells, len(rows))
 
     # ------------------------------------------------------------------ use
 
@@ -268,28 +272,26 @@ class OutcomeModel(Saved, Parameters):
         With ``after``, from what had happened in the case by then.
         """
         fitted, data = self.model_.fitted, self._read(events, unknown)
-        index, ends = next_places(up_to(data, moment_of(self.after)))
+        index, ends = next_places(_up_to(data, moment_of(self.after)))
         return np.asarray(fitted.theta[fitted.predict(index)[ends], self.yes])
 
     def predict_proba(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
         """``predict_ended`` in the form of scikit-learn: one column for each of ``classes_``."""
         p = self.predict_ended(events, unknown=unknown)
-        return np.column_stack([p, 1 - p] if str(self._classes[0]) == self._value else [1 - p, p])
+        return np.column_stack([p, 1 - p] if str(self.classes_[0]) == self._value else [1 - p, p])
 
-    @property
-    def open_cases(self) -> OpenCases:
-        """What became of the cases that were open at every moment."""
-        self._check_fitted()
-        return self._open
+    def predict(self, events: Any, *, unknown: Unknown = "error") -> npt.NDArray[Any]:
+        """The likelier of ``classes_`` for each whole case."""
+        return np.asarray(self.classes_[self.predict_proba(events, unknown=unknown).argmax(axis=1)])
 
     def open_table(self, after: int | None = None) -> StateTable:
-        """The same of cases that were open after some events; None: averaged over all moments.
+        """The same as ``table_`` of cases that were open after some events; None: averaged over all moments.
 
         A moment that was not counted is answered by the nearest one that was.
         """
         opened = self.open_cases
         place = None if after is None else int(opened.nearest(np.array(check_whole("after", after, 0))))
-        return StateTable(opened.at(place), self.model_.outcomes_)
+        return StateTable.of(opened.at(place))
 
     def predict_open(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
         """The probability of the outcome for each sequence, from what has happened in it so far.
@@ -310,7 +312,7 @@ class OutcomeModel(Saved, Parameters):
             probabilities=np.where(already, 1.0, p[:, self.yes])[:, None],
             ids=data.ids,
             sequences=np.arange(len(data)),
-            positions=n_positions(data),
+            positions=_n_positions(data),
             after=after,
             already_reached=already,
         )
@@ -325,17 +327,12 @@ class OutcomeModel(Saved, Parameters):
         opened = self.open_cases
         if isinstance(history, EventSequences):
             history = self._without_outcome(history)
-        so_far = OneHistory.read(history, opened.fitted.labels, opened.fitted.layout, unknown)
-        place = int(opened.nearest(np.array(so_far.n_positions)))
+        so_far = read_history(history, opened.fitted.labels, opened.fitted.layout, unknown)
+        place = int(opened.nearest(np.array(n_positions(so_far))))
         fitted, usual = opened.at(place), float(opened.rates[place, self.yes])
         why = explain(fitted, so_far, self.yes, fitted.influencer_labels, usual)
         why = replace(why, moment=int(opened.moments[place]))
         return why.certain() if self.decided_by in so_far.codes.tolist() else why
-
-    @property
-    def decided_by(self) -> int | None:
-        """The code of the label that is to be contained: once it occurs, the outcome is certain."""
-        return None if self.contains is None else codes_of([self.contains], self.model_.labels_)[0]
 
     def score(
         self, events: Any, y: Any = None, *, unknown: Unknown = "error", sample_weight: Any = None
@@ -349,14 +346,13 @@ class OutcomeModel(Saved, Parameters):
         y: Any = None,
         *,
         n: int = 100,
-        seed: int = 0,
-        random_state: int | None = None,
+        random_state: int = 0,
         level: float = 0.95,
         sample_weight: Any = None,
         progress: Progress = None,
     ) -> Confidence:
         """How sure each influence is, from resampled sequences; see ``InfluenceGraph.confidence``."""
-        source, seed = self._again(events, y, sample_weight), seed_of(seed, random_state)
+        source, seed = self._again(events, y, sample_weight), check_seed(random_state)
         found = bootstrap([self.model_], source, n=n, seed=seed, level=level, progress=progress)
         mine = tuple(edge for edge in found.edges if edge.target == self.name_)
         return replace(found, edges=mine, seldom=tuple(one for one in found.seldom if one[1] == self.name_))
@@ -368,37 +364,13 @@ class OutcomeModel(Saved, Parameters):
         *,
         n: int = 99,
         within: Any = None,
-        seed: int = 0,
-        random_state: int | None = None,
+        random_state: int = 0,
         sample_weight: Any = None,
         progress: Progress = None,
     ) -> OrderTest:
         """Which influences are about the order of events; see ``InfluenceGraph.order_test``."""
-        source, seed = self._again(events, y, sample_weight), seed_of(seed, random_state)
-        return order_test([self.model_], source, n=n, within=within, seed=seed, progress=progress)
-
-    def _read(self, events: Any, unknown: Unknown) -> EventSequences:
-        """New events in the vocabulary of the model, without the column of the outcome."""
-        data, fitted = read_events(events), self.model_.fitted
-        return read_new_events(self._without_outcome(data), fitted.labels, fitted.layout, unknown)
-
-    def _without_outcome(self, data: EventSequences) -> EventSequences:
-        """The same without the column of the outcome."""
-        given = data.attributes
-        if given is None or self.outcome is None or self.outcome not in given.columns:
-            return data
-        return data.with_attributes(given.without(self.outcome))
-
-    @property
-    def _value(self) -> str:
-        """The value of the column, or of y, that means the outcome."""
-        return self._name.removeprefix(f"{self.outcome or 'outcome'}=")
-
-    def _again(self, events: Any, y: Any, sample_weight: Any) -> EndedSource:
-        """Sequences that end in what was learned, or not."""
-        self._check_fitted()
-        source = make_source(events, sample_weight=sample_weight)
-        return self._ended(source, y, self._value)[1]
+        source, seed = self._again(events, y, sample_weight), check_seed(random_state)
+        return order_of([self.model_], source, n, seed, within=within, progress=progress)
 
     def to_html(
         self,
@@ -414,14 +386,382 @@ class OutcomeModel(Saved, Parameters):
         ``events`` and ``y`` are those of ``fit``, to tell how long sequences are; ``sequences`` of them
         become part of the page if asked for, to see the probability of the outcome change along them.
         """
-        from summarkov.report import to_html
+        from summarkov.show.page import to_html
 
         ended = None if events is None else self._again(read_events(events), y, None).events()
         return to_html(self, path, events=ended, title=title, sequences=sequences)
 
+    def _read(self, events: Any, unknown: Unknown) -> EventSequences:
+        """New events in the vocabulary of the model, without the column of the outcome."""
+        data, fitted = self._without_outcome(read_events(events)), self.model_.fitted
+        return read_new_events(data, fitted.labels, fitted.layout, unknown)
+
+    def _without_outcome(self, data: EventSequences) -> EventSequences:
+        given = data.attributes
+        if given is None or self.outcome is None or self.outcome not in given.columns:
+            return data
+        return data.with_attributes(given.without(self.outcome))
+
+    @property
+    def _value(self) -> str:
+        """The value of the column, or of y, that means the outcome."""
+        return self.name_.removeprefix(f"{self.outcome or 'outcome'}=")
+
+    def _again(self, events: Any, y: Any, sample_weight: Any) -> EndedSource:
+        """Sequences that end in what was learned, or not."""
+        value, source = self._value, make_source(events, sample_weight=sample_weight)
+        return EndedSource(source, self._outcome(source, y, value))
+
     def _sheet(self) -> Sheet:
-        title, edges = f"Outcome {self._name}: {self.base_rate_:.1%} of the cases", self.influences_[:MOST]
-        columns = {"influencer": [edge.influencer for edge in edges], **case_columns(edges)}
+        title, edges = f"Outcome {self.name_}: {self.base_rate_:.1%} of the cases", self.influences_
+        rows = [
+            [
+                edge.influencer,
+                effect_word(edge),
+                f"{number(edge.hits_with)} of {number(edge.n_with)}",
+                outcome_change(edge),
+                times(edge).split(" (")[0] or "unclear",
+                limits(edge),
+            ]
+            for edge in edges[:MOST]
+        ]
+        head = ["influencer", "effect", "cases with it", "without → with", "rate ratio", "95% interval"]
         gone = (f"Left out: {plural(n, 'case')}, {why}." for why, n in self.left_out_.items())
-        rows, notes = [*zip(*columns.values(), strict=True)], (*gone, *self.notices_)
-        return Sheet(title, list(columns), rows, len(self.influences_), notes)
+        return Sheet(title, head, rows, len(edges), (*gone, *self.notices_))
+
+
+# ---------------------------------------------------------------------- what the outcome is
+
+
+def moment_of(after: object) -> int | Duration | None:
+    """A moment in the life of a case: after a number of events, or at an age."""
+    if after is None or isinstance(span_of(after, "after"), Duration):
+        return None if after is None else Duration.of(after, "after")
+    return check_whole("after", after, 1)
+
+
+def _classes(source: EventSource, y: list[Any] | None, column: str | None) -> tuple[Any, Any]:
+    """The two values of an outcome, sorted; False and True if it has others, or is told by events."""
+    values = set() if y is None else {each for each in y if each is not None and each == each}
+    if column is not None:
+        named = zip(source.labels, source.label_counts.tolist(), strict=True)
+        values = {name.removeprefix(f"{column}=") for name, n in named if n and name.startswith(f"{column}=")}
+        values -= {"(missing)"}
+    first, second = sorted(values) if len(values) == 2 else (False, True)
+    return first, second
+
+
+def _code(source: EventSource, label: Any) -> int:
+    """The code of a label of events."""
+    held = set(source.attributes)
+    if str(label) in held:
+        raise SettingError(f"{label!r} is an attribute of sequences, and not a label of events")
+    events = [each for each in source.labels if each not in held]
+    (at,) = codes_of([label], events)
+    return source.labels.index(events[at])
+
+
+def _given(source: EventSource, y: list[object], value: str | None) -> Outcome:
+    """From values that were given, one for each sequence."""
+    if len(y) != source.n_sequences:
+        raise DataError(f"there are {source.n_sequences} sequences but {len(y)} outcomes")
+    values = [None if each is None or each != each else str(each) for each in y]
+    chosen = _chosen("outcome", value, Counter(each for each in values if each is not None))
+    hits = [NOT_KNOWN if each is None else int(each == chosen) for each in values]
+    return Outcome(f"outcome={chosen}", hits=np.array(hits, np.int64))
+
+
+def _of_column(source: EventSource, column: str, value: str | None) -> Outcome:
+    """From the values of an attribute."""
+    named = {name.partition("=")[2]: name for name in source.attributes if name.startswith(f"{column}=")}
+    if not named:
+        columns = sorted({name.partition("=")[0] for name in source.attributes})
+        raise DataError(
+            f"the events have no attribute {column!r}{nearest(column, columns)}; read them with "
+            f"attributes=[{column!r}]"
+        )
+    codes = {text: int(np.searchsorted(source.labels, name)) for text, name in named.items()}
+    counts = {text: int(source.label_counts[code]) for text, code in codes.items() if text != "(missing)"}
+    chosen = _chosen(column, value, {text: n for text, n in counts.items() if n})
+    values = np.full(len(source.labels) + 1, NOT_TOLD)
+    for text, code in codes.items():
+        values[code] = NOT_KNOWN if text == "(missing)" else int(text == chosen)
+    return Outcome(f"{column}={chosen}", values=values)
+
+
+def _chosen(column: str, value: str | None, counts: Mapping[str, int]) -> str:
+    """The value that is asked about; of two the rarer one, if none is named."""
+    if not counts:
+        raise DataError(f"{column!r} is known of no sequence; give the outcome of some")
+    if value is None:
+        if len(counts) != 2:
+            there = ", ".join(f"{name} ({n})" for name, n in sorted(counts.items()))
+            raise SettingError(f"say which value of {column!r} is asked about: value= one of {there}")
+        return min(sorted(counts), key=lambda name: counts[name])
+    if str(value) not in counts:
+        raise SettingError(
+            f"no sequence has {column}={value}{nearest(str(value), list(counts))}; there are "
+            f"{', '.join(sorted(counts))}"
+        )
+    return str(value)
+
+
+def _refuse_telling_label(outcome: Outcome, source: EventSource, template: SearchedModel | TreeSuMM) -> None:
+    """Refuse an outcome that is also a label of events, by which it would be told after the fact."""
+    value, candidates = outcome.name.partition("=")[2], template.candidates
+    is_given = outcome.values is not None or outcome.hits is not None
+    if not is_given or value not in source.labels or value in source.attributes:
+        return
+    if value in map(str, template.forbidden) or (
+        candidates is not None and value not in map(str, candidates)
+    ):
+        return
+    raise DataError(
+        f"{value!r} is the outcome, and also a label of events, which would tell it after the fact; leave it "
+        f"out of the model with forbidden=[{value!r}], or ask for contains={value!r} or ends_with={value!r}"
+    )
+
+
+def _without_itself(template: SearchedModel | TreeSuMM, itself: object) -> SummaryModel:
+    """A template with the label that is the outcome among the forbidden ones: it explains nothing."""
+    if itself is None:
+        return template
+    if str(itself) in map(str, getattr(template, "required", ())):
+        raise SettingError(f"{itself!r} is the outcome, so it cannot be required to influence it")
+    forbidden = [str(each) for each in label_list("forbidden", template.forbidden)]
+    return template.copy(forbidden=tuple(dict.fromkeys((*forbidden, str(itself)))))
+
+
+def _refuse_one_sided(outcome: Outcome, ended: EndedSource, left_out: Mapping[str, int]) -> None:
+    """Refuse sequences that all have the outcome, all have not, or of which none is left to tell."""
+    hits, others = (int(ended.label_counts[ended.labels.index(each)]) for each in outcome.names)
+    if hits and others:
+        return
+    if hits or others:
+        every = "every" if hits else "no"
+        among = "case" if outcome.after is None else f"case that is open after {outcome.moment}"
+        raise DataError(f"{every} {among} has the outcome {outcome.name!r}; there is nothing to tell apart")
+    gone = " and ".join(f"{plural(n, 'case')} {why}" for why, n in left_out.items())
+    if outcome.after is None:
+        raise DataError(f"the outcome of no case is known ({gone or 'there are none'}); give that of some")
+    raise DataError(f"no case is left to learn from: {gone}; choose a smaller 'after'")
+
+
+# ---------------------------------------------------------------------- influences, in cases
+
+
+def _in_cases(edges: Iterable[Influence], fitted: Fitted, name: str) -> list[Influence]:
+    """The edges to an outcome, with all counts in cases: those with the influencer in its window, and others.
+
+    What follows what is the same question here, so its fields have the same numbers.
+    """
+    pairs: dict[str, dict[str, Influence]] = {}
+    for edge in edges:
+        pairs.setdefault(edge.influencer, {})[edge.target] = edge
+    names = [fitted.labels[code] for code in fitted.target.codes]
+    total = dict(zip(names, fitted.counts.sum(axis=0).tolist(), strict=True))
+    found = []
+    for pair in pairs.values():
+        edge = pair[name]
+        hits, n = edge.hits_with, edge.n_with
+        followed = {x: each.cases_followed for x, each in pair.items() if each.cases_followed is not None}
+        if len(followed) == len(pair):  # a tree asks about an influencer only in some cases
+            hits, n = followed[name], sum(followed.values())
+        others, n_others = total[name] - hits, sum(total.values()) - n
+        same: dict[str, Any] = dict.fromkeys(("hits_with", "cases_followed", "followed"), hits)
+        same |= dict.fromkeys(("n_with", "cases_with", "occurrences"), n)
+        same |= dict.fromkeys(("hits_without", "followed_other"), others)
+        same |= dict.fromkeys(("n_without", "occurrences_other"), n_others)
+        rates = hits / n if n else None, others / n_others if n_others else None
+        same |= {"follow_rate": rates[0], "follow_rate_other": rates[1]}
+        found.append(replace(edge, **same, left_out=0.0, follow_rule="counted"))
+    return found
+
+
+def window_words(fitted: Fitted, influencer: str) -> str:
+    """Where in a case an influencer is looked for, to be put behind it; nothing where anywhere."""
+    reach, thing = fitted.reach(influencer), "tick" if fitted.layout.together else "event"
+    if influencer in fitted.layout.attributes:
+        return ""
+    before = f" more than {place_words(reach.delay, thing)} before the end" if reach.delay else ""
+    if reach.lookback is None:
+        return before
+    if isinstance(reach.lookback, Duration):
+        return f"{before} within {place_words(reach.lookback, thing)} of the end"
+    last = f"as the last {thing}" if reach.lookback == 1 else f"among the last {reach.lookback} {thing}s"
+    return f"{before} {last}"
+
+
+def case_sentence(edge: Influence, where: str = "") -> str:
+    """What an edge to an outcome says, in cases.
+
+    >>> edge = Influence("Release A", "ends with x", "amplifies", 3.0, 2.0, 4.0, 259, 623, 11, 377)
+    >>> case_sentence(edge)
+    'Of 623 cases with Release A, 259 end with x (41.6%); of 377 others, 11 (2.9%).'
+    """
+    verb = f"have {edge.target}"
+    for one, many in (("ends with ", "end with "), ("contains ", "contain ")):
+        verb = many + edge.target.removeprefix(one) if edge.target.startswith(one) else verb
+    with_it = f"{number(edge.hits_with)} {verb} ({percent(edge.rate_with)})"
+    others = f"of {number(edge.n_without)} others, {number(edge.hits_without)} ({percent(edge.rate_without)})"
+    return f"Of {plural(edge.n_with, 'case')} with {edge.influencer}{where}, {with_it}; {others}."
+
+
+def _is_the_outcome(edge: Influence) -> bool:
+    """Whether nearly all cases with an influencer have the outcome, and nearly all with the outcome have it.
+
+    Or the reverse: nearly none with it, and nearly all without it.
+    """
+    hits, n, other_hits, other_n = edge.hits_with, edge.n_with, edge.hits_without, edge.n_without
+    misses, other_misses = n - hits, other_n - other_hits
+    if not (hits + other_hits and misses + other_misses and n and other_n):
+        return False
+    same = min(hits / n, hits / (hits + other_hits))
+    return max(same, min(misses / n, misses / (misses + other_misses))) >= _NEARLY_ALL
+
+
+def notice(edge: Influence, *, is_option: bool = False) -> str:
+    """That an influencer is the outcome, and what leaves it out: a setting, or an option."""
+    name = edge.influencer
+    leaves_out = f"--forbidden {name!r}" if is_option else f"forbidden=[{name!r}]"
+    with_it = f"{number(edge.hits_with)} of {number(edge.n_with)} cases with it"
+    without = f"{number(edge.hits_without)} of {number(edge.n_without)} without"
+    return (
+        f"{edge.influencer!r} nearly determines the outcome {edge.target!r}: {with_it} and {without} have it;"
+        f" {leaves_out} leaves it out"
+    )
+
+
+# ---------------------------------------------------------------------- open cases
+
+
+@dataclass(frozen=True, eq=False)
+class OpenCases:
+    """Cases that were open after each number of positions, by their state then and how they ended.
+
+    At each moment every case counts once, so shares are those of cases, and right at every moment. Where
+    fewer than ``ENOUGH`` cases were in a state, its share is that over the nearest moments, as many as it
+    takes until at one of them there were enough; it counts as the most cases there were at one of these.
+    """
+
+    fitted: Fitted  # of the model: how states are told
+    moments: IntArray  # the numbers of positions after which cases were counted
+    keys: KeyArray  # of all states
+    counts: IntArray  # [moment, state, outcome], in units of 1 / scale
+
+    @classmethod
+    def of(cls, fitted: Fitted, table: StateCounts) -> OpenCases:
+        """From what :func:`count_open` found; states of the model in which no case was open are there too."""
+        moments = np.unique(table.keys[:, 0]).astype(np.int64)
+        keys, (rows, _) = merge_keys([table.keys[:, 1:], fitted.table.keys])
+        counts = np.zeros((len(moments), len(keys), table.counts.shape[1]), np.int64)
+        counts[np.searchsorted(moments, table.keys[:, 0]), rows] = table.counts
+        return cls(fitted, moments, keys, counts)
+
+    @cached_property
+    def rates(self) -> FloatArray:
+        """For each moment the share of each outcome, of all cases that were open then."""
+        counts = self.counts.sum(axis=1)
+        return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
+
+    def nearest(self, positions: IntArray) -> IntArray:
+        """The places of the moments nearest to some numbers of positions; of two the earlier."""
+        return np.searchsorted((self.moments[1:] + self.moments[:-1]) / 2, positions)
+
+    @cached_property
+    def _kept(self) -> dict[int | None, Fitted]:
+        return {}
+
+    def at(self, place: int | None) -> Fitted:
+        """The model with the shares of one moment; None: averaged over all moments."""
+        if place not in self._kept:
+            counts = self.counts / self.fitted.scale
+            shares, width = _over(counts) if place is None else counts[place].copy(), 1
+            while (
+                place is not None and (few := shares.sum(axis=1) < ENOUGH).any() and width < 2 * len(counts)
+            ):
+                shares[few] = _over(counts[max(0, place - width) : place + width + 1, few])
+                width *= 2
+            table = StateCounts(self.keys, np.rint(shares * FIXED_POINT).astype(np.int64))
+            self._kept[place] = replace(self.fitted, table=table, scale=FIXED_POINT)
+        return self._kept[place]
+
+    def predict(self, data: EventSequences) -> tuple[FloatArray, IntArray]:
+        """The probability of each outcome after the last event of each sequence, and the moments taken."""
+        index, ends = next_places(data)
+        places = self.nearest(_n_positions(data))
+        found = np.zeros((len(data), self.counts.shape[2]))
+        if len(data):
+            ids, keys = self.fitted.summary.encode(index, self.fitted.influencers, self.fitted.labels)
+            for place in np.unique(places).tolist():
+                fitted, mine = self.at(place), places == place
+                found[mine] = fitted.theta[fitted.rows(keys)[ids[ends[mine]]]]
+        return found, self.moments[places]
+
+
+def _over(counts: FloatArray) -> FloatArray:
+    """The shares over some moments, of as many cases as there were at most at one of them."""
+    total, most = counts.sum(axis=0), counts.sum(axis=2).max(axis=0)
+    n = total.sum(axis=1, keepdims=True)
+    return np.asarray(total / np.where(n > 0, n, 1) * most[:, None])
+
+
+def _n_positions(data: EventSequences) -> IntArray:
+    """How many positions each sequence has."""
+    return np.where(data.lengths > 0, np.append(0, data.positions)[data.offsets[1:]], 0)
+
+
+def _up_to(data: EventSequences, after: int | Duration | None) -> EventSequences:
+    """What had happened in each sequence by a moment: after some positions, or at an age; None: all."""
+    if after is None:
+        return data
+    keep = data.positions <= after
+    if isinstance(after, Duration):
+        times, moments = data.times, data.moments
+        check_time(
+            "after", after, Layout(time=None if times is None or moments is None else moments.unit.kind)
+        )
+        assert times is not None
+        assert moments is not None
+        first = np.repeat(np.append(times, 0)[data.offsets[:-1]], data.lengths)
+        keep = times - first <= int(after) // moments.unit.size
+    offsets = np.append(0, np.cumsum(keep))[data.offsets]
+    kept = None if data.moments is None else data.moments[keep]
+    return data._with(data.codes[keep], offsets, data.labels, kept)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class OpenPredictions(Predictions):
+    """The probability of an outcome for each open case, from what has happened in it so far.
+
+    The frame has the columns ``sequence``, ``position``, ``p(outcome)``, ``after`` and ``already_reached``.
+
+    Attributes
+    ----------
+    after : array of int
+        The number of events after which cases were counted: that of the case, or the nearest one.
+    already_reached : array of bool
+        Whether the case has reached the outcome already; its probability is 1 then.
+    """
+
+    after: npt.NDArray[np.int64]
+    already_reached: npt.NDArray[np.bool_]
+
+    def _columns(self) -> Mapping[str, Column]:
+        return {
+            **super()._columns(),
+            "after": Column(int, self.after),
+            "already_reached": Column(bool, self.already_reached),
+        }
+
+    def summary(self) -> Sheet:
+        """The first rows; a case that has reached the outcome already has no percentage."""
+        sheet = super().summary()
+        rows = [
+            [*row[:-1], "already reached" if is_there else row[-1]]
+            for row, is_there in zip(sheet.rows, self.already_reached, strict=False)
+        ]
+        n = int(self.already_reached.sum())
+        notes = (f"{plural(n, 'case')} already reached it: there is nothing left to predict.",)
+        title = f"Probability for {plural(len(self), 'open case')}, from cases that had got as far"
+        return replace(sheet, title=title, rows=rows, notes=notes if n else ())

@@ -73,7 +73,16 @@ def _section(title: str, names: Iterable[str], told: Sequence[dict[str, str]]) -
     return "\n".join([title, "-" * len(title), *entries]) if entries else ""
 
 
-class Parameters:
+class _Shown(type):
+    """Classes of which completion and ``help`` show what people need."""
+
+    _machinery: frozenset[str]
+
+    def __dir__(cls) -> list[str]:
+        return sorted(set(super().__dir__()) - cls._machinery)
+
+
+class Parameters(metaclass=_Shown):
     """Parameters are the dataclass fields: stored as given, checked when a model is fitted."""
 
     #: The attribute that only a fitted estimator has.
@@ -86,6 +95,7 @@ class Parameters:
             "choices",
             "command_name",
             "decided_by",
+            "durations",
             "families",
             "fitted",
             "fitted_type",
@@ -186,6 +196,26 @@ class Parameters:
             transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             input_tags=InputTags(one_d_array=True, two_d_array=False),
         )
+
+
+class Saved:
+    """Something fitted that is kept in a file."""
+
+    def to_document(self) -> dict[str, Any]:
+        """What was learned, as plain values: what ``save`` writes."""
+        from summarkov.models.files import document_of  # which needs msgspec
+
+        return document_of(self)  # type: ignore[arg-type]  # each class that takes this in can be stored
+
+    def save(self, path: Any) -> None:
+        """Write it as JSON, all or nothing; :func:`summarkov.load` reads it.
+
+        ``path`` is that of a file, an address such as ``"s3://bucket/model.json"``, or an open file to write
+        to.
+        """
+        from summarkov.store import write_sealed
+
+        write_sealed(path, self.to_document(), indent=1)
 
 
 def resolve_target(target: Any, labels: Sequence[str], layout: Layout = IN_A_ROW) -> Target:

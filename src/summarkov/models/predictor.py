@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import Layout
 from summarkov.events.vocabulary import Unknown
-from summarkov.explain import Shown
 from summarkov.models.distribution import (
     OTHER,
     Distribution,
     Follower,
-    GraphFollower,
     Predictions,
     Residual,
     column_names,
@@ -26,10 +24,8 @@ from summarkov.models.distribution import (
     predict_rows,
 )
 from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
-from summarkov.models.evaluating import Evaluation, evaluate
-from summarkov.models.files import Saved
-from summarkov.models.measures import measure
-from summarkov.models.parameters import Parameters
+from summarkov.models.measures import Evaluation, evaluate, measure
+from summarkov.models.parameters import Parameters, Saved
 from summarkov.read import read_events
 from summarkov.settings import Progress
 from summarkov.typing import FloatArray
@@ -84,7 +80,7 @@ class Predictor(Saved, Parameters):
         Of a graph it is that of the next event, one of all labels; with ``unknown="ignore"`` events of a
         label that it does not know are left out.
         """
-        return measure(self.fitted, events, unknown, sample_weight, self.n_jobs).log_likelihood
+        return measure(self.fitted, events, unknown, sample_weight, self.n_jobs).logs
 
     def score(
         self, events: Any, y: None = None, *, unknown: Unknown = "error", sample_weight: Any = None
@@ -181,10 +177,10 @@ class Predictor(Saved, Parameters):
         :func:`compare_groups` returned, or several of these, are shown side by
         side.
         """
-        from summarkov.report import to_html
+        from summarkov.show.page import to_html
 
         return to_html(
-            cast(Shown, self),
+            self,
             path,
             events=events,
             passages=passages,
@@ -207,13 +203,11 @@ class GraphPredictor(Predictor):
     def label_counts_(self) -> dict[str, float]:
         """How often each label occurred in what was learned from."""
 
-    def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
-        """Feed events one at a time; same numbers as ``predict_proba``.
+    def plot(self, **how: Any) -> Any:
+        """Draw it on axes of matplotlib, which are returned; ``how`` as of :func:`summarkov.plot.graph`."""
+        from summarkov.show.figures import graph
 
-        For many histories at once, :meth:`predict_next` is far faster.
-        """
-        self._check_predicts()
-        return GraphFollower(self.fitted, unknown)
+        return graph(self, **how)
 
     def to_networkx(self) -> nx.DiGraph:
         """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from summarkov.models.graph import InfluenceGraph
 from summarkov.models.learning import learn, progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.settings import Duration, Progress
+from summarkov.wording import plural, several
 
 #: Criteria that look at gamma.
 _WITH_GAMMA = ("bic", "extended-bic")
@@ -22,16 +23,10 @@ _WITH_GAMMA = ("bic", "extended-bic")
 
 @dataclass(frozen=True)
 class StabilityRow:
-    """One target with one of the settings: what was found, and how it scores.
+    """One ``target`` with one of the settings: the ``influencers`` that were found, and how they score.
 
-    Scores with different gammas are different things; compare them between look-backs only.
-
-    Attributes
-    ----------
-    target, settings : str or tuple of str, dict
-        The target, and the values of the settings that were varied.
-    influencers, score, log_likelihood : tuple of str, float, float
-        What was found, and how it scores.
+    ``settings`` has the values of the settings that were varied. Values of ``score`` (and ``log_likelihood``)
+    with different gammas are different things; compare them between look-backs only.
     """
 
     target: str | tuple[str, ...]
@@ -43,17 +38,10 @@ class StabilityRow:
 
 @dataclass(frozen=True)
 class StableEdge:
-    """An influencer that some setting finds.
+    """An ``influencer`` of a ``target`` that some setting finds.
 
-    Attributes
-    ----------
-    influencer, target : str
-        The edge.
-    share : float
-        The share of the settings that find it.
-    at : dict
-        For each setting that was varied, the values with which the edge is found, whatever the other
-        setting is.
+    ``share`` is the share of the settings that find it, and ``at`` has, for each setting that was varied, the
+    values with which it is found, whatever the other setting is.
     """
 
     influencer: str
@@ -88,26 +76,22 @@ class Stability(Tabular):
     def edges(self) -> Records[StableEdge]:
         """Every influencer that was found with some setting."""
         found: list[StableEdge] = []
-        for target, rows in itertools.groupby(self.rows, key=lambda row: row.target):
-            each = list(rows)
-            stable = [
-                self._edge(z, target, each) for z in sorted({z for row in each for z in row.influencers})
-            ]
+        for target, some in itertools.groupby(self.rows, key=lambda row: row.target):
+            rows, stable = list(some), list[StableEdge]()
+            for z in sorted({z for row in rows for z in row.influencers}):
+                there = [row.settings for row in rows if z in row.influencers]
+                at = {
+                    name: tuple(value for value in values if any(each[name] == value for each in there))
+                    for name, values in self.paths.items()
+                }
+                stable.append(StableEdge(z, target, len(there) / len(rows), at))
             found += sorted(stable, key=lambda edge: -edge.share)
         return Records(found, StableEdge)
-
-    def _edge(self, z: str, target: str | tuple[str, ...], rows: Sequence[StabilityRow]) -> StableEdge:
-        there = [row.settings for row in rows if z in row.influencers]
-        at = {
-            name: tuple(value for value in values if any(settings[name] == value for settings in there))
-            for name, values in self.paths.items()
-        }
-        return StableEdge(z, target, len(there) / len(rows), at)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         edges, rows = [vars(edge) for edge in self.edges], [vars(row) for row in self.rows]
-        return {"paths": _plain(self.paths), "edges": _plain(edges), "rows": _plain(rows)}
+        return {"paths": dict(self.paths), "edges": edges, "rows": rows}
 
     def words(self, edge: StableEdge, name: str) -> str:
         """The values of a setting with which an edge is found: a range of the path, or a list.
@@ -135,17 +119,21 @@ class Stability(Tabular):
 
     def summary(self) -> Sheet:
         """The edges, as a table that prints well and that notebooks show in HTML."""
-        edges, names = self.edges, list(self.paths)
-        rows = [
-            [
-                edge.target if isinstance(edge.target, str) else " + ".join(edge.target),
-                edge.influencer,
-                f"{edge.share:.0%}",
-                *(self.words(edge, name) for name in names),
-            ]
-            for edge in edges
-        ]
-        return Sheet("", ["target", "influencer", "share", *names], rows, len(rows))
+        rows = []
+        for edge in self.edges:
+            target = edge.target if isinstance(edge.target, str) else " + ".join(edge.target)
+            at = (self.words(edge, name) for name in self.paths)
+            rows.append([target, edge.influencer, f"{edge.share:.0%}", *at])
+        tried = " x ".join(
+            f"{name} {', '.join('none' if value is None else f'{value}' for value in values)}"
+            for name, values in self.paths.items()
+        )
+        title = f"{plural(len(rows), 'influence')} in {plural(len(self.settings), 'setting')}: {tried}"
+        stable = plural(sum(edge.share == 1 for edge in self.edges), "influence")
+        note = (
+            f"{stable} found in every setting. Else: with which values it is found, whatever the others are."
+        )
+        return Sheet(title, ["target", "influencer", "share", *self.paths], rows, len(rows), [note])
 
 
 def sensitivity(
@@ -179,9 +167,11 @@ def sensitivity(
     >>> from summarkov import BSuMM
     >>> events = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
     >>> sensitivity(BSuMM("B"), events, gamma=[0.5, 1.0], lookback=[1, 2])
+    2 influences in 4 settings: lookback 1, 2 x gamma 0.5, 1.0
     target  influencer  share  lookback  gamma
-    B       A           100%   all       all
-    B       B           50%    2         all
+    B       A            100%  all       all
+    B       B             50%  2         all
+    1 influence found in every setting. Else: with which values it is found, whatever the others are.
     """
     template = model.model if isinstance(model, InfluenceGraph) else model
     if not isinstance(template, SummaryModel):
@@ -200,16 +190,10 @@ def sensitivity(
     found = [(settings, each.copy(**settings)) for each in plain for settings in _combinations(paths)]
     summaries = [made[settings.get("lookback")] for settings, _ in found]
     learn([each for _, each in found], source, summaries, progress_counter(progress, len(found)))
-    rows = [
-        StabilityRow(
-            fitted.target_[0] if len(fitted.target_) == 1 else fitted.target_,
-            settings,
-            fitted.influencers_,
-            fitted.score_,
-            fitted.log_likelihood_,
-        )
-        for settings, fitted in found
-    ]
+    rows = []
+    for settings, one in found:
+        target = one.target_[0] if len(one.target_) == 1 else one.target_
+        rows.append(StabilityRow(target, settings, one.influencers_, one.score_, one.log_likelihood_))
     return Stability(paths, tuple(rows))
 
 
@@ -234,19 +218,13 @@ def _combinations(paths: Mapping[str, tuple[Any, ...]]) -> Iterator[dict[str, An
         yield dict(zip(paths, values, strict=True))
 
 
-def _plain(value: Any) -> Any:
-    """The same with dicts and lists only."""
-    if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
-
-
 #: A difference of scores that is clear: odds of more than 100 to 1 (Kass and Raftery 1995, of BIC).
 CLEAR = 5.0
 #: Targets that a sentence names.
 _NAMED = 3
 
 Names = tuple[str, ...]
+_NONE = ("none",)
 
 
 @dataclass(frozen=True)
@@ -286,15 +264,11 @@ class ByPosition:
 def told_apart(others: Mapping[str, tuple[Names, Names]]) -> str:
     """The influencers of some targets by time and by position, to end a sentence."""
     told = "".join(
-        f"; {target}: {_listed(timed)} by time, {_listed(placed)} by position"
+        f"; {target}: {several(timed or _NONE)} by time, {several(placed or _NONE)} by position"
         for target, (timed, placed) in list(others.items())[:_NAMED]
     )
     more = len(others) - _NAMED
     return told + (f"; and {more} more targets." if more > 0 else ".")
-
-
-def _listed(names: Names) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else "none"
 
 
 def by_position(fitted: SummaryModel | InfluenceGraph, events: Any) -> ByPosition | None:

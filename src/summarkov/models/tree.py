@@ -12,16 +12,17 @@ import numpy as np
 from summarkov.engines import StatesRequest, Target
 from summarkov.engines.followings import Following
 from summarkov.errors import SettingError
-from summarkov.explain import Contrast, contrast_in_tree
-from summarkov.explain.contrasts import Totals
+from summarkov.evidence import Contrast, contrast_in_tree
+from summarkov.evidence.contrasts import Totals
+from summarkov.kernels import OCCURS
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import candidate_codes, codes_of, label_list
-from summarkov.scores import Scorer, Tree, shrunken
 from summarkov.search import Problem, Search, Trace
-from summarkov.search.trees import TreeProblem, grow_trees, node_counts, result_of, weigh
+from summarkov.search.criteria import Scorer
+from summarkov.search.trees import Tree, TreeProblem, grow_trees, node_counts, result_of, shrunken, weigh
 from summarkov.settings import check_flag, check_share, check_whole
-from summarkov.summaries import BinarySummary, HistoryTests, Occurs, Reach, Summary, TreeSummary
+from summarkov.summaries import BinarySummary, HistoryTests, Reach, Summary, TreeSummary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 
 #: With more labels than this, their order is looked at only if asked for.
@@ -47,7 +48,7 @@ class FittedTestTree(Fitted):
         """As far back as the tests of the tree that was learned look for a label."""
         code = self.labels.index(label)
         tests = [test for test in self.rules.nodes if test is not None and code in test.labels]
-        ends = [test.within if isinstance(test, Occurs) else None for test in tests]
+        ends = [test.within if test.kind == OCCURS else None for test in tests]
         return Reach(0, None if None in ends else max((k for k in ends if k is not None), default=0))
 
     def met(self, label: str) -> BoolArray:

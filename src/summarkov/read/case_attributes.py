@@ -72,12 +72,6 @@ class AttributeNames:
     texts: tuple[tuple[str, ...], ...]  # the values of each column
     columns: tuple[str, ...]
 
-    def codes_in(self, labels: Sequence[str]) -> list[dict[str | None, int]]:
-        """By column, the place among ``labels`` of the name of every value; None is a missing one."""
-        place = translation(self.names, labels)
-        each = zip(self.texts, self.codes, strict=True)
-        return [dict(zip((*texts, None), place[codes].tolist(), strict=True)) for texts, codes in each]
-
     def attributes(self, columns: Mapping[str, Encoded]) -> Attributes:
         """Which of the names some sequences have; ``columns`` have one code per sequence."""
         each = [columns[name] for name in self.columns]
@@ -105,7 +99,7 @@ def attribute_names(
                 f"attribute {column!r} of {source} has no value for {count(len(absent), 'sequence')}, the "
                 f"first is {first}; fill it, or let it be a value of its own with missing_attributes='value'"
             )
-        if len(absent) and len(absent) == len(values.codes):
+        if len(absent) and len(absent) == len(values.codes) and column not in wanted.cuts:
             raise DataError(
                 f"attribute {column!r} of {source} has no value for any sequence; check its name, or leave "
                 "it out"
@@ -123,15 +117,6 @@ def attribute_names(
     codes = tuple(translation((name or "" for name in some), ordered)[:-1] for some in each)
     texts = tuple(tuple(values.texts) for values in columns.values())
     return AttributeNames(tuple(ordered), tuple(chosen[name] for name in ordered), codes, texts, (*columns,))
-
-
-def attributes_of(
-    columns: Mapping[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str]
-) -> Attributes | None:
-    """Which value, or range of values, every sequence has of each column, of which it has one code."""
-    if not columns:
-        return None
-    return attribute_names(columns, wanted, source, ids).attributes(columns)
 
 
 def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
@@ -264,12 +249,16 @@ class CaseTable:
         """Read a table or its file; ``case`` names the case in the events, and perhaps here."""
         source = name_of(table) if isinstance(table, str | os.PathLike) else CASES
         content = _table_of(table, source)
-        named = case_of(content.column_names, case, source)
+        _refuse_repeated(content.column_names, source)
+        named = case_column(content.column_names, case, source)
         names = encode(content.column(named), named, source)
         rows: dict[str, int] = {}
         for at, code in enumerate(names.codes.tolist()):
             if rows.setdefault(names.texts[code], at) != at:
-                raise two_rows(names.texts[code], source)
+                raise DataError(
+                    f"case {names.texts[code][:40]!r} has two rows in {source}; attributes have one row per "
+                    "case: keep one"
+                )
         others = [name for name in content.column_names if name != named]
         return cls(source, rows, {name: encode_some(content.column(name), name, source) for name in others})
 
@@ -281,31 +270,10 @@ class CaseTable:
         }
 
 
-def case_of(names: Sequence[str], asked: str | None, source: str) -> str:
-    """The column that names the case; refused if two columns have one name."""
-    _refuse_repeated(names, source)
-    return case_column(names, asked, source)
-
-
 def _refuse_repeated(names: Sequence[str], source: str) -> None:
     several = [name for name, n in Counter(names).items() if n > 1]
     if several:
         raise DataError(f"{source} has several columns {several[0]!r}; leave one of them in it")
-
-
-def two_rows(case: str, source: str) -> DataError:
-    """The error for a case that is there twice."""
-    return DataError(
-        f"case {case[:40]!r} has two rows in {source}; attributes have one row per case: keep one"
-    )
-
-
-def attributes_from(table: Any, wanted: Wanted, ids: Sequence[str]) -> Attributes | None:
-    """The attributes of sequences from a second table, or its file, with one row per case."""
-    found = CaseTable.of(table, wanted.columns.case)
-    # Sessions are called as their case, with a number after it.
-    cases = ids if wanted.gap is None else [name.rpartition("/")[0] for name in ids]
-    return attributes_of(found.values(cases), wanted, found.source, ids)
 
 
 def _table_of(table: Any, source: str) -> pa.Table:

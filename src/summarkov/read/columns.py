@@ -50,6 +50,10 @@ def plain(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter not in " _-")
 
 
+def _plain(names: Names) -> set[str]:
+    return {plain(name) for line in names for name in line}
+
+
 #: How messages call a table that has no file name.
 TABLE = "the table"
 
@@ -59,7 +63,8 @@ class Columns:
     """The columns asked for, or chosen; as asked, ``order=None`` means to look for one, ``()`` to use none.
 
     ``with_lifecycle`` asks for the column that tells what became of an activity, such as "complete"; where
-    nobody asked, ``other_lifecycle`` is one to look at, since an activity may have rows for several.
+    nobody asked, ``other_lifecycle`` is one to look at, since an activity may have rows for several, and
+    ``other_order`` one to count ties by.
     """
 
     case: str | None = None
@@ -70,6 +75,7 @@ class Columns:
     lifecycle: str | None = None
     with_lifecycle: bool = False
     other_lifecycle: str | None = None
+    other_order: str | None = None
 
     @classmethod
     def of(
@@ -87,17 +93,16 @@ class Columns:
         >>> Columns.of("user", "page", ["day", "step"]).order
         ('day', 'step')
         """
-        no_order = order is False
         asked = cls(
             _one(case, "case"),
             _several(event, "event"),
-            () if no_order else _several(order, "order") or None,
+            () if order is False else _several(order, "order") or None,
             _one(weight, "weight"),
             _several(attributes, "attributes"),
             with_lifecycle=with_lifecycle,
         )
-        names = [name for name in (asked.case, asked.weight) if name is not None]
-        names += [*asked.event, *(asked.order or ()), *asked.attributes]
+        given = (asked.case, *asked.event, *(asked.order or ()), *asked.per_case)
+        names = [name for name in given if name is not None]
         if len(set(names)) < len(names):
             raise SettingError("case, event, order, weight and attributes must be different columns")
         return asked
@@ -121,15 +126,13 @@ class Columns:
         """Return the names that are set, and that of the column that is only looked at."""
         return [*self.names(), *(() if self.other_lifecycle is None else (self.other_lifecycle,))]
 
-    def only_looks_at(self, name: str) -> bool:
-        """Whether a column of this name is at most looked at, for what became of activities."""
-        known = {plain(known) for line in LIFECYCLE_NAMES for known in line}
-        return not self.with_lifecycle and name not in self.names() and plain(name) in known
-
     def may_mean(self, name: str) -> bool:
         """Whether a column of this name could be chosen."""
-        known = {plain(known) for names in _RECOGNISED for line in names for known in line}
-        return name in self.names() or plain(name) in known
+        return name in self.names() or any(plain(name) in _plain(names) for names in _RECOGNISED)
+
+    def only_looks_at(self, name: str) -> bool:
+        """Whether a column of this name is at most looked at, for what became of activities."""
+        return not self.with_lifecycle and name not in self.names() and plain(name) in _plain(LIFECYCLE_NAMES)
 
 
 def _one(name: object, role: str) -> str | None:
@@ -185,8 +188,9 @@ def choose_columns(
     order = () if asked.order == () else choose("order", asked.order or (), ORDER_NAMES)
     lifecycle = other = None
     if not asked.with_lifecycle:
-        used = {case, *event, *order, *asked.per_case}
-        other = _only_one([name for name in names if name not in used and name not in list_columns])
+        used = {case, *event, *order, *asked.per_case, *list_columns}
+        found = _of_first_line([name for name in names if name not in used], LIFECYCLE_NAMES)
+        other = found[0] if len(found) == 1 else None
     else:
         given = () if asked.lifecycle is None else (asked.lifecycle,)
         lifecycle = next(iter(choose("lifecycle", given, LIFECYCLE_NAMES)), None)
@@ -196,13 +200,6 @@ def choose_columns(
                 f"needs; rename the column, or leave it out; {_listed(names)}"
             )
     return replace(asked, case=case, event=event, order=order, lifecycle=lifecycle, other_lifecycle=other)
-
-
-def _only_one(names: Sequence[str]) -> str | None:
-    """The column that may be that of a lifecycle, if there is just one of its kind."""
-    lines = ([name for name in names if plain(name) in map(plain, line)] for line in LIFECYCLE_NAMES)
-    found = next(filter(None, lines), [])
-    return found[0] if len(found) == 1 else None
 
 
 #: Words in the name of a column that tell the time of an event; the last word of "created_at", too.
@@ -259,12 +256,17 @@ def _recognised(
     """The column whose name is recognised for a role, if there is one."""
     taken = asked.names()
     free = [name for name in names if name not in taken]  # not taken by another role
-    lines = ([name for name in free if plain(name) in map(plain, line)] for line in known)
-    found = next(filter(None, lines), [])
+    found = _of_first_line(free, known)
     if role == "order" and len(found) == 2 and {"time"} < {*map(plain, found)} <= {"time", *_PLACES}:
         return tuple(sorted(found, key=lambda name: plain(name) != "time"))
     _refuse_several(found, role, source)
     return tuple(found)
+
+
+def _of_first_line(names: Sequence[str], known: Names) -> list[str]:
+    """The columns that are called as the first line says of which any has a name."""
+    lines = ([name for name in names if plain(name) in map(plain, line)] for line in known)
+    return next(filter(None, lines), [])
 
 
 def _refuse_several(found: Sequence[str], role: str, source: str) -> None:

@@ -11,10 +11,9 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,21 +40,18 @@ def separators_of(path: str, format: str = "csv") -> tuple[str, ...]:
     return SEPARATORS["tsv" if format == "tsv" or path.lower().endswith(endings_of("tsv")) else "csv"]
 
 
-@dataclass(frozen=True)
-class Header:
-    """The names of the columns, those that are chosen, what separates cells, and lines to skip before it."""
+class Header(NamedTuple):
+    """The names of the columns, what separates cells, and how many lines to skip before it."""
 
     names: list[str]
-    chosen: Columns
     delimiter: str
-    skipped: int
+    skipped: int = 0
 
     @classmethod
-    def of(cls, path: str, asked: Columns, separators: Sequence[str], folders: Sequence[str] = ()) -> Header:
-        """Read the first line that is not empty; choose columns, and the separator for them.
+    def of(cls, path: str, asked: Columns, separators: Sequence[str]) -> Header:
+        """Read the first line that is not empty; find the separator that makes the columns asked for of it.
 
         If Excel's ``sep=;`` is the first line, that is the separator, and the header is what comes next.
-        ``folders`` are columns that the names of folders tell.
         """
         with open_text(path) as file:
             read = iter(lambda: file.readline(BLOCK + 1), b"")
@@ -70,7 +66,7 @@ class Header:
                 what = "nothing after its first line" if stated else "no lines"
                 raise DataError(f"{path} holds {what}; expected a header line with the names of the columns")
             try:
-                delimiter = _separator(first, path, asked, separators, folders)
+                delimiter = _separator(first, path, asked, separators)
                 with long_cells():
                     rows = csv.reader(chain([first], (line for _, line in numbered)), delimiter=delimiter)
                     names = next(rows)
@@ -79,9 +75,9 @@ class Header:
                 if "new-line character" in why:
                     why = "lines end in carriage returns alone; save the file with line feeds"
                 raise DataError(f"{path}, line {number}: the header cannot be read: {why}") from error
-            chosen = choose_columns([*names, *(name for name in folders if name not in names)], asked, path)
+            chosen = choose_columns(names, asked, path)
             refuse_unused_times(chosen, names, asked, path, time_columns=_dated(file, names, delimiter))
-        return cls(names, chosen, delimiter, 1 if stated else 0)
+        return cls(names, delimiter, 1 if stated else 0)
 
 
 def _dated(file: BufferedReader, names: Sequence[str], delimiter: str) -> list[str]:
@@ -119,14 +115,12 @@ def stated_separator(line: str, path: str) -> str | None:
     return separator
 
 
-def _separator(
-    line: str, path: str, asked: Columns, separators: Sequence[str], folders: Sequence[str]
-) -> str:
+def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) -> str:
     """The first character that makes cells with the needed columns among them, else the most cells."""
     cells = _cells(line, separators)
     for separator, names in cells.items():
         with suppress(DataError):
-            choose_columns([*names, *(name for name in folders if name not in names)], asked, path)
+            choose_columns(names, asked, path)
             return separator
     return max(separators, key=lambda separator: len(cells[separator]))
 
@@ -143,7 +137,7 @@ def read_whole(path: str, format: str) -> pa.Table:
         first = decode(_whole(file.readline(BLOCK + 1), path), path, 1)
     cells = _cells(first, SEPARATORS[format])
     delimiter = max(cells, key=lambda one: len(cells[one]))
-    header = Header(cells[delimiter], Columns(), delimiter, 0)
+    header = Header(cells[delimiter], delimiter)
     batches = list(csv_batches(path, header, None))
     return pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in header.names})
 
@@ -153,7 +147,6 @@ def csv_batches(path: str, header: Header, names: Sequence[str] | None) -> Itera
 
     An empty cell is a missing value, and a quoted one an empty text.
     """
-    scan = QuoteScan(header.delimiter)
     convert = arrow_csv.ConvertOptions(
         include_columns=names,
         column_types=dict.fromkeys(header.names if names is None else names, pa.string()),
@@ -164,68 +157,71 @@ def csv_batches(path: str, header: Header, names: Sequence[str] | None) -> Itera
     parse = arrow_csv.ParseOptions(delimiter=header.delimiter, newlines_in_values=True)
     options = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK, skip_rows=header.skipped)
     how = {"read_options": options, "parse_options": parse, "convert_options": convert}
-    try:
-        with open_text(path) as text, arrow_csv.open_csv(_Watched(text, scan), **how) as reader:
-            yield from reader
-    except pa.ArrowException as error:
-        if "Empty CSV file" in str(error):  # but for its header
-            return
-        if scan.n_quotes:
+    with open_text(path) as text:
+        scan = QuoteScan(text, header.delimiter)
+        try:
+            with arrow_csv.open_csv(scan, **how) as reader:
+                yield from reader
+        except pa.ArrowException as error:
+            if "Empty CSV file" in str(error):  # but for its header
+                return
+            if scan.n_quotes:
+                refuse_open_quotes(path, header.delimiter)
+            raise DataError(_reason(path, header, str(error))) from error
+        if not scan.is_good():
             refuse_open_quotes(path, header.delimiter)
-        raise DataError(_reason(path, header, str(error))) from error
-    if not scan.finish():
-        refuse_open_quotes(path, header.delimiter)
 
 
 def _reason(path: str, header: Header, message: str) -> str:
     """What to say of a row of the wrong length, of bytes that are no text, or of whatever Arrow says."""
-    ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message)
-    if ragged:
-        row, expected, found = ragged.groups()
+    found = re.search(r"Row #(\d+): (?:Expected (\d+) columns, got (\d+)|.*invalid UTF8)", message)
+    if found:
+        row, expected, n = found.groups()
+        where = f"{path}, row {int(row) - header.skipped} (the header is row 1)"
+        if expected is None:
+            return f"{where}: the text is not UTF-8; save the file as UTF-8"
         return (
-            f"{path}, row {int(row) - header.skipped} (the header is row 1): {found} cells where the header "
-            f"has {expected}; mend the row, or check that {header.delimiter!r} separates cells"
+            f"{where}: {n} cells where the header has {expected}; mend the row, or check that "
+            f"{header.delimiter!r} separates cells"
         )
     if "straddl" in message:
         return (
             f"{path}: a row is longer than {BLOCK >> 20} MiB; close a quote that is left open, "
             "or shorten what stands there"
         )
-    no_text = re.search(r"Row #(\d+): .*invalid UTF8", message)
-    if no_text:
-        return (
-            f"{path}, row {int(no_text[1]) - header.skipped} (the header is row 1): the text is not UTF-8; "
-            "save the file as UTF-8"
-        )
     return f"{path} cannot be read as a table: {' '.join(message.split())}"
 
 
-class QuoteScan:
-    """Whether all quotes of a file open or close cells, or are written twice inside of one.
+class QuoteScan(RawIOBase):
+    """A file that is looked at as it is read: all quotes open or close cells, or stand twice inside of one.
 
-    Bytes are fed as they come. Every other quote opens; it must stand after a separator, a line break or a
-    quote that it is the twin of, and one that closes before such.
+    Every other quote opens; it must stand after a separator, a line break or a quote that it is the twin of,
+    and one that closes before such.
 
-    >>> scan = QuoteScan(",")
-    >>> scan.feed(b'x,"a ""b""\\nc"\\n')
-    >>> scan.finish()
+    >>> from io import BytesIO
+    >>> scan = QuoteScan(BytesIO(b'x,"a ""b""\\nc"\\n'), ",")
+    >>> _ = scan.read()
+    >>> scan.is_good()
     True
     """
 
-    def __init__(self, delimiter: str) -> None:
-        self._good = True
+    def __init__(self, file: Any, delimiter: str) -> None:
+        self._file, self._good, self.n_quotes = file, True, 0
         self._edge = np.zeros(256, dtype=bool)
         self._edge[[ord(delimiter), 10, 13, _QUOTE]] = True
         self._rest = b"\n"  # the last byte, which the next one is needed to judge, and the one before it
-        self.n_quotes = 0
 
-    def feed(self, block: bytes | bytearray | memoryview) -> None:
-        """Look at some more bytes."""
-        for start in range(0, len(block), _PIECE):
-            self._feed(block[start : start + _PIECE])
+    def readable(self) -> bool:
+        return True
 
-    def _feed(self, block: bytes | bytearray | memoryview) -> None:
-        content = self._rest + bytes(block)
+    def readinto(self, into: Any) -> int:
+        n = int(self._file.readinto(into))
+        for start in range(0, n, _PIECE):
+            self._look(bytes(into[start : min(n, start + _PIECE)]))
+        return n
+
+    def _look(self, block: bytes) -> None:
+        content = self._rest + block
         self._rest = content[-2:]
         if b'"' not in content:  # the usual case, and far faster
             return
@@ -236,25 +232,10 @@ class QuoteScan:
         before, after = data.take(at[opens::2]), data[2:].take(at[1 - opens :: 2])
         self._good = self._good and bool(self._edge.take(before).all() and self._edge.take(after).all())
 
-    def finish(self) -> bool:
+    def is_good(self) -> bool:
         """Whether all is as it should be, at the end of the file."""
-        self.feed(b"\n")
+        self._look(b"\n")
         return self._good and self.n_quotes % 2 == 0
-
-
-class _Watched(RawIOBase):
-    """A file that is scanned as it is read."""
-
-    def __init__(self, file: BufferedReader, scan: QuoteScan) -> None:
-        self._file, self._scan = file, scan
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, into: Any) -> int:
-        n = self._file.readinto(into)
-        self._scan.feed(into[:n])
-        return n
 
 
 @contextmanager

@@ -1,26 +1,28 @@
-"""From columns of labels to codes and a sorted vocabulary."""
+"""From columns of labels to codes and their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.arrow import pa, pc
 from summarkov.errors import DataError, UnknownLabelError
-from summarkov.events.vocabulary import refuse_unknown_labels, translation
-from summarkov.typing import BoolArray, CodeArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """A column as codes into its different texts (in any order; some may not occur)."""
+class Encoded(NamedTuple):
+    """A column as codes into its different texts (in any order, some unused); -1 is a missing value."""
 
     codes: npt.NDArray[np.integer]
     texts: list[str]
+
+    def text(self, row: int) -> str | None:
+        """The value of a row; None if it is missing."""
+        code = int(self.codes[row])
+        return self.texts[code] if code >= 0 else None
 
 
 def encode(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> Encoded:
@@ -33,10 +35,25 @@ def encode(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) 
     ['30', '7']
     """
     refuse_missing(column, name, source, first_row)
+    return encode_some(column, name, source)
+
+
+def encode_some(column: pa.ChunkedArray, name: str, source: str) -> Encoded:
+    """Encode a column in which values may be missing; these have the code -1.
+
+    >>> import pyarrow as pa
+    >>> encode_some(pa.chunked_array([["b", None, "a"]]), "event", "the table").codes.tolist()
+    [0, -1, 1]
+    """
+    absent = missing_rows(column)
+    here = np.ones(len(column), bool)
+    here[absent] = False
+    column = plain_text(column)
+    column = column.take(arrow_of(np.flatnonzero(here))) if len(absent) else column
     if not len(column):
-        return Encoded(np.zeros(0, dtype=np.int32), [])
+        return Encoded(np.full(len(here), -1, np.int32), [])
     try:
-        chunks = as_dictionaries(column)
+        chunks = _as_dictionaries(column)
         texts = _texts(chunks[0].dictionary)
     except pa.ArrowException as error:
         raise no_labels(name, source, column.type) from error
@@ -45,7 +62,12 @@ def encode(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) 
             f"column {name!r} of {source} holds text that is not UTF-8; write it as UTF-8"
         ) from error
     codes = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
-    return _without_repeats(codes, texts)
+    if len(set(texts)) < len(texts):  # the dictionary of a data frame may repeat a value
+        first = {text: code for code, text in reversed([*enumerate(texts)])}
+        codes = np.array([first[text] for text in texts])[codes]
+    if len(absent):
+        codes = np.insert(codes.astype(np.int64), absent - np.arange(len(absent)), -1)
+    return Encoded(codes, texts)
 
 
 def no_labels(name: str, source: str, kind: pa.DataType) -> DataError:
@@ -55,33 +77,27 @@ def no_labels(name: str, source: str, kind: pa.DataType) -> DataError:
     )
 
 
-def encode_some(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> Encoded:
-    """Encode a column in which values may be missing; these have the code -1.
-
-    >>> import pyarrow as pa
-    >>> encode_some(pa.chunked_array([["b", None, "a"]]), "event", "the table").codes.tolist()
-    [0, -1, 1]
-    """
-    absent = missing_rows(column)
-    if not len(absent):
-        return encode(column, name, source, first_row)
-    if pa.types.is_string_view(column.type):
-        column = column.cast(pa.string())  # of views Arrow cannot take some
-    here = np.ones(len(column), bool)
-    here[absent] = False
-    found = encode(column.filter(pa.array(here)), name, source, first_row)
-    codes = np.full(len(column), -1, np.int64)
-    codes[here] = found.codes
-    return Encoded(codes, found.texts)
-
-
 def is_list(kind: pa.DataType) -> bool:
     """Whether a column of this type holds lists."""
     kinds = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
     return any(getattr(pa.types, f"is_{name}", lambda _: False)(kind) for name in kinds)
 
 
-def as_dictionaries(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same without views of text, of which Arrow cannot take some rows."""
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    if pa.types.is_dictionary(column.type) and pa.types.is_string_view(column.type.value_type):
+        return column.cast(pa.dictionary(column.type.index_type, pa.large_string()))
+    return column
+
+
+def _as_dictionaries(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
     """Return chunks of codes that share one dictionary of values."""
     chunks = column.chunks
     if not pa.types.is_dictionary(column.type):
@@ -99,16 +115,6 @@ def _texts(values: pa.Array) -> list[str]:
         return [str(value) for value in values.to_pylist()]
     texts: list[str] = values.cast(pa.string()).to_pylist()
     return texts
-
-
-def _without_repeats(codes: npt.NDArray[np.integer], texts: list[str]) -> Encoded:
-    """Give equal texts one code: a data frame's dictionary may repeat a value."""
-    if len(set(texts)) == len(texts):
-        return Encoded(codes, texts)
-    first: dict[str, int] = {}
-    for code, text in enumerate(texts):
-        first.setdefault(text, code)
-    return Encoded(np.array([first[text] for text in texts])[codes], texts)
 
 
 def numpy_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
@@ -135,6 +141,21 @@ def arrow_of(values: npt.NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
 
+def text_array(texts: Iterable[str | None]) -> pa.Array:
+    """Texts as a column, without pandas.
+
+    >>> text_array(["a", None, "bc"]).to_pylist()
+    ['a', None, 'bc']
+    """
+    each = list(texts)
+    data = [b"" if text is None else text.encode() for text in each]
+    offsets = np.zeros(len(data) + 1, np.int64)
+    np.cumsum([*map(len, data)], out=offsets[1:])
+    here = np.packbits(np.array([text is not None for text in each], bool), bitorder="little")
+    buffers = [pa.py_buffer(here), pa.py_buffer(offsets), pa.py_buffer(b"".join(data))]
+    return pa.Array.from_buffers(pa.large_string(), len(each), buffers)
+
+
 def without_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of categories as a column of their values; any other as it is.
 
@@ -144,14 +165,12 @@ def without_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """
     if not pa.types.is_dictionary(column.type):
         return column
-    kind = column.type.value_type
-    kind = pa.string() if pa.types.is_string_view(kind) else kind  # of views Arrow cannot take some
-    return pa.chunked_array(
-        [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks], kind
-    )
+    column = plain_text(column)
+    values = [chunk.dictionary.take(chunk.indices) for chunk in column.chunks]
+    return pa.chunked_array(values, column.type.value_type)
 
 
-def missing_rows(column: pa.ChunkedArray) -> npt.NDArray[np.integer]:
+def missing_rows(column: pa.ChunkedArray) -> IntArray:
     """Return the rows that hold null or nan.
 
     >>> import pyarrow as pa
@@ -167,17 +186,35 @@ def missing_rows(column: pa.ChunkedArray) -> npt.NDArray[np.integer]:
     if not holes and not pa.types.is_floating(column.type):
         return np.zeros(0, dtype=np.int64)
     missing = pc.indices_nonzero(pc.is_null(column, nan_is_null=True))
-    return numpy_of(pa.chunked_array([missing]))
+    return numpy_of(pa.chunked_array([missing])).astype(np.int64)
 
 
 def refuse_missing(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> None:
     """Say how many values of a column, which begins at ``first_row``, are missing and where the first is."""
     rows = missing_rows(column)
     if len(rows):
-        raise missing(len(rows), first_row + int(rows[0]), name, source)
+        raise DataError(
+            f"column {name!r} of {source} has no value in {_where(rows, first_row)}; fill or drop them"
+        )
 
 
-def caseless_rows(column: pa.ChunkedArray) -> npt.NDArray[np.integer]:
+def refuse_caseless(rows: IntArray, name: str, source: str, first_row: int = 0) -> None:
+    """Refuse rows that name no case: taken for one, they would make a case of what is not related."""
+    if len(rows):
+        raise DataError(
+            f"column {name!r} of {source} has no value, or only blanks, in {_where(rows, first_row)}; fill "
+            "them, or leave these rows out with missing='skip'"
+        )
+
+
+def _where(rows: IntArray, first_row: int) -> str:
+    return (
+        f"{count(len(rows), 'row')}, the first is row {first_row + int(rows[0]) + 1} "
+        "(the first row of data is 1)"
+    )
+
+
+def caseless_rows(column: pa.ChunkedArray) -> IntArray:
     """Return the rows that name no case: null, nan, or text of nothing but blanks.
 
     >>> import pyarrow as pa
@@ -185,17 +222,15 @@ def caseless_rows(column: pa.ChunkedArray) -> npt.NDArray[np.integer]:
     [1, 2, 3]
     """
     absent = missing_rows(column)
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+    if not is_text(column.type.value_type if pa.types.is_dictionary(column.type) else column.type):
         return absent
     try:
         if pa.types.is_dictionary(column.type):
-            if not pc.any(
-                _blank(pa.chunked_array([chunk.dictionary for chunk in column.chunks], kind))
-            ).as_py():
+            texts = pa.chunked_array([chunk.dictionary for chunk in column.chunks], column.type.value_type)
+            if not pc.any(_blank(texts)).as_py():
                 return absent
-            column = without_codes(column)
-        return numpy_of(pa.chunked_array([pc.indices_nonzero(pc.fill_null(_blank(column), True))]))
+        blank = pc.fill_null(_blank(without_codes(column)), True)
+        return numpy_of(pa.chunked_array([pc.indices_nonzero(blank)])).astype(np.int64)
     except pa.ArrowException:  # no text; encode says so
         return absent
 
@@ -205,30 +240,6 @@ def _blank(text: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.invert(pc.cast(pc.binary_length(trimmed), pa.bool_()))  # pc.equal with a number imports pandas
 
 
-class NoCaseError(DataError):
-    """The error for rows that name no case: taken for a case, they would make one of what is not related."""
-
-    def __init__(self, n: int, first: int, name: str, source: str) -> None:
-        self._where = first, name, source
-        super().__init__(
-            f"column {name!r} of {source} has no value, or only blanks, in {count(n, 'row')}, the first is "
-            f"row {first + 1} (the first row of data is 1); fill them, or leave these rows out with "
-            "missing='skip'"
-        )
-
-    def of_all(self, n: int) -> NoCaseError:
-        """The same where there are ``n`` such rows in all."""
-        return NoCaseError(n, *self._where)
-
-
-def missing(n: int, first: int, name: str, source: str) -> DataError:
-    """The error for a column without a value in ``n`` rows, the first of which has the number ``first``."""
-    return DataError(
-        f"column {name!r} of {source} has no value in {count(n, 'row')}, "
-        f"the first is row {first + 1} (the first row of data is 1); fill or drop them"
-    )
-
-
 def count(number: int, thing: str) -> str:
     """Write a number of things.
 
@@ -236,26 +247,6 @@ def count(number: int, thing: str) -> str:
     ('1 row', '2 rows')
     """
     return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def settle(
-    codes: npt.NDArray[np.integer], found: Sequence[str], declared: Sequence[str] | None
-) -> tuple[CodeArray, Sequence[str]]:
-    """Recode to the declared vocabulary, or to the sorted labels that occur.
-
-    ``codes`` are indices into ``found``, whose order is free and which may hold labels that never
-    occur (the categories of a data frame); those do not enter the vocabulary.
-
-    >>> settle(np.array([0, 2, 0]), ["b", "never", "a"], None)
-    (array([1, 0, 1], dtype=int32), ['a', 'b'])
-    """
-    occurs = which_occur(codes, len(found)).tolist()
-    occurring = sorted({label for label, here in zip(found, occurs, strict=True) if here})
-    vocabulary = occurring if declared is None else declared
-    refuse_unknown_labels(occurring, np.ones(len(occurring), np.int64), vocabulary)
-    settled = translation(found, vocabulary)[codes]
-    settled.flags.writeable = False  # so that EventSequences need not copy it
-    return settled, vocabulary
 
 
 def which_occur(codes: npt.NDArray[np.integer], size: int) -> BoolArray:
@@ -270,8 +261,8 @@ def which_occur(codes: npt.NDArray[np.integer], size: int) -> BoolArray:
     return occurs
 
 
-class Vocabulary(dict[str | None, int]):
-    """A code for every label: those declared, or in the order in which they come. None is an empty tick.
+class Vocabulary(dict[str, int]):
+    """A code for every text: those declared, or in the order in which they come.
 
     >>> vocabulary = Vocabulary(None)
     >>> [vocabulary[label] for label in "bab"]
@@ -282,26 +273,21 @@ class Vocabulary(dict[str | None, int]):
         super().__init__((label, code) for code, label in enumerate(declared or ()))
         self._declared = declared
 
-    def __missing__(self, label: str | None) -> int:
-        """The code of one more label; one that was not declared is an error."""
-        if self._declared is not None and label is not None:
+    def __missing__(self, label: str) -> int:
+        """The code of one more text; one that was not declared is an error."""
+        if self._declared is not None:
             raise UnknownLabelError(label, self._declared)
         self[label] = len(self)
         return len(self) - 1
 
     def recode(self, column: Encoded) -> CodeArray:
-        """The codes of the labels of a column."""
+        """The codes of the texts of a column; a missing value stays one."""
         occurs = which_occur(column.codes, len(column.texts)).tolist()
         each = [self[text] if here else -1 for text, here in zip(column.texts, occurs, strict=True)]
-        return np.asarray(np.array([*each, -1], np.int32)[column.codes])  # a missing value stays one
-
-    @property
-    def texts(self) -> list[str]:
-        """The labels in the order of their codes; nothing for an empty tick."""
-        return [label or "" for label in self]
+        return np.asarray(np.array([*each, -1], np.int32)[column.codes])
 
     def settled(self) -> tuple[list[str], CodeArray]:
-        """The labels in sorted order, and the final code for every one given out; -1 for an empty tick."""
-        labels = sorted(label for label in self if label is not None)
-        place: dict[str | None, int] = {label: at for at, label in enumerate(labels)}
-        return labels, np.array([*(place.get(label, -1) for label in self), -1], np.int32)
+        """The texts in sorted order, and the final code for every one given out; one more is for none."""
+        labels = sorted(self)
+        place = {label: at for at, label in enumerate(labels)}
+        return labels, np.array([*(place[label] for label in self), -1], np.int32)

@@ -27,6 +27,15 @@ FORMATS = {
 }
 #: Those that can be read without taking all of a file into memory; tabs are a kind of commas.
 STREAMED = ("parquet", "csv", "jsonl")
+#: How packed files begin, whatever they are called.
+_CODECS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+#: The ends of names that only say that a file is packed.
+ENDINGS = (".gz", ".zst", ".zstd")
+#: What a packed file may hold: this number of bytes, or its own size times that. Logs pack to 1/10 or 1/30.
+MOST_BYTES, MOST_TIMES = 1 << 28, 200
+#: The same for what becomes an object of its own when it is read: lines, words, cells and elements.
+MOST_PARTS, PARTS_TIMES = 1 << 22, 20
+_BETWEEN = b" \t\r\n,;|<[{"
 
 
 def format_of(path: str, asked: str | None) -> str:
@@ -38,9 +47,8 @@ def format_of(path: str, asked: str | None) -> str:
     choices = ", ".join(repr(name) for name in FORMATS)
     if asked is not None:
         if asked not in FORMATS:
-            raise SettingError(
-                f"unknown format {asked!r}; use one of {choices}{nearest(str(asked), FORMATS)}"
-            )
+            hint = nearest(str(asked), FORMATS)
+            raise SettingError(f"unknown format {asked!r}; use one of {choices}{hint}")
         return asked
     name = plain_name(path).lower()
     for ending in ENDINGS:
@@ -50,6 +58,13 @@ def format_of(path: str, asked: str | None) -> str:
         if suffix in suffixes:
             return format
     raise DataError(f"the format of {path} cannot be told from its name; pass format= as one of {choices}")
+
+
+def endings_of(*formats: str) -> tuple[str, ...]:
+    """How the names of files of some formats end. (Parquet packs its columns itself.)"""
+    plain = [ending for format in formats for ending in FORMATS[format]]
+    packed = () if "parquet" in formats else ENDINGS
+    return tuple(ending + more for ending in plain for more in ("", *packed))
 
 
 def open_file(path: str, expected: str = "events") -> BufferedReader:
@@ -64,13 +79,14 @@ def open_file(path: str, expected: str = "events") -> BufferedReader:
     except OSError as error:
         raise DataError(f"{path} cannot be opened: {error.strerror or error}") from error
     try:
-        anything = file.peek(1)
+        if not file.peek(1):
+            raise DataError(f"{path} is empty; expected {expected} in it")
     except OSError as error:
         file.close()
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
-    if not anything:
+    except DataError:
         file.close()
-        raise DataError(f"{path} is empty; expected {expected} in it")
+        raise
     return file
 
 
@@ -78,7 +94,12 @@ def open_text(path: str, expected: str = "events") -> BufferedReader:
     """Open a file as UTF-8, whether or not it is packed or UTF-16; a byte order mark of UTF-8 stays."""
     file = open_file(path, expected)
     try:
-        text = as_text(file, path)
+        text = unpacked(file, path)
+        start = text.peek(2)[:2]
+        if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            text = BufferedReader(_Recoded(text, path), 1 << 16)
+        elif b"\0" in start:
+            raise DataError(f"{path} begins like UTF-16 without a byte order mark; save it as UTF-8")
         if not text.peek(1):
             raise DataError(f"{path} holds nothing; expected {expected} in it")
         return text
@@ -104,36 +125,12 @@ def decode(line: bytes, path: str, number: int) -> str:
         raise DataError(f"{path}, line {number}: the text is not UTF-8; save the file as UTF-8") from None
 
 
-#: How packed files begin, whatever they are called.
-_CODECS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-#: The ends of names that only say that a file is packed.
-ENDINGS = (".gz", ".zst", ".zstd")
-#: What a packed file may hold: this number of bytes, or its own size times that. Logs pack to 1/10 or 1/30.
-MOST_BYTES, MOST_TIMES = 1 << 28, 200
-#: The same for what becomes an object of its own when it is read: lines, words, cells and elements.
-MOST_PARTS, PARTS_TIMES = 1 << 22, 20
-_BETWEEN = b" \t\r\n,;|<[{"
-#: How UTF-16 begins, if it can be told from anything else. (UTF-32 is not used for files.)
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-
 def unpacked(file: BufferedReader, path: str) -> BufferedReader:
     """What a file holds: itself, or the content of a gzip or zstd file, unpacked as it is read."""
     start = file.peek(4)[:4]
     for magic, codec in _CODECS.items():
         if start.startswith(magic):
             return BufferedReader(_Unpacked(file, path, codec), 1 << 16)
-    return file
-
-
-def as_text(file: BufferedReader, path: str) -> BufferedReader:
-    """What a file holds, as UTF-8: itself if it is not packed and not UTF-16."""
-    file = unpacked(file, path)
-    start = file.peek(2)[:2]
-    if start in _UTF16:
-        return BufferedReader(_Recoded(file, path), 1 << 16)
-    if b"\0" in start:
-        raise DataError(f"{path} begins like UTF-16 without a byte order mark; save it as UTF-8")
     return file
 
 
@@ -171,8 +168,7 @@ class _Unpacked(_Over):
                 f"({' '.join(str(error).split())}); get it anew"
             ) from error
         self._left -= n
-        got = bytes(into[:n])
-        self._parts -= n - len(got.translate(None, _BETWEEN))
+        self._parts -= n - len(bytes(into[:n]).translate(None, _BETWEEN))
         if self._left < 0 or self._parts < 0:
             size = f"more than {MOST_TIMES} times its own size"
             what = size if self._left < 0 else "more lines or words than files of its size have"
@@ -190,7 +186,8 @@ class _Recoded(_Over):
         self._rest, self._decoder = b"", codecs.getincrementaldecoder("utf-16")()
 
     def readinto(self, into: Any) -> int:
-        while not self._rest:
+        some = b"?"
+        while not self._rest and some:
             some = self._file.read1(1 << 16)
             try:
                 self._rest = self._decoder.decode(some, final=not some).encode()
@@ -198,15 +195,6 @@ class _Recoded(_Over):
                 raise DataError(
                     f"{self._path} begins as UTF-16 and is not UTF-16 all through; save it as UTF-8"
                 ) from None
-            if not some:
-                break
         n = min(len(into), len(self._rest))
         into[:n], self._rest = self._rest[:n], self._rest[n:]
         return n
-
-
-def endings_of(*formats: str) -> tuple[str, ...]:
-    """How the names of files of some formats end. (Parquet packs its columns itself.)"""
-    plain = [ending for format in formats for ending in FORMATS[format]]
-    packed = () if "parquet" in formats else ENDINGS
-    return tuple(ending + more for ending in plain for more in ("", *packed))

@@ -1,123 +1,160 @@
-"""Files with one sequence per line: JSON lines, plain text and SPMF text."""
+"""Files with one sequence per line: JSON lines, plain text and SPMF text, read as tables of lists."""
 
 from __future__ import annotations
 
 import json
 import re
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
+from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import attribute_values
-from summarkov.events.describe import Origin
 from summarkov.events.ends import AskedEnds
 from summarkov.events.moments import time_column
 from summarkov.events.vocabulary import label_text
+from summarkov.read.addresses import size_of
 from summarkov.read.columns import Columns
-from summarkov.read.encoding import Encoded, Vocabulary
+from summarkov.read.encoding import arrow_of, text_array
 from summarkov.read.files import text_lines
-from summarkov.read.ordering import OrderColumn
-from summarkov.read.parts import Part
-from summarkov.read.rows import LeftOut, is_weight, labelled, origin_of
-from summarkov.read.ticks import Order, Ties, as_column, refuse_ties, times_of_texts
+from summarkov.read.rows import Block, Source
 from summarkov.read.wanted import Wanted
 
 #: The keys of an object in JSON lines: its name, its labels, their times, what it weighs, whether it is over.
 ID, EVENTS, TIMES, WEIGHT, COMPLETE = "id", "events", "times", "weight", "complete"
 #: A file without sequences is not empty, as one is that was cut short.
 NOTHING = b"\n"
+#: Events to read at a time.
+_EVENTS = 1 << 17
+
+#: A sequence: its labels, or lists of labels that happened together; its name; and values of columns.
+Line = tuple[list[Any], str | None, dict[str, Any]]
 
 
-class Collected:
-    """Sequences as they are read one by one.
+def line_source(
+    paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, told: bool, whole: bool
+) -> Source:
+    """Files of lines as a table of lists, block by block, or all of it as one.
 
-    ``labels`` and ``values`` (of what does not change during a sequence) may be shared by several of these.
+    Unless ``told`` that it is plain text, what looks like SPMF text is refused.
     """
-
-    def __init__(
-        self, labels: Vocabulary | None = None, values: dict[str, Vocabulary] | None = None, first: int = 0
-    ) -> None:
-        self.labels = Vocabulary() if labels is None else labels
-        self.values, self._first = values or {}, first
-        self.codes, self._offsets = array("i"), array("q", [0])
-        self._ids: list[str] | None = None  # once a sequence has a name
-        self._of_sequences = array("i")  # codes of what does not change, one after the other
-        self._together = array("q")  # the events that happened together with the one before
-        self.times: list[str | None] = []  # as they are written
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    def add(
-        self,
-        labels: Iterable[str | None],
-        name: str | None = None,
-        together: Iterable[int] = (),
-        times: Iterable[str | None] = (),
-        values: Sequence[str | None] = (),
-    ) -> None:
-        """Add a sequence; one without a name has its number. None is an empty tick.
-
-        ``together`` are the places in it of events that happened together with the one before.
-        """
-        self._together.extend(len(self.codes) + place for place in together)
-        self.times.extend(times)
-        each = zip(self.values.values(), values, strict=True)
-        self._of_sequences.extend(-1 if value is None else known[value] for known, value in each)
-        if name is not None and self._ids is None:
-            self._ids = self.names()
-        if self._ids is not None:
-            self._ids.append(self.next_name() if name is None else name)
-        self.codes.extend(map(self.labels.__getitem__, labels))
-        self._offsets.append(len(self.codes))
-
-    def next_name(self) -> str:
-        """The name of the next sequence, if it has no other."""
-        return str(self._first + len(self))
-
-    def names(self) -> list[str]:
-        """The names of the sequences."""
-        return self._ids or [str(self._first + number) for number in range(len(self))]
-
-    def part(self, wanted: Wanted, order: OrderColumn | None = None, source: str = "") -> Part:
-        """All of them; ``order`` has looked at all times, if these are asked for."""
-        codes = np.array(self.codes, np.int32)
-        empty = self.labels.get(None)
-        starts = None
-        if empty is not None:
-            codes[codes == empty] = -1
-        if self._together or empty is not None:
-            starts = np.ones(len(codes), bool)
-            starts[np.array(self._together, np.int64)] = False
-        offsets, times = np.asarray(self._offsets, np.int64), None
-        if order is not None:
-            times = times_of_texts(order, as_column(self.times), self._offsets, self.names(), source)
-        of_sequences = np.array(self._of_sequences, np.int32).reshape(len(self), len(self.values)).T
-        each = zip(self.values.items(), of_sequences, strict=True)
-        of_cases = {name: Encoded(values, known.texts) for (name, known), values in each}
-        return Part(
-            codes, offsets, self._ids, Order((), wanted), starts=starts, times=times, of_cases=of_cases
+    asked = wanted.columns
+    if wanted.drop_duplicates:
+        raise SettingError(
+            f"duplicates are rows of a table, and {paths[0]} has none; leave out drop_duplicates=True"
         )
+    if kind == "jsonl":
+        if (asked.order and not wanted.times) or asked.with_lifecycle or len(asked.event) > 1:
+            raise SettingError(
+                f"in {paths[0]} a line is a whole sequence, in the order of its list; leave out lifecycle= "
+                "and further keys of events, and name a key of times with order= only with times=True"
+            )
+        times = (asked.order or (TIMES,))[:1] if wanted.times else ()
+        chosen = replace(asked, case=asked.case or ID, event=asked.event or (EVENTS,), order=times)
+    else:
+        what = "plain text" if kind == "text" else "SPMF text"
+        if wanted.is_about_columns:
+            raise SettingError(
+                f"case, event, order, weight and lifecycle name columns, and {paths[0]} is {what}, which has "
+                "none"
+            )
+        chosen = Columns(ID, (EVENTS,), ())
+    if wanted.gap is not None or (wanted.times and kind != "jsonl"):
+        raise SettingError(f"session_gap and times need the time of every event, and {paths[0]} has no times")
+    if wanted.ties in ("together", "error") and kind == "text":
+        raise SettingError(f"ties are about the places of events in a column, and {paths[0]} has none")
+    read: Callable[[str], Iterator[Line]] = {
+        "jsonl": lambda path: _json_sequences(path, chosen, wanted),
+        "text": lambda path: _words(path, told=told),
+        "spmf": _itemsets,
+    }[kind]
+    blocks = _blocks(paths, read, chosen, whole)
+    n_bytes = 0 if whole else sum(map(size_of, paths))
+    return Source(name, chosen, blocks, True, True, is_lines=True, thing="line", n_bytes=n_bytes)
+
+
+def _blocks(
+    paths: Sequence[str], read: Callable[[str], Iterator[Line]], chosen: Columns, whole: bool
+) -> Iterator[Block]:
+    """Some sequences at a time; as one block of a file, if it is wanted whole."""
+    done, number = 0, 0
+    for path in paths:
+        done += 0 if whole else size_of(path)
+        lines, n, first, tables = list[Line](), 0, number, list[pa.Table]()
+        for line in read(path):
+            lines.append(line)
+            n += len(line[0]) + 1
+            number += 1
+            if n >= _EVENTS:
+                tables.append(_table(path, lines, chosen, number - len(lines)))
+                lines, n = [], 0
+                if not whole:
+                    yield Block(tables.pop(), path, first, done)
+                    first = number
+        tables.append(_table(path, lines, chosen, number - len(lines)))
+        yield Block(tables[0] if len(tables) == 1 else _joined(tables, chosen, first), path, first, done)
+
+
+def _joined(tables: Sequence[pa.Table], chosen: Columns, first: int) -> pa.Table:
+    """Tables of one file as one: all with names if any has some, and with lists in lists if any has these."""
+    columns: dict[str, list[pa.Array]] = {name: [] for each in tables for name in each.column_names}
+    case, number = str(chosen.case), first
+    for table in tables:
+        for name, parts in columns.items():
+            if name in table.column_names:
+                parts += table.column(name).chunks
+            elif name == case:
+                parts.append(text_array(map(str, range(number, number + len(table)))))
+        number += len(table)
+    for name, parts in columns.items():
+        if name == chosen.event[0] and any(pa.types.is_large_list(part.type.value_type) for part in parts):
+            columns[name] = [_nested(part) for part in parts]
+    return pa.table({name: pa.chunked_array(parts).combine_chunks() for name, parts in columns.items()})
+
+
+def _nested(column: pa.Array) -> pa.Array:
+    """Lists of lists as they are; lists of texts as lists of lists of one."""
+    if pa.types.is_large_list(column.type.value_type):
+        return column
+    inner = pa.LargeListArray.from_arrays(arrow_of(np.arange(len(column.values) + 1)), column.values)
+    return pa.LargeListArray.from_arrays(column.offsets, inner)
+
+
+def _table(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> pa.Table:
+    """Some sequences as a table, with names if any has one."""
+    columns_of: Any = ([line[at] for line in lines] for at in range(3))
+    events, names, values = columns_of
+    try:
+        columns = {chosen.event[0]: _list_array(events)}
+        if any(name is not None for name in names):
+            named = (str(first + at) if name is None else name for at, name in enumerate(names))
+            columns[str(chosen.case)] = text_array(named)
+        columns |= {key: _list_array([each[key] for each in values]) for key in chosen.order or ()}
+        columns |= {key: text_array(each.get(key) for each in values) for key in chosen.per_case}
+    except UnicodeEncodeError as problem:
+        half = problem.object[problem.start : problem.end]
+        raise DataError(f"{path} holds {half!r}, half of a character; mend the data") from problem
+    return pa.table(columns)
+
+
+def _list_array(lists: Sequence[list[Any]]) -> pa.Array:
+    """Lists as a column; if a list is in any of them, all others in it are lists of one text."""
+    flat = [each for one in lists for each in one]
+    if any(isinstance(each, list) for each in flat):
+        inner = _list_array([each if isinstance(each, list) else [each] for each in flat])
+    else:
+        inner = text_array(flat)
+    offsets = np.append(0, np.cumsum([*map(len, lists)], dtype=np.int64))
+    return pa.LargeListArray.from_arrays(arrow_of(offsets), inner)
 
 
 # ---------------------------------------------------------------------- JSON lines
-
-
-class Line(NamedTuple):
-    """A sequence: its labels, its name, if it has one, and the values of the keys that are asked for."""
-
-    labels: list[str | None]  # None is an empty tick
-    together: list[int]  # the places of labels that happened together with the one before
-    name: str | None
-    values: tuple[str | None, ...]
-    times: list[str | None]  # one per label, if times are asked for
 
 
 def with_told_ends(path: str, wanted: Wanted) -> Wanted:
@@ -135,56 +172,13 @@ def with_told_ends(path: str, wanted: Wanted) -> Wanted:
     return replace(wanted, columns=columns, ends=AskedEnds(column=COMPLETE))
 
 
-def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
-    """Read a list, or an object with ``id`` and ``events``, from every line that is not blank."""
-    left_out = LeftOut()
-    collected = Collected(values={name: Vocabulary() for name in wanted.columns.per_case})
-    for line in jsonl_sequences(path, wanted, left_out):
-        collected.add(line.labels, line.name, line.together, line.times, line.values)
-    order = times_column(wanted) if wanted.times else None
-    if order is not None:
-        order.look(as_column(collected.times), path)
-    part = collected.part(wanted, order, path)
-    found = part.events(collected.labels.texts, wanted.columns, wanted, left_out, path)
-    return found.with_origin(jsonl_origin(wanted, left_out))
-
-
-def jsonl_origin(wanted: Wanted, left_out: LeftOut) -> Origin | None:
-    """How lines were read, where that is not as always."""
-    asked = wanted.columns
-    if not asked.names() and not left_out.unlabelled:
-        return None
-    return origin_of(
-        replace(asked, case=asked.case or ID, event=asked.event or (EVENTS,), order=()), left_out
-    )
-
-
-def jsonl_sequences(path: str, wanted: Wanted, left_out: LeftOut) -> Iterator[Line]:
-    """Yield the sequences of a file."""
-    asked = wanted.columns
-    one_each = asked.with_lifecycle or len(asked.event) > 1
-    if (asked.order and not wanted.times) or one_each:
-        raise SettingError(
-            f"in {path} a line is a whole sequence, in the order of its list; leave out lifecycle= "
-            "and further keys of events, and name a key of times with order= only with times=True"
-        )
-    key = times_column(wanted).name if wanted.times else None
+def _json_sequences(path: str, chosen: Columns, wanted: Wanted) -> Iterator[Line]:
+    """A list, or an object with ``id`` and ``events``, from every line that is not blank."""
     for number, line in text_lines(path):
         if not line.strip():
             continue
         try:
-            content = _DECODER.decode(line)
-            events, name = _parts(
-                content, (*asked.event, EVENTS)[0], asked.case or ID, asked.case is not None
-            )
-            of_events = _times(content, key, len(events))
-            labels, together, times = _flat(events, of_events, wanted, left_out)
-            if together and wanted.ties in ("in row order", "error"):
-                raise DataError(
-                    "a list among the labels holds several that happened together, in no order; write them "
-                    f"one after the other, or leave out ties={wanted.ties!r}"
-                )
-            values = _values(content, asked)
+            yield _json_sequence(_DECODER.decode(line), chosen, wanted)
         except json.JSONDecodeError as error:
             reason = f"not JSON ({error.msg}, character {error.pos + 1}); expected a list of labels"
             raise DataError(f"{path}, line {number}: {reason}") from None
@@ -192,84 +186,47 @@ def jsonl_sequences(path: str, wanted: Wanted, left_out: LeftOut) -> Iterator[Li
             raise DataError(f"{path}, line {number}: too deeply nested; expected a list of labels") from None
         except DataError as error:
             raise DataError(f"{path}, line {number}: {error}") from None
-        yield Line(labels, together, name, values, times)
 
 
-def times_column(wanted: Wanted) -> OrderColumn:
-    """The times of events, not looked at yet."""
-    return OrderColumn((wanted.columns.order or (TIMES,))[0], wanted.date_format, "time")
-
-
-def _times(content: object, key: str | None, n: int) -> list[str | None]:
-    """The times of a line, one per event or tick; nothing if no key has any."""
-    if key is None:
-        return [None] * n
-    found = content.get(key) if isinstance(content, dict) else None
-    if not isinstance(found, list) or len(found) != n or not all(isinstance(time, str) for time in found):
-        raise DataError(
-            f"expected {key!r}, a list of {n} times, one per event; leave out times=True otherwise"
-        )
-    return list(found)
-
-
-def _flat(
-    events: list[object], times: list[str | None], wanted: Wanted, left_out: LeftOut
-) -> tuple[list[str | None], list[int], list[str | None]]:
-    """The labels of a line, the places of those that happened together with the one before, and their times.
-
-    A list among the labels is a tick, and None an empty one. A tick all of whose labels are left out goes.
-    """
-    if not wanted.times and not any(isinstance(event, list) for event in events):
-        return _labels(events, wanted, left_out), [], []
-    flat, together, when = list[str | None](), list[int](), list[str | None]()
-    for event, time in zip(events, times, strict=True):
-        given = event if isinstance(event, list) else [event]
-        tick = _labels(given, wanted, left_out)
-        if tick or not given:
-            together.extend(range(len(flat) + 1, len(flat) + len(tick)))
-            flat.extend(tick or [None])
-            when.extend([time] * max(1, len(tick)))
-    return flat, together, when if wanted.times else []
-
-
-def _labels(events: list[object], wanted: Wanted, left_out: LeftOut) -> list[str | None]:
-    """Some labels; those that are missing are an error, left out, or named, as asked."""
-    if wanted.missing != "error" and None in events:
-        events = labelled(events, wanted, left_out)
-    return [event if type(event) is str else label_text(event) for event in events]
-
-
-def _values(content: object, asked: Columns) -> tuple[str | None, ...]:
-    """The values of keys of a line; None where there is none."""
-    if not asked.per_case:
-        return ()
-    found = content if isinstance(content, dict) else {}
-    values = [found.get(key) for key in asked.per_case]
-    for key, value in zip(asked.per_case, values, strict=True):
-        if isinstance(value, dict | list):
-            raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(value)]}")
-    texts = tuple(None if value is None else label_text(value) for value in values)
-    if asked.weight is not None and not is_weight(texts[0]):
-        told = "nothing" if texts[0] is None else repr(texts[0][:40])
-        raise DataError(f"{asked.weight!r} holds {told}; a weight is a number from 0 on: correct it")
-    return texts
-
-
-def _parts(content: object, events_key: str, id_key: str, id_asked: bool) -> tuple[list[object], str | None]:
-    """Return the events of a line and its id, if it has one."""
-    name = None
+def _json_sequence(content: Any, chosen: Columns, wanted: Wanted) -> Line:
+    """What a line holds; labels that are missing are an error, or None."""
+    case_asked, text = wanted.columns.case is not None, label_text if wanted.missing == "error" else _text
+    name, values = None, dict[str, Any]()
     if isinstance(content, dict):
-        for key, needed in ((events_key, True), (id_key, id_asked)):
+        for key, needed in ((chosen.event[0], True), (str(chosen.case), case_asked)):
             if needed and key not in content:
                 keys = ", ".join(repr(key) for key in list(content)[:20]) or "none"
                 raise DataError(f"the object has no {key!r}; its keys are {keys}")
-        name = content.get(id_key)
-        if id_key in content and not isinstance(name, str):
-            raise DataError(f"{id_key!r} must be text or a number, not {_KINDS[type(name)]}")
-        content = content[events_key]
+        name = content.get(str(chosen.case))
+        if chosen.case in content and not isinstance(name, str):
+            raise DataError(f"{chosen.case!r} must be text or a number, not {_KINDS[type(name)]}")
+        values, content = content, content[chosen.event[0]]
     if not isinstance(content, list):
         raise DataError(f"expected a list of labels, found {_KINDS.get(type(content), 'a single label')}")
-    return content, name
+    found = dict[str, Any]()
+    for key in chosen.per_case:
+        if isinstance(values.get(key), dict | list):
+            raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(values[key])]}")
+        found[key] = _text(values.get(key))
+    for key in chosen.order or ():
+        times = values.get(key)
+        if not isinstance(times, list) or len(times) != len(content) or not all(map(_is_text, times)):
+            raise DataError(
+                f"expected {key!r}, a list of {len(content)} times, one per event; leave out times=True "
+                "otherwise"
+            )
+        found[key] = times
+    labels = [[*map(text, each)] if isinstance(each, list) else text(each) for each in content]
+    return labels, name, found
+
+
+def _is_text(value: object) -> bool:
+    return type(value) is str
+
+
+def _text(value: object) -> str | None:
+    """A label, or None where one is missing."""
+    return value if value is None or type(value) is str else label_text(value)
 
 
 #: What JSON calls what Python has read; numbers stay text (see below), so they need no name.
@@ -311,16 +268,15 @@ def json_lines(events: EventSequences) -> Iterator[str]:
         yield json.dumps({ID: name, EVENTS: labels, **more})
 
 
-# ---------------------------------------------------------------------- plain text
+# ---------------------------------------------------------------------- plain text and SPMF text
+
+#: The name of the next sequence; to SPMF, which has no such names, a comment.
+NAMED = "# sequence "
+_ITEM = re.compile(r"@ITEM=(-?[0-9]+)=(.*)", re.DOTALL)
 
 
-def read_text(path: str, wanted: Wanted, *, told: bool = True) -> EventSequences:
-    """Read labels separated by white space; an empty line is an empty sequence.
-
-    Unless ``told`` that it is plain text, what looks like SPMF text is refused.
-    """
-    _refuse_columns(path, wanted, "plain text")
-    collected = Collected()
+def _words(path: str, *, told: bool) -> Iterator[Line]:
+    """Labels separated by white space; an empty line is an empty sequence."""
     for number, line in text_lines(path):
         words = line.split()
         if number == 1 and not told and words[-1:] == ["-2"] and "-1" in words:
@@ -328,42 +284,15 @@ def read_text(path: str, wanted: Wanted, *, told: bool = True) -> EventSequences
                 f"{path} looks like SPMF text, where -1 and -2 end itemsets and sequences; say which "
                 "it is with format=: 'spmf', or 'text' if they are labels"
             )
-        collected.add(words)
-    return _without_columns(collected, wanted, path)
+        yield words, None, {}
 
 
-def _without_columns(
-    collected: Collected, wanted: Wanted, path: str, ties: Ties | None = None
-) -> EventSequences:
-    part = replace(collected.part(wanted), ties=ties)
-    found = part.events(collected.labels.texts, Columns(), wanted, LeftOut(), path)
-    return found if ties else found.with_origin(None)
+def _itemsets(path: str) -> Iterator[Line]:
+    """One sequence per line: ``1 -1 2 3 -1 -2``, with names for the numbers if there are any.
 
-
-def _refuse_columns(path: str, wanted: Wanted, what: str) -> None:
-    if wanted.is_about_columns:
-        raise SettingError(
-            f"case, event, order, weight and lifecycle name columns, and {path} is {what}, which has none"
-        )
-
-
-# ---------------------------------------------------------------------- SPMF text
-
-#: The name of the next sequence; to SPMF, which has no such names, a comment.
-NAMED = "# sequence "
-_ITEM = re.compile(r"@ITEM=(-?[0-9]+)=(.*)", re.DOTALL)
-
-
-def read_spmf(path: str, wanted: Wanted) -> EventSequences:
-    """Read one sequence per line: ``1 -1 2 3 -1 -2``, with names for the numbers if there are any.
-
-    ``-1`` ends an itemset, which is a tick, and ``-2`` the sequence. With ``ties="in row order"`` the items
-    of a set are events in the order in which they stand, and are counted as ties.
+    ``-1`` ends an itemset, which is a tick, and ``-2`` the sequence.
     """
-    _refuse_columns(path, wanted, "SPMF text")
-    at_once = wanted.ties in (None, "together")
-    collected, names, items = Collected(), dict[str, str](), dict[str, str]()
-    name, tied = None, list[str]()  # the sequence of each event that is not the first of a set
+    names, items, name = dict[str, str](), dict[str, str](), None
     for number, line in text_lines(path):
         where = f"{path}, line {number}"
         if line.startswith(NAMED):
@@ -375,31 +304,23 @@ def read_spmf(path: str, wanted: Wanted) -> EventSequences:
             if names.setdefault(item, named) != named or items.setdefault(named, item) != item:
                 raise DataError(f"{where}: item {item[:40]} or its name {named!r} came before; keep one")
         elif line.strip() and line[0] not in "#%@":
-            labels, together = _items(line.split(), where)
-            tied += [] if at_once else [name or collected.next_name()] * len(together)
-            collected.add([names.get(item, item) for item in labels], name, together if at_once else ())
+            *tokens, last = line.split()
+            odd = next(
+                (token for token in tokens if token != "-1" and not re.fullmatch("[0-9]+", token)), None
+            )
+            if last != "-2" or odd is not None:
+                raise DataError(
+                    f"{where}: a sequence has whole numbers from 0 on, -1 after every itemset and -2 at its "
+                    f"end, and this has {(odd or last)[:40]!r}; mend it"
+                )
+            sets = (each.split() for each in " ".join(tokens).split("-1"))
+            labels = [[names.get(_number(item), _number(item)) for item in each] for each in sets if each]
+            yield [each[0] if len(each) == 1 else each for each in labels], name, {}
             name = None
-    ties = Ties(len(tied), tied[0]) if tied else None
-    refuse_ties(ties or Ties(), wanted, "itemset", path)
-    return _without_columns(collected, wanted, path, ties)
 
 
 def _number(token: str) -> str:
     return token.lstrip("0") or "0"
-
-
-def _items(tokens: list[str], where: str) -> tuple[list[str], list[int]]:
-    """The items of a line, and the places of those that are not the first of their itemset."""
-    odd = next((token for token in tokens[:-1] if token != "-1" and not re.fullmatch("[0-9]+", token)), None)
-    if tokens[-1] != "-2" or odd is not None:
-        raise DataError(
-            f"{where}: a sequence has whole numbers from 0 on, -1 after every itemset and -2 at its end, and "
-            f"this has {(odd or tokens[-1])[:40]!r}; mend it"
-        )
-    items = [
-        (_number(token), before != "-1") for before, token in pairwise(["-1", *tokens[:-1]]) if token != "-1"
-    ]
-    return [item for item, _ in items], [at for at, (_, together) in enumerate(items) if together]
 
 
 def write_spmf(events: EventSequences, file: Any) -> None:

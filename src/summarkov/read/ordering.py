@@ -1,152 +1,227 @@
-"""From order columns to keys that NumPy can sort, and from rows to events case by case and in order."""
+"""From order columns to keys that NumPy can sort: numbers, dates and times, and text that stands for them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.arrow import pa, pc
 from summarkov.errors import DataError
-from summarkov.read.date_formats import (
-    DateFormat,
-    family_of,
-    fitting,
-    is_text,
-    misfit,
-    order_text,
-    shown,
-    text_kinds,
-    unordered,
-    unreadable_row,
-)
-from summarkov.read.encoding import numpy_of, refuse_missing, without_codes
+from summarkov.read.date_formats import DateFormat
+from summarkov.read.encoding import is_text, missing_rows, numpy_of, refuse_missing, without_codes
 from summarkov.typing import BoolArray, IntArray
 
-#: Digits that 64 bits hold.
-_DIGITS = 18
-#: No number, date or time is written in more bytes than this.
-_LONGEST = 1000
+#: No number, date or time is written in more bytes than this, and 64 bits hold this many digits.
+_LONGEST, _DIGITS = 1000, 18
 
 
-def sort_keys(column: pa.ChunkedArray, name: str, source: str) -> npt.NDArray[Any]:
-    """Return numbers in the order of a column of numbers, dates or times.
+class TextKind(NamedTuple):
+    """One way to read the text of an order column. No text fits kinds of two families."""
 
-    Text is read as numbers, else as ISO dates and times, else as times of day; text that is none of these
-    is refused, since sorted as text "10" would come before "9".
+    family: str  # "number", "date", "date with zone", "time of day" or "stated"
+    type: pa.DataType
+    format: DateFormat | None = None
 
-    >>> import pyarrow as pa
-    >>> sort_keys(pa.chunked_array([["10", "9"]]), "step", "the table").tolist()
-    [10, 9]
-    """
-    given = OrderColumn(name)
-    given.look(column, source)
-    column = given.values(column)
-    if not len(column):
-        return np.zeros(0, dtype=np.int64)
-    kind = column.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return numpy_of(column)
-    if is_ranked(kind):
-        return numpy_of(pa.chunked_array([pc.rank(column, tiebreaker="dense")]))
-    if pa.types.is_decimal(kind):
-        return _unscaled(column)
-    if pa.types.is_date(kind) or pa.types.is_time(kind):
-        kind = pa.int32() if kind.bit_width == 32 else pa.int64()
-        return numpy_of(column.cast(kind))
-    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
-        return numpy_of(column.cast(pa.int64()))
-    raise DataError(
-        f"order column {name!r} of {source} holds {kind}; it must hold numbers, dates or times "
-        "(or use order=False if the rows are in order)"
-    )
+    def read(self, text: pa.ChunkedArray) -> pa.ChunkedArray | None:
+        """All of some text as values, or None if it does not fit; "nan" is no number."""
+        if self.format is not None:
+            return self.format.read(text)
+        if self.family == "time of day":
+            text = pc.binary_join_element_wise("1970-01-01", text, " ")
+        values = _cast(text, self.type)
+        if values is None and self.family.startswith("date"):
+            values = _cast(_as_iso(text), self.type)
+        if values is not None and pa.types.is_floating(self.type) and len(missing_rows(values)):
+            return None
+        return values
 
 
-def is_ranked(kind: pa.DataType) -> bool:
-    """Whether no numbers of 64 bits stand for the values, so that keys of one part say nothing of another."""
-    return bool(pa.types.is_decimal(kind)) and kind.precision > _DIGITS
+def _cast(text: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
+    try:
+        return text.cast(kind)
+    except pa.ArrowInvalid:
+        return None
 
 
-def _unscaled(column: pa.ChunkedArray) -> IntArray:
-    """Decimals without their point: they have two words of 64 bits, and few digits fit into the lower one."""
-    column = column.cast(pa.decimal128(column.type.precision, column.type.scale))
-    words = [np.frombuffer(chunk.buffers()[1], "<i8")[::2] for chunk in column.chunks]
-    each = zip(words, column.chunks, strict=True)
-    return np.concatenate([some[chunk.offset : chunk.offset + len(chunk)] for some, chunk in each])
+def _as_iso(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write dates as ISO does where they can mean only one: 2024/01/31, as Disco and ProM, and 31.01.2024."""
+    text = pc.replace_substring_regex(text, r"^(\d{4})/(\d{2})/(\d{2})\b", r"\1-\2-\3")
+    return pc.replace_substring_regex(text, r"^(\d{2})\.(\d{2})\.(\d{4})\b", r"\3-\2-\1")
+
+
+def text_kinds(date_format: DateFormat | None = None) -> list[TextKind]:
+    """What text in an order column can be: numbers, or as stated. The first kind that all fits is taken."""
+    numbers = [TextKind("number", pa.int64()), TextKind("number", pa.float64())]
+    if date_format is not None:
+        return [TextKind("stated", date_format.type, date_format), *numbers]
+    families = {"date": None, "date with zone": "UTC", "time of day": None}
+    times = [
+        TextKind(name, pa.timestamp(unit, zone)) for name, zone in families.items() for unit in ("us", "ns")
+    ]
+    return numbers + times
+
+
+def _fitting(kinds: Sequence[TextKind], text: pa.ChunkedArray) -> tuple[TextKind, pa.ChunkedArray] | None:
+    """The first of some kinds that all of some text fits, and its values."""
+    each = ((kind, kind.read(text)) for kind in kinds)
+    return next(((kind, values) for kind, values in each if values is not None), None)
+
+
+def family_of(value: str) -> str:
+    """What a text is taken for, alone."""
+    found = _fitting(text_kinds(), pa.chunked_array([[value]]))
+    return found[0].family if found else "other"
 
 
 class OrderColumn:
-    """An order column that comes in parts: looked at part by part, then read as one type.
+    """An order column that comes in blocks, whose text is numbers, dates or times of day in all of them.
 
-    Whether text holds numbers, dates or times of day is decided by all of it, so that the result does not
-    depend on how the column was cut.
+    ``kind`` is the type that all blocks so far have in common; see :meth:`settled`.
     """
 
     def __init__(self, name: str, date_format: DateFormat | None = None, thing: str = "row") -> None:
         self.name, self.date_format, self.thing = name, date_format, thing
-        self._kinds = text_kinds(date_format)
-        self._first: tuple[str, int, str] | None = None  # where the first text stands, and what it is
+        self.kind: pa.DataType | None = None
+        self._family: str | None = None
+        self._first = ("", 0, "")  # where the first text stands, and what it is
 
-    def look(self, column: pa.ChunkedArray, source: str, first_row: int = 0) -> None:
-        """Refuse missing values, and text that is neither number nor date; note what text can be."""
+    def keys(
+        self, column: pa.ChunkedArray, source: str, first_row: int = 0
+    ) -> tuple[npt.NDArray[Any], pa.DataType]:
+        """Numbers in the order of a block of numbers, dates or times, and their type.
+
+        Text is read as numbers, else as ISO dates and times, else as times of day; text that is none of these
+        is refused, since sorted as text "10" would come before "9".
+
+        >>> import pyarrow as pa
+        >>> OrderColumn("step").keys(pa.chunked_array([["10", "9"]]), "the table")[0].tolist()
+        [10, 9]
+        """
         refuse_missing(column, self.name, source, first_row)
         self._refuse_long(column, source, first_row)
         column = without_codes(column)
-        if not is_text(column.type) or not len(column):
-            return
-        text = order_text(column)
-        if self._first is None:
+        if is_text(column.type):
+            if not len(column):
+                return np.zeros(0, np.int64), self.kind or pa.int64()
+            column = self._read(column, source, first_row)
+        kind = column.type
+        if self.kind is None or self.kind in (pa.int64(), pa.timestamp("us", getattr(kind, "tz", None))):
+            self.kind = kind
+        return self._numbers(column, source), kind
+
+    def settled(self, keys: npt.NDArray[Any], kind: pa.DataType) -> npt.NDArray[Any]:
+        """The keys of a block of some type as those of the type of all blocks."""
+        if kind == self.kind or not len(keys):
+            return keys
+        if pa.types.is_floating(self.kind):
+            return keys.astype(np.float64)
+        if kind.unit == "us" and max(-int(keys.min()), int(keys.max())) >= 2**63 // 1000:
+            raise DataError(
+                f"order column {self.name!r} cannot be put in order: it has nanoseconds, and dates too far "
+                "from 1970 for them; write all of it in microseconds"
+            )
+        return keys * 1000
+
+    def _read(self, column: pa.ChunkedArray, source: str, first_row: int) -> pa.ChunkedArray:
+        """A block of text as values."""
+        text = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        if self._family is None:
             self._first = source, first_row, text[0].as_py()
-        before, self._kinds = self._kinds, fitting(self._kinds, text)
-        if self._kinds:
-            return
-        row = unreadable_row(text, self.date_format)
-        if row is None:
-            row = misfit(before, text)
-            if self.date_format is not None or family_of(text[row].as_py()) != "other":
-                raise self._mixed(text, row, source, first_row)
-        raise self._unordered(column, row, source, first_row)
+        known = text_kinds(self.date_format)
+        kinds = [kind for kind in known if self._family in (None, kind.family)]
+        found = _fitting(kinds, text)
+        if found is None:
+            known = known if self.date_format is None else known[:1]  # what is not as stated is named
+            kinds = kinds if self.date_format is None or _fitting(known, text) else known
+            fit, unfit = 0, len(text)  # how many rows fit, and how many do not
+            while unfit - fit > 1:
+                half = (fit + unfit) // 2
+                fit, unfit = (half, unfit) if _fitting(kinds, text[:half]) else (fit, half)
+            if _fitting(known, text[fit : fit + 1]):
+                raise self._mixed(text, fit, source, first_row)
+            raise self._unordered(column[fit].as_py(), first_row + fit, source)
+        self._family = found[0].family
+        return found[1]
+
+    def _numbers(self, column: pa.ChunkedArray, source: str) -> npt.NDArray[Any]:
+        """Values as numbers of 64 bits."""
+        kind = column.type
+        if not len(column):
+            return np.zeros(0, np.int64)
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            found = numpy_of(column)
+            return found.astype(
+                {"f": np.float64, "i": np.int64, "u": np.uint64}[found.dtype.kind], copy=False
+            )
+        if pa.types.is_decimal(kind):
+            return self._unscaled(column, source)
+        if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
+            whole = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
+            return numpy_of(whole).astype(np.int64)
+        raise DataError(
+            f"order column {self.name!r} of {source} holds {kind}; it must hold numbers, dates or times "
+            "(or use order=False if the rows are in order)"
+        )
+
+    def _unscaled(self, column: pa.ChunkedArray, source: str) -> IntArray:
+        """Decimals without their point: they have two words of 64 bits, and few digits fit into the lower."""
+        try:
+            column = column.cast(pa.decimal128(max(_DIGITS, column.type.scale), column.type.scale))
+        except pa.ArrowInvalid:
+            raise DataError(
+                f"order column {self.name!r} of {source} holds {column.type} with more than {_DIGITS} "
+                "digits; turn it into floats or whole numbers first"
+            ) from None
+        words = [np.frombuffer(chunk.buffers()[1], "<i8")[::2] for chunk in column.chunks]
+        each = zip(words, column.chunks, strict=True)
+        parts = [some[chunk.offset : chunk.offset + len(chunk)] for some, chunk in each]
+        return np.concatenate([np.zeros(0, np.int64), *parts])
 
     def _mixed(self, text: pa.ChunkedArray, row: int, source: str, first_row: int) -> DataError:
         """The error for texts each of which could be read, but not all in the same way."""
-        assert self._first is not None
         where, first, value = self._first
         other = text[row].as_py()
-        told = f"{self.thing} {first + 1} of the data holds {shown(value)}"
+        told = f"{self.thing} {first + 1} of the data holds {value[:40]!r}"
         told += f" and {self.thing} {first_row + row + 1}"
-        told += f" {shown(other)}" if source == where else f" of {source} {shown(other)}"
+        told += f" {other[:40]!r}" if source == where else f" of {source} {other[:40]!r}"
         if {family_of(value), family_of(other)} == {"date", "date with zone"}:
             return DataError(
                 f"order column {self.name!r} of {where} cannot be put in order: {told}, one with a time zone "
                 "and one without, so which came first is not known; write all with a zone, or all without"
             )
-        return unordered(self.name, where, told)
+        return _unordered(self.name, where, told)
+
+    def _unordered(self, value: str, row: int, source: str) -> DataError:
+        where = f"{self.thing} {row + 1} of the data holds {value[:40]!r}"
+        if self.date_format is None:
+            return _unordered(self.name, source, where)
+        return DataError(
+            f"order column {self.name!r} of {source} cannot be read: {where}, which is not written as "
+            f"date_format={self.date_format.text!r} says; mend it, or give the format that all of it has"
+        )
 
     def _refuse_long(self, column: pa.ChunkedArray, source: str, first_row: int) -> None:
         """Refuse what is too long for a number or a date before a copy is made for every row."""
         if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
             return
-        row = 0
         for chunk in column.chunks:
-            long = pc.greater(pc.binary_length(chunk.dictionary.cast(pa.string())), _LONGEST)
-            if pc.any(long).as_py():
-                found = pc.index(long.take(chunk.indices), pa.scalar(True)).as_py()
-                if found >= 0:
-                    raise self._unordered(column, row + found, source, first_row)
-            row += len(chunk)
+            long = pc.greater(pc.binary_length(chunk.dictionary.cast(pa.large_string())), _LONGEST)
+            row = pc.index(long.take(chunk.indices), pa.scalar(True)).as_py() if pc.any(long).as_py() else -1
+            if row >= 0:
+                raise self._unordered(chunk[row].as_py(), first_row + row, source)
+            first_row += len(chunk)
 
-    def _unordered(self, column: pa.ChunkedArray, row: int, source: str, first_row: int) -> DataError:
-        where = f"{self.thing} {first_row + row + 1} of the data holds {shown(column[row].as_py())}"
-        return unordered(self.name, source, where, self.date_format)
 
-    def values(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        """A part as values that have an order; all parts must have been looked at before."""
-        column = without_codes(column)
-        if not is_text(column.type) or (not len(column) and self._first is None):
-            return column
-        return self._kinds[0].read(order_text(column))
+def _unordered(name: str, source: str, where: str) -> DataError:
+    """The error for text that cannot be put in order."""
+    return DataError(
+        f"order column {name!r} of {source} cannot be put in order: {where}; write all "
+        "of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are written, as in "
+        "date_format='%d/%m/%Y %H:%M' (or use order=False if the rows are in order)"
+    )
 
 
 # ---------------------------------------------------------------------- rows, case by case and in order
@@ -161,49 +236,42 @@ def group(
 ) -> tuple[IntArray | None, IntArray, npt.NDArray[np.integer]]:
     """Put the rows of each case together, cases by first appearance, rows by ``order`` or as they come.
 
-    Returns the rows in that order (None: they are so already), where each case begins and the last ends, and
-    the cases. All sorting is stable; nothing is sorted that is in order.
+    Returns the rows in that order (None: they are so already), where each case begins, and the cases. All
+    sorting is stable; nothing is sorted that is in order.
 
-    >>> rows, offsets, cases = group(np.array([7, 3, 7]))
-    >>> rows.tolist(), offsets.tolist(), cases.tolist()
-    ([0, 2, 1], [0, 2, 3], [7, 3])
+    >>> rows, starts, cases = group(np.array([7, 3, 7]))
+    >>> rows.tolist(), starts.tolist(), cases.tolist()
+    ([0, 2, 1], [0, 2], [7, 3])
     """
     rows = None
     starts = run_starts(case)
     if len(starts) and np.bincount(case[starts]).max() > 1:
-        rows = stable_order(first_appearance(case[starts])[case])
+        runs = case[starts]
+        first = np.full(runs.max() + 1, len(runs))
+        np.minimum.at(first, runs, np.arange(len(runs)))
+        rows = _stable_order(first[case])
         case = case[rows]
         starts = run_starts(case)
     if order:
         keys = order if rows is None else [each[rows] for each in order]
         if count_falls(keys, starts):
-            moved = sort_within(keys, starts)
+            by_key = np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0], kind="stable")
+            lengths = np.diff(np.append(starts, len(case)))
+            moved = by_key[_stable_order(np.repeat(np.arange(len(starts)), lengths)[by_key])]
             rows = moved if rows is None else rows[moved]
-    return rows, np.append(starts, len(case)), case[starts]
+    return rows, starts, case[starts]
 
 
 def run_starts(case: npt.NDArray[np.integer]) -> IntArray:
     """Return the rows at which another case begins."""
-    if not len(case):
-        return np.zeros(0, dtype=np.int64)
-    changes = np.flatnonzero(case[1:] != case[:-1]) + 1
-    return np.concatenate([np.zeros(1, dtype=np.int64), changes])
+    return np.flatnonzero(np.append(len(case) > 0, case[1:] != case[:-1])[: len(case)])
 
 
-def first_appearance(run_cases: npt.NDArray[np.integer]) -> IntArray:
-    """Return, for every case code, its place in the order of first appearance."""
-    first = np.full(run_cases.max() + 1, len(run_cases))
-    np.minimum.at(first, run_cases, np.arange(len(run_cases)))
-    place = np.empty_like(first)
-    place[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return place
-
-
-def stable_order(keys: npt.NDArray[np.integer]) -> IntArray:
+def _stable_order(keys: npt.NDArray[np.integer]) -> IntArray:
     """Return ``argsort(keys, kind="stable")`` of keys 0, 1, ..., several times as fast.
 
     Key and row number are packed into one integer: no two are equal, so the fastest sort will do.
-    Both fit in 63 bits, since keys are 32-bit codes and rows are far fewer than 2^32.
+    Both fit in 63 bits, since keys are below the number of rows, and rows are far fewer than 2^31.
     """
     bits = max(len(keys) - 1, 1).bit_length()
     packed = (keys.astype(np.int64) << bits) | np.arange(len(keys))
@@ -220,19 +288,6 @@ def count_falls(keys: Keys, starts: IntArray) -> int:
     return int(np.count_nonzero(falls))
 
 
-def sort_within(keys: Keys, starts: IntArray) -> IntArray:
-    """Sort every sequence by its keys; equal keys keep their order."""
-    lengths = np.diff(np.append(starts, len(keys[0])))
-    sequence = np.repeat(np.arange(len(starts)), lengths)
-    by_key = np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0], kind="stable")
-    return by_key[stable_order(sequence[by_key])]
-
-
-def kept_offsets(offsets: IntArray, keep: BoolArray) -> IntArray:
-    """Where sequences begin and end once only some of their events are kept."""
-    return np.asarray(np.append(0, np.cumsum(keep))[offsets])
-
-
 def repeated(codes: npt.NDArray[np.integer], tied: BoolArray) -> BoolArray:
     """Whether each event has the case, the place and the label of an earlier one.
 
@@ -242,8 +297,6 @@ def repeated(codes: npt.NDArray[np.integer], tied: BoolArray) -> BoolArray:
     [False, False, True, False]
     """
     found = np.zeros(len(codes), bool)
-    if not tied.any():
-        return found
     rows = np.flatnonzero(tied | np.append(tied[1:], False))
     place, labels = np.cumsum(~tied)[rows], codes[rows]
     order = np.lexsort((labels, place))  # which is stable

@@ -1,308 +1,310 @@
-"""From rows to sequences: cases together and in order, without duplicates, with ticks, times and sessions."""
+"""From codes to sequences: cases together and in order, with ticks, times and sessions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.arrow import pa, pc
+from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.describe import late_cases
-from summarkov.events.moments import Moments
-from summarkov.read.case_attributes import attributes_of
-from summarkov.read.columns import Columns
-from summarkov.read.encoding import (
-    Encoded,
-    count,
-    encode,
-    is_list,
-    missing_rows,
-    numpy_of,
-    refuse_missing,
-    settle,
-)
-from summarkov.read.ordering import Keys, group, kept_offsets, repeated, tied
-from summarkov.read.rows import (
-    LeftOut,
-    filled,
-    labels_of,
-    one_per_case,
-    origin_of,
-    read_per_case,
-    read_rows,
-    weights_of,
-)
-from summarkov.read.ticks import Order, Ties, Times, cut_sessions, refuse_no_order, refuse_ties
+from summarkov.events.describe import Origin, late_cases
+from summarkov.events.ends import AskedEnds
+from summarkov.events.moments import NANOSECONDS, Moments
+from summarkov.events.rows import Rows
+from summarkov.read.case_attributes import AttributeNames, CaseTable, attribute_names
+from summarkov.read.encoding import Encoded
+from summarkov.read.ordering import Keys, count_falls, group, repeated, tied
+from summarkov.read.rows import Coded, Coding, Source, changes
+from summarkov.read.ticks import Ties, cut_sessions, refuse_ties, times_of
 from summarkov.read.wanted import Wanted
-from summarkov.typing import BoolArray, IntArray
+from summarkov.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class Part:
-    """Whole sequences, as many as fit into memory, their events in order.
+    """Whole sequences, as many as fit into memory, their events in order, in final codes.
 
-    ``keys`` are what events were sorted by, of the types ``kinds``. Lists tell themselves which of their
-    events begin a tick (``starts``) and when that was (``times``). ``of_rows`` are columns that must not
-    change during a case, with a value per event; ``of_cases`` the same with one per sequence.
+    ``keys`` are what events were sorted by. ``values`` are columns that must not change during a case, with a
+    value per event, or per sequence where these are known by their places. Lists tell themselves which of
+    their events begin a tick (``starts``).
     """
 
     codes: npt.NDArray[np.integer]
     offsets: IntArray
     ids: Sequence[str] | None
-    order: Order
     keys: Keys = ()
-    kinds: Sequence[pa.DataType] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
     starts: BoolArray | None = None
-    times: Times | None = None
-    ties: Ties | None = None  # None: as the keys tell
-    of_rows: Mapping[str, Encoded] = field(default_factory=dict)
-    of_cases: Mapping[str, Encoded] = field(default_factory=dict)
 
-    def only(self, keep: BoolArray) -> Part:
-        """The same without some events."""
-        return replace(
-            self,
-            codes=self.codes[keep],
-            offsets=kept_offsets(self.offsets, keep),
-            keys=[each[keep] for each in self.keys],
-            of_rows={name: Encoded(each.codes[keep], each.texts) for name, each in self.of_rows.items()},
-        )
-
-    def finish(self, wanted: Wanted, left_out: LeftOut, source: str) -> Finished:
-        """Leave out duplicates and cut into sessions if asked to; with ties, moments and values of cases."""
-        part, order = self, self.order
-        filled = part.offsets[:-1][np.diff(part.offsets) > 0]
-        same = tied(part.keys, filled) if part.keys and len(part.codes) else None
-        if same is not None and not order.together:
-            again = repeated(part.codes, same)
-            n = int(np.count_nonzero(again))
-            left_out.duplicates += n
-            if n and order.drops_duplicates:
-                left_out.dropped += n
-                part, same = part.only(~again), same[~again]
-        offsets, ids = part.offsets, part.ids
-        of_cases = {
-            **part.of_cases,
-            **{
-                name: one_per_case(each, offsets, name, ids or (), source)
-                for name, each in part.of_rows.items()
-            },
-        }
-        late = None
-        if wanted.gap is not None and part.kinds:
-            limit = wanted.gap.in_keys(part.kinds[0], order.columns[0].name, source)
-            offsets, ids, of = cut_sessions(part.keys[0], offsets, ids or (), limit)
-            of_cases = {name: Encoded(each.codes[of], each.texts) for name, each in of_cases.items()}
-        if part.kinds and pa.types.is_timestamp(part.kinds[0]):
-            late = late_cases(part.keys[0], offsets)
-        ties = part.ties or Ties.of(same, offsets, ids or ())
-        if order.columns:
-            refuse_ties(ties, wanted, order.columns[0].name, source)
-        if part.starts is not None or part.times is not None:
-            starts = np.ones(len(part.codes), bool) if part.starts is None else part.starts
-            moments: Moments | None = Moments(starts, *(part.times or ()))
-        else:
-            moments = order.moments(part.keys, part.kinds, same, source)
-        return Finished(part.codes, offsets, ids, moments, Ties() if order.together else ties, of_cases, late)
-
-    def events(
-        self,
-        texts: Sequence[str],
-        chosen: Columns,
-        wanted: Wanted,
-        left_out: LeftOut,
-        source: str,
-        backwards: int = 0,
-    ) -> EventSequences:
-        """All events, in memory; ``texts`` are the labels of the codes."""
-        settled, labels = settle(self.codes, texts, wanted.labels)
-        found = replace(self, codes=settled).finish(wanted, left_out, source)
-        origin = origin_of(chosen, left_out, found.ties.case, backwards)
-        if found.late is not None:
-            since = np.datetime64(found.late[1], self.kinds[0].unit)
-            origin = replace(origin, late=found.late[0], late_since=str(since.astype("datetime64[s]")))
-        codes, offsets, moments = found.codes, found.offsets, found.moments
-        if moments is not None:
-            ticks = self.starts is not None or moments.has_ticks
-            codes, offsets, moments = Moments.made(
-                codes, offsets, moments.starts, moments.times, moments.unit, has_ticks=ticks
-            )
-        asked, names = wanted.columns, found.ids
-        if names is None:
-            names = [str(at) for at in range(len(offsets) - 1)]
-        named = {name: found.of_cases[name] for name in asked.attributes}
-        return EventSequences(
-            codes,
-            offsets,
-            labels,
-            found.ids,
-            moments=moments,
-            tied_order=found.ties.n,
-            origin=origin,
-            attributes=attributes_of(named, wanted, source, names),
-            weights=None if asked.weight is None else weights_of(found.of_cases[asked.weight]),
-        )
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the sequences."""
+        return [str(at) for at in range(len(self.offsets) - 1)] if self.ids is None else self.ids
 
 
 @dataclass(frozen=True)
-class Finished:
+class _Finished:
     """Sequences as they will be, but for ticks, whose labels are not sorted yet."""
 
-    codes: npt.NDArray[np.integer]
-    offsets: IntArray
-    ids: Sequence[str] | None
+    part: Part
     moments: Moments | None
     ties: Ties
-    of_cases: Mapping[str, Encoded]
-    late: tuple[int, int] | None
+    of_cases: dict[str, Encoded]
+    attributes: dict[str, Encoded]
+    duplicates: int
+    dropped: int
 
 
-def rows_in(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
-    """A row is an event; rows of one case make a sequence, or several with a session gap between them."""
-    if not chosen.order:
-        refuse_no_order(wanted, source)
-    left_out = LeftOut()
-    rows = read_rows(table, chosen, wanted, source, left_out)
-    left_out.refuse_all(wanted, len(rows.event.codes), source)
-    order = Order(chosen.order or (), wanted)
-    columns = [rows.table.column(name) for name in chosen.order or ()]
-    order.look(columns, source)
-    keys, kinds = order.read(columns, source)
-    keys = keys if rows.kept is None else [each[rows.kept] for each in keys]
-    places, offsets, cases = group(rows.case.codes, keys)
+class Assembly:
+    """Codes of a source on their way to events, in memory or on disk."""
 
-    def placed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return values if places is None else values[places]
+    def __init__(self, source: Source, wanted: Wanted) -> None:
+        self.coding = Coding(source, wanted)
+        self.source, self.wanted, self.left_out = source, self.coding.wanted, self.coding.left_out
+        self.cases = None if wanted.cases is None else CaseTable.of(wanted.cases, wanted.columns.case)
+        self.ties, self.backwards, self.n_events = Ties(), 0, 0
+        self._named: AttributeNames | None = None
+        self._labels: list[str] = []
+        self._last: Part
 
-    part = Part(
-        placed(rows.event.codes),
-        offsets,
-        [rows.case.texts[code] for code in cases.tolist()],
-        order,
-        [placed(each) for each in keys],
-        kinds,
-        of_rows={
-            name: Encoded(placed(each.codes), each.texts)
-            for each, name in zip(rows.per_case, chosen.per_case, strict=True)
-        },
-    )
-    return part.events(rows.event.texts, chosen, wanted, left_out, source)
+    # ------------------------------------------------------------------ in memory
 
+    def in_memory(self) -> EventSequences:
+        """All events, from the one block that the source has."""
+        (block,) = self.source.blocks
+        coded = self.coding.code(block)
+        self.left_out.refuse_all(self.wanted, len(coded.codes), self.source.name)
+        part = self.part(coded)
+        (events,) = self.chunks(lambda: [part])
+        origin = self.origin()
+        kinds = self._kinds
+        if origin is not None and kinds and pa.types.is_timestamp(kinds[0]):
+            late = late_cases(self._last.keys[0], self._last.offsets)
+            if late is not None:
+                since = np.datetime64(late[1], kinds[0].unit)
+                origin = replace(origin, late=late[0], late_since=str(since.astype("datetime64[s]")))
+        return events.with_origin(origin)
 
-# ---------------------------------------------------------------------- rows that are whole sequences
+    def part(self, coded: Coded) -> Part:
+        """The rows of whole cases, put together and in order."""
+        each = zip(self.coding.order, coded.keys, coded.kinds, strict=False)
+        keys = [one.settled(key, kind) for one, key, kind in each] or coded.keys
+        sorts = bool(self.coding.order) and not self.source.of_lists
+        rows, starts, cases = group(coded.case, keys if sorts else ())
+        names: Sequence[str] | None = coded.names
+        if coded.n_sequences is None:
+            offsets = np.append(starts, len(coded.case))
+            names = [(names or ())[code] for code in cases.tolist()]
+        else:
+            offsets = np.searchsorted(coded.case, np.arange(coded.n_sequences + 1))
+            if not sorts and keys and len(coded.case):
+                self._look_back(keys, starts, cases, names)
+        translate = self.coding.labels.settled()[1]
 
+        def placed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return values if rows is None else values[rows]
 
-def lists_in(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
-    """A row is a sequence, which may be empty."""
-    if wanted.gap is not None:
-        refuse_no_order(wanted, source)
-    left_out = LeftOut()
-    part, texts = read_lists(table, chosen, wanted, source, left_out)
-    return part.events(texts, chosen, wanted, left_out, source)
+        values = coded.values
+        if not self.source.by_place:
+            values = {name: placed(each) for name, each in values.items()}
+        codes = translate[placed(coded.codes)]
+        return Part(codes, offsets, names, [placed(key) for key in keys], values, coded.starts)
 
+    def _look_back(self, keys: Keys, starts: IntArray, cases: Any, names: Sequence[str] | None) -> None:
+        """Look at times that rows are not sorted by: those of lists must not fall, others may."""
+        self.backwards = count_falls(keys, starts)
+        if self.backwards and self.source.of_lists:
+            each = zip(starts.tolist(), [*starts[1:].tolist(), None], strict=True)
+            run = next(at for at, (a, b) in enumerate(each) if (np.diff(keys[0][a:b]) < 0).any())
+            case = str(cases[run]) if names is None else names[cases[run]]
+            raise DataError(
+                f"{self.coding.order[0].name!r} of {self.source.name} run backwards in sequence "
+                f"{case[:40]!r}; sort its events by time"
+            )
 
-def read_lists(
-    table: pa.Table, chosen: Columns, wanted: Wanted, source: str, left_out: LeftOut, first_row: int = 0
-) -> tuple[Part, list[str]]:
-    """Read rows, from ``first_row`` on, that are sequences; and the labels of their codes.
+    # ------------------------------------------------------------------ all parts
 
-    >>> import pyarrow as pa
-    >>> table = pa.table({"events": [[["b", "a"], []], [["b"]]]})
-    >>> part, _ = read_lists(table, Columns(event=("events",)), Wanted(), "the table", LeftOut())
-    >>> part.codes.tolist(), part.offsets.tolist(), part.starts.tolist()
-    ([0, 1, -1, 0], [0, 3, 4], [True, False, True, True])
-    """
-    column = table.column(chosen.event[0])
-    event, offsets, starts = _events(column, chosen.event[0], wanted, source, left_out, first_row)
-    names = None
-    if chosen.case is not None:
-        case = encode(table.column(chosen.case), chosen.case, source, first_row)
-        names = [case.texts[code] for code in case.codes.tolist()]
-    values = dict(zip(chosen.per_case, read_per_case(table, chosen, source, first_row), strict=True))
-    return Part(event.codes, offsets, names, Order((), wanted), starts=starts, of_cases=values), event.texts
+    @property
+    def _kinds(self) -> list[pa.DataType]:
+        """The types of the order columns."""
+        return [one.kind or pa.timestamp("ms") for one in self.coding.order]
 
+    def chunks(self, parts: Callable[[], Iterable[Part]]) -> Iterator[EventSequences]:
+        """All events, some whole sequences at a time. Numbers of attributes are cut by all of them, first."""
+        self._labels = self.coding.labels.settled()[0]
+        wanted, source = self.wanted, self.source.name if self.cases is None else self.cases.source
+        names = wanted.columns.attributes if self.cases is None else (*self.cases.columns,)
+        if names:
+            found = list[dict[str, Encoded]]()
+            for done in map(self._finish, parts()):
+                found.append(done.attributes)
+                ids = done.part.names
+            values = {name: _concatenated([each[name] for each in found]) for name in names}
+            self._named = attribute_names(values, wanted, source, ids if len(found) == 1 else None)
+        for part in parts():
+            yield self._events(self._finish(part))
 
-#: Labels, where each list begins and the last ends, and whether each label begins a tick.
-_Events = tuple[Encoded, IntArray, BoolArray | None]
+    def _finish(self, part: Part) -> _Finished:
+        """Leave out duplicates and cut into sessions if asked to; with ties, moments and values of cases."""
+        wanted, order, kinds = self.wanted, self.coding.order, self._kinds
+        together = bool(order) and wanted.ties == "together"
+        filled = part.offsets[:-1][np.diff(part.offsets) > 0]
+        same = tied(part.keys, filled) if part.keys and len(part.codes) else None
+        of_cases = self._of_cases(part)
+        duplicates = dropped = 0
+        if self.source.of_lists:
+            same = None if part.starts is None or wanted.ties in (None, "together") else ~part.starts
+        elif same is not None and not together and same.any():
+            again = repeated(part.codes, same)
+            duplicates = int(np.count_nonzero(again))
+            if duplicates and wanted.drop_duplicates:
+                dropped, keep = duplicates, ~again
+                offsets = np.append(0, np.cumsum(keep))[part.offsets]
+                keys, same = [each[keep] for each in part.keys], same[keep]
+                part = replace(part, codes=part.codes[keep], offsets=offsets, keys=keys)
+        if wanted.gap is not None and kinds:
+            limit = wanted.gap.in_keys(kinds[0], order[0].name, self.source.name)
+            offsets, ids, of = cut_sessions(part.keys[0], part.offsets, part.names, limit)
+            part = replace(part, offsets=offsets, ids=ids)
+            of_cases = {name: Encoded(each.codes[of], each.texts) for name, each in of_cases.items()}
+        attributes = of_cases if self.cases is None else self.cases.values(_cases(part.names, wanted))
+        ties = Ties.of(same, part.offsets, part.ids)
+        if order or self.source.of_lists:
+            refuse_ties(ties, wanted, order[0].name if order else "itemset", self.source.name)
+        starts = part.starts if same is None else ~same if together else None
+        moments, keeps = None, bool(order) and wanted.times
+        if starts is not None or keeps:
+            times, unit = None, NANOSECONDS
+            if keeps:
+                times, unit = times_of(part.keys[0], kinds[0], order[0].name, self.source.name)
+            moments = Moments(np.ones(len(part.codes), bool) if starts is None else starts, times, unit)
+        ties = Ties() if together else ties
+        return _Finished(part, moments, ties, of_cases, attributes, duplicates, dropped)
 
+    def _of_cases(self, part: Part) -> dict[str, Encoded]:
+        """The value of every sequence in the columns that must not change."""
+        found, lengths = {}, np.diff(part.offsets)
+        for name, rows in part.values.items():
+            column = Encoded(rows, [*self.coding.values[name]])
+            if not self.source.by_place:
+                first = rows[part.offsets[:-1]]
+                other = np.flatnonzero(rows != np.repeat(first, lengths))
+                if len(other):
+                    at = int(np.searchsorted(part.offsets, other[0], side="right")) - 1
+                    texts = column.text(int(part.offsets[at])), column.text(int(other[0]))
+                    raise changes(name, part.names[at], self.source.name, *texts)
+                column = Encoded(first, column.texts)
+            found[name] = column
+        return found
 
-def _events(
-    column: pa.ChunkedArray, name: str, wanted: Wanted, source: str, left_out: LeftOut, first_row: int
-) -> _Events:
-    """The labels of a column of lists."""
-    refuse_missing(column, name, source, first_row)
-    events, offsets = _flat(column)
-    if not is_list(events.type):
-        event = _list_labels(events, offsets, name, wanted, source, first_row)
-        kept = event.codes >= 0
-        left_out.unlabelled += int(np.count_nonzero(~kept))
-        before = np.append(0, np.cumsum(kept))
-        return Encoded(event.codes[kept], event.texts), before[offsets], None
-    _refuse_unlabelled(missing_rows(events), offsets, name, wanted, source, first_row)
-    labels, bounds = _flat(events)
-    event = _list_labels(labels, bounds[offsets], name, wanted, source, first_row)
-    return _ticks(event, bounds, _absent(events), offsets, wanted, left_out)
-
-
-def _ticks(
-    event: Encoded, bounds: IntArray, absent: BoolArray, offsets: IntArray, wanted: Wanted, left_out: LeftOut
-) -> _Events:
-    """Labels in lists between ``bounds``, some of which are ``absent``; ``offsets`` cut these into sequences.
-
-    A list that is absent, or in which every label is, is left out or gets a label, as asked.
-    """
-    kept = event.codes >= 0
-    sizes = np.diff(bounds)
-    tick = np.repeat(np.arange(len(sizes)), sizes)[kept]
-    left_out.unlabelled += int(np.count_nonzero(~kept))
-    alone = (sizes == 0) & ~absent  # an empty tick stays, as a row of no label
-    instead, texts = -1, event.texts
-    if wanted.missing == "skip":
-        left_out.unlabelled += int(np.count_nonzero(absent))
-    elif absent.any():
-        named = filled(Encoded(np.append(event.codes, -1), texts), wanted.missing)
-        instead, texts, alone = int(named.codes[-1]), named.texts, alone | absent
-    n = np.bincount(tick, minlength=len(sizes))
-    before, more = np.cumsum(n) - n, np.flatnonzero(alone)
-    codes = np.insert(event.codes[kept], before[more], np.where(absent[more], instead, -1))
-    tick = np.insert(tick, before[more], more)
-    rows = np.append(0, np.cumsum(n + alone))
-    return Encoded(codes, texts), rows[offsets], np.append(True, tick[1:] != tick[:-1])[: len(tick)]
-
-
-def _flat(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, IntArray]:
-    """What is in the lists of a column, and where each begins and the last ends; a missing one is empty."""
-    offsets = np.zeros(len(column) + 1, dtype=np.int64)
-    np.cumsum(numpy_of(pc.fill_null(pc.list_value_length(column), 0)), out=offsets[1:])
-    return pc.list_flatten(column), offsets
-
-
-def _absent(column: pa.ChunkedArray) -> BoolArray:
-    found = np.zeros(len(column), bool)
-    found[missing_rows(column)] = True
-    return found
-
-
-def _list_labels(
-    events: pa.ChunkedArray, offsets: IntArray, name: str, wanted: Wanted, source: str, first_row: int
-) -> Encoded:
-    """The labels in lists; those that are missing are an error, have the code -1, or another label."""
-    _refuse_unlabelled(missing_rows(events), offsets, name, wanted, source, first_row)
-    return labels_of(events, name, wanted, source, first_row)
-
-
-def _refuse_unlabelled(
-    absent: npt.NDArray[np.integer], offsets: IntArray, name: str, wanted: Wanted, source: str, first_row: int
-) -> None:
-    """Refuse events without a label, unless that is allowed; ``offsets`` cut all into rows."""
-    if len(absent) and wanted.missing == "error":
-        row = first_row + int(np.searchsorted(offsets, absent[0], side="right"))
-        raise DataError(
-            f"column {name!r} of {source} has {count(len(absent), 'event')} without a label, "
-            f"the first in row {row} (the first row of data is 1); fill or drop them"
+    def _events(self, found: _Finished) -> EventSequences:
+        """Some sequences, as events."""
+        self._last, wanted = found.part, self.wanted
+        part = self._last
+        self.left_out.duplicates += found.duplicates
+        self.left_out.dropped += found.dropped
+        self.ties = Ties(self.ties.n + found.ties.n, self.ties.case or found.ties.case)
+        codes, offsets, moments = part.codes, part.offsets, found.moments
+        if moments is not None:
+            codes, offsets, moments = Moments.made(
+                codes,
+                offsets,
+                moments.starts,
+                moments.times,
+                moments.unit,
+                has_ticks=part.starts is not None or moments.has_ticks,
+            )
+        self.n_events += len(codes)
+        weight = wanted.columns.weight
+        codes.flags.writeable = False  # so that it need not be copied
+        events = EventSequences(
+            codes,
+            offsets,
+            self._labels,
+            part.ids,
+            moments=moments,
+            attributes=None if self._named is None else self._named.attributes(found.attributes),
+            tied_order=found.ties.n,
+            weights=None if weight is None else self._weights(found.of_cases[weight], part.names),
         )
+        return with_ends(events, wanted.ends or AskedEnds.default())
+
+    def _weights(self, column: Encoded, names: Sequence[str]) -> FloatArray:
+        """The numbers that texts stand for, one per sequence."""
+        weights: FloatArray = np.array([*map(_number, column.texts), np.nan])[column.codes]
+        wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+        if len(wrong):
+            value = column.text(int(wrong[0]))
+            told = "no value" if value is None else repr(value[:40])
+            raise DataError(
+                f"weight column {self.wanted.columns.weight!r} of {self.source.name} holds {told} in case "
+                f"{names[wrong[0]][:40]!r}; a weight is a number from 0 on: correct it"
+            )
+        return weights
+
+    def origin(self) -> Origin | None:
+        """How events were read; None of files without columns, where there is nothing to tell."""
+        chosen, left_out = self.source.chosen, self.left_out
+        if self.source.is_lines and not (self.wanted.columns.names() or left_out.unlabelled or self.ties.n):
+            return None
+        return Origin(
+            chosen.case,
+            chosen.event,
+            () if self.source.is_lines else chosen.order or (),
+            chosen.weight,
+            chosen.lifecycle,
+            chosen.attributes,
+            left_out.unlabelled,
+            left_out.lifecycle,
+            self.backwards,
+            self.ties.case,
+            left_out.caseless,
+            left_out.duplicates - left_out.dropped,
+            left_out.dropped,
+            left_out.mixed(chosen.other_lifecycle),
+        )
+
+
+def _concatenated(parts: Sequence[Encoded]) -> Encoded:
+    """A column from its parts, which have the same codes."""
+    return Encoded(np.concatenate([each.codes for each in parts]), parts[-1].texts)
+
+
+def _cases(ids: Sequence[str], wanted: Wanted) -> Sequence[str]:
+    """The cases of sequences; sessions are called as their case, with a number after it."""
+    return ids if wanted.gap is None else [name.rpartition("/")[0] for name in ids]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def with_ends(events: EventSequences, asked: AskedEnds) -> EventSequences:
+    """Events of which it is known which sequences are complete."""
+    if not asked.differ:
+        return events.with_ends("cut off" if asked.cut_off else "complete")
+    rows, moments = Rows.of(events), events.moments
+    names = () if events.attributes is None else events.attributes.names
+    unit = None if moments is None or moments.times is None else moments.unit
+    rule = asked.rule(rows.labels, names, unit)
+    events = events.with_ends(rule.complete(rows.codes, rows.offsets, rows.moments))
+    if asked.column is None or events.attributes is None:
+        return events
+    return events.with_attributes(events.attributes.without(asked.column))
+
+
+def with_attributes(events: EventSequences, wanted: Wanted) -> EventSequences:
+    """Events that were there before, with the attributes of a second table."""
+    table = CaseTable.of(wanted.cases, wanted.columns.case)
+    values = table.values(events.ids)
+    return events.with_attributes(
+        attribute_names(values, wanted, table.source, events.ids).attributes(values)
+    )

@@ -11,14 +11,13 @@ from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin
-from summarkov.events.ends import AskedEnds
-from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import iterate
 from summarkov.read.addresses import local_name
-from summarkov.read.case_attributes import Cuts, attributes_from
-from summarkov.read.columns import TABLE
-from summarkov.read.files import Format, format_of
-from summarkov.read.rows import LeftOut, labelled
+from summarkov.read.case_attributes import Cuts
+from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, plain
+from summarkov.read.files import Format, format_of, open_file
+from summarkov.read.parts import Assembly, with_attributes, with_ends
+from summarkov.read.rows import LeftOut, Source, labelled
 from summarkov.read.ticks import TieKind, warn_of_ties
 from summarkov.read.wanted import SEPARATOR, Wanted
 
@@ -159,111 +158,66 @@ def read_events(
     >>> dict(zip(events.ids, events.to_lists()))
     {'1': ['order', 'pay'], '2': ['order']}
     """
-    wanted = Wanted.of(
-        case=case,
-        event=event,
-        order=order,
-        labels=labels,
-        session_gap=session_gap,
-        date_format=date_format,
-        weight=weight,
-        lifecycle=lifecycle,
-        missing=missing,
-        separator=separator,
-        ties=ties,
-        times=times,
-        attributes=attributes,
-        cuts=cuts,
-        missing_attributes=missing_attributes,
-        ends=ends,
-        closed_by=closed_by,
-        open_since=open_since,
-        ends_column=ends_column,
-        drop_duplicates=drop_duplicates,
-    )
-    if isinstance(source, str | os.PathLike) and format_of(local_name(source), format) == "jsonl":
-        from summarkov.read.lines import with_told_ends
-
-        wanted = with_told_ends(local_name(source), wanted)
+    given = {name: value for name, value in locals().items() if name not in ("source", "format")}
+    wanted = Wanted.of(**given)
+    if hasattr(source, "sparkSession"):
+        raise SettingError(
+            "a Spark dataframe stays on its cluster: learn from scan_spark(frame, case=..., event=..., "
+            "order=...), predict with predict_spark, or bring its rows into memory with frame.toArrow()"
+        )
     if hasattr(source, "to_events"):  # a store of events
         source = source.to_events()
-    events = _read(source, wanted, format)
-    named = local_name(source) if isinstance(source, str | os.PathLike) else TABLE
-    return with_asked(events, wanted, None if isinstance(source, EventSequences) else named)
-
-
-def with_asked(events: EventSequences, wanted: Wanted, source: str | None) -> EventSequences:
-    """Warn of ties in a source; add attributes from a second table, and which sequences are complete."""
-    if source is not None:
-        warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, source)
-    if wanted.cases is not None:
-        events = events.with_attributes(attributes_from(wanted.cases, wanted, events.ids))
-    return events if wanted.ends is None else with_ends(events, wanted.ends)
-
-
-def with_ends(events: EventSequences, asked: AskedEnds) -> EventSequences:
-    """Events of which it is known which sequences are complete."""
-    if not asked.differ:
-        return events.with_ends("cut off" if asked.cut_off else "complete")
-    rows, moments = Rows.of(events), events.moments
-    names = () if events.attributes is None else events.attributes.names
-    unit = None if moments is None or moments.times is None else moments.unit
-    rule = asked.rule(rows.labels, names, unit)
-    events = events.with_ends(rule.complete(rows.codes, rows.offsets, rows.moments))
-    if asked.column is None or events.attributes is None:
-        return events
-    return events.with_attributes(events.attributes.without(asked.column))
-
-
-def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
     if isinstance(source, str | os.PathLike):
-        return _read_file(local_name(source), wanted, format)
+        return _assembled(*_file_source(local_name(source), wanted, format))
     if format is not None:
         raise SettingError(f"format={format!r} is for files; leave it out for {_kind(source)}")
     if not isinstance(source, EventSequences):
-        from summarkov.read.tables import is_table, read_table, refuse_cut_rows
+        from summarkov.read.tables import is_table, refuse_cut_rows, table_source
 
         source = _as_table(source, wanted)
         if is_table(source):
             refuse_cut_rows()
-            return read_table(source, wanted)
+            return _assembled(table_source(source, wanted), wanted)
     if wanted.is_about_columns or wanted.needs_places:
         raise SettingError(
             "case, event, order, weight, lifecycle, date_format, ties, times, session_gap and "
             "drop_duplicates are about columns, and "
             f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
         )
-    if isinstance(source, EventSequences):
-        return source if wanted.labels is None else source.recode(wanted.labels)
-    return _read_lists(source, wanted)
+    if not isinstance(source, EventSequences):
+        events = _read_lists(source, wanted)
+    else:
+        events = source if wanted.labels is None else source.recode(wanted.labels)
+    if wanted.cases is not None:
+        events = with_attributes(events, wanted)
+    return events if wanted.ends is None else with_ends(events, wanted.ends)
 
 
-def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
-    """Call the reader of a file's format; what it needs is imported only now."""
+def _assembled(source: Source, wanted: Wanted) -> EventSequences:
+    """The events of a source, in memory; with a warning of ties."""
+    events = Assembly(source, wanted).in_memory()
+    warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, source.name)
+    return events
+
+
+def _file_source(path: str, wanted: Wanted, format: str | None) -> tuple[Source, Wanted]:
+    """What reads a file of its format, which is imported only now."""
     kind = format_of(path, format)
     if kind in ("csv", "tsv", "parquet"):
-        from summarkov.read.tables import read_table_file
+        from summarkov.read.tables import file_source
 
-        return read_table_file(path, wanted, kind)
+        with open_file(path) as file:  # which says what is wrong with it
+            if not file.seekable():  # it is opened once more
+                raise DataError(f"{path} is not a regular file; save it as one first")
+        return file_source([path], path, kind, wanted, whole=True), wanted
     if kind == "xes":
-        from summarkov.read.xes_files import read_xes
+        from summarkov.read.xes_files import xes_source
 
-        return read_xes(path, wanted)
-    from summarkov.read import lines
+        return xes_source(path, wanted), wanted
+    from summarkov.read.lines import line_source, with_told_ends
 
-    if wanted.gap is not None or (wanted.times and kind != "jsonl"):
-        raise SettingError(f"session_gap and times need the time of every event, and {path} has no times")
-    if wanted.drop_duplicates:
-        raise SettingError(
-            f"duplicates are rows of a table, and {path} has none; leave out drop_duplicates=True"
-        )
-    if wanted.ties in ("together", "error") and kind not in ("spmf", "jsonl"):
-        raise SettingError(f"ties are about the places of events in a column, and {path} has none")
-    if kind == "jsonl":
-        return lines.read_jsonl(path, wanted)
-    if kind == "spmf":
-        return lines.read_spmf(path, wanted)
-    return lines.read_text(path, wanted, told=format is not None)
+    wanted = with_told_ends(path, wanted) if kind == "jsonl" else wanted
+    return line_source([path], path, kind, wanted, told=format is not None, whole=True), wanted
 
 
 def _as_table(source: Any, wanted: Wanted) -> Any:
@@ -285,8 +239,6 @@ def _as_table(source: Any, wanted: Wanted) -> Any:
             raise DataError(
                 f"the dict cannot be read as a table: {error}; give columns of one length"
             ) from error
-    from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, plain
-
     names = {plain(name) for name in source if isinstance(name, str)}
     roles = [{plain(name) for line in known for name in line} & names for known in (CASE_NAMES, EVENT_NAMES)]
     sizes = {len(column) for column in source.values() if hasattr(column, "__len__")}

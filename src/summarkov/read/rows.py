@@ -1,109 +1,80 @@
-"""From rows of a table to codes: of cases, of labels, and of what must not change during a case."""
+"""From blocks of any table to codes: of cases, labels, places, and of what must not change during a case."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from summarkov.arrow import pa
+from summarkov.arrow import pa, pc
 from summarkov.errors import DataError
-from summarkov.events.describe import Lifecycles, Origin
+from summarkov.events.describe import Lifecycles
 from summarkov.events.vocabulary import is_missing
 from summarkov.read.columns import Columns
-from summarkov.read.encoding import Encoded, NoCaseError, caseless_rows, encode, encode_some, which_occur
+from summarkov.read.encoding import (
+    Encoded,
+    Vocabulary,
+    arrow_of,
+    caseless_rows,
+    count,
+    encode,
+    encode_some,
+    is_list,
+    missing_rows,
+    numpy_of,
+    plain_text,
+    refuse_caseless,
+    refuse_missing,
+    which_occur,
+)
+from summarkov.read.ordering import OrderColumn
+from summarkov.read.ticks import refuse_no_order
 from summarkov.read.wanted import Wanted
-from summarkov.typing import BoolArray, FloatArray, IntArray
-
-
-def one_per_case(column: Encoded, offsets: IntArray, name: str, ids: Sequence[str], source: str) -> Encoded:
-    """The value of every sequence; ``column`` has one for each of its events, in order.
-
-    >>> column = Encoded(np.array([0, 0, 1]), ["north", "south"])
-    >>> one_per_case(column, np.array([0, 2, 3]), "region", ["x", "y"], "log.csv").codes.tolist()
-    [0, 1]
-    """
-    values = column.codes[offsets[:-1]]
-    other = np.flatnonzero(column.codes != np.repeat(values, np.diff(offsets)))
-    if len(other):
-        sequence = int(np.searchsorted(offsets, other[0], side="right")) - 1
-        raise changes(
-            name,
-            ids[sequence],
-            source,
-            text_of(column, values[sequence]),
-            text_of(column, column.codes[other[0]]),
-        )
-    return Encoded(values, column.texts)
-
-
-def text_of(column: Encoded, code: int) -> str | None:
-    """A value as text; None if it is missing."""
-    return column.texts[code] if code >= 0 else None
-
-
-def changes(name: str, case: str, source: str, first: str | None, second: str | None) -> DataError:
-    """The error for a column that changes during a case."""
-    values = [repr(value[:40]) if value is not None else "no value" for value in (first, second)]
-    return DataError(
-        f"column {name!r} of {source} changes during case {case[:40]!r}: {values[0]} in one row and "
-        f"{values[1]} in another; it must have one value per case: correct it, or leave it out"
-    )
-
-
-def refuse_no_weight(column: Encoded, name: str, source: str, first_row: int | None = 0) -> None:
-    """Refuse what is no weight; ``column`` has one value per row, and begins at ``first_row``, if known."""
-    numbers = _numbers(column)[column.codes]
-    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
-    if len(wrong):
-        value = text_of(column, int(column.codes[wrong[0]]))
-        told = "no value" if value is None else repr(value[:40])
-        where = "" if first_row is None else f" in row {first_row + int(wrong[0]) + 1} of the data"
-        raise DataError(
-            f"weight column {name!r} of {source} holds {told}{where}; a weight is a number from 0 on: "
-            "correct it"
-        )
-
-
-def weights_of(column: Encoded) -> FloatArray:
-    """The numbers that texts stand for, one per sequence.
-
-    >>> weights_of(Encoded(np.array([0, 1, 0]), ["1", "2.5"])).tolist()
-    [1.0, 2.5, 1.0]
-    """
-    found: FloatArray = _numbers(column)[column.codes]
-    return found
-
-
-def _numbers(column: Encoded) -> FloatArray:
-    """The number of each text, nan if it is none; and one more nan, for values that are missing."""
-    return np.array([*(_number(text) for text in column.texts), np.nan])
-
-
-def is_weight(text: str | None) -> bool:
-    """Whether a text is a number from 0 on.
-
-    >>> is_weight("2.5"), is_weight("-1"), is_weight(None)
-    (True, False, False)
-    """
-    return text is not None and 0 <= _number(text) < float("inf")
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
-
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: What lifecycles are called of which an activity has one row each, when it begins and when it is over.
 _STARTS = {"start", "started", "begin", "begun"}
 _ENDS = {"complete", "completed", "end", "ended", "finish", "finished"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows: the chosen columns, of which file, where they begin, and bytes of all files read, about.
+
+    Where sequences are known by their places, and not by the names of cases, ``sequences`` has their names
+    and what does not change during them, and ``sequence`` the number of the one that each row is of.
+    """
+
+    table: pa.Table
+    path: str
+    first_row: int = 0
+    done: int = 0
+    sequence: IntArray | None = None
+    sequences: pa.Table | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that is read block by block, and its columns that are chosen.
+
+    ``of_lists``: a row is a whole sequence. ``by_place``: sequences are known by their places, and not by the
+    names of cases. ``is_lines``: it is a file without columns. ``thing`` is what messages call a row.
+    """
+
+    name: str
+    chosen: Columns
+    blocks: Iterable[Block]
+    of_lists: bool = False
+    by_place: bool = False
+    is_lines: bool = False
+    thing: str = "row"
+    n_bytes: int = 0
 
 
 @dataclass
@@ -126,11 +97,7 @@ class LeftOut:
         """Count the lifecycles of some rows; all that mean neither a start nor an end are one."""
         counts = np.bincount(lifecycle.codes + 1, minlength=len(lifecycle.texts) + 1).tolist()
         for text, n in zip(("", *lifecycle.texts), counts, strict=True):
-            self.look_at_one(text, n)
-
-    def look_at_one(self, text: str, n: int = 1) -> None:
-        """Count a lifecycle."""
-        self.looked_at[text if text.strip().casefold() in _STARTS | _ENDS else ""] += n
+            self.looked_at[text if text.strip().casefold() in _STARTS | _ENDS else ""] += n
 
     def mixed(self, column: str | None) -> Lifecycles | None:
         """Starts and ends of activities that stand side by side, if most rows are of these."""
@@ -153,145 +120,216 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Some rows as codes. ``kept`` tells which of all rows these are; None if none was left out.
+class Coded:
+    """Rows as codes, but for those that are left out.
 
-    ``per_case`` are the columns that must not change during a case, with -1 where a value is missing.
-    ``table`` has all rows as they were read, but for those without a case, which hold what another row holds.
+    ``names`` are those of cases; None: these are called by their numbers. ``keys`` of order columns are of
+    the types ``kinds``. ``starts`` tells which rows begin a tick, where lists do. ``values``, of what must
+    not change, are those of rows; where sequences are known by their places, of these: ``n_sequences``.
     """
 
-    case: Encoded
-    event: Encoded
-    per_case: list[Encoded]
-    kept: BoolArray | None
-    table: pa.Table
+    case: npt.NDArray[np.integer]
+    names: list[str] | None
+    codes: CodeArray
+    keys: list[npt.NDArray[Any]]
+    kinds: list[pa.DataType]
+    values: dict[str, CodeArray]
+    starts: BoolArray | None = None
+    n_sequences: int | None = None
 
 
-def read_rows(
-    table: pa.Table, chosen: Columns, wanted: Wanted, source: str, left_out: LeftOut, first_row: int = 0
-) -> Rows:
-    """Read the cases and labels of rows, which begin at ``first_row``, and count those that are left out."""
-    assert chosen.case is not None
-    absent = caseless_rows(table.column(chosen.case))
-    if len(absent) and wanted.missing != "skip":
-        raise NoCaseError(len(absent), first_row + int(absent[0]), chosen.case, source)
-    left_out.caseless += len(absent)
-    kept = np.ones(table.num_rows, bool)
-    kept[absent] = False
-    if len(absent):
-        table = _instead(table, kept)
-        kept = kept[: table.num_rows]
-    case = encode(table.column(chosen.case), chosen.case, source, first_row)
-    event = _labels(table, chosen.event, wanted, source, first_row)
-    per_case = read_per_case(table, chosen, source, first_row)
-    if chosen.lifecycle is not None:
-        lifecycle = encode(table.column(chosen.lifecycle), chosen.lifecycle, source, first_row)
-        kept &= _of_lifecycle(lifecycle, kept, wanted, left_out)
-    elif chosen.other_lifecycle in table.column_names:
-        with suppress(DataError):  # nobody asked for it
-            left_out.look_at(encode_some(table.column(chosen.other_lifecycle), "", source))
-    labelled = event.codes >= 0
-    left_out.unlabelled += int(np.count_nonzero(kept & ~labelled))
-    kept &= labelled
-    if kept.all():
-        return Rows(case, event, per_case, None, table)
-    some = [replace(each, codes=each.codes[kept]) for each in (case, event, *per_case)]
-    return Rows(some[0], some[1], some[2:], kept, table)
+class Coding:
+    """Turns blocks into codes; knows all labels, and the types of order columns, once all were read."""
+
+    def __init__(self, source: Source, wanted: Wanted) -> None:
+        self.source, self.chosen = source, source.chosen
+        self.wanted = wanted.for_columns(source.chosen)
+        if not self.chosen.order:
+            refuse_no_order(replace(self.wanted, ties=None) if source.of_lists else self.wanted, source.name)
+        names = self.chosen.order or ()
+        self.order = [OrderColumn(name, wanted.date_format, source.thing) for name in names]
+        self.labels = Vocabulary(wanted.labels)
+        self.values = {name: Vocabulary() for name in self.chosen.per_case}
+        self.left_out = LeftOut()
+
+    def code(self, block: Block) -> Coded:
+        """Code some rows, and count those that are left out."""
+        names = block.table.column_names
+        table = pa.table({name: plain_text(block.table.column(name)) for name in names})
+        return self._lists(table, block) if self.source.of_lists else self._rows(table, block)
+
+    def _rows(self, table: pa.Table, block: Block) -> Coded:
+        chosen, path, first_row = self.chosen, block.path, block.first_row
+        kept = np.ones(table.num_rows, bool)
+        if block.sequence is not None and block.sequences is not None:
+            case = Encoded(block.sequence, block.sequences.column(0).to_pylist())
+        else:
+            assert chosen.case is not None
+            absent = caseless_rows(table.column(chosen.case))
+            if self.wanted.missing != "skip":
+                refuse_caseless(absent, chosen.case, path, first_row)
+            if len(absent):
+                self.left_out.caseless += len(absent)
+                kept[absent] = False
+                rows = np.where(kept, np.arange(len(kept)), kept.argmax())  # others in place of these
+                rows, kept = (rows, kept) if kept.any() else (rows[:0], kept[:0])
+                table = table.take(arrow_of(rows))
+            case = encode(table.column(chosen.case), chosen.case, path, first_row)
+        event = self._joined_labels(table, path, first_row)
+        values = self._values(table if block.sequences is None else block.sequences, path)
+        if chosen.lifecycle is not None:
+            lifecycle = encode(table.column(chosen.lifecycle), chosen.lifecycle, path, first_row)
+            kept &= self._of_lifecycle(lifecycle, kept)
+        elif chosen.other_lifecycle in table.column_names:
+            with suppress(DataError):  # nobody asked for it
+                self.left_out.look_at(encode_some(table.column(chosen.other_lifecycle), "", path))
+        self.left_out.unlabelled += int(np.count_nonzero(kept & (event.codes < 0)))
+        kept &= event.codes >= 0
+        keys, kinds = list[npt.NDArray[Any]](), list[pa.DataType]()
+        for one in self.order:
+            found, kind = one.keys(table.column(one.name), path, first_row)
+            keys, kinds = [*keys, found], [*kinds, kind]
+        if chosen.other_order is not None:
+            with suppress(DataError):  # nobody asked for it
+                keys = [OrderColumn(chosen.other_order).keys(table.column(chosen.other_order), path)[0]]
+        some = slice(None) if kept.all() else kept
+        if block.sequences is None:
+            values = {name: Encoded(each.codes[some], each.texts) for name, each in values.items()}
+        return Coded(
+            case.codes[some],
+            case.texts,
+            self.labels.recode(Encoded(event.codes[some], event.texts)),
+            [each[some] for each in keys],
+            kinds,
+            {name: self.values[name].recode(each) for name, each in values.items()},
+            n_sequences=None if block.sequences is None else len(case.texts),
+        )
+
+    def _values(self, table: pa.Table, path: str) -> dict[str, Encoded]:
+        """The columns that must not change during a case."""
+        return {name: encode_some(table.column(name), name, path) for name in self.chosen.per_case}
+
+    def _of_lifecycle(self, lifecycle: Encoded, with_case: BoolArray) -> BoolArray:
+        """Which rows have the lifecycle that is wanted, in capitals or not; others are counted."""
+        asked = str(self.wanted.lifecycle).casefold()
+        fits = np.array([*(text.casefold() == asked for text in lifecycle.texts), False])
+        kept: BoolArray = fits[lifecycle.codes]
+        self.left_out.lifecycle += int(np.count_nonzero(with_case & ~kept))
+        self.left_out.lifecycles.update(lifecycle.texts[: 8 - len(self.left_out.lifecycles)])
+        return kept
+
+    # ------------------------------------------------------------------ labels
+
+    def _joined_labels(self, table: pa.Table, path: str, first_row: int) -> Encoded:
+        """The labels of rows, of one column or several; -1 where a row has none and is to be left out."""
+        parts = list[Encoded]()
+        for name in self.chosen.event:
+            if self.wanted.missing == "error":
+                refuse_missing(table.column(name), name, path, first_row)
+            parts.append(self._filled(encode_some(table.column(name), name, path)))
+        for part, name in zip(parts[:-1], self.chosen.event, strict=False):
+            for text, here in zip(part.texts, which_occur(part.codes, len(part.texts)).tolist(), strict=True):
+                if here and self.wanted.separator in text:
+                    raise DataError(
+                        f"column {name!r} of {path} holds {text[:40]!r}, with {self.wanted.separator!r} in "
+                        "it, which joins the labels of several columns; choose another one with separator="
+                    )
+        return reduce(lambda first, second: joined(first, second, self.wanted.separator), parts)
+
+    def _filled(self, column: Encoded) -> Encoded:
+        """The same labels, with the one that is asked for where one is missing."""
+        absent = column.codes < 0
+        if self.wanted.missing in ("error", "skip") or not absent.any():
+            return column
+        texts = list(dict.fromkeys([*column.texts, self.wanted.missing]))
+        return Encoded(np.where(absent, texts.index(self.wanted.missing), column.codes), texts)
+
+    # ------------------------------------------------------------------ rows that are whole sequences
+
+    def _lists(self, table: pa.Table, block: Block) -> Coded:
+        """Rows that are sequences, which may be empty; a list in a list is a tick, and may be empty."""
+        chosen, name, first_row, n = self.chosen, self.chosen.event[0], block.first_row, table.num_rows
+        column = table.column(name)
+        refuse_missing(column, name, block.path, first_row)
+        names = None
+        if chosen.case is not None and chosen.case in table.column_names:
+            case = encode(table.column(chosen.case), chosen.case, block.path, first_row)
+            names = [case.texts[code] for code in case.codes.tolist()]
+        events, offsets = _flat(column)
+        of = np.repeat(np.arange(n), np.diff(offsets))  # the sequence of every event, or tick
+        self._refuse_unlabelled(events, of, block)
+        place, starts = np.arange(len(of)), None  # of every label among events, or ticks
+        if is_list(events.type):
+            sizes = np.diff(_flat(events)[1])
+            absent, place = missing_rows(events), np.repeat(place, sizes)
+            alone = np.flatnonzero(sizes == 0)  # of no label
+            labels = self._list_labels(_flat(events)[0], of[place], block)
+            before = np.append(0, np.cumsum(sizes))[alone]
+            event = self._filled(Encoded(np.insert(labels.codes, before, -1), labels.texts))
+            place = np.insert(place, before, alone)
+            empty = np.zeros(len(place), bool)  # ticks stay, as rows of no label
+            empty[before + np.arange(len(alone))] = ~np.isin(alone, absent)
+            event = Encoded(np.where(empty, -1, event.codes), event.texts)
+        else:
+            event, empty = self._list_labels(events, of, block), np.zeros(len(of), bool)
+        kept = (event.codes >= 0) | empty
+        self.left_out.unlabelled += int(np.count_nonzero(~kept))
+        place = place[kept]
+        if is_list(events.type):
+            starts = np.append(True, place[1:] != place[:-1])[: len(place)]
+        keys, kinds = self._list_times(table, offsets, block)
+        values = self._values(table, block.path)
+        return Coded(
+            of[place],
+            names,
+            self.labels.recode(Encoded(event.codes[kept], event.texts)),
+            [each[place] for each in keys],
+            kinds,
+            {name: self.values[name].recode(each) for name, each in values.items()},
+            starts,
+            n,
+        )
+
+    def _list_labels(self, events: pa.ChunkedArray, of: IntArray, block: Block) -> Encoded:
+        """The labels in lists; those that are missing are an error, have the code -1, or another label."""
+        self._refuse_unlabelled(events, of, block)
+        return self._filled(encode_some(events, self.chosen.event[0], block.path))
+
+    def _refuse_unlabelled(self, events: pa.ChunkedArray, of: IntArray, block: Block) -> None:
+        """Refuse events without a label, unless that is allowed; ``of`` are their rows."""
+        absent = missing_rows(events)
+        if len(absent) and self.wanted.missing == "error":
+            thing = self.source.thing
+            raise DataError(
+                f"column {self.chosen.event[0]!r} of {block.path} has {count(len(absent), 'event')} without "
+                f"a label, the first in {thing} {block.first_row + int(of[absent[0]]) + 1} (the first "
+                f"{thing} of data is 1); fill or drop them"
+            )
+
+    def _list_times(
+        self, table: pa.Table, offsets: IntArray, block: Block
+    ) -> tuple[list[npt.NDArray[Any]], list[pa.DataType]]:
+        """The time of every event, or tick, from a column of lists."""
+        if not self.order:
+            return [], []
+        (one,) = self.order
+        column = table.column(one.name)
+        times, of_times = _flat(column)
+        other = np.flatnonzero((of_times != offsets)[1:])
+        if len(other):
+            raise DataError(
+                f"{block.path}, {self.source.thing} {block.first_row + int(other[0]) + 1}: expected "
+                f"{one.name!r}, a list of {int(np.diff(offsets)[other[0]])} times, one per event; leave out "
+                "times=True otherwise"
+            )
+        found, kind = one.keys(times, block.path)
+        return [found], [kind]
 
 
-def _instead(table: pa.Table, with_case: BoolArray) -> pa.Table:
-    """The same rows, the first that has a case in place of each that has none; no rows if all have none."""
-    rows = np.where(with_case, np.arange(len(with_case)), with_case.argmax() if len(with_case) else 0)
-    views = [at for at, each in enumerate(table.schema) if pa.types.is_string_view(each.type)]
-    for at in views:  # of which Arrow cannot take some
-        table = table.set_column(at, table.column_names[at], table.column(at).cast(pa.string()))
-    return table.take(pa.array(rows if with_case.any() else rows[:0]))
-
-
-def read_per_case(table: pa.Table, chosen: Columns, source: str, first_row: int = 0) -> list[Encoded]:
-    """The columns that must not change during a case."""
-    found = [encode_some(table.column(name), name, source, first_row) for name in chosen.per_case]
-    if chosen.weight is not None:
-        refuse_no_weight(found[0], chosen.weight, source, first_row)
-    return found
-
-
-def origin_of(chosen: Columns, left_out: LeftOut, tied_case: str | None = None, backwards: int = 0) -> Origin:
-    """How events were read."""
-    return Origin(
-        chosen.case,
-        chosen.event,
-        chosen.order or (),
-        chosen.weight,
-        chosen.lifecycle,
-        chosen.attributes,
-        left_out.unlabelled,
-        left_out.lifecycle,
-        backwards,
-        tied_case,
-        left_out.caseless,
-        left_out.duplicates - left_out.dropped,
-        left_out.dropped,
-        left_out.mixed(chosen.other_lifecycle),
-    )
-
-
-def _of_lifecycle(lifecycle: Encoded, with_case: BoolArray, wanted: Wanted, left_out: LeftOut) -> BoolArray:
-    """Which rows have the lifecycle that is wanted, in capitals or not; those of the others are counted."""
-    assert wanted.lifecycle is not None
-    fits = np.array([text.casefold() == wanted.lifecycle.casefold() for text in lifecycle.texts], bool)
-    kept: BoolArray = fits[lifecycle.codes] if len(fits) else np.zeros(0, bool)
-    left_out.lifecycle += int(np.count_nonzero(with_case & ~kept))
-    if len(left_out.lifecycles) < 8:
-        left_out.lifecycles.update(lifecycle.texts[:8])
-    return kept
-
-
-def _labels(table: pa.Table, names: Sequence[str], wanted: Wanted, source: str, first_row: int) -> Encoded:
-    """The labels of rows; -1 where a row has none and is to be left out."""
-    parts = [labels_of(table.column(name), name, wanted, source, first_row) for name in names]
-    for part, name in zip(parts[:-1], names, strict=False):
-        occurs = which_occur(part.codes, len(part.texts)).tolist()
-        for text, here in zip(part.texts, occurs, strict=True):
-            if here:
-                refuse_separator(text, wanted.separator, f"column {name!r} of {source}")
-    return reduce(lambda first, second: _joined(first, second, wanted.separator), parts)
-
-
-def labels_of(column: pa.ChunkedArray, name: str, wanted: Wanted, source: str, first_row: int) -> Encoded:
-    """The labels of a column; those that are missing are an error, have the code -1, or another label."""
-    if wanted.missing == "error":
-        return encode(column, name, source, first_row)
-    found = encode_some(column, name, source, first_row)
-    return found if wanted.missing == "skip" else filled(found, wanted.missing)
-
-
-def labelled(given: Sequence[object], wanted: Wanted, left_out: LeftOut) -> list[Any]:
-    """Labels in a list: those that are missing are left out and counted, or have another label, as asked."""
-    if wanted.missing != "skip":
-        return [wanted.missing if is_missing(label) else label for label in given]
-    kept = [label for label in given if not is_missing(label)]
-    left_out.unlabelled += len(given) - len(kept)
-    return kept
-
-
-def filled(column: Encoded, label: str) -> Encoded:
-    """The same labels, and another where one is missing.
-
-    >>> filled(Encoded(np.array([0, -1]), ["a"]), "none").codes.tolist()
-    [0, 1]
-    """
-    if not (column.codes < 0).any():
-        return column
-    code = column.texts.index(label) if label in column.texts else len(column.texts)
-    texts = column.texts if code < len(column.texts) else [*column.texts, label]
-    return Encoded(np.where(column.codes < 0, code, column.codes), texts)
-
-
-def _joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
+def joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
     """The labels of two columns as one.
 
-    >>> found = _joined(Encoded(np.array([0, 1]), ["a", "b"]), Encoded(np.array([0, 0]), ["x"]), "+")
+    >>> found = joined(Encoded(np.array([0, 1]), ["a", "b"]), Encoded(np.array([0, 0]), ["x"]), "+")
     >>> [found.texts[code] for code in found.codes]
     ['a+x', 'b+x']
     """
@@ -304,10 +342,27 @@ def _joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
     return Encoded(codes - absent, texts)
 
 
-def refuse_separator(text: str, separator: str, where: str) -> None:
-    """Refuse a label that holds the separator: two different pairs must not become the same text."""
-    if separator in text:
-        raise DataError(
-            f"{where} holds {text[:40]!r}, with {separator!r} in it, which joins the labels of several "
-            "columns; choose another one with separator="
-        )
+def _flat(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, IntArray]:
+    """What is in the lists of a column, and where each begins and the last ends; a missing one is empty."""
+    offsets = np.zeros(len(column) + 1, dtype=np.int64)
+    lengths = pc.list_value_length(column)
+    np.cumsum(numpy_of(pc.fill_null(lengths, 0) if lengths.null_count else lengths), out=offsets[1:])
+    return plain_text(pc.list_flatten(column)), offsets
+
+
+def labelled(given: Sequence[object], wanted: Wanted, left_out: LeftOut) -> list[Any]:
+    """Labels in a list: those that are missing are left out and counted, or have another label, as asked."""
+    if wanted.missing != "skip":
+        return [wanted.missing if is_missing(label) else label for label in given]
+    kept = [label for label in given if not is_missing(label)]
+    left_out.unlabelled += len(given) - len(kept)
+    return kept
+
+
+def changes(name: str, case: str, source: str, first: str | None, second: str | None) -> DataError:
+    """The error for a column that changes during a case."""
+    values = [repr(value[:40]) if value is not None else "no value" for value in (first, second)]
+    return DataError(
+        f"column {name!r} of {source} changes during case {case[:40]!r}: {values[0]} in one row and "
+        f"{values[1]} in another; it must have one value per case: correct it, or leave it out"
+    )

@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.errors import SettingError, StoreError, TooLargeError, naming_the_disk
 from summarkov.events import EventSequences
 from summarkov.events.draws import sequence_keys
-from summarkov.events.ends import AskedEnds
 from summarkov.events.mapped import map_events
-from summarkov.events.moments import Moments
-from summarkov.read.addresses import plain_name, size_of
-from summarkov.read.case_attributes import AttributeNames, CaseTable, attribute_names
-from summarkov.read.encoding import Encoded, NoCaseError, Vocabulary, arrow_of, caseless_rows, numpy_of
+from summarkov.read.addresses import plain_name
+from summarkov.read.encoding import arrow_of, numpy_of, text_array
 from summarkov.read.files import Format
 from summarkov.read.finding import find_files, stream_format
-from summarkov.read.lines import Collected, jsonl_origin, jsonl_sequences, times_column, with_told_ends
-from summarkov.read.ordering import is_ranked, sort_keys
-from summarkov.read.parts import Part, read_lists
-from summarkov.read.read import with_ends
-from summarkov.read.rows import LeftOut, origin_of, read_rows, weights_of
-from summarkov.read.tables import TableFiles
-from summarkov.read.ticks import Order, Ties, as_column, refuse_no_order, warn_of_ties
+from summarkov.read.lines import line_source, with_told_ends
+from summarkov.read.ordering import count_falls, run_starts
+from summarkov.read.parts import Assembly, Part
+from summarkov.read.rows import Coded
+from summarkov.read.tables import file_source
+from summarkov.read.ticks import warn_of_ties
 from summarkov.read.wanted import Reading, Wanted
 from summarkov.settings import is_whole, reporter
-from summarkov.typing import CodeArray, HashArray
+from summarkov.typing import HashArray
 
 #: ``progress(done, total, what)``: how far reading (bytes) or grouping (rows) has come; or True.
 Progress = Callable[[int, int, str], None] | bool | None
 #: Bytes for DuckDB unless told otherwise, and at least.
 MEMORY, _LEAST = 1 << 30, 1 << 27
-#: Events to work on at a time.
+#: Rows to fetch from DuckDB at a time.
 _ROWS = 1 << 17
 #: How temporary folders are called.
 PREFIX = "summarkov-"
@@ -106,44 +102,43 @@ def scan_events(
     ('A',)
     """
     wanted = Wanted.of(**reading)
-    if wanted.gap is not None:
-        raise SettingError(
-            'session_gap needs the events in memory: read them with engine="memory", or cut the files into '
-            "sessions first (read_events and write_events; summarkov convert)"
-        )
-    if not isinstance(path, str | os.PathLike) and not _are_paths(path):
+    given = [path] if isinstance(path, str | os.PathLike) else path
+    listed = isinstance(given, list | tuple) and bool(given)
+    if not listed or not all(isinstance(one, str | os.PathLike) for one in given):
         raise SettingError(
             "path must be that of a file or a folder, a pattern such as 'log/*.parquet', or a list of these, "
             f"not {type(path).__name__}; events in memory are learned from as they are"
         )
     if not is_whole(memory) or memory < 1:
         raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
-    kind = stream_format(path, format)
-    found = find_files(path, kind)
-    if found.repeated:
-        warnings.warn(str(found), stacklevel=2)
+    kind = stream_format(given, format)
+    paths, repeated = find_files(given, kind)
+    if repeated:
+        shown = ", ".join(repeated[:3]) + (", ..." if len(repeated) > 3 else "")
+        told = f"files that are there by several names, by links, are read once; left out: {shown}"
+        warnings.warn(told, stacklevel=2)
+    name = plain_name(paths[0]) if len(paths) == 1 else FILES
     if kind == "jsonl":
-        wanted = with_told_ends(found.paths[0], wanted)
-    source = plain_name(found.paths[0]) if len(found.paths) == 1 else FILES
+        wanted = with_told_ends(paths[0], wanted)
+        source = line_source(paths, name, kind, wanted, told=True, whole=False)
+    else:
+        source = file_source(paths, name, kind, wanted, whole=False)
+    assembly, tell = Assembly(source, wanted), reporter(progress)
     folder = TemporaryFolder(scratch)
     try:
-        with naming_the_disk(folder.path.parent):
-            scan = _Scan(found.paths, kind, wanted, folder.path, memory, n_jobs, reporter(progress))
-            scan.ids = [] if names else None
-            events = map_events(scan.chunks(), folder, scan.about)
-            warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, source)
+        with naming_the_disk(folder.path.parent), _Rows(folder.path, assembly) as rows:
+            for block in source.blocks:
+                rows.add(assembly.coding.code(block))
+                tell(block.done, source.n_bytes, "reading")
+            assembly.left_out.refuse_all(assembly.wanted, rows.n_rows, paths[0])
+            if not rows.are_in_order():
+                rows.sort(memory, n_jobs)
+            events = _mapped(assembly, rows, folder, tell, keep_names=names)
+        warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, name)
         return events
     except BaseException:
         folder.remove()
         raise
-
-
-def _are_paths(given: Any) -> bool:
-    return (
-        isinstance(given, list | tuple)
-        and bool(given)
-        and all(isinstance(p, str | os.PathLike) for p in given)
-    )
 
 
 class TemporaryFolder:
@@ -165,293 +160,199 @@ def _remove_folder(path: Path, maker: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-class _Scan:
-    """Files on their way to events: parts of whole sequences, whose labels are settled at the end."""
+def _mapped(
+    assembly: Assembly, rows: _Rows, folder: TemporaryFolder, tell: Callable[..., None], *, keep_names: bool
+) -> EventSequences:
+    """All events, on memory maps."""
+    ids, keys = list[str](), [np.empty(0, np.uint64)]
 
-    def __init__(
-        self,
-        paths: list[str],
-        kind: str,
-        wanted: Wanted,
-        folder: Path,
-        memory: int,
-        n_jobs: int | None,
-        tell: Callable[[int, int, str], None],
-    ) -> None:
-        self.paths, self.kind, self.folder, self.tell = paths, kind, folder, tell
-        self.memory, self.n_jobs = memory, n_jobs
-        self.files = TableFiles(paths, kind, wanted)
-        self.wanted = wanted if kind == "jsonl" else wanted.for_columns(self.files.chosen)
-        self.cases = None if wanted.cases is None else CaseTable.of(wanted.cases, wanted.columns.case)
-        self.labels = Vocabulary(wanted.labels)
-        self.values = {name: Vocabulary() for name in wanted.columns.per_case}
-        self.left_out, self.ties, self.n_events = LeftOut(), Ties(), 0
-        self.named: AttributeNames | None = None
-        self.ids: list[str] | None = None  # of all sequences, if they are kept
-        self.keys: list[HashArray] = []
+    def chunks() -> Iterator[EventSequences]:
+        for chunk in assembly.chunks(rows.parts):
+            keys.append(sequence_keys(chunk.ids))
+            ids.extend(chunk.ids if keep_names else ())
+            yield chunk
+            tell(assembly.n_events, rows.n_rows, "grouping")
 
-    def about(self) -> dict[str, Any]:
-        """What is known of the events once all have been read."""
-        if self.kind == "jsonl":
-            origin = jsonl_origin(self.wanted, self.left_out)
-        else:
-            origin = origin_of(self.files.chosen, self.left_out, self.ties.case)
-        return {
-            "ids": self.ids,
-            "keys": np.concatenate([np.empty(0, np.uint64), *self.keys]),
-            "tied_order": self.ties.n,
-            "origin": origin,
-        }
+    def about() -> dict[str, Any]:
+        kept = tuple(ids) if keep_names else None
+        tied = assembly.ties.n
+        return {"ids": kept, "keys": np.concatenate(keys), "tied_order": tied, "origin": assembly.origin()}
 
-    def chunks(self) -> Iterator[EventSequences]:
+    return map_events(chunks(), folder, about)
+
+
+class _Piece(NamedTuple):
+    """Some rows in order, by column: codes, keys, values, which ``begin`` a case, and which have its name.
+
+    That is any one row of the case; ``names`` are those of the rows that have one (``named``).
+    """
+
+    columns: dict[str, npt.NDArray[Any]]
+    names: list[str]
+
+
+class _Rows:
+    """Rows of codes in a file, put in order by DuckDB unless they are: those of a case together, and sorted.
+
+    Each block in the file is an Arrow stream of its own, with the names of cases as a dictionary.
+    """
+
+    def __init__(self, folder: Path, assembly: Assembly) -> None:
+        self._folder, self._assembly = folder, assembly
+        self._path = folder / "rows"
+        self._file = pa.OSFile(os.fsencode(self._path), "wb")
+        self._blocks: list[Coded] = []  # without what is large
+        self._hashes: list[HashArray] = []  # of the names of cases, each time that one begins
+        self._last: tuple[Any, ...] = ()  # the last name and keys
+        self._rises = True
+        self._sorted: _Sorted | None = None
+        self.n_rows = 0
+
+    def __enter__(self) -> _Rows:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        if self._sorted is not None:
+            self._sorted.close()
+        self._path.unlink(missing_ok=True)
+
+    def add(self, coded: Coded) -> None:
+        """Take some more rows."""
+        by_place = coded.n_sequences is not None
+        if not by_place:
+            if not len(coded.case):
+                return
+            self._look(coded)
+        columns: dict[str, pa.Array] = {"c": arrow_of(coded.case.astype(np.int32))}
+        if coded.names is not None:
+            names = text_array(coded.names)
+            columns["c"] = pa.DictionaryArray.from_arrays(columns["c"], names)
+        columns["code"] = arrow_of(coded.codes)
+        columns |= {f"k{at}": arrow_of(key) for at, key in enumerate(coded.keys)}
+        if not by_place:
+            columns |= {f"v{at}": arrow_of(each) for at, each in enumerate(coded.values.values())}
+        elif coded.starts is not None:
+            columns["start"] = arrow_of(coded.starts.view(np.int8))
+        table = pa.table(columns)
+        with pa.ipc.new_stream(self._file, table.schema) as writer:
+            writer.write_table(table)
+        nothing = np.empty(0, np.int32)
+        values = coded.values if by_place else {}
+        names = None if len(coded.case) else coded.names
+        self._blocks.append(replace(coded, case=nothing, names=names, codes=nothing, keys=[], values=values))
+        self.n_rows += len(coded.case)
+
+    def _look(self, coded: Coded) -> None:
+        """Whether rows are in order, as far as a block and the end of the one before tell."""
+        if not self._rises:
+            return
+        names, starts = coded.names or [], run_starts(coded.case)
+        first, last = ((names[coded.case[at]], *(key[at].item() for key in coded.keys)) for at in (0, -1))
+        goes_on = bool(self._last) and first[0] == self._last[0]
+        same_kinds = not self._blocks or self._blocks[-1].kinds == coded.kinds
+        falls = bool(coded.keys) and count_falls(coded.keys, starts) > 0
+        self._rises = same_kinds and not falls and not (goes_on and first < self._last)
+        used, which = np.unique(coded.case[starts], return_inverse=True)
+        self._hashes.append(sequence_keys(names[code] for code in used.tolist())[which][int(goes_on) :])
+        self._last = last
+
+    def are_in_order(self) -> bool:
+        """Whether all rows are in order. (Two names with one hash only look as if a case came again.)"""
+        self._file.close()
+        hashes = np.concatenate([np.empty(0, np.uint64), *self._hashes])
+        return self._rises and len(np.unique(hashes)) == len(hashes)
+
+    def sort(self, memory: int, n_jobs: int | None) -> None:
+        """Let DuckDB put rows in order."""
+        self._sorted = _Sorted(self._folder / "spill", memory, n_jobs, len(self._assembly.coding.order))
+        self._sorted.fill(self._tables())
+
+    def _tables(self) -> Iterator[pa.Table]:
+        """The blocks, as they were added, with keys of one type."""
+        with pa.OSFile(os.fsencode(self._path)) as file:
+            for block in self._blocks:
+                table = pa.ipc.open_stream(file).read_all()
+                for at, (one, kind) in enumerate(zip(self._assembly.coding.order, block.kinds, strict=True)):
+                    keys = one.settled(numpy_of(table.column(f"k{at}")), kind)
+                    table = table.set_column(table.column_names.index(f"k{at}"), f"k{at}", arrow_of(keys))
+                yield table
+
+    def parts(self) -> Iterator[Part]:
         """All events, some whole sequences at a time."""
-        if self.kind == "jsonl":
-            if self.wanted.drop_duplicates:
-                raise SettingError(
-                    f"duplicates are rows of a table, and {self.paths[0]} has none; leave out "
-                    "drop_duplicates=True"
+        if self._assembly.source.by_place and self._blocks:
+            yield from self._lists()
+            return
+        held = list[_Piece]()
+        for piece in self._pieces() if self._sorted is None else self._sorted.pieces():
+            begins = np.flatnonzero(piece.columns["begin"])
+            if len(begins) and (held or begins[-1] > 0):
+                before, after = (
+                    {name: each[some] for name, each in piece.columns.items()}
+                    for some in (slice(0, begins[-1]), slice(begins[-1], None))
                 )
-            parts = self._again(self._lines())
-        elif self.files.of_lists:
-            refuse_no_order(self.wanted, self.paths[0])
-            parts = self._again(self._lists())
-        else:
-            if not self.files.chosen.order:
-                refuse_no_order(self.wanted, self.paths[0])
-            parts = self._rows()
-        part = None
-        for part in parts:
-            yield self._events(part)
-        if part is None:
-            nothing = {name: Encoded(np.empty(0, np.int32), []) for name in (*self.values, *self._attributes)}
-            self._name_attributes({name: nothing[name] for name in self._attributes})
-            codes, offsets = np.empty(0, np.int32), np.zeros(1, np.int64)
-            yield self._events(Part(codes, offsets, [], Order((), self.wanted), of_cases=nothing))
-        self.left_out.refuse_all(self.wanted, self.n_events, self.paths[0])
+                n = int(before["named"].sum())
+                yield self._part([*held, _Piece(before, piece.names[:n])])
+                held, piece = [], _Piece(after, piece.names[n:])
+            held.append(piece)
+        yield self._part(held)
 
-    def _events(self, part: Part) -> EventSequences:
-        """Some sequences, whose codes are final."""
-        wanted = self.wanted
-        source = self.paths[0] if len(self.paths) == 1 else FILES
-        found = part.finish(wanted, self.left_out, source)
-        self.ties = Ties(self.ties.n + found.ties.n, self.ties.case or found.ties.case)
-        codes, offsets, moments = found.codes, found.offsets, found.moments
-        if moments is not None:
-            ticks = part.starts is not None or moments.has_ticks
-            codes, offsets, moments = Moments.made(
-                codes, offsets, moments.starts, moments.times, moments.unit, has_ticks=ticks
-            )
-        self.n_events += len(codes)
-        ids = list(found.ids or ())
-        self.keys.append(sequence_keys(ids))
-        if self.ids is not None:
-            self.ids += ids
-        of_cases = {**found.of_cases, **({} if self.cases is None else self.cases.values(ids))}
-        weight = wanted.columns.weight
-        events = EventSequences(
-            codes,
-            offsets,
-            self.labels.settled()[0],
-            ids,
-            moments=moments,
-            attributes=None if self.named is None else self.named.attributes(of_cases),
-            weights=None if weight is None else weights_of(found.of_cases[weight]),
+    def _part(self, pieces: Sequence[_Piece]) -> Part:
+        coding = self._assembly.coding
+
+        def joined(name: str, kind: Any = np.int64) -> npt.NDArray[Any]:
+            return np.concatenate([piece.columns[name] for piece in pieces] or [np.empty(0, kind)])
+
+        begins = joined("begin", bool)
+        return Part(
+            coding.labels.settled()[1][joined("code")],
+            np.append(np.flatnonzero(begins), len(begins)),
+            [name for piece in pieces for name in piece.names],
+            [joined(f"k{at}") for at in range(len(coding.order))],
+            {name: joined(f"v{at}") for at, name in enumerate(coding.values)},
         )
-        return with_ends(events, wanted.ends or AskedEnds.default())
 
-    @property
-    def _attributes(self) -> Sequence[str]:
-        """The columns of attributes."""
-        return self.wanted.columns.attributes if self.cases is None else [*self.cases.columns]
-
-    def _name_attributes(self, values: dict[str, Encoded], ids: Sequence[str] | None = None) -> None:
-        """Name the values of attributes, which numbers are cut by: all sequences are needed for that."""
-        source = self.paths[0] if self.cases is None else self.cases.source
-        if values:
-            self.named = attribute_names(values, self.wanted, source, ids)
-
-    # ------------------------------------------------------------------ sequences as they come
-
-    def _lines(self) -> Iterator[Part]:
-        """The lines of all files. What kind of times they have is decided by all of them."""
-        order, n, done, total = None, 0, 0, sum(map(size_of, self.paths))
-        if self.wanted.times:
-            order = times_column(self.wanted)
-            for path in self.paths:
-                for line in jsonl_sequences(path, self.wanted, LeftOut()):
-                    order.look(as_column(line.times), path)
-        for path in self.paths:
-            collected = Collected(self.labels, self.values, n)
-            for line in jsonl_sequences(path, self.wanted, self.left_out):
-                collected.add(
-                    line.labels, line.name or collected.next_name(), line.together, line.times, line.values
-                )
-                if len(collected.codes) + len(collected) >= _ROWS:
-                    yield collected.part(self.wanted, order, path)
-                    n += len(collected)
-                    collected = Collected(self.labels, self.values, n)
-            yield collected.part(self.wanted, order, path)
-            n, done = n + len(collected), done + size_of(path)
-            self.tell(done, total, "reading")
+    def _pieces(self) -> Iterator[_Piece]:
+        """The blocks, which are in order."""
+        last = None
+        for table in self._tables():
+            column = table.column("c").combine_chunks()
+            case: Any = np.from_dlpack(column.indices)
+            starts = run_starts(case)
+            names = column.dictionary.take(arrow_of(case[starts])).to_pylist()
+            begins = np.zeros(len(case), bool)
+            begins[starts] = True
+            if names[0] == last:
+                begins[0], names = False, names[1:]
+            last = names[-1] if names else last
+            columns = {name: numpy_of(table.column(name)) for name in table.column_names if name != "c"}
+            yield _Piece({**columns, "begin": begins, "named": begins}, names)
 
     def _lists(self) -> Iterator[Part]:
-        """The rows of all files, each of which is a sequence."""
-        files, n = self.files, 0
-        for block in files.blocks():
-            part, texts = read_lists(
-                block.table, files.chosen, self.wanted, block.path, self.left_out, block.first_row
-            )
-            codes = self.labels.recode(Encoded(part.codes, texts))
-            of_cases = {
-                name: Encoded(self.values[name].recode(each), []) for name, each in part.of_cases.items()
-            }
-            names = part.ids or [str(number) for number in range(n, n + block.table.num_rows)]
-            yield Part(codes, part.offsets, names, part.order, starts=part.starts, of_cases=of_cases)
-            n += block.table.num_rows
-            self.tell(block.done, files.n_bytes, "reading")
-
-    def _again(self, parts: Iterator[Part]) -> Iterator[Part]:
-        """The same with final codes, once all labels and values are known; meanwhile they are in a file."""
-        path, light, values = self.folder / "parts", list[Part](), list[Mapping[str, Encoded]]()
-        with open(path, "wb") as file:
-            for part in parts:
-                light.append(_put(part, file))
-                values.append(part.of_cases if self.cases is None else self.cases.values(part.ids or ()))
-        self._name_attributes({name: _joined([each[name] for each in values]) for name in self._attributes})
-        translate = self.labels.settled()[1]
-        with open(path, "rb") as file:
-            for part in light:
-                whole = _got(part, file)
-                yield replace(whole, codes=translate[whole.codes])
-        path.unlink()
-
-    # ------------------------------------------------------------------ rows in any order
-
-    def _rows(self) -> Iterator[Part]:
-        """Rows, grouped by case and sorted."""
-        order = Order(self.files.chosen.order or (), self.wanted)
-        try:
-            with _Sorted(self.folder / "spill", self.memory, self.n_jobs) as rows:
-                kinds = self._add_rows(rows, order)
-                if kinds is None:  # what all text of an order column is, is known only now
-                    rows.clear()
-                    self.left_out = LeftOut()
-                    kinds = self._add_rows(rows, order)
-                self._name_attributes(self._values_in(rows))
-                translate, n = self.labels.settled()[1], 0
-                for table in rows.parts(len(order.columns)):
-                    yield self._part(table, order, kinds or [], translate)
-                    n += table.num_rows
-                    self.tell(n, rows.n_rows, "grouping")
-        except NoCaseError as error:  # of the first block that has some
-            case, blocks = self.files.chosen.case, self.files.blocks()
-            raise error.of_all(
-                sum(len(caseless_rows(block.table.column(case))) for block in blocks)
-            ) from None
-
-    def _add_rows(self, rows: _Sorted, order: Order) -> list[pa.DataType] | None:
-        """Read all rows; the types of the order columns, or None if these changed on the way."""
-        files, kinds, changed = self.files, list[pa.DataType](), False
-        for block in files.blocks():
-            some = read_rows(
-                block.table, files.chosen, self.wanted, block.path, self.left_out, block.first_row
-            )
-            places = [some.table.column(one.name) for one in order.columns]
-            order.look(places, block.path, block.first_row)
-            keys, found = order.read(places, block.path)
-            changed = changed or bool(kinds and found != kinds)
-            kinds = kinds or (found if some.table.num_rows else [])
-            codes, texts = arrow_of(some.case.codes.astype(np.int32)), pa.array(some.case.texts, pa.string())
-            columns = {"c": pa.DictionaryArray.from_arrays(codes, texts)}
-            columns["code"] = arrow_of(self.labels.recode(some.event))
-            for at, (key, kind, place) in enumerate(zip(keys, found, order.values(places), strict=True)):
-                if is_ranked(kind):
-                    columns[f"k{at}"] = place if some.kept is None else place.filter(pa.array(some.kept))
-                else:
-                    columns[f"k{at}"] = arrow_of(key if some.kept is None else key[some.kept])
-            for at, (known, each) in enumerate(zip(self.values.values(), some.per_case, strict=True)):
-                columns[f"v{at}"] = arrow_of(known.recode(each))
-            if not changed:
-                rows.add(pa.table(columns))
-            self.tell(block.done, files.n_bytes, "reading")
-        return None if changed else kinds
-
-    def _values_in(self, rows: _Sorted) -> dict[str, Encoded]:
-        """The values of attributes, one per case."""
-        if not self._attributes or not rows.n_rows:
-            return {}
-        columns = [f"v{at}" for at, name in enumerate(self.values) if name in self._attributes]
-        parts = list[dict[str, Encoded]]()
-        for batch in rows.cases(columns if self.cases is None else ["c"]):
-            if self.cases is not None:
-                parts.append(self.cases.values(batch.column(0).to_pylist()))
+        n = 0
+        for table, block in zip(self._tables(), self._blocks, strict=True):
+            column, n = table.column("c").combine_chunks(), n + (block.n_sequences or 0)
+            if block.names is not None:
+                names, column = block.names, arrow_of(block.case)
+            elif pa.types.is_dictionary(column.type):
+                names, column = column.dictionary.to_pylist(), column.indices
             else:
-                each = zip(self._attributes, batch.columns, strict=True)
-                codes = {name: numpy_of(pa.chunked_array([column])) for name, column in each}
-                parts.append({name: Encoded(found, self.values[name].texts) for name, found in codes.items()})
-        return {name: _joined([each[name] for each in parts]) for name in self._attributes}
-
-    def _part(
-        self, table: pa.Table, order: Order, kinds: Sequence[pa.DataType], translate: CodeArray
-    ) -> Part:
-        first = numpy_of(table.column("f"))
-        starts = np.flatnonzero(np.append(True, first[1:] != first[:-1]))
-        keys = [table.column(f"k{at}") for at in range(len(order.columns))]
-        named = table.column("c").drop_null()
-        each = zip(keys, kinds, order.columns, strict=True)
-        of_rows = {
-            name: Encoded(numpy_of(table.column(f"v{at}")), known.texts)
-            for at, (name, known) in enumerate(self.values.items())
-        }
-        return Part(
-            translate[numpy_of(table.column("code"))],
-            np.append(starts, len(first)),
-            named.to_pylist(),
-            order,
-            [
-                sort_keys(key, one.name, FILES) if is_ranked(kind) else numpy_of(key)
-                for key, kind, one in each
-            ],
-            kinds,
-            of_rows=of_rows,
-        )
-
-
-def _joined(parts: Sequence[Encoded]) -> Encoded:
-    """A column from its parts, which have the same codes."""
-    codes = [each.codes for each in parts]
-    return Encoded(np.concatenate([np.empty(0, np.int32), *codes]), parts[-1].texts if parts else [])
-
-
-def _put(part: Part, file: BinaryIO) -> Part:
-    """Write what is large of some sequences; the part without that is returned."""
-    for array in _arrays(part):
-        np.lib.format.write_array(file, array, allow_pickle=False)
-    file.write(json.dumps(part.ids).encode() + b"\n")
-    starts, times, nothing = part.starts, part.times, np.empty(0, np.int64)
-    return replace(
-        part,
-        codes=nothing,
-        offsets=nothing,
-        ids=None,
-        starts=None if starts is None else np.empty(0, bool),
-        times=None if times is None else times._replace(values=nothing),
-    )
-
-
-def _got(part: Part, file: BinaryIO) -> Part:
-    """The part that was written, from what :func:`_put` has returned."""
-    codes, offsets, *others = (np.lib.format.read_array(file, allow_pickle=False) for _ in _arrays(part))
-    times = None if part.times is None else part.times._replace(values=others.pop())
-    starts = None if part.starts is None else others.pop()
-    return replace(
-        part, codes=codes, offsets=offsets, ids=json.loads(file.readline()), starts=starts, times=times
-    )
-
-
-def _arrays(part: Part) -> list[Any]:
-    each = (part.codes, part.offsets, part.starts, None if part.times is None else part.times.values)
-    return [array for array in each if array is not None]
+                names = [str(at) for at in range(n - (block.n_sequences or 0), n)]
+            starts = None if block.starts is None else numpy_of(table.column("start")).view(bool)
+            keys = [numpy_of(table.column(f"k{at}")) for at in range(len(block.kinds))]
+            kinds = [one.kind for one in self._assembly.coding.order]
+            codes = numpy_of(table.column("code"))
+            yield self._assembly.part(
+                replace(
+                    block,
+                    case=np.from_dlpack(column).astype(np.int64, copy=False),
+                    names=names,
+                    codes=codes,
+                    keys=keys,
+                    kinds=kinds,
+                    starts=starts,
+                )
+            )
 
 
 class _Sorted:
@@ -460,7 +361,7 @@ class _Sorted:
     Whatever takes long runs in a thread, for DuckDB does not listen to Ctrl-C while it sorts.
     """
 
-    def __init__(self, folder: Path, memory: int, n_jobs: int | None) -> None:
+    def __init__(self, folder: Path, memory: int, n_jobs: int | None, n_keys: int) -> None:
         import duckdb
 
         try:
@@ -470,7 +371,7 @@ class _Sorted:
                 f"DuckDB cannot write to {os.fspath(folder.parent.parent)!r}, whose name is not UTF-8; "
                 "choose another folder for temporary files (scratch=, or TMPDIR)"
             ) from None
-        self._errors = duckdb
+        self._errors, self._memory, self._n_keys = duckdb, memory, n_keys
         threads = 1 if n_jobs is None else (os.cpu_count() or 1) if n_jobs < 0 else max(1, n_jobs)
         self._db = duckdb.connect(
             config={
@@ -483,12 +384,9 @@ class _Sorted:
         )
         self._db.execute("SET enable_progress_bar = false")  # it would go to the standard output
         self._pool = ThreadPoolExecutor(1)
-        self._memory, self.n_rows = memory, 0
 
-    def __enter__(self) -> _Sorted:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Forget all rows."""
         self._db.interrupt()
         self._pool.shutdown()
         self._db.close()
@@ -509,59 +407,30 @@ class _Sorted:
             self._db.interrupt()
             raise
 
-    def add(self, table: pa.Table) -> None:
-        """Take some more rows."""
-        if table.num_rows:
-            self._run(self._add, table)
-
-    def _add(self, table: pa.Table) -> None:
-        numbers = arrow_of(np.arange(self.n_rows, self.n_rows + table.num_rows))
-        numbered = table.append_column("r", numbers)
-        self._db.register("new_rows", numbered)
-        into = "INSERT INTO rows" if self.n_rows else "CREATE TABLE rows AS"
-        self._db.execute(f"{into} SELECT * FROM new_rows")
+    def fill(self, tables: Iterable[pa.Table]) -> None:
+        """Take the rows, numbered."""
+        n = 0
+        for table in tables:
+            numbered = table.append_column("r", arrow_of(np.arange(n, n + table.num_rows)))
+            self._db.register("new_rows", numbered)
+            into = "INSERT INTO rows" if n else "CREATE TABLE rows AS"
+            self._run(self._db.execute, f"{into} SELECT * FROM new_rows")
+            n += table.num_rows
         self._db.unregister("new_rows")
-        self.n_rows += table.num_rows
 
-    def clear(self) -> None:
-        """Forget all rows."""
-        if self.n_rows:
-            self._run(self._db.execute, "DROP TABLE rows")
-        self.n_rows = 0
-
-    def cases(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Some columns of one row of every case, in the order of first rows."""
-        each = ", ".join("c" if name == "c" else f"arg_min({name}, r)" for name in columns)
-        yield from self._batches(f"SELECT {each} FROM rows GROUP BY c ORDER BY min(r)")
-
-    def _batches(self, query: str) -> Iterator[pa.RecordBatch]:
-        found = self._db.sql(query)
-        make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
-        reader = self._run(make, _ROWS)
-        while (batch := self._run(next, reader, None)) is not None:
-            yield batch
-
-    def parts(self, n_keys: int) -> Iterator[pa.Table]:
-        """All rows, sorted by the first row of their case, by the keys, and by row; some cases at a time.
-
-        ``f`` is the first row of the case, and only that has the name of the case, ``c``.
-        """
-        if not self.n_rows:
-            return
-        keys = "".join(f"k{at}, " for at in range(n_keys))
-        query = (
-            "SELECT * EXCLUDE (c, r), CASE WHEN r = f THEN c END AS c FROM rows JOIN "
+    def pieces(self) -> Iterator[_Piece]:
+        """All rows, sorted by the first row of their case, by the keys, and by row."""
+        keys = "".join(f"k{at}, " for at in range(self._n_keys))
+        found = self._db.sql(
+            "SELECT * EXCLUDE (c), CASE WHEN r = f THEN c END AS c FROM rows JOIN "
             f"(SELECT c, min(r) AS f FROM rows GROUP BY c) USING (c) ORDER BY f, {keys} r"
-        )
-        held: list[pa.RecordBatch] = []
-        for batch in self._batches(query):
-            first = numpy_of(pa.chunked_array([batch.column("f")]))
-            ends = np.flatnonzero(first[1:] != first[:-1]) + 1  # of a case, and begin another
-            if held and first[0] != held[-1].column("f")[-1].as_py():
-                ends = np.append(0, ends)
-            if len(ends):
-                yield pa.Table.from_batches([*held, batch.slice(0, int(ends[-1]))])
-                held, batch = [], batch.slice(int(ends[-1]))
-            held.append(batch)
-        if held:
-            yield pa.Table.from_batches(held)
+        )  # f is the first row of the case, and only that has the name of the case
+        make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
+        reader, last = self._run(make, _ROWS), -1
+        while (batch := self._run(next, reader, None)) is not None:
+            table = pa.Table.from_batches([batch])
+            columns = {name: numpy_of(table.column(name)) for name in table.column_names if name != "c"}
+            first = columns.pop("f")
+            columns["named"] = columns.pop("r") == first
+            columns["begin"], last = first != np.append(last, first[:-1]), int(first[-1])
+            yield _Piece(columns, table.column("c").drop_null().to_pylist())

@@ -1,26 +1,21 @@
-"""Tables: Arrow objects, Parquet files and comma-separated files as blocks of rows, and rows as sequences."""
+"""Tables: Arrow objects, Parquet files and comma-separated files as blocks of rows."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from summarkov.arrow import pa, parquet
 from summarkov.errors import DataError, SummarkovError
-from summarkov.events import EventSequences
 from summarkov.read.addresses import arrow_file, size_of
 from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
-from summarkov.read.csv_files import DATE, Header, csv_batches, separators_of
-from summarkov.read.date_formats import is_text
-from summarkov.read.encoding import is_list
+from summarkov.read.csv_files import Header, csv_batches, separators_of
+from summarkov.read.encoding import is_list, is_text
 from summarkov.read.files import open_file
-from summarkov.read.finding import folder_columns
-from summarkov.read.parts import lists_in, rows_in
+from summarkov.read.rows import Block, Source
 from summarkov.read.wanted import Wanted
 
 #: Rows to read at a time.
@@ -49,48 +44,26 @@ def refuse_cut_rows() -> None:
             )
 
 
-def read_table(source: Any, wanted: Wanted) -> EventSequences:
-    """Read a table through the Arrow interface, keeping only the columns that are needed.
-
-    >>> import pyarrow as pa
-    >>> table = pa.table({"case": ["x", "y", "x"], "event": ["A", "A", "B"]})
-    >>> read_table(table, Wanted()).to_lists()
-    [['A', 'B'], ['A']]
-    """
-    source, left_out, times = _without_other_columns(source, wanted.columns)
+def table_source(table: Any, wanted: Wanted) -> Source:
+    """A table by the Arrow interface, as one block of the columns that are needed."""
+    table, left_out, times = _without_other_columns(table, wanted.columns)
     try:
         reader = (
-            pa.RecordBatchReader.from_stream(source)
-            if hasattr(source, "__arrow_c_stream__")
-            else pa.table(pa.record_batch(source)).to_reader()
+            pa.RecordBatchReader.from_stream(table)
+            if hasattr(table, "__arrow_c_stream__")
+            else pa.table(pa.record_batch(table)).to_reader()
         )
         with reader:  # closed also on error: a DuckDB connection serves one at a time
             chosen = columns_of(reader.schema, wanted.columns, TABLE, left_out, times)
             names = [name for name in chosen.to_read() if name in reader.schema.names]
             schema = pa.schema([reader.schema.field(name) for name in names])
-            table = pa.Table.from_batches([batch.select(names) for batch in reader], schema)
+            found = pa.Table.from_batches([batch.select(names) for batch in reader], schema)
     except SummarkovError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise DataError(f"{TABLE} cannot be read by Arrow: {one_line(error)}") from error
-    return sequences_of(table, chosen, wanted, TABLE)
-
-
-def read_table_file(path: str, wanted: Wanted, format: str) -> EventSequences:
-    """Read the needed columns of a file into memory; see :class:`TableFiles`."""
-    with open_file(path) as file:  # which says what is wrong with it
-        if not file.seekable():  # it is opened once more
-            raise DataError(f"{path} is not a regular file; save it as one first")
-    files = TableFiles([path], format, wanted)
-    blocks = [block.table for block in files.blocks()]
-    table = pa.concat_tables(blocks) if blocks else files.nothing
-    return sequences_of(table, files.chosen, wanted, path)
-
-
-def sequences_of(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
-    """Turn the chosen columns of a table into sequences: one row per event, or one row per sequence."""
-    read = lists_in if is_list(table.column(chosen.event[0]).type) else rows_in
-    return read(table, chosen, wanted.for_columns(chosen), source)
+    of_lists = chosen.event[0] in list_columns(schema)
+    return Source(TABLE, chosen, [Block(found, TABLE)], of_lists, by_place=of_lists)
 
 
 # ---------------------------------------------------------------------- which columns
@@ -102,7 +75,7 @@ def list_columns(schema: pa.Schema) -> set[str]:
 
 
 def columns_of(
-    schema: pa.Schema, asked: Columns, source: str, others: Sequence[str] = (), times: Sequence[str] = ()
+    schema: pa.Schema, asked: Columns, source: str, others: Sequence[str] = (), times: Collection[str] = ()
 ) -> Columns:
     """Choose the columns of a table by name; ``others`` are more of its names, some of them ``times``.
 
@@ -117,24 +90,20 @@ def columns_of(
     return chosen
 
 
-def _without_other_columns(source: Any, asked: Columns) -> tuple[Any, list[str], list[str]]:
+def _without_other_columns(table: Any, asked: Columns) -> tuple[Any, list[str], list[str]]:
     """Drop the columns of a pandas frame that cannot be meant; return their names, and which hold times.
 
     pandas hands all its columns to Arrow, and one of mixed types, which nobody asked for, would stop it.
     """
-    if type(source).__module__.partition(".")[0] != "pandas" or getattr(source, "ndim", 0) != 2:
-        return source, [], []
+    if type(table).__module__.partition(".")[0] != "pandas" or getattr(table, "ndim", 0) != 2:
+        return table, [], []
     meant = [
-        asked.may_mean(str(name)) and not (asked.only_looks_at(str(name)) and _is_mixed(source.iloc[:, at]))
-        for at, name in enumerate(source.columns)
+        asked.may_mean(str(name)) and not (asked.only_looks_at(str(name)) and _is_mixed(table.iloc[:, at]))
+        for at, name in enumerate(table.columns)
     ]
-    left_out = [
-        (str(name), kind)
-        for name, kind, keep in zip(source.columns, source.dtypes, meant, strict=True)
-        if not keep
-    ]
-    times = [name for name, kind in left_out if getattr(kind, "kind", "") == "M"]
-    return source.loc[:, meant], [name for name, _ in left_out], times
+    each = zip(map(str, table.columns), table.dtypes, meant, strict=True)
+    left_out = {name: getattr(kind, "kind", "") for name, kind, keep in each if not keep}
+    return table.loc[:, meant], [*left_out], [name for name, kind in left_out.items() if kind == "M"]
 
 
 def _is_mixed(column: Any) -> bool:
@@ -155,127 +124,70 @@ def one_line(error: Exception) -> str:
 # ---------------------------------------------------------------------- files
 
 
-@dataclass(frozen=True)
-class Block:
-    """Some rows: the chosen columns, of which file, where they begin, and bytes of all files read, about."""
+def file_source(paths: Sequence[str], name: str, format: str, wanted: Wanted, *, whole: bool) -> Source:
+    """Files with the same columns ("parquet", "csv" or "tsv") as one table, block by block or all at once."""
+    if format == "parquet":
+        schema = parquet_schema(paths[0])
+    else:
+        header = Header.of(paths[0], wanted.columns, separators_of(paths[0], format))
+        schema = pa.schema([(name, pa.string()) for name in header.names])
+    chosen = columns_of(schema, wanted.columns, paths[0])
+    kinds = {name: _plain(schema.field(name).type) for name in chosen.names()}
+    blocks: Iterable[Block] = _blocks(paths, format, chosen, kinds)
+    if whole:
+        tables = [block.table for block in blocks] or [pa.schema([*kinds.items()]).empty_table()]
+        blocks = [Block(pa.concat_tables(tables), name)]
+    of_lists = chosen.event[0] in list_columns(schema)
+    n_bytes = sum(map(size_of, paths))
+    return Source(name, chosen, blocks, of_lists, by_place=of_lists, n_bytes=n_bytes)
 
-    table: pa.Table
-    path: str
-    first_row: int
-    done: int
+
+def _blocks(
+    paths: Sequence[str], format: str, chosen: Columns, kinds: Mapping[str, pa.DataType]
+) -> Iterator[Block]:
+    """Read all files, some rows at a time, as columns of the types of the first file."""
+    done = 0
+    for path in paths:
+        row, done = 0, done + size_of(path)
+        for batch in (_parquet if format == "parquet" else _csv)(path, format, chosen):
+            columns = {name: _aligned(batch, name, kind, (paths[0], path)) for name, kind in kinds.items()}
+            other = chosen.other_lifecycle
+            there = other is not None and other in batch.schema.names
+            if other is not None and there and is_text(_plain(batch.column(other).type)):
+                columns[other] = batch.column(other)
+            yield Block(pa.table(columns), path, row, done)
+            row += batch.num_rows
 
 
-@dataclass(frozen=True)
-class TableFiles:
-    """Files with the same columns, as one long table; ``format`` is "parquet", "csv" or "tsv".
+def _parquet(path: str, _: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
+    schema = parquet_schema(path)
+    choose_columns(schema.names, chosen, path, list_columns=list_columns(schema))
+    return parquet_batches(path, [name for name in chosen.to_read() if name in schema.names])
 
-    Columns that are asked for and that are in no file may be told by the names of folders, such as
-    ``day=2024-05-01``.
-    """
 
-    paths: list[str]
-    format: str
-    wanted: Wanted
+def _csv(path: str, format: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
+    header = Header.of(path, chosen, separators_of(path, format))
+    names = [name for name in chosen.to_read() if name in header.names]
+    for batch in csv_batches(path, header, names):
+        columns = zip(names, map(batch.column, names), strict=True)
+        texts = {name: x if name in (chosen.order or ()) else x.dictionary_encode() for name, x in columns}
+        yield pa.record_batch(texts)
 
-    @property
-    def n_bytes(self) -> int:
-        """Their size."""
-        return sum(size_of(path) for path in self.paths)
 
-    @cached_property
-    def schema(self) -> pa.Schema:
-        """The columns of the first file, whose types those of all others must fit."""
-        path, folders = self.paths[0], self._folders(self.paths[0])
-        if self.format == "parquet":
-            schema = parquet_schema(path)
-        else:
-            header = Header.of(path, self.wanted.columns, separators_of(path, self.format), [*folders])
-            schema = pa.schema([(name, pa.string()) for name in header.names])
-        return pa.schema([*schema, *((name, pa.string()) for name in folders if name not in schema.names)])
-
-    @property
-    def nothing(self) -> pa.Table:
-        """A table of no rows."""
-        return pa.table(
-            {name: pa.array([], _plain(self.schema.field(name).type)) for name in self.chosen.names()}
-        )
-
-    def _folders(self, path: str) -> dict[str, str | None]:
-        """What the folders of a file tell of the columns that are asked for by name."""
-        asked = set(self.wanted.columns.names())
-        return {name: value for name, value in folder_columns(path).items() if name in asked}
-
-    @cached_property
-    def chosen(self) -> Columns:
-        """The columns to read, by name."""
-        path, asked = self.paths[0], self.wanted.columns
-        chosen = columns_of(self.schema, asked, path)
-        told = folder_columns(path)
-        dated = [name for name, value in told.items() if value is not None and DATE.match(value)]
-        if chosen.event[0] not in list_columns(self.schema):
-            refuse_unused_times(chosen, told, asked, path, time_columns=dated)
-        return chosen
-
-    @property
-    def of_lists(self) -> bool:
-        """Whether a row is a whole sequence."""
-        return self.chosen.event[0] in list_columns(self.schema)
-
-    def blocks(self) -> Iterator[Block]:
-        """Read all files, some rows at a time."""
-        before = 0
-        for path in self.paths:
-            size, row = size_of(path), 0
-            batches = self._parquet(path) if self.format == "parquet" else self._csv(path)
-            for batch in batches:
-                yield Block(self._aligned(batch, path), path, row, before + size)
-                row += batch.num_rows
-            before += size
-
-    def _parquet(self, path: str) -> Iterator[pa.RecordBatch]:
-        schema = parquet_schema(path)
-        there = [*schema.names, *(name for name in self._folders(path) if name not in schema.names)]
-        choose_columns(there, self.chosen, path, list_columns=list_columns(schema))
-        names = [name for name in self.chosen.to_read() if name in schema.names]
-        return parquet_batches(path, names)
-
-    def _csv(self, path: str) -> Iterator[pa.RecordBatch]:
-        separators = separators_of(path, self.format)
-        header = Header.of(path, self.chosen, separators, [*self._folders(path)])
-        names = [name for name in self.chosen.to_read() if name in header.names]
-        for batch in csv_batches(path, header, names):
-            order = self.chosen.order or ()
-            yield pa.record_batch(
-                {
-                    name: batch.column(name) if name in order else batch.column(name).dictionary_encode()
-                    for name in names
-                }
-            )
-
-    def _aligned(self, batch: pa.RecordBatch, path: str) -> pa.Table:
-        """Columns of the types of the first file, with those that folders tell."""
-        columns, folders = {}, self._folders(path)
-        for name in self.chosen.names():
-            kind = _plain(self.schema.field(name).type)
-            if name in batch.schema.names:
-                column = batch.column(name)
-            else:
-                column = pa.repeat(pa.scalar(folders[name], pa.string()), batch.num_rows)
-            if _plain(column.type) != kind:
-                try:
-                    if _zoned(column.type) != _zoned(kind):
-                        raise pa.ArrowInvalid("what a time without a zone means is not known")
-                    column = column.cast(kind)
-                except pa.ArrowException as error:
-                    raise DataError(
-                        f"column {name!r} holds {kind} in {self.paths[0]} and {_plain(column.type)} in "
-                        f"{path}, which does not fit; write all files with the same types"
-                    ) from error
-            columns[name] = column
-        other = self.chosen.other_lifecycle
-        if other is not None and other in batch.schema.names and is_text(_plain(batch.column(other).type)):
-            columns[other] = batch.column(other)
-        return pa.table(columns)
+def _aligned(batch: pa.RecordBatch, name: str, kind: pa.DataType, paths: tuple[str, str]) -> pa.Array:
+    """A column as what it is in the first file."""
+    column = batch.column(name)
+    if _plain(column.type) == kind:
+        return column
+    try:
+        if (getattr(column.type, "tz", None) is None) != (getattr(kind, "tz", None) is None):
+            raise pa.ArrowInvalid("what a time without a zone means is not known")
+        return column.cast(kind)
+    except pa.ArrowException as error:
+        raise DataError(
+            f"column {name!r} holds {kind} in {paths[0]} and {_plain(column.type)} in {paths[1]}, which does "
+            "not fit; write all files with the same types"
+        ) from error
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
@@ -284,11 +196,6 @@ def _plain(kind: pa.DataType) -> pa.DataType:
         return pa.list_(_plain(kind.value_type))
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.string() if is_text(kind) else kind
-
-
-def _zoned(kind: pa.DataType) -> bool:
-    """Whether times of this type know their zone."""
-    return getattr(kind, "tz", None) is not None
 
 
 # ---------------------------------------------------------------------- Parquet
@@ -307,8 +214,7 @@ def parquet_batches(path: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]
     open_file(path).close()  # says what is wrong with it
     with _reading_parquet(path):
         metadata = parquet.read_metadata(arrow_file(path))
-        texts = [text for text in _text_leaves(metadata, names) if _is_small(metadata, text)]
-        n_rows = _rows_at_once(metadata, names)
+        texts, n_rows = _small_texts(metadata, names)
         file = parquet.ParquetFile(
             arrow_file(path), read_dictionary=texts, buffer_size=_PAGE, pre_buffer=False
         )
@@ -341,33 +247,20 @@ def _reading_parquet(path: str) -> Iterator[None]:
         raise DataError(f"{path} cannot be read as Parquet: {one_line(error)[:300]}") from error
 
 
-def _text_leaves(metadata: parquet.FileMetaData, names: Sequence[str]) -> list[str]:
-    """The paths of the texts in some columns, also in lists, which can be read as dictionaries."""
-    leaves = (metadata.schema.column(number) for number in range(len(metadata.schema)))
-    return [leaf.path for leaf in leaves if leaf.logical_type.type == "STRING" and _belongs(leaf.path, names)]
+def _small_texts(metadata: parquet.FileMetaData, names: Sequence[str]) -> tuple[list[str], int]:
+    """The texts that are stored as codes and a small dictionary everywhere; and how many rows to read.
 
-
-def _leaves(metadata: parquet.FileMetaData, names: Sequence[str]) -> Iterable[Any]:
-    """The parts of some columns, in each row group."""
-    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
-    every = (group.column(leaf) for group in groups for leaf in range(group.num_columns))
-    return (leaf for leaf in every if _belongs(leaf.path_in_schema, names))
-
-
-def _rows_at_once(metadata: parquet.FileMetaData, names: Sequence[str]) -> int:
-    """How many rows to read at a time: fewer where they hold lists."""
-    values = Counter[str]()
-    for leaf in _leaves(metadata, names):
-        values[leaf.path_in_schema] += leaf.num_values
-    most = max(values.values(), default=0)
-    return max(1, min(_ROWS, _ROWS * int(metadata.num_rows) // max(1, most)))
-
-
-def _is_small(metadata: parquet.FileMetaData, text: str) -> bool:
-    """Whether a text is stored as codes and a small dictionary everywhere."""
-    leaves = _leaves(metadata, [text])
-    return all(leaf.total_uncompressed_size <= 4 * leaf.num_values + _SMALL for leaf in leaves)
-
-
-def _belongs(path: str, names: Sequence[str]) -> bool:
-    return any(path == name or path.startswith(f"{name}.") for name in names)
+    These are fewer where rows hold lists.
+    """
+    leaves = [metadata.schema.column(number) for number in range(len(metadata.schema))]
+    texts = {leaf.path for leaf in leaves if leaf.logical_type.type == "STRING"}
+    values, large = Counter[str](), set[str]()
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for leaf in map(group.column, range(group.num_columns)):
+            values[leaf.path_in_schema] += leaf.num_values
+            if leaf.total_uncompressed_size > 4 * leaf.num_values + _SMALL:
+                large.add(leaf.path_in_schema)
+    ours = [leaf.path for leaf in leaves if leaf.path.partition(".")[0] in names or leaf.path in names]
+    most = max((values[path] for path in ours), default=0)
+    n_rows = max(1, min(_ROWS, _ROWS * int(metadata.num_rows) // max(1, most)))
+    return [path for path in ours if path in texts - large], n_rows

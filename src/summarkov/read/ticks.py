@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -15,8 +14,7 @@ import numpy.typing as npt
 from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, TiesWarning, warn_caller
 from summarkov.events.describe import Origin
-from summarkov.events.moments import FARTHEST, NANOSECONDS, Moments, TimeUnit
-from summarkov.read.ordering import Keys, OrderColumn, sort_keys
+from summarkov.events.moments import FARTHEST, TimeUnit
 from summarkov.settings import is_number, read_time
 from summarkov.typing import BoolArray, IntArray
 
@@ -41,7 +39,7 @@ class Ties(NamedTuple):
     case: str | None = None
 
     @classmethod
-    def of(cls, tied: BoolArray | None, offsets: IntArray, ids: Sequence[str]) -> Ties:
+    def of(cls, tied: BoolArray | None, offsets: IntArray, ids: Sequence[str] | None) -> Ties:
         """Those of some sequences, from which of their events are tied.
 
         >>> Ties.of(np.array([False, False, True]), np.array([0, 1, 3]), ["a", "b"])
@@ -50,7 +48,8 @@ class Ties(NamedTuple):
         n = 0 if tied is None else int(np.count_nonzero(tied))
         if tied is None or not n:
             return cls()
-        return cls(n, ids[int(np.searchsorted(offsets, tied.argmax(), side="right")) - 1])
+        sequence = int(np.searchsorted(offsets, tied.argmax(), side="right")) - 1
+        return cls(n, str(sequence) if ids is None else ids[sequence])
 
 
 def warn_of_ties(n: int, n_events: int, origin: Origin | None, wanted: Wanted, source: str) -> None:
@@ -63,50 +62,6 @@ def warn_of_ties(n: int, n_events: int, origin: Origin | None, wanted: Wanted, s
         "order' if the rows are in order",
         TiesWarning,
     )
-
-
-class Order:
-    """The columns that rows are sorted by, the first of them first, and what these are to tell beside it.
-
-    ``thing`` is what errors call a row.
-    """
-
-    def __init__(self, names: Sequence[str], wanted: Wanted, thing: str = "row") -> None:
-        self.columns = [OrderColumn(name, wanted.date_format, thing) for name in names]
-        self.together = bool(names) and wanted.ties == "together"  # rows of one place happened at once
-        self.keeps_times = bool(names) and wanted.times
-        self.drops_duplicates = wanted.drop_duplicates
-
-    def look(self, columns: Sequence[pa.ChunkedArray], source: str, first_row: int = 0) -> None:
-        """Look at the columns of some rows, which begin at ``first_row``; see :class:`OrderColumn`."""
-        for one, column in zip(self.columns, columns, strict=True):
-            one.look(column, source, first_row)
-
-    def values(self, columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
-        """The columns of some rows as values that have an order; all rows must have been looked at."""
-        return [one.values(column) for one, column in zip(self.columns, columns, strict=True)]
-
-    def read(self, columns: Sequence[pa.ChunkedArray], source: str) -> tuple[Keys, list[pa.DataType]]:
-        """What to sort some rows by, and of which types that was; all rows must have been looked at."""
-        values = self.values(columns)
-        keys = [sort_keys(each, one.name, source) for one, each in zip(self.columns, values, strict=True)]
-        return keys, [each.type for each in values]
-
-    def moments(
-        self,
-        keys: Keys,
-        kinds: Sequence[pa.DataType],
-        tied: BoolArray | None,
-        source: str,
-    ) -> Moments | None:
-        """When sorted events happened, as far as it is asked; ``tied`` have the place of the one before."""
-        together = tied if self.together else None
-        if together is None and not self.keeps_times:
-            return None
-        times, unit = None, NANOSECONDS
-        if self.keeps_times:
-            times, unit = times_of(keys[0], kinds[0], (self.columns[0].name, source))
-        return Moments(np.ones(len(keys[0]), bool) if together is None else ~together, times, unit)
 
 
 def refuse_no_order(wanted: Wanted, source: str) -> None:
@@ -137,51 +92,23 @@ def refuse_ties(ties: Ties, wanted: Wanted, name: str, source: str) -> None:
         )
 
 
-def as_column(times: Sequence[str | None]) -> pa.ChunkedArray:
-    """Times as they are written, as a column."""
-    return pa.chunked_array([pa.array(times, pa.string())])
-
-
-def times_of_texts(
-    column: OrderColumn, texts: pa.ChunkedArray, offsets: Sequence[int], ids: Sequence[str], source: str
-) -> Times:
-    """The times of events that are in the order of their sequences, from how they are written.
-
-    All texts of the column must have been looked at before.
-    """
-    values = column.values(texts)
-    keys = sort_keys(values, column.name, source)
-    falls = np.append(False, keys[1:] < keys[:-1])[: len(keys)]
-    falls[[start for start in offsets[:-1] if start < len(keys)]] = False
-    if falls.any():
-        case = ids[int(np.searchsorted(offsets, falls.argmax(), side="right")) - 1]
+def times_of(keys: npt.NDArray[Any], kind: pa.DataType, name: str, source: str) -> tuple[IntArray, TimeUnit]:
+    """The times that the keys of an order column of this type stand for, and what they are measured in."""
+    farthest = 2**31 if pa.types.is_floating(kind) else FARTHEST
+    if len(keys) and not (keys.min() > -farthest and keys.max() < farthest):
         raise DataError(
-            f"{column.name!r} of {source} run backwards in sequence {case[:40]!r}; sort its events by time"
+            f"order column {name!r} of {source} holds numbers that are too large to be times; "
+            "subtract the first, or write whole numbers"
         )
-    return times_of(keys, values.type, (column.name, source))
-
-
-class Times(NamedTuple):
-    """The time of every event, and what these are measured in."""
-
-    values: IntArray
-    unit: TimeUnit
-
-
-def times_of(first: npt.NDArray[Any], kind: pa.DataType, where: tuple[str, str]) -> Times:
-    """The times that the keys of the first order column, which is of this type, stand for."""
-    _refuse_far(first, FARTHEST, where)
     if pa.types.is_floating(kind):
-        _refuse_far(first, 2**31, where)
-        return Times(np.rint(first.astype(np.float64) * _PARTS).astype(np.int64), TimeUnit(1, False))
-    if pa.types.is_integer(kind):
-        return Times(first.astype(np.int64), TimeUnit(_PARTS, False))
-    if pa.types.is_decimal(kind) and len(first):
+        return np.rint(keys.astype(np.float64) * _PARTS).astype(np.int64), TimeUnit(1, False)
+    if pa.types.is_decimal(kind) and len(keys):
         raise DataError(
-            f"order column {where[0]!r} of {where[1]} holds {kind}, which cannot be kept as times; turn it "
+            f"order column {name!r} of {source} holds {kind}, which cannot be kept as times; turn it "
             "into floats or whole numbers first"
         )
-    return Times(first.astype(np.int64), TimeUnit(_nanoseconds(kind), True))
+    number = pa.types.is_integer(kind)
+    return keys.astype(np.int64), TimeUnit(_PARTS if number else _nanoseconds(kind), not number)
 
 
 def _nanoseconds(kind: pa.DataType) -> int:
@@ -189,20 +116,10 @@ def _nanoseconds(kind: pa.DataType) -> int:
     return _DAY if pa.types.is_date32(kind) else _NANOSECONDS[getattr(kind, "unit", "ms")]
 
 
-def _refuse_far(keys: npt.NDArray[Any], farthest: int, where: tuple[str, str]) -> None:
-    """Refuse numbers that are too far from 0 to be times, or are none."""
-    if len(keys) and not (keys.min() > -farthest and keys.max() < farthest):
-        raise DataError(
-            f"order column {where[0]!r} of {where[1]} holds numbers that are too large to be times; "
-            "subtract the first, or write whole numbers"
-        )
-
-
 # ---------------------------------------------------------------------- sessions
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(NamedTuple):
     """A length of time, or if ``timed`` is not set a number, in whatever unit the order column has."""
 
     length: Fraction
@@ -228,7 +145,7 @@ class Gap:
         )
 
     def in_keys(self, kind: pa.DataType, name: str, source: str) -> Fraction:
-        """Its length in the numbers that a column of this type is sorted by. (Text must be empty.)"""
+        """Its length in the numbers that a column of this type is sorted by."""
         if pa.types.is_integer(kind) or pa.types.is_floating(kind):
             if self.timed:
                 raise SettingError(

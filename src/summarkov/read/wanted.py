@@ -35,7 +35,7 @@ class Reading(TypedDict, total=False):
     ties: TieKind | None
     times: bool
     attributes: Any
-    cuts: Cuts
+    cuts: Cuts | None
     missing_attributes: Literal["value", "error"]
     ends: Literal["complete", "cut off"] | None
     closed_by: Iterable[object] | None
@@ -46,7 +46,7 @@ class Reading(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Wanted:
-    """Columns, vocabulary, and what to make of the values of columns."""
+    """The settings, checked: columns, vocabulary, and what to make of the values of columns."""
 
     columns: Columns = field(default_factory=Columns)
     labels: Sequence[str] | None = None
@@ -64,78 +64,60 @@ class Wanted:
     drop_duplicates: bool = False
 
     @classmethod
-    def of(
-        cls,
-        *,
-        case: object = None,
-        event: object = None,
-        order: object = None,
-        labels: Iterable[object] | None = None,
-        session_gap: object = None,
-        date_format: str | None = None,
-        weight: object = None,
-        lifecycle: str | None = None,
-        missing: str = "error",
-        separator: str = SEPARATOR,
-        ties: TieKind | None = None,
-        times: bool = False,
-        attributes: Any = None,
-        cuts: object = None,
-        missing_attributes: str = "value",
-        ends: str | None = None,
-        closed_by: Any = None,
-        open_since: Any = None,
-        ends_column: Any = None,
-        drop_duplicates: bool = False,
-    ) -> Wanted:
-        """Check the settings, before any data is touched."""
-        for name, value in (("lifecycle", lifecycle), ("missing", missing), ("separator", separator)):
-            if not isinstance(value, str) and not (name == "lifecycle" and value is None):
-                raise SettingError(f"{name} must be a text, not {value!r}")
-        if not separator:
-            raise SettingError("separator must not be empty: it tells the labels apart that are joined")
-        if ties not in (None, *TIES):
-            choices = ", ".join(map(repr, TIES))
-            raise SettingError(f"ties must be one of {choices}, not {ties!r}{nearest(str(ties), TIES)}")
-        for name, flag in (("times", times), ("drop_duplicates", drop_duplicates)):
-            if not isinstance(flag, bool):
-                raise SettingError(f"{name} must be True or False, not {flag!r}")
-        if missing_attributes not in ("value", "error"):
-            raise SettingError(f"missing_attributes must be 'value' or 'error', not {missing_attributes!r}")
+    def of(cls, **given: Any) -> Wanted:
+        """Check the settings of :class:`Reading`, before any data is touched."""
+        unknown = next((name for name in given if name not in Reading.__annotations__), None)
+        if unknown is not None:
+            known = nearest(unknown, Reading.__annotations__)
+            raise TypeError(f"reading events has no setting {unknown!r}{known}")
+        asked = cls(**{name: value for name, value in given.items() if name in _AS_THEY_ARE})
+        asked._check()
+        attributes, cuts = given.get("attributes"), given.get("cuts")
         listed = attributes is None or (
             isinstance(attributes, list | tuple) and all(isinstance(name, str) for name in attributes)
         )
-        asked = None
-        if (ends, closed_by, open_since, ends_column) != (None, None, None, None):
-            asked = AskedEnds.of(ends or "complete", closed_by, open_since, ends_column)
-            times = times or open_since is not None
-            if listed and ends_column is not None and ends_column not in (attributes or ()):
-                attributes = [*(attributes or ()), ends_column]
+        ends, told = None, [given.get(name) for name in ("ends", "closed_by", "open_since", "ends_column")]
+        if told != [None] * 4:
+            ends = AskedEnds.of(told[0] or "complete", *told[1:])
+            if listed and ends.column is not None and ends.column not in (attributes or ()):
+                attributes = [*(attributes or ()), ends.column]
         if cuts is not None and attributes is None:
             raise SettingError("cuts are about attributes; name these with attributes=")
-        return cls(
-            Columns.of(
-                case,
-                event,
-                order,
-                weight=weight,
-                attributes=attributes if listed else (),
-                with_lifecycle=lifecycle is not None,
-            ),
-            None if labels is None else vocabulary_of(labels),
-            None if session_gap is None else Gap.of(session_gap),
-            None if date_format is None else DateFormat(date_format),
-            lifecycle,
-            missing,
-            separator,
-            ties,
-            times,
-            {} if cuts is None else check_cuts(cuts),
-            missing_attributes,
-            None if listed else attributes,
+        labels, gap, form = (given.get(name) for name in ("labels", "session_gap", "date_format"))
+        return replace(
             asked,
-            drop_duplicates,
+            columns=Columns.of(
+                *(given.get(name) for name in ("case", "event", "order")),
+                weight=given.get("weight"),
+                attributes=attributes if listed else (),
+                with_lifecycle=asked.lifecycle is not None,
+            ),
+            labels=None if labels is None else vocabulary_of(labels),
+            gap=None if gap is None else Gap.of(gap),
+            date_format=None if form is None else DateFormat(form),
+            times=asked.times or (ends is not None and ends.open_since is not None),
+            cuts={} if cuts is None else check_cuts(cuts),
+            cases=None if listed else attributes,
+            ends=ends,
         )
+
+    def _check(self) -> None:
+        for name in ("lifecycle", "missing", "separator"):
+            value = getattr(self, name)
+            if not isinstance(value, str) and not (name == "lifecycle" and value is None):
+                raise SettingError(f"{name} must be a text, not {value!r}")
+        if not self.separator:
+            raise SettingError("separator must not be empty: it tells the labels apart that are joined")
+        if self.ties not in (None, *TIES):
+            hint = nearest(str(self.ties), TIES)
+            raise SettingError(f"ties must be one of {', '.join(map(repr, TIES))}, not {self.ties!r}{hint}")
+        for name in ("times", "drop_duplicates"):
+            if not isinstance(getattr(self, name), bool):
+                raise SettingError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        if self.missing_attributes not in ("value", "error"):
+            raise SettingError(
+                f"missing_attributes must be 'value' or 'error', not {self.missing_attributes!r}"
+            )
 
     def for_columns(self, chosen: Columns) -> Wanted:
         """The same with what the columns that were chosen tell of ties, if nothing was said of them."""
@@ -154,3 +136,7 @@ class Wanted:
         return bool(
             columns.names() or columns.with_lifecycle or self.gap is not None or self.date_format is not None
         )
+
+
+#: Settings that only need a look.
+_AS_THEY_ARE = ("lifecycle", "missing", "separator", "ties", "times", "missing_attributes", "drop_duplicates")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -79,6 +80,14 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
         raise SettingError(f"safe_csv is for files that are written as .csv or .tsv, and {name} is not")
     events = read_events(events)
     events.refuse_unknown()
+    half = next(
+        filter(None, map(re.compile("[\ud800-\udfff]").search, chain(events.labels, events.ids))), None
+    )
+    if half is not None:
+        raise DataError(
+            f"a label or the name of a sequence holds {half[0]!r}, half of a character, which no file of "
+            "events can hold; mend the data"
+        )
     if format == "spmf" and (
         events.times is not None or events.attributes is not None or events.weights is not None
     ):
@@ -92,12 +101,6 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
                 _WRITERS[format](events, file)
             else:
                 write_table(event_rows(events), file, format, safe_csv=safe_csv)
-    except UnicodeEncodeError as problem:
-        half = problem.object[problem.start : problem.end]
-        raise DataError(
-            f"a label or the name of a sequence holds {half!r}, half of a character, which {name} cannot "
-            "hold; mend the data, or write .jsonl"
-        ) from problem
     except OSError as problem:
         raise StoreError(f"{name}: cannot be written ({problem.strerror or problem})") from problem
 

@@ -6,7 +6,8 @@ They are read by expat, piece by piece; document types, and so all entities, are
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from array import array
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 from xml.parsers import expat
@@ -14,23 +15,20 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.attributes import attribute_values
 from summarkov.events.moments import time_column
-from summarkov.read.encoding import Vocabulary
+from summarkov.read.columns import Columns
+from summarkov.read.encoding import text_array
 from summarkov.read.files import open_file, unpacked
-from summarkov.read.lines import Collected
-from summarkov.read.ordering import Keys, count_falls, sort_within
-from summarkov.read.rows import LeftOut, changes, is_weight, refuse_separator
-from summarkov.read.ticks import Order, as_column
+from summarkov.read.rows import Block, Source, changes
 from summarkov.read.wanted import Wanted
 
 _BLOCK = 1 << 16
 #: How far elements may stand in each other, and how many keys of attributes that are not asked for are noted.
 _DEEPEST, _MOST_KEYS = 100, 100
-#: Lifecycles to name where none of the events has the one that is asked for.
-_MOST_SHOWN = 8
 #: The name of a trace, and of an event; when that was; and what became of the activity.
 NAME, TIME, LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
 #: The keys of a trace's weight, and of whether it is over.
@@ -46,8 +44,8 @@ _BEGIN = """<?xml version="1.0" encoding="UTF-8"?>
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def read_xes(path: str, wanted: Wanted) -> EventSequences:
-    """Read one sequence per trace, its events in the order of the file.
+def xes_source(path: str, wanted: Wanted) -> Source:
+    """A log as a table: one row per event, in the order of the file, and one sequence per trace.
 
     Columns are the keys of attributes: ``case`` of the trace (else ``concept:name``, if it is there),
     ``event`` of the event (else ``concept:name``), ``order`` to sort the events of a trace by. Where nothing
@@ -62,7 +60,17 @@ def read_xes(path: str, wanted: Wanted) -> EventSequences:
                 "order="
             )
         order = (TIME,)
-    log = _Log(path, wanted, asked.event or (NAME,), order)
+    event = asked.event or (NAME,)
+    chosen = replace(
+        asked,
+        case=asked.case or NAME,
+        event=event,
+        order=order or (),
+        other_order=TIME if order is None else None,
+        lifecycle=LIFECYCLE if asked.with_lifecycle else None,
+        other_lifecycle=None if asked.with_lifecycle or LIFECYCLE in event else LIFECYCLE,
+    )
+    log = _Log(path, chosen, wanted)
     with open_file(path) as file:
         content = unpacked(file, path)
         try:
@@ -79,79 +87,31 @@ def read_xes(path: str, wanted: Wanted) -> EventSequences:
             raise DataError(
                 f"{path}: the encoding that it says it has is not known; save it as UTF-8"
             ) from error
-    if not log.seen:
+    if not log.open_once:
         raise DataError(f"{path} holds no <log>; expected an XES log")
-    log.left_out.refuse_all(wanted, len(log.collected.codes), path)
-    return _finished(log, order or ())
+    return Source(path, chosen, [log.block()], by_place=True, thing="event")
 
 
-def _finished(log: _Log, named: tuple[str, ...]) -> EventSequences:
-    """Sort the events of every trace, if asked to; count ties of time, and what runs backwards."""
-    wanted, asked, labels = log.wanted, log.wanted.columns, log.collected.labels.texts
-    part = log.collected.part(wanted)
-    starts = part.offsets[:-1][np.diff(part.offsets) > 0]
-    order, columns = Order(named, wanted, "event"), [as_column(places) for places in log.places[: len(named)]]
-    order.look(columns, log.path)
-    keys, kinds = order.read(columns, log.path)
-    backwards, moved = 0, np.arange(len(part.codes))
-    if not named and log.places and None not in log.places[0]:
-        keys = _times(log)
-        backwards = count_falls(keys, starts) if keys else 0
-    elif keys and len(part.codes) and count_falls(keys, starts):
-        moved = sort_within(keys, starts)
-    part = replace(
-        part,
-        codes=part.codes[moved],
-        ids=log.collected.names(),
-        order=order,
-        keys=[each[moved] for each in keys],
-        kinds=kinds,
-    )
-    chosen = replace(
-        asked,
-        case=asked.case or NAME,
-        event=log.event,
-        order=named,
-        lifecycle=LIFECYCLE if asked.with_lifecycle else None,
-        other_lifecycle=None if asked.with_lifecycle or LIFECYCLE in log.event else LIFECYCLE,
-    )
-    return part.events(labels, chosen, wanted, log.left_out, log.path, backwards)
-
-
-def _times(log: _Log) -> Keys:
-    """The times of events, to count ties by; nothing if they cannot be read, since nobody asked for them."""
-    order, columns = Order((TIME,), log.wanted, "event"), [as_column(log.places[0])]
-    try:
-        order.look(columns, log.path)
-        return order.read(columns, log.path)[0]
-    except DataError:
-        return []
-
-
-@dataclass
 class _Log:
-    """What expat has come upon so far. ``order=None`` notes the times, which need not be there."""
+    """What expat has come upon so far: a column of texts for every key that is needed."""
 
-    path: str
-    wanted: Wanted
-    event: tuple[str, ...]
-    order: tuple[str, ...] | None
-    left_out: LeftOut = field(default_factory=LeftOut)
-    seen: bool = False
-
-    def __post_init__(self) -> None:
-        asked = self.wanted.columns
-        self.case = asked.case
-        self.places: list[list[str | None]] = [[] for _ in ((TIME,) if self.order is None else self.order)]
-        self.collected = Collected(values={name: Vocabulary() for name in asked.per_case})
-        self.needed = {NAME, TIME, LIFECYCLE, *asked.names(), *self.event, *(self.order or ())}
+    def __init__(self, path: str, chosen: Columns, wanted: Wanted) -> None:
+        self.path, self.chosen, self.needs_case = path, chosen, wanted.columns.case is not None
+        self.needed = [(key, "order") for key in chosen.order or ()]
+        if chosen.lifecycle is not None:
+            self.needed.append((LIFECYCLE, "lifecycle"))
+        elif wanted.missing == "error":
+            self.needed += [(key, "event") for key in chosen.event]
+        others = (chosen.lifecycle, chosen.other_lifecycle, chosen.other_order)
+        rows = (*chosen.event, *(chosen.order or ()), *(key for key in others if key is not None))
+        self.rows: dict[str, list[str | None]] = {key: [] for key in rows}
+        self.names, self.traces = list[str](), {key: list[str | None]() for key in chosen.per_case}
+        self.sequence = array("q")  # the trace of every event
         self.open: list[str] = []  # the elements that are open
+        self.open_once = False
         self.trace: dict[str, str] = {}
-        self.attributes: dict[str, str] = {}
-        self.of_events: list[
-            tuple[str | None, ...]
-        ] = []  # the values of columns, of every event of the trace
-        self.labels: list[str] = []
+        self.event: dict[str, str] = {}
+        self.values: dict[str, dict[str | None, None]] = {}  # of the events of the trace, each once
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start
@@ -181,103 +141,62 @@ class _Log:
         if depth == 1:
             if name != "log":
                 raise DataError(f"{self.where()}: expected an XES <log>, found <{name[:40]}>")
-            self.seen = True
+            self.open_once = True
         elif depth == 2 and name == "trace":
-            self.trace, self.labels, self.of_events = {}, [], []
+            self.trace, self.values = {}, {key: {} for key in self.chosen.per_case}
         elif depth == 2 and name == "event":
             raise DataError(f"{self.where()}: this event belongs to no trace; put it into one, or remove it")
-        elif depth >= 3 and self.open[1] == "trace":
-            if depth == 3 and name == "event":
-                self.attributes = {}
-            elif "key" in given and "value" in given:
-                if depth == 3:
-                    self.note(self.trace, given["key"], given["value"])
-                elif depth == 4 and self.open[2] == "event":
-                    self.note(self.attributes, given["key"], given["value"])
-
-    def note(self, attributes: dict[str, str], key: str, value: str) -> None:
-        """Keep an attribute that is asked for; of the others some keys, to tell what there is."""
-        if key in self.needed:
-            attributes[key] = value
-        elif len(attributes) < _MOST_KEYS:
-            attributes[key] = ""
+        elif depth == 3 and name == "event" and self.open[1] == "trace":
+            self.event = {}
+        elif depth in (3, 4) and self.open[1] == "trace" and "key" in given and "value" in given:
+            of, key = (
+                self.trace if depth == 3 else self.event if self.open[2] == "event" else {},
+                given["key"],
+            )
+            if len(of) < _MOST_KEYS or key in self.rows or key in self.traces or key == self.chosen.case:
+                of[key] = given["value"]
 
     def end(self, _: str) -> None:
         name, depth = self.open.pop(), len(self.open)
         if depth == 2 and name == "event" and self.open[1] == "trace":
-            label = self.label()
-            if label is None:
-                return
-            self.labels.append(label)
-            asked = self.wanted.columns
-            self.of_events.append(tuple(map(self.attributes.get, asked.per_case)))
-            if self.order is None:
-                self.places[0].append(self.attributes.get(TIME))
-            else:
-                for places, key in zip(self.places, self.order, strict=True):
-                    places.append(self.value(key, "order"))
+            self.sequence.append(len(self.names))
+            for key, column in self.rows.items():
+                column.append(self.event.get(key))
+            for key, role in self.needed:
+                self.refuse_none(key, self.event, "event", role)
+            for key, found in self.values.items():
+                found[self.event.get(key)] = None
         elif depth == 1 and name == "trace":
-            if self.case is not None and self.case not in self.trace:
-                raise DataError(self.missing(self.case, "trace", "case", self.trace))
-            case = self.trace.get(self.case or NAME)
-            self.collected.add(self.labels, case, values=self.trace_values())
+            self.end_of_trace()
 
-    def label(self) -> str | None:
-        """The label of the event at hand; None if it is left out."""
-        wanted = self.wanted
-        if wanted.lifecycle is not None:
-            found = self.value(LIFECYCLE, "lifecycle")
-            if found.casefold() != wanted.lifecycle.casefold():
-                self.left_out.lifecycle += 1
-                if len(self.left_out.lifecycles) < _MOST_SHOWN:
-                    self.left_out.lifecycles.add(found)
-                return None
-        else:
-            self.left_out.look_at_one(self.attributes.get(LIFECYCLE, ""))
-        if wanted.missing == "error":
-            parts: list[str | None] = [self.value(key, "event") for key in self.event]
-        else:
-            parts = [self.attributes.get(key) for key in self.event]
-        if wanted.missing == "skip" and None in parts:
-            self.left_out.unlabelled += 1
-            return None
-        texts = [wanted.missing if part is None else part for part in parts]
-        for key, text in zip(self.event, texts[:-1], strict=False):
-            refuse_separator(text, wanted.separator, f"{self.where()}: {key!r}")
-        return wanted.separator.join(texts)
+    def end_of_trace(self) -> None:
+        """Note the name of the trace, and what is asked of it; what it does not have, its events may have."""
+        case = str(self.chosen.case)
+        if self.needs_case:
+            self.refuse_none(case, self.trace, "trace", "case")
+        named = self.trace.get(case, str(len(self.names)))
+        for key, values in self.values.items():
+            if key not in self.trace and len(values) > 1:
+                raise changes(key, named, self.path, *[*values][:2])
+            self.traces[key].append(self.trace.get(key, next(iter(values), None)))
+        self.names.append(named)
 
-    def trace_values(self) -> list[str | None]:
-        """What is asked for of the trace at hand; what it does not have, its events may have."""
-        asked = self.wanted.columns
-        values = [self.trace.get(key) for key in asked.per_case]
-        for at, key in enumerate(asked.per_case):
-            found = list(dict.fromkeys(of_event[at] for of_event in self.of_events))
-            if key not in self.trace and len(found) > 1:
-                name = self.trace.get(self.case or NAME, self.collected.next_name())
-                raise changes(key, name, self.path, *found[:2])
-            values[at] = self.trace.get(key, next(iter(found), None))
-        if asked.weight is not None and not is_weight(values[0]):
-            if values[0] is None:
-                raise DataError(self.missing(asked.weight, "trace", "weight", self.trace))
+    def refuse_none(self, key: str, there: dict[str, str], what: str, role: str) -> None:
+        """Refuse a trace or an event that lacks a key."""
+        if key not in there:
+            keys = ", ".join(repr(name[:40]) for name in list(there)[:8]) or "no keys"
             raise DataError(
-                f"{self.where()}: {asked.weight!r} of the trace holds {values[0][:40]!r}; a weight is a "
-                "number from 0 on: correct it"
+                f"{self.where()}: the {what} that ends here has no {key!r}, only {keys}; "
+                f"mend it, or name another key with {role}={nearest(key, there)}"
             )
-        return values
 
-    def value(self, key: str, role: str) -> str:
-        """An attribute of the event at hand."""
-        try:
-            return self.attributes[key]
-        except KeyError:
-            raise DataError(self.missing(key, "event", role, self.attributes)) from None
-
-    def missing(self, key: str, what: str, role: str, there: dict[str, str]) -> str:
-        keys = ", ".join(repr(name[:40]) for name in list(there)[:8]) or "no keys"
-        return (
-            f"{self.where()}: the {what} that ends here has no {key!r}, only {keys}; "
-            f"mend it, or name another key with {role}={nearest(key, there)}"
+    def block(self) -> Block:
+        """All events."""
+        both: tuple[dict[str, Any], ...] = (self.rows, {"": self.names, **self.traces})
+        rows, traces = (
+            pa.table({key: text_array(column) for key, column in columns.items()}) for columns in both
         )
+        return Block(rows, self.path, sequence=np.array(self.sequence, np.int64), sequences=traces)
 
 
 # ---------------------------------------------------------------------- writing

@@ -11,13 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.engines import StateCounts
+from summarkov import kernels
+from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
+from summarkov.engines.counts import Counts
 from summarkov.errors import SettingError, TooLargeError
+from summarkov.kernels import Window, group
 from summarkov.search.greedy import greedy, joined
-from summarkov.search.joint_table import JointTable
 from summarkov.search.problem import (
     Ask,
     Certificate,
+    Codes,
     Done,
     Problem,
     SearchResult,
@@ -26,11 +29,12 @@ from summarkov.search.problem import (
     first_best,
     improves,
 )
+from summarkov.search.trees import unexplained
 from summarkov.summaries import WindowSummary
+from summarkov.typing import FloatArray
 
 #: Cells that the states of all candidates together may take.
 _MOST_CELLS = 2**28
-Codes = tuple[int, ...]
 
 
 def exact(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:
@@ -98,30 +102,98 @@ def check_exact(problem: Problem) -> None:
         )
 
 
+class JointTable:
+    """N(x; s) over the states of all candidates together; answers every request about some of them.
+
+    A state of all candidates says which state the history is in for each subset of them (see
+    ``WindowSummary.restricted``), so that the data need not be passed over again.
+    """
+
+    def __init__(self, summary: WindowSummary, candidates: Codes, table: StateCounts, scale: int) -> None:
+        self.summary, self.table, self.scale = summary, table, scale
+        self._column = {code: column for column, code in enumerate(candidates)}
+        self._states_with = [np.flatnonzero(levels) for levels in table.keys.T]  # of each candidate
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer requests as the data would."""
+        return [
+            self.with_each(request.influencers, request.candidates)
+            if isinstance(request, CandidatesRequest)
+            else self.states(request.influencers)
+            for request in requests
+            if isinstance(request, StatesRequest | CandidatesRequest)  # all that ask about windows
+        ]
+
+    def states(self, influencers: Codes) -> StateCounts:
+        """The counts of one set of influencers."""
+        columns = [self._column[z] for z in influencers]
+        return self.table.regroup(self.summary.restricted(self.table.keys, columns))
+
+    def with_each(self, influencers: Codes, candidates: Codes) -> CandidateCounts:
+        """The counts once each of some candidates joins the influencers."""
+        columns, joining = ([self._column[z] for z in codes] for codes in (influencers, candidates))
+        rows = self.summary.restricted(self.table.keys, columns)
+        ids, first = group(rows)
+        n, x = len(first), self.table.counts.shape[1]
+        deep = Window(self.summary.kind, ids, self.summary.delay, self.summary.cap).n_levels(len(columns)) - 1
+        states = [self._states_with[column] for column in joining]
+        number = np.repeat(np.arange(len(joining)), [len(some) for some in states])
+        state, column = np.concatenate([ids[:0], *states]), np.array(joining, np.int64)[number]
+        level = self.summary.level_beside(self.table.keys, columns, state, column)
+        cells = (number * n + ids[state]) * deep + level - 1
+        present = kernels.add_rows(cells, state, self.table.counts, len(joining) * n * deep)
+        counts = kernels.add_rows(ids, np.arange(len(ids)), self.table.counts, n)
+        return CandidateCounts(rows[first], counts, present.reshape(len(joining), n, deep, x))
+
+    def likelihoods(self, influencers: Codes, rest: Codes) -> FloatArray:
+        """The largest log-likelihood with the influencers and all of ``rest[i:]``, for every i.
+
+        .. math:: \\sum_{x,s} N(x;s) \\log (N(x;s) / N(s))
+
+        The labels join from the last on. Each splits only the states of the histories that it is in, and
+        those are few where a look-back is short.
+        """
+        keys, each_state = self.table.keys, self.table.counts
+        columns, joining = ([self._column[z] for z in codes] for codes in (influencers, rest))
+        ids, first = group(self.summary.restricted(keys, columns))
+        n = len(first)
+        counts = np.zeros((n + sum(len(self._states_with[z]) for z in joining), each_state.shape[1]))
+        counts[:n] = kernels.add_rows(ids, np.arange(len(ids)), each_state, n)
+        fit = -unexplained(counts)
+        found = np.full(len(rest) + 1, fit.sum())
+        for i in range(len(rest) - 1, -1, -1):
+            state = self._states_with[joining[i]]
+            level = self.summary.level_beside(keys, columns, state, np.full(len(state), joining[i]))
+            deep = int(level.max(initial=0)) + 1
+            split, part = np.unique(ids[state] * deep + level, return_inverse=True)
+            whole, new = split // deep, slice(n, n + len(split))
+            ids[state] = n + part
+            counts[new] = kernels.add_rows(part, state, each_state, len(split))
+            np.subtract.at(counts, whole, counts[new])
+            fit[whole], fit[new] = -unexplained(counts[whole]), -unexplained(counts[new])
+            n += len(split)
+            columns.append(joining[i])
+            found[i] = fit.sum()
+        return found / self.scale
+
+
 def _best_of_all(problem: Problem, table: StateCounts) -> SearchResult:
     """The best set, from the counts of the states of all candidates."""
-    summary = problem.summary
-    assert isinstance(summary, WindowSummary)
-    data = JointTable(summary, _candidates(problem), table, problem.scale)
+    assert isinstance(problem.summary, WindowSummary)
+    data = JointTable(problem.summary, _candidates(problem), table, problem.scale)
     (by_greedy,) = greedy([problem], data.count, lambda _: None)
     branches = Branches(problem, data)
     branches.offer(by_greedy.score, by_greedy.influencers)
     branches.run()
-    influencers = branches.best
-    found = data.states(influencers)
-    score = problem.score(found, influencers)
+    found = data.states(branches.best)
+    score = problem.score(found, branches.best)
     bound = max(branches.bound, score) if branches.open else score
-    certificate = Certificate(
-        examined=branches.examined,
-        pruned=branches.pruned,
-        open=branches.open,
-        bound=bound,
-        gap=bound - score,
-        greedy=tuple(problem.labels[z] for z in by_greedy.influencers),
-        greedy_gap=score - by_greedy.score if improves(score, by_greedy.score) else 0.0,
-    )
-    steps = _build_up(problem, data, influencers)
-    return SearchResult(summary, influencers, score, found, steps, certificate)
+    names = tuple(problem.labels[z] for z in by_greedy.influencers)
+    worse = score - by_greedy.score if improves(score, by_greedy.score) else 0.0
+    numbers = branches.examined, branches.pruned, branches.open
+    certificate = Certificate(*numbers, bound, bound - score, names, worse)
+    steps = _build_up(problem, data, branches.best)
+    return SearchResult(problem.summary, branches.best, score, found, steps, certificate)
 
 
 class _Node(NamedTuple):
@@ -150,7 +222,12 @@ class Branches:
         #: Sets that may yet be the answer, in the order in which ties go; each scores more than the last.
         self.front: list[tuple[int, Codes, float]] = []
         self.nodes: list[_Node] = []
-        self.penalties = _penalties(problem, self.most)
+        n_states = 0.0
+        self.penalties: list[float] = []  # of a set of each size, where they depend on nothing else
+        for size in range(self.most + 1) if not problem.reachable_only else ():
+            if not math.isinf(n_states):  # else it remains so
+                n_states = problem.n_states(range(size))
+            self.penalties.append(problem.penalty_of(size, n_states))
 
     # ------------------------------------------------------------------ the best so far
 
@@ -212,7 +289,8 @@ class Branches:
             self.pruned += self.n_sets(node.influencers, node.rest)
             return
         rest = node.rest
-        scores = self.data.scores_with(self.problem, node.influencers, rest)
+        joined_counts = self.data.with_each(node.influencers, rest)
+        scores = self.problem.joined_scores(joined_counts, node.influencers, rest)
         self.examined += len(scores)
         top = self.front[-1][2]
         for i in np.flatnonzero(scores >= top - 1e-9 * max(1.0, abs(top))).tolist():
@@ -238,31 +316,13 @@ class Branches:
         if not self.problem.reachable_only:
             return min(self.penalties[smallest : largest + 1])
         # Wider windows and more labels reach more states, which cost more at any size.
-        narrowest = sorted(rest, key=self.width)[:fewest]
+        summary, labels = self.problem.summary, self.problem.labels
+        assert isinstance(summary, WindowSummary)
+        narrowest = sorted(rest, key=lambda z: summary.widths([labels[z]]))[:fewest]
         n_states = self.problem.n_states(sorted((*influencers, *narrowest)))
         sizes = np.arange(smallest, largest + 1)
         nothing = np.zeros((len(sizes), 1, self.problem.target.n_outcomes))
         return -float(self.problem.scores(nothing, sizes, n_states).max())
-
-    def width(self, label: int) -> float:
-        """How many positions the window of a label has."""
-        assert isinstance(self.problem.summary, WindowSummary)
-        return self.problem.summary.widths([self.problem.labels[label]])[0]
-
-
-def _penalties(problem: Problem, most: int) -> list[float]:
-    """The penalty of a set of each size, up to ``most``, where it depends on nothing else."""
-    penalties, n_states = [], 0.0
-    for size in range(most + 1) if not problem.reachable_only else ():
-        if not math.isinf(n_states):  # else it remains so
-            n_states = problem.n_states(range(size))
-        penalties.append(problem.penalty_of(size, n_states))
-    return penalties
-
-
-def n_allowed(problem: Problem) -> int:
-    """How many sets of influencers there are to choose from."""
-    return n_subsets(len(problem.optional), 0, max(0, problem.room))
 
 
 @lru_cache(maxsize=10_000)
@@ -277,7 +337,7 @@ def _build_up(problem: Problem, data: JointTable, influencers: Codes) -> tuple[S
     left = [z for z in influencers if z not in chosen]
     score = problem.score(data.states(chosen), chosen)
     while left:
-        scores = data.scores_with(problem, chosen, tuple(left))
+        scores = problem.joined_scores(data.with_each(chosen, tuple(left)), chosen, left)
         best = first_best(scores)
         steps.append(
             Step("add", problem.labels[left[best]], float(scores[best]), float(scores[best]) - score)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts, joined_tables, state_tables
-from summarkov.search.problem import Ask, Done, Problem, SearchResult, Step, first_bests, improves
+from summarkov.search.problem import (
+    Ask,
+    Chosen,
+    Codes,
+    Done,
+    LookbackStep,
+    Problem,
+    SearchResult,
+    Step,
+    first_bests,
+    improves,
+)
 from summarkov.summaries import WindowSummary
-from summarkov.typing import FloatArray, IntArray
+from summarkov.typing import FloatArray
 
 #: Numbers that are scored at once, so that they stay near the processor.
 _AT_ONCE = 1 << 15
@@ -23,6 +34,11 @@ def greedy(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResu
     The forward rounds start from a score of minus infinity, so the first always adds a label; the backward
     rounds may go down to the empty set. Scores that differ by less than 1e-9 (relative) tie; ties go to the
     first label in sorted order and are no improvement. Required labels are there from the start and stay.
+
+    Where look-backs are learned, a label enters with the best of them. Later forward rounds, and backward
+    rounds after the first move, may also give one that is there another look-back. Among moves that tie,
+    those that leave fewer influencers go first, then the first label, then the shorter look-back. Required
+    labels enter first, the best of them with its best look-back each time.
 
     Departs from Algorithm 1 of the paper, read literally (see ``sweep``); the published numbers come out
     this way.
@@ -40,38 +56,54 @@ def sweep(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResul
     return _Walk(problems, in_order=True).run(ask, done)
 
 
+class _Move(NamedTuple):
+    """A move, with the counts after it; "stay" is none, "join" is all additions at some look-back."""
+
+    action: Literal["stay", "remove", "change", "add", "join"]
+    label: int = -1
+    lookback: int | None = None
+    counts: StateCounts | CandidateCounts | None = None
+
+
 class _Place(NamedTuple):
     """Problems of one target, each in a replicate of its own, that stand at the same influencers."""
 
     problem: Problem  # the first of them, for what they have in common
     members: tuple[int, ...]  # their numbers
-    influencers: tuple[int, ...]
-    joining: tuple[int, ...] = ()  # the labels that may join next
-    leaving: tuple[int, ...] = ()  # the labels that may leave next
+    chosen: Chosen
+    joining: Codes  # the labels that may join next
+    phase: Literal["enter", "grow", "count", "shrink"] = "grow"
+    leaving: Codes = ()  # the labels that may leave
+    scores: FloatArray | None = None  # of the members; not before the first move, or count
+    may_change: bool = False  # whether a look-back may change next
     table: StateCounts | None = None  # replicates are the first axis
-    phase: Literal["grow", "count", "shrink"] = "grow"
 
     @property
-    def counts(self) -> IntArray:
-        """N(x; s) of each member: ``[member, s, x]``."""
-        assert self.table is not None
-        return self.table.counts
+    def influencers(self) -> Codes:
+        """The influencers, sorted."""
+        return tuple(sorted(self.chosen))
 
-    def part(self, some: list[int]) -> _Place:
-        """Some of the members, which have their counts."""
-        if len(some) == len(self.members):
-            return self
-        assert self.table is not None
-        table = StateCounts(self.table.keys, self.table.counts[some])
-        return self._replace(members=tuple(self.members[i] for i in some), table=table)
+    def after(self, move: _Move) -> Chosen:
+        """The influencers after a move."""
+        if move.action == "remove":
+            return {z: k for z, k in self.chosen.items() if z != move.label}
+        return self.chosen if move.label < 0 else {**self.chosen, move.label: move.lookback}
 
-    def without(self, z: int) -> _Place:
-        """The same influencers but for one; their counts, if those of all tell."""
-        at, table = self.influencers.index(z), None
-        if self.problem.summary.by_level and self.table is not None:
-            table = self.table.regroup(self.problem.summary.without(self.table.keys, at))
-        rest = (*self.influencers[:at], *self.influencers[at + 1 :])
-        return self._replace(influencers=rest, table=table)
+    def with_others(self, other: _Place) -> _Place:
+        """Those who stand here and those of another place with the same influencers, none counted yet."""
+        members = np.array([*other.members, *self.members])
+        order, scores = np.argsort(members), None
+        if self.scores is not None and other.scores is not None:
+            scores = np.concatenate([other.scores, self.scores])[order]
+        return self._replace(members=tuple(members[order].tolist()), scores=scores)
+
+    def part(self, some: list[int], counts: StateCounts | CandidateCounts | None) -> _Place:
+        """Some of the members, with their part of a table."""
+        table = counts if isinstance(counts, StateCounts) else None
+        if len(some) < len(self.members) and table is not None:
+            table = StateCounts(table.keys, table.counts[some])
+        scores = None if self.scores is None else self.scores[some]
+        return self._replace(members=tuple(self.members[i] for i in some), table=table, scores=scores)
 
 
 class _Walk:
@@ -83,229 +115,259 @@ class _Walk:
 
     def __init__(self, problems: Sequence[Problem], in_order: bool) -> None:
         self.problems, self.in_order = problems, in_order
-        self.score = np.full(len(problems), -np.inf)
         self.n_events = np.array([problem.n_events for problem in problems])
         self.steps: list[list[Step]] = [[] for _ in problems]  # without replicates only
-        self.results: list[SearchResult | None] = [None] * len(problems)
+        self.results: dict[int, SearchResult] = {}
         kinds: dict[object, int] = {}  # problems of one kind are scored together
-        self.kind = [kinds.setdefault(problem.but_for_target, len(kinds)) for problem in problems]
+        self.kind = [kinds.setdefault(_kind(problem), len(kinds)) for problem in problems]
 
     def run(self, ask: Ask, done: Done) -> list[SearchResult]:
         """Round by round, until every problem is solved."""
-        places = self._start()
-        while places:
-            asked = [self._requests(place) for place in places]
-            answers = iter(ask([request for some in asked for request in some]))
-            known = [[next(answers) for _ in some] for some in asked]
-            places, solved = self._move(places, known)
-            done(solved)
-        return [result for result in self.results if result is not None]
+        places, waiting, solved = self._start(), list[tuple[_Place, list[tuple[_Move, Any]]]](), 0
+        while places or waiting:
+            asking = [(place, list(self._questions(place))) for place in places]
+            known = [pair for pair in asking if not any(request for _, request in pair[1])]
+            waiting += [pair for pair in asking if any(request for _, request in pair[1])]
+            now = known
+            answers: Iterator[Counts] = iter(())
+            if not known:
+                requests = (request for _, some in waiting for _, request in some)
+                answers = iter(ask([request for request in requests if request is not None]))
+                now, waiting = waiting, []
+            places = self._move([self._read(*pair, answers) for pair in now])
+            done(len(self.results) - solved)
+            solved = len(self.results)
+        return [self.results[number] for number in range(len(self.problems))]
 
     def _start(self) -> list[_Place]:
         together: dict[object, list[int]] = {}
         for number, problem in enumerate(self.problems):
             alone = number if problem.replicate is None else None
             together.setdefault((self.kind[number], problem.target, alone), []).append(number)
-        starts = []
+        places = []
         for members in together.values():
             problem = self.problems[members[0]]
-            place = _Place(problem, tuple(members), problem.required, problem.optional)
-            starts.append(self._ready(place))
-        return starts
+            if problem.lookbacks and problem.required:
+                places.append(_Place(problem, tuple(members), {}, problem.required, "enter"))
+            else:
+                chosen = dict.fromkeys(problem.required)
+                places.append(self._grows(_Place(problem, tuple(members), chosen, problem.optional)))
+        return places
 
-    def _ready(self, place: _Place) -> _Place:
-        """A place to grow from, unless there is no room for more influencers."""
+    def _grows(self, place: _Place) -> _Place:
+        """A place to grow from, as far as there is room and look-backs may change; else one to count."""
         problem = place.problem
-        has_room = len(place.influencers) - len(problem.required) < problem.room
-        return place if has_room and place.joining else place._replace(phase="count")
+        has_room = len(place.chosen) - len(problem.required) < problem.room
+        several = len(problem.lookbacks) > 1 and problem.target.n_outcomes > 1
+        change = several and place.scores is not None and bool(place.chosen)
+        place = place._replace(joining=place.joining if has_room else (), may_change=change, phase="grow")
+        if place.joining or change:
+            return place
+        return place._replace(phase="count") if place.table is None else self._shrinks(place)
+
+    def _shrinks(self, place: _Place) -> _Place:
+        optional = tuple(z for z in place.influencers if z not in place.problem.required)
+        return place._replace(phase="shrink", joining=(), leaving=optional, may_change=False, scores=None)
 
     # ------------------------------------------------------------------ what is asked
 
-    def _requests(self, place: _Place) -> list[Request]:
-        problem, summary = place.problem, place.problem.summary
-        which = None
+    def _questions(self, place: _Place) -> Iterator[tuple[_Move, Request | None]]:
+        """The moves to try, in the order in which ties are settled, and what to ask; None: that is known."""
+        problem, which = place.problem, None
         if problem.replicate is not None:
             which = tuple(b for b in (self.problems[m].replicate for m in place.members) if b is not None)
-        if place.phase == "grow" and isinstance(summary, WindowSummary):
-            return [CandidatesRequest(summary, place.influencers, problem.target, place.joining, which)]
-        sets = [place.influencers]
-        if place.phase == "grow":
-            sets += [joined(place.influencers, z) for z in place.joining]
-        elif place.phase == "shrink":
-            sets = [place.without(z).influencers for z in self._tried(place)]
-        return [StatesRequest(summary, influencers, problem.target, which) for influencers in sets]
+        is_window = isinstance(problem.summary, WindowSummary)
+        moves = list[_Move]()
+        if place.table is None and not (place.joining and is_window):
+            moves.append(_Move("stay"))
+        moves += [
+            _Move("remove", z, place.chosen[z])
+            for z in (place.leaving[:1] if self.in_order else place.leaving)
+        ]
+        if place.may_change:
+            every = ((z, k) for z in place.influencers for k in problem.lookbacks if k != place.chosen[z])
+            moves += [_Move("change", z, k) for z, k in every]
+        if not is_window:
+            moves += [_Move("add", z) for z in place.joining]
+        for move in moves:
+            chosen = place.after(move)
+            request = StatesRequest(problem.at(chosen).summary, tuple(sorted(chosen)), problem.target, which)
+            yield move, None if move.action == "remove" and problem.summary.by_level else request
+        for k in (problem.lookbacks or (None,)) if place.joining and is_window else ():
+            window = problem.at(place.chosen, k).summary
+            assert isinstance(window, WindowSummary)
+            request_all = CandidatesRequest(window, place.influencers, problem.target, place.joining, which)
+            yield _Move("join", lookback=k), request_all
 
-    def _tried(self, place: _Place) -> tuple[int, ...]:
-        """The labels of which one may leave in this round."""
-        return place.leaving[:1] if self.in_order else place.leaving
+    def _read(
+        self, place: _Place, questions: Sequence[tuple[_Move, Request | None]], answers: Iterator[Counts]
+    ) -> tuple[_Place, list[_Move]]:
+        """A place with its counts, and the moves with theirs."""
+        summary, moves = place.problem.summary, list[_Move]()
+        for move, request in questions:
+            if request is None:
+                assert place.table is not None
+                keys = summary.without(place.table.keys, place.influencers.index(move.label))
+                moves.append(move._replace(counts=place.table.regroup(keys)))
+                continue
+            counts = next(answers)
+            assert isinstance(counts, StateCounts | CandidateCounts)
+            each = counts.counts[None] if place.problem.replicate is None else counts.counts
+            table = StateCounts(counts.keys, each)
+            if move.action in ("stay", "join"):
+                place = place._replace(table=table)
+            if move.action != "stay":
+                moves.append(move._replace(counts=counts if move.action == "join" else table))
+        return place, moves
 
     # ------------------------------------------------------------------ moves
 
-    def _move(self, places: Sequence[_Place], answers: Sequence[list[Counts]]) -> tuple[list[_Place], int]:
-        """Where all go from here, and how many problems are solved by now."""
-        known = list(zip(places, answers, strict=True))
-        growing = [pair for pair in known if pair[0].phase == "grow"]
-        grown, stopped = self._grow(growing) if growing else ([], [])
-        tried: list[tuple[_Place, list[_Place]]] = []  # with what each label leaves
-        for place, counts in known:
-            if place.phase == "count":
-                stopped.append(_counted(place, counts[0]))
-            elif place.phase == "shrink":
-                left = [place.without(z) for z in self._tried(place)]
-                tried.append((place, [_counted(one, each) for one, each in zip(left, counts, strict=True)]))
-        ready, solved = self._shrink(tried)
-        for place in stopped:
-            optional = tuple(z for z in place.influencers if z not in place.problem.required)
-            ready.append(place._replace(phase="shrink", joining=(), leaving=optional))
-        while now := [place for place in ready if place.problem.summary.by_level or not place.leaving]:
-            later = [place for place in ready if place.leaving and not place.problem.summary.by_level]
-            ready, more = self._shrink([(p, [p.without(z) for z in self._tried(p)]) for p in now])
-            ready, solved = ready + later, solved + more
-        return grown + ready, solved
-
-    def _grow(self, known: Sequence[tuple[_Place, list[Counts]]]) -> tuple[list[_Place], list[_Place]]:
-        """Add a label where that improves; those that have grown, and those that are to stay."""
-        grown: dict[tuple[int, tuple[int, ...]], _Place] = {}
-        stay = list[_Place]()
-        for places, scores in self._additions(known):
-            rows = [number for place in places for number in place.members]
-            before = self.score[rows]
-            best, top, better = (_first_better if self.in_order else _best_moves)(scores, before)
-            self.score[rows] = np.where(better, top, before)
-            if places[0].problem.replicate is None and before[0] == -np.inf:  # the first round
-                before = np.concatenate(self._scores(places))
-            row = 0
-            for place in places:
-                staying = list[int]()
-                for i, number in enumerate(place.members):
-                    if better[row]:
-                        z = place.joining[best[row]]
-                        self._note("add", z, number, float(top[row]), float(before[row]))
-                        where = (id(place.problem), joined(place.influencers, z))
-                        other = grown.get(where)
-                        if other is None:
-                            other = _Place(place.problem, (), where[1], self._ahead(place, best[row]))
-                        grown[where] = other._replace(members=(*other.members, number))
-                    else:
-                        staying.append(i)
-                    row += 1
-                if staying:
-                    stay.append(place.part(staying))
-        return [
-            self._ready(place._replace(members=tuple(sorted(place.members)))) for place in grown.values()
-        ], stay
-
-    def _ahead(self, place: _Place, at: int) -> tuple[int, ...]:
-        """The labels that may join once one of them has."""
-        return place.joining[at + 1 :] if self.in_order else (*place.joining[:at], *place.joining[at + 1 :])
-
-    def _shrink(self, tried: Sequence[tuple[_Place, list[_Place]]]) -> tuple[list[_Place], int]:
-        """Remove a label where that improves; those that may go on, and how many problems are solved.
-
-        With each place come those that one label less leads to, all with their counts.
-        """
-        if not tried:
-            return [], 0
-        each = iter(self._scores([one for place, left in tried for one in (place, *left)]))
-        n_rows = sum(len(place.members) for place, _ in tried)
-        scores = np.full((n_rows, 1 + max(1, *(len(left) for _, left in tried))), -np.inf)
+    def _move(self, rounds: Sequence[tuple[_Place, list[_Move]]]) -> list[_Place]:
+        """Where all go from here; those that are at the end have their results then."""
+        own, scores = self._all_scores(rounds)
+        begins = [place.scores is None and place.phase != "shrink" for place, _ in rounds]
+        before = np.where(np.repeat(begins, [len(place.members) for place, _ in rounds]), -np.inf, own)
+        best, top, better = (_first_better if self.in_order else _best_moves)(scores, before)
+        there: dict[object, _Place] = {}
         row = 0
-        for place, left in tried:
-            for column in range(1 + len(left)):
-                scores[row : row + len(place.members), column] = next(each)
-            row += len(place.members)
-        best, top, better = _best_moves(scores[:, 1:], scores[:, 0])
-        on, solved, row = list[_Place](), 0, 0
-        for place, left in tried:
-            going = dict[int, list[int]]()
+        for at, (place, tried) in enumerate(rounds):
+            moves, going = _each(place, tried), dict[int, list[int]]()
             for i, number in enumerate(place.members):
-                own = float(scores[row, 0])
-                if better[row]:
-                    self._note("remove", self._tried(place)[best[row]], number, float(top[row]), own)
-                    going.setdefault(best[row], []).append(i)
-                elif place.leaving and self.in_order:
-                    going.setdefault(-1, []).append(i)
-                else:
-                    self._end(place, i, number, own)
-                    solved += 1
+                moved = better[row] or place.phase == "enter"
+                if moved and place.phase != "enter":
+                    self._note(moves(best[row]), number, float(top[row]), float(own[row]))
+                going.setdefault(best[row] if moved else -1, []).append(i)
                 row += 1
-            for at, some in going.items():
-                there = (place if at < 0 else left[at]).part(some)
-                gone = place.leaving[0] if self.in_order else place.leaving[at]
-                on.append(there._replace(leaving=tuple(z for z in place.leaving if z != gone)))
-        return on, solved
+            for number, some in going.items():
+                where: object = at, number
+                rows = row - len(place.members) + np.array(some)
+                if number < 0:
+                    new = self._stay(place.part(some, place.table), own[rows])
+                else:
+                    move, scores_then = moves(number), None if place.phase == "enter" else top[rows]
+                    new = self._go(place.part(some, move.counts)._replace(scores=scores_then), move)
+                    if new.table is None:  # others may come there too
+                        where = id(place.problem), *sorted(new.chosen.items())
+                if new is not None:
+                    there[where] = new.with_others(there[where]) if where in there else new
+        return list(there.values())
 
-    def _note(self, action: str, label: int, number: int, after: float, before: float) -> None:
+    def _stay(self, place: _Place, scores: FloatArray) -> _Place | None:
+        """What follows where no move improves; None at the end."""
+        if place.phase == "grow":
+            return self._shrinks(place)
+        if place.phase == "count":
+            return self._grows(place._replace(scores=scores))
+        if self.in_order and place.leaving:
+            return place._replace(leaving=place.leaving[1:])
+        assert place.table is not None
+        summary = place.problem.learned(place.chosen).summary
+        for number, counts, score in zip(place.members, place.table.counts, scores.tolist(), strict=True):
+            table, steps = StateCounts(place.table.keys, counts), tuple(self.steps[number])
+            self.results[number] = SearchResult(summary, place.influencers, score, table, steps)
+        return None
+
+    def _go(self, place: _Place, move: _Move) -> _Place:
+        """What follows after a move."""
+        place, z = place._replace(chosen=place.after(move)), move.label
+        if place.phase == "shrink":
+            leaving = tuple(u for u in place.leaving if u != z or move.action == "change")
+            return place._replace(leaving=leaving, may_change=len(place.problem.lookbacks) > 1)
+        if move.action == "add":
+            at = place.joining.index(z)
+            before = () if self.in_order else place.joining[:at]
+            place = place._replace(joining=before + place.joining[at + 1 :])
+        if place.phase == "grow":
+            return self._grows(place)
+        return place if place.joining else self._grows(place._replace(joining=place.problem.optional))
+
+    def _note(self, move: _Move, number: int, after: float, before: float) -> None:
         problem = self.problems[number]
         if problem.replicate is None:
-            self.steps[number].append(Step(action, problem.labels[label], after, after - before))
-
-    def _end(self, place: _Place, at: int, number: int, score: float) -> None:
-        assert place.table is not None
-        table, steps = StateCounts(place.table.keys, place.table.counts[at]), tuple(self.steps[number])
-        self.results[number] = SearchResult(place.problem.summary, place.influencers, score, table, steps)
+            step = move.action, problem.labels[move.label], after, after - before
+            with_lookback = LookbackStep(*step, move.lookback) if problem.lookbacks else None
+            self.steps[number].append(with_lookback or Step(*step))
 
     # ------------------------------------------------------------------ scores
 
-    def _additions(
-        self, known: Sequence[tuple[_Place, list[Counts]]]
-    ) -> Iterator[tuple[list[_Place], FloatArray]]:
-        """Some places at a time with their counts, and scores ``[member, candidate]`` once each joins."""
-        windows = [(place, one[0]) for place, one in known if isinstance(one[0], CandidateCounts)]
-        sizes = [(self._kind(place), len(one.keys), one.present.size) for place, one in windows]
-        for some in _packs(sizes):
-            places = [_counted(*windows[at]) for at in some]
-            first, lengths = places[0].problem, [len(place.members) for place in places]
-            n_states = [place.problem.n_joined(place.influencers, place.joining) for place in places]
-            n_events = self._n_events(places)
-            yield (
-                places,
-                first.scores(
-                    joined_tables([windows[at][1] for at in some]),
-                    len(places[0].influencers) + 1,
-                    np.repeat(n_states, lengths, axis=0),
-                    n_events if isinstance(n_events, float) else n_events[:, None],
-                ),
-            )
-        for place, counts in known:
-            if not isinstance(counts[0], CandidateCounts):
-                there, *others = (_counted(place, one) for one in counts)
-                sets = [joined(place.influencers, z) for z in place.joining]
-                larger = [one._replace(influencers=u) for one, u in zip(others, sets, strict=True)]
-                yield [there], np.stack(self._scores(larger), axis=-1)
+    def _all_scores(self, rounds: Sequence[tuple[_Place, list[_Move]]]) -> tuple[FloatArray, FloatArray]:
+        """The scores of the members of all places as they are, and after each move, ``[member, move]``."""
+        asked = [(place, move) for place, moves in rounds for move in moves]
+        asked += [(place, _Move("stay", counts=place.table)) for place, _ in rounds if place.scores is None]
+        found = self._scores(asked)
+        each_move, now = iter(found), iter(found[sum(len(moves) for _, moves in rounds) :])
+        own, after = list[FloatArray](), list[FloatArray]()
+        for place, moves in rounds:
+            own.append(next(now) if place.scores is None else place.scores)
+            columns = [next(each_move) for _ in moves]
+            alone = [each[:, None] for each in columns if each.ndim == 1]
+            joined = [each for each in columns if each.ndim > 1]  # at each look-back
+            together = [np.stack(joined, axis=-1).reshape(len(own[-1]), -1)] if joined else []
+            after.append(np.concatenate([np.empty((len(own[-1]), 0)), *alone, *together], axis=1))
+        scores = np.full((sum(map(len, after)), max(1, *(each.shape[1] for each in after))), -np.inf)
+        start = 0
+        for each in after:
+            scores[start : start + len(each), : each.shape[1]] = each
+            start += len(each)
+        return np.concatenate(own), scores
 
-    def _scores(self, places: Sequence[_Place]) -> list[FloatArray]:
-        """The score of each member of each place."""
-        found: list[FloatArray] = [np.empty(0)] * len(places)
-        sizes = [(self.kind[place.members[0]], place.counts.shape[1], place.counts.size) for place in places]
+    def _scores(self, asked: Sequence[tuple[_Place, _Move]]) -> list[FloatArray]:
+        """The score of each member of a place after a move; ``[member, label]`` if each label joins."""
+        found: list[FloatArray] = [np.empty(0)] * len(asked)
+        sizes = []
+        for place, move in asked:
+            joins = move.action == "join"
+            kind = self.kind[place.members[0]], len(place.joining) if joins else -1
+            assert move.counts is not None
+            sizes.append((kind, move.counts.counts.shape[-2], move.counts.tables[-1].size))
         for some in _packs(sizes):
-            chosen = [places[at] for at in some]
-            first, lengths = chosen[0].problem, [len(place.members) for place in chosen]
-            scores = first.scores(
-                state_tables([place.counts for place in chosen]),
-                np.repeat([len(place.influencers) for place in chosen], lengths),
-                np.repeat([first.n_states(place.influencers) for place in chosen], lengths),
-                self._n_events(chosen),
+            each = [asked[at] for at in some]
+            lengths = [len(place.members) for place, _ in each]
+            joins = each[0][1].action == "join"
+            n_states, n_influencers = [], []
+            for place, move in each:
+                problem, chosen = place.problem, place.after(move)
+                if problem.reachable_only:
+                    problem = problem.at(chosen, move.lookback if joins else None)
+                u = tuple(sorted(chosen))
+                n_states.append(problem.n_joined(u, place.joining) if joins else problem.n_states(u))
+                n_influencers.append(len(u) + joins)
+            members = [number for place, _ in each for number in place.members]
+            shape = (-1, 1) if joins else (-1,)
+            many = [move.counts for _, move in each]
+            states = [one.counts for one in many if isinstance(one, StateCounts)]
+            scores = each[0][0].problem.scores(
+                state_tables(states)
+                if states
+                else joined_tables([c for c in many if isinstance(c, CandidateCounts)]),
+                np.repeat(n_influencers, lengths).reshape(shape),
+                np.repeat(n_states, lengths, axis=0),
+                self.n_events[members].reshape(shape),
             )
             for at, part in zip(some, np.split(scores, np.cumsum(lengths)[:-1]), strict=True):
                 found[at] = part
         return found
 
-    def _kind(self, place: _Place) -> tuple[int, ...]:
-        """What places must have in common so that additions to them are scored together."""
-        return self.kind[place.members[0]], len(place.influencers), len(place.joining)
 
-    def _n_events(self, places: Sequence[_Place]) -> float | FloatArray:
-        if places[0].problem.replicate is None:
-            return float(places[0].problem.n_events)
-        return self.n_events[[number for place in places for number in place.members]]
+def _kind(problem: Problem) -> object:
+    """What problems must have in common to be scored together."""
+    allowed = problem.required, problem.optional, problem.max_influencers, problem.lookbacks
+    strata = problem.given, problem.n_strata, problem.reachable_only
+    return id(problem.summary), problem.scorer, problem.target.n_outcomes, allowed, strata
 
 
-def _counted(place: _Place, counts: Counts) -> _Place:
-    """A place with its counts."""
-    assert isinstance(counts, StateCounts | CandidateCounts)
-    each = counts.counts[None] if place.problem.replicate is None else counts.counts
-    return place._replace(table=StateCounts(counts.keys, each))
+def _each(place: _Place, tried: Sequence[_Move]) -> Callable[[int], _Move]:
+    """The moves by number: those that were tried one by one come before the labels that may join."""
+    alone = [move for move in tried if move.action != "join"]
+    lookbacks = place.problem.lookbacks or (None,)
+
+    def nth(number: int) -> _Move:
+        if number < len(alone):
+            return alone[number]
+        z, k = divmod(number - len(alone), len(lookbacks))
+        return _Move("add", place.joining[z], lookbacks[k])
+
+    return nth
 
 
 def _packs(sizes: Sequence[tuple[object, int, int]]) -> Iterator[list[int]]:
@@ -325,7 +387,7 @@ def _packs(sizes: Sequence[tuple[object, int, int]]) -> Iterator[list[int]]:
         yield some
 
 
-def joined(influencers: tuple[int, ...], z: int) -> tuple[int, ...]:
+def joined(influencers: Codes, z: int) -> Codes:
     """The influencers and one more, sorted."""
     return tuple(sorted((*influencers, z)))
 

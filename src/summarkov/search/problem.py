@@ -6,7 +6,7 @@ A search is a function ``search(problems, ask, done)``: it solves all problems i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,10 +14,12 @@ import numpy as np
 
 from summarkov.engines import CandidateCounts, Request, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import Counts, joined_tables
+from summarkov.errors import StoreError
 from summarkov.events.vocabulary import END
 from summarkov.frames import Records
-from summarkov.scores import Scorer
+from summarkov.search.criteria import Scorer
 from summarkov.summaries import Summary, WindowSummary
+from summarkov.summaries.window import plain_span
 from summarkov.typing import BoolArray, FloatArray, IntArray
 
 #: Answers all requests of one round, in one pass over the data.
@@ -25,6 +27,10 @@ Ask = Callable[[Sequence[Request]], list[Counts]]
 #: Is told of how many further problems the search is over.
 Done = Callable[[int], None]
 Search = Callable[[Sequence["Problem"], Ask, Done], list["SearchResult"]]
+#: Influencers as sorted codes.
+Codes = tuple[int, ...]
+#: Influencers with their look-backs, None where these are not learned.
+Chosen = Mapping[int, int | None]
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,13 @@ class Step:
     label: str
     score: float
     gain: float
+
+
+@dataclass(frozen=True)
+class LookbackStep(Step):
+    """A move of a search for look-backs: that of the label once it entered or changed, or as it left."""
+
+    lookback: int | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +109,7 @@ class SearchResult:
     """What was found: the summary, which may itself be learned, the influencers (sorted codes), and how."""
 
     summary: Summary
-    influencers: tuple[int, ...]
+    influencers: Codes
     score: float
     table: StateCounts
     steps: tuple[Step, ...]
@@ -113,27 +126,16 @@ class Problem:
     labels: Sequence[str]
     n_events: float
     scale: int
-    required: tuple[int, ...]
-    optional: tuple[int, ...]  # candidates that are not required, sorted
+    required: Codes
+    optional: Codes  # candidates that are not required, sorted
     max_influencers: int | None = None
     reachable_only: bool = False
     max_sets: int | None = None  # the most sets that the exact search scores
     n_targets: int = 1  # how many are learned together, this one included
-    given: tuple[int, ...] = ()  # required attributes: strata, of which there are ``n_strata``
+    given: Codes = ()  # required attributes: strata, of which there are ``n_strata``
     n_strata: int = 1
     replicate: int | None = None
-
-    @property
-    def but_for_target(self) -> Hashable:
-        """What problems must have in common to be scored together."""
-        allowed = (self.required, self.optional, self.max_influencers)
-        strata = (self.given, self.n_strata)
-        return id(self.summary), self.scorer, self.target.n_outcomes, allowed, self.reachable_only, strata
-
-    @property
-    def n_lookbacks(self) -> int:
-        """How many look-backs there are to choose from for each influencer."""
-        return 1
+    lookbacks: tuple[int | None, ...] = ()  # to choose from for each influencer, shortest first
 
     @property
     def room(self) -> int:
@@ -148,7 +150,9 @@ class Problem:
     def bytes_held(self) -> int:
         """About how much a round of the search holds for this target: one table per candidate, and more."""
         each = 64 * self.target.n_outcomes if isinstance(self.summary, WindowSummary) else 1024
-        return each * len(self.optional)
+        return each * len(self.optional) * max(1, len(self.lookbacks))
+
+    # ---------------------------------------------------------------- scores
 
     def n_states(self, influencers: Sequence[int]) -> float:
         """|S(U)| as a float (infinite where no float is large enough), for each of the strata."""
@@ -184,12 +188,22 @@ class Problem:
             len(self.required) + len(self.optional) - len(self.given),
             self.n_events if n_events is None else n_events,
             self.n_targets,
-            self.n_lookbacks,
+            max(1, len(self.lookbacks)),
         )
 
-    def margins(
-        self, influencers: tuple[int, ...], table: StateCounts, score: float
-    ) -> tuple[float, ...] | None:
+    def n_joined(self, influencers: Codes, candidates: Sequence[int]) -> list[float]:
+        """|S(U)| once each candidate joins; one number if it is the same for all."""
+        each = candidates if self.reachable_only else candidates[:1]
+        return [self.n_states((*influencers, z)) for z in each]
+
+    def joined_scores(
+        self, counts: CandidateCounts, influencers: Codes, candidates: Sequence[int]
+    ) -> FloatArray:
+        """The scores once each candidate joins."""
+        n_states = np.array(self.n_joined(influencers, candidates))
+        return np.asarray(self.scores(joined_tables([counts]), len(influencers) + 1, n_states)[0])
+
+    def margins(self, influencers: Codes, table: StateCounts, score: float) -> tuple[float, ...] | None:
         """By how much the score exceeds that without each influencer; infinite for required ones.
 
         None where a table does not tell what would be without one.
@@ -198,63 +212,76 @@ class Problem:
             return None
         found = []
         for column, z in enumerate(influencers):
-            rest = tuple(u for u in influencers if u != z)
             left = table.regroup(self.summary.without(table.keys, column))
+            rest = (*influencers[:column], *influencers[column + 1 :])
             found.append(float("inf") if z in self.required else score - self.score(left, rest))
         return tuple(found)
 
-    def n_joined(self, influencers: tuple[int, ...], candidates: Sequence[int]) -> list[float]:
-        """|S(U)| once each candidate joins; one number if it is the same for all."""
-        each = candidates if self.reachable_only else candidates[:1]
-        return [self.n_states((*influencers, z)) for z in each]
+    # ---------------------------------------------------------------- look-backs that are learned
+
+    def at(self, chosen: Chosen, rest: int | None = None) -> Self:
+        """The same problem, the influencers having their look-backs and all other labels that of ``rest``."""
+        if not self.lookbacks:
+            return self
+        assert isinstance(self.summary, WindowSummary)
+        own = [(self.labels[z], k) for z, k in chosen.items()]
+        return replace(self, summary=self.summary.variant(own, rest, self.labels))
+
+    def learned(self, chosen: Chosen) -> Self:
+        """The same problem with the summary of the influencers found, which looks for no others."""
+        if not self.lookbacks:
+            return self
+        assert isinstance(self.summary, WindowSummary)
+        own = {self.labels[z]: chosen[z] for z in sorted(chosen)}
+        return replace(self, summary=replace(self.summary, lookback=own, only=True))
 
     # ---------------------------------------------------------------- in files
 
-    def read_learned(self, told: Any, influencers: tuple[int, ...]) -> Self:
+    def read_learned(self, told: Any, influencers: Codes) -> Self:
         """The same problem with what was learned of its summary, from the entry of a target in a file."""
-        return self
+        if not self.lookbacks:
+            return self
+        names = [self.labels[z] for z in influencers]
+        if told.lookbacks is None or sorted(told.lookbacks) != names:
+            wanted = ", ".join(names) or "no influencers"
+            raise StoreError.expected(f"'lookbacks' for each of {wanted}", told.lookbacks)
+        return self.learned({z: self._lookback(told.lookbacks[self.labels[z]]) for z in influencers})
 
     def read_step(self, told: Any) -> Step | None:
         """A move of the search, from a file; None where what was learned tells it."""
-        return Step(told.action, told.label, told.score, told.gain)
+        step = told.action, told.label, told.score, told.gain
+        return LookbackStep(*step, self._lookback(told.lookback)) if self.lookbacks else Step(*step)
 
-    def influencers_of(self, table: StateCounts) -> tuple[int, ...] | None:
+    def _lookback(self, told: int | str | None) -> int | None:
+        named = {plain_span(k): k for k in self.lookbacks}
+        if told not in named:
+            raise StoreError.expected(f"one of the look-backs {', '.join(map(str, named))}", told)
+        return named[told]
+
+    def influencers_of(self, table: StateCounts) -> Codes | None:
         """The influencers that a table of states tells; None where it does not."""
         return None
 
-    # ---------------------------------------------------------------- what searches ask
 
-    def joined_scores(
-        self, counts: CandidateCounts, influencers: tuple[int, ...], candidates: Sequence[int]
-    ) -> FloatArray:
-        """The scores once each candidate joins."""
-        n_states = np.array(self.n_joined(influencers, candidates))
-        return np.asarray(self.scores(joined_tables([counts]), len(influencers) + 1, n_states)[0])
-
-    def states(self, influencers: tuple[int, ...]) -> StatesRequest:
-        """What to ask for the counts of one set of influencers."""
-        return StatesRequest(self.summary, influencers, self.target)
-
-
-def ask_each(problems: Sequence[Problem], ask: Ask, asked: Sequence[Sequence[Request]]) -> list[list[Counts]]:
+def ask_each(problems: Sequence[Problem], ask: Ask, asked: Sequence[Request]) -> list[Counts]:
     """Ask at once for what each of several problems wants to know, each about its own replicate."""
-    requests = [
-        request if problem.replicate is None else replace(request, replicates=(problem.replicate,))
-        for problem, some in zip(problems, asked, strict=True)
-        for request in some
-    ]
-    answers = iter(ask(requests))
-    found = [[next(answers) for _ in some] for some in asked]
+    which = [() if problem.replicate is None else (problem.replicate,) for problem in problems]
+    answers = ask(
+        [replace(request, replicates=own or None) for request, own in zip(asked, which, strict=True)]
+    )
     return [
-        some if problem.replicate is None else [one.with_tables(t[0] for t in one.tables) for one in some]
-        for problem, some in zip(problems, found, strict=True)
+        answer.with_tables(table[0] for table in answer.tables) if own else answer
+        for answer, own in zip(answers, which, strict=True)
     ]
 
 
-def ask_states(problems: Sequence[Problem], ask: Ask, sets: Sequence[tuple[int, ...]]) -> list[StateCounts]:
+def ask_states(problems: Sequence[Problem], ask: Ask, sets: Sequence[Codes]) -> list[StateCounts]:
     """Ask at once for the counts of one set of influencers for each of several problems."""
-    requests = [[problem.states(influencers)] for problem, influencers in zip(problems, sets, strict=True)]
-    return [table for (table,) in ask_each(problems, ask, requests) if isinstance(table, StateCounts)]
+    requests = [
+        StatesRequest(problem.summary, influencers, problem.target)
+        for problem, influencers in zip(problems, sets, strict=True)
+    ]
+    return [table for table in ask_each(problems, ask, requests) if isinstance(table, StateCounts)]
 
 
 def fixed(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:

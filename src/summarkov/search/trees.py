@@ -1,4 +1,4 @@
-"""Trees of states, grown and then pruned or averaged: of tests of the history, and of contexts."""
+"""Trees of nested states, grown and then pruned or averaged: of tests of the history, and of contexts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from functools import cached_property, lru_cache
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.engines import RecencyCounts, RecencyRequest, StateCounts
 from summarkov.errors import place
-from summarkov.scores import Tree, half_log, log_evidence, probabilities, pseudo_counts
-from summarkov.scores.trees import shrunken, split_gains, unexplained
+from summarkov.search.criteria import half_log, log_evidence, probabilities, pseudo_counts
 from summarkov.search.problem import Ask, Done, Problem, SearchResult, Step, ask_each, ask_states, first_best
 from summarkov.summaries import HistoryTest, TreeSummary
 from summarkov.summaries.contexts import LABEL, parents, with_shorter
@@ -24,6 +24,171 @@ from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 WORTH_FOLLOWING = 0.3
 #: About how many leaves of a tree are open at a time, in the largest of its levels.
 _OPEN_LEAVES = 8
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree by the parent of every node: the root first, with parent -1, and nodes after their parents.
+
+    A *pruning* is a set of nodes that holds the root and the parent of each of its nodes; in it, what belongs
+    to a node of the tree belongs to its nearest ancestor that is kept. All methods take and return one entry
+    per node, and take one step per level of the tree.
+
+    >>> tree = Tree(np.array([-1, 0, 1, 0]))
+    >>> tree.totals(np.array([1, 2, 3, 4]))
+    array([10,  5,  3,  4])
+    """
+
+    parent: IntArray
+
+    @cached_property
+    def levels(self) -> list[IntArray]:
+        """The nodes of every depth, the root's first."""
+        depth, up = np.zeros(len(self.parent), np.int64), self.parent
+        while (above := up >= 0).any():
+            depth += above
+            up = np.where(above, self.parent[up], -1)
+        order = np.argsort(depth, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(depth))[:-1])
+
+    @cached_property
+    def is_inner(self) -> BoolArray:
+        """Whether a node has children."""
+        inner = np.zeros(len(self.parent), bool)
+        inner[self.parent[1:]] = True
+        return inner
+
+    def totals(self, own: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Add to what each node has of its own what its descendants have."""
+        total = own.copy()
+        for nodes in self.levels[:0:-1]:
+            np.add.at(total, self.parent[nodes], total[nodes])
+        return total
+
+    def own(self, totals: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """What each node has of its own: its total less those of its children."""
+        own = totals.copy()
+        np.subtract.at(own, self.parent[1:], totals[1:])
+        return own
+
+    def prune(self, gain: FloatArray) -> BoolArray:
+        """The pruning whose nodes, but for the root, gain most together; of several the largest.
+
+        A node is kept if it and its descendants that are kept do not lose together (1e-9 is a tie).
+
+        >>> Tree(np.array([-1, 0, 1, 0])).prune(np.array([0.0, -1.0, 3.0, -1.0]))
+        array([ True,  True,  True, False])
+        """
+        together = gain.astype(float)
+        kept = np.zeros(len(gain), bool)
+        for nodes in self.levels[:0:-1]:
+            kept[nodes] = together[nodes] >= -1e-9
+            worth = nodes[kept[nodes]]
+            np.add.at(together, self.parent[worth], together[worth])
+        kept[0] = True
+        for nodes in self.levels[1:]:
+            kept[nodes] &= kept[self.parent[nodes]]
+        return kept
+
+    def weigh(self, here: FloatArray, apart: FloatArray, split: float) -> tuple[FloatArray, FloatArray]:
+        r"""Average over the prunings that keep all children of a node or none, each with its weight.
+
+        Returns the log of the weighted probability, and the posterior probability that a node is split.
+
+        .. math:: P_w(s) = (1 - \sigma) P(s) + \sigma P_0(s) \prod_{\text{children } c} P_w(c)
+
+        ``here[s]`` is :math:`\log P(s)`, of all that belongs to the node and its descendants where it is not
+        split, ``apart[s]`` is :math:`\log P_0(s)`, of what belongs to no child, ``split`` is :math:`\sigma`;
+        a node without children has :math:`P_w = P`. A node is split with its posterior probability if the
+        tree reaches it.
+
+        Willems, Shtarkov, Tjalkens, "The context-tree weighting method: basic properties", IEEE Transactions
+        on Information Theory 41 (1995), Definition 5, where :math:`\sigma = 1/2`.
+        """
+        log_split = math.log(split) if split > 0 else -math.inf
+        log_stay = math.log1p(-split) if split < 1 else -math.inf
+        weighted, splits = here.astype(float), np.zeros(len(here))
+        below = apart.astype(float)
+        for nodes in self.levels[::-1]:
+            inner = nodes[self.is_inner[nodes]]
+            divided = log_split + below[inner]
+            weighted[inner] = np.logaddexp(log_stay + here[inner], divided)
+            splits[inner] = np.exp(divided - weighted[inner])
+            if nodes[0] != 0:
+                np.add.at(below, self.parent[nodes], weighted[nodes])
+        return weighted, splits
+
+    def mix(self, values: FloatArray, splits: FloatArray) -> FloatArray:
+        """Average ``values[node, ...]`` over where the tree ends on the path from the root to each node.
+
+        ``splits`` is as :meth:`weigh` gives it. Where the tree goes on below the last node of the path, that
+        node's value holds.
+        """
+        reached = np.ones((len(values), 1))
+        passed = np.zeros_like(values)
+        for nodes in self.levels[1:]:
+            up = self.parent[nodes]
+            split = splits[up, None]
+            passed[nodes] = passed[up] + reached[up] * (1 - split) * values[up]
+            reached[nodes] = reached[up] * split
+        return np.asarray(passed + reached * values)
+
+
+def shrunken(tree: Tree, counts: FloatArray, pseudo: FloatArray) -> FloatArray:
+    r"""Estimates of all nodes of a tree, each shrunk towards its parent, the root towards the prior.
+
+    .. math:: \theta_{x|s} = \frac{N(x;s) + w \, \theta_{x|\text{parent of } s}}{N(s) + w}
+
+    ``counts[s, x]`` is N(x; s) of a node with all its descendants, ``pseudo[x]`` the prior's pseudo-counts,
+    whose sum is w.
+
+    >>> shrunken(Tree(np.array([-1, 0, 0])), np.array([[6.0, 2], [6, 0], [0, 2]]), np.array([1.0, 1.0]))
+    array([[0.7  , 0.3  ],
+           [0.925, 0.075],
+           [0.35 , 0.65 ]])
+    """
+    weight = float(pseudo.sum())
+    theta = probabilities(counts, pseudo)
+    for nodes in tree.levels[1:]:
+        n = counts[nodes]
+        theta[nodes] = (n + weight * theta[tree.parent[nodes]]) / (n.sum(axis=1, keepdims=True) + weight)
+    return theta
+
+
+def split_gains(yes: FloatArray, whole: FloatArray) -> FloatArray:
+    r"""What the largest log-likelihood gains where a table is split in two; 0 where one part is empty.
+
+    .. math:: \sum_x N(x;1) \log\frac{N(x;1)}{N(1)} + \sum_x N(x;0) \log\frac{N(x;0)}{N(0)}
+        - \sum_x N(x) \log\frac{N(x)}{N}
+
+    ``whole[..., x]`` is N(x), ``yes[..., test, x]`` is N(x; 1) for each of several ways to split.
+
+    >>> split_gains(np.array([[3.0, 1.0], [2.0, 2.0]]), np.array([4.0, 4.0])).round(4)
+    array([1.0465, 0.    ])
+    """
+    gain = _fit(yes) + _fit(whole[..., None, :] - yes) - _fit(whole)[..., None]
+    return np.maximum(gain, 0.0)  # which rounding could leave below 0
+
+
+def unexplained(counts: FloatArray) -> FloatArray:
+    """The most that any splits could gain: less the largest log-likelihood of ``counts[..., x]``."""
+    return np.asarray(-_fit(counts))
+
+
+def _fit(counts: FloatArray) -> FloatArray:
+    return np.asarray(_sum(_x_log_x(counts)) - _x_log_x(_sum(counts)))
+
+
+def _sum(x: FloatArray) -> FloatArray:
+    """Over outcomes; there are many tests and few outcomes, so one outcome at a time is much faster."""
+    total = x[..., 0]
+    for outcome in range(1, x.shape[-1]):
+        total = total + x[..., outcome]
+    return total
+
+
+def _x_log_x(x: FloatArray) -> FloatArray:
+    return np.asarray(x * np.log(np.maximum(x, 1e-300)))
 
 
 @dataclass(frozen=True)
@@ -122,7 +287,7 @@ def weigh(
     return tree.weigh(log_evidence(total, pseudo), apart, split)
 
 
-@dataclass
+@dataclass(eq=False)
 class _Node:
     """A node while the tree grows."""
 
@@ -131,7 +296,11 @@ class _Node:
     is_open: bool  # whether a split could be worth it
     tables: RecencyCounts | None = None  # what further tests would tell apart, while that is needed
     test: HistoryTest | None = None
-    branches: tuple[int, int] = (-1, -1)
+    branches: tuple[_Node, ...] = ()
+
+    def preorder(self) -> list[_Node]:
+        """The node and all below it, depth first, the yes branch first."""
+        return [self, *(node for branch in self.branches for node in branch.preorder())]
 
 
 def grow_trees(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:
@@ -145,15 +314,12 @@ def grow_trees(problems: Sequence[Problem], ask: Ask, done: Done) -> list[Search
     trees = [_Growing(problem) for problem in problems if isinstance(problem, TreeProblem)]
     under_way = trees
     while under_way:
-        requests = [[tree.request] for tree in under_way]
-        for tree, (counts,) in zip(
-            under_way, ask_each([t.problem for t in under_way], ask, requests), strict=True
-        ):
+        answers = ask_each([tree.problem for tree in under_way], ask, [tree.request() for tree in under_way])
+        for tree, counts in zip(under_way, answers, strict=True):
             assert isinstance(counts, RecencyCounts)
             tree.take(counts)
-        still = [tree for tree in under_way if tree.wanted]
-        done(len(under_way) - len(still))
-        under_way = still
+        done(sum(not tree.wanted for tree in under_way))
+        under_way = [tree for tree in under_way if tree.wanted]
     return [tree.result() for tree in trees]
 
 
@@ -161,60 +327,70 @@ class _Growing:
     """A tree while it grows: ``wanted`` are the leaves whose counts it needs next."""
 
     def __init__(self, problem: TreeProblem) -> None:
-        self.problem, self.wanted, self.leaves = problem, [0], (0,)
-        self.nodes: list[_Node] = []
-        self.splits: list[tuple[int, int, int]] = []  # of the last level: a node and its branches
+        self.problem, self.root = problem, _Node(np.zeros(problem.target.n_outcomes, np.int64), 0, False)
+        self.wanted, self.splits = [self.root], list[_Node]()  # the nodes that were split last
+
+    def _leaf(self, counts: IntArray, depth: int) -> _Node:
+        """A leaf; it is open if a split of it could be worth it."""
+        problem = self.problem
+        can_split = depth < problem.max_depth and problem.tree.tests.size(len(problem.optional)) > 0
+        worth = can_split and bool(unexplained(counts / problem.scale) > problem.penalty)
+        return _Node(counts, depth, worth)
 
     @property
+    def tree(self) -> TreeSummary:
+        """The tree so far."""
+        return replace(self.problem.tree, nodes=tuple(node.test for node in self.root.preorder()))
+
+    @property
+    def leaves(self) -> list[_Node]:
+        """The leaves of the tree so far, in order."""
+        return [node for node in self.root.preorder() if node.test is None]
+
     def request(self) -> RecencyRequest:
         """What to ask for the next level."""
-        problem = self.problem
-        tree, number = problem.tree, {0: 0}
-        if self.nodes:
-            tree, rows = self._preorder()
-            number = {row: leaf for leaf, row in enumerate(r for r in rows if self.nodes[r].test is None)}
-        self.wanted.sort(key=number.__getitem__)
-        return RecencyRequest(tree, problem.target, problem.optional, tuple(number[at] for at in self.wanted))
+        wanted, leaves = set(self.wanted), self.leaves
+        numbers = tuple(number for number, leaf in enumerate(leaves) if leaf in wanted)
+        self.wanted = [leaves[number] for number in numbers]
+        return RecencyRequest(self.tree, self.problem.target, self.problem.optional, numbers)
 
     def take(self, counts: RecencyCounts) -> None:
-        """Grow until further leaves are to be counted, or nothing is open."""
-        nodes = self.nodes
-        if not nodes:
-            nodes.append(_node(self.problem, counts.counts[0], 0))
-            nodes[0].tables = counts
-            open_ = [0] if nodes[0].is_open else []
-        else:
-            for place, at in enumerate(self.wanted):
-                nodes[at].tables = counts.leaf(place)
-            open_ = self._open()
+        """Split the leaves that were counted, and those that are the rest of a node without its branch."""
+        for at, leaf in enumerate(self.wanted):
+            leaf.tables = counts.leaf(at)
+        if not self.root.branches:
+            self.root = self._leaf(counts.counts[0], 0)
+            self.root.tables = counts
+        for node in self.splits:
+            for leaf, other in (node.branches, node.branches[::-1]):
+                if leaf.is_open and leaf.tables is None and other.tables is not None:
+                    assert node.tables is not None
+                    leaf.tables = node.tables.minus(other.tables)
+            node.tables = None
+        leaves = [leaf for node in self.splits for leaf in node.branches] if self.splits else [self.root]
+        self.splits = [leaf for leaf in leaves if leaf.is_open and self._split(leaf)]
         self.wanted = []
-        while open_ and not self.wanted:
-            self.splits = [(at, low, high) for at in open_ for low, high in _split(self.problem, nodes, at)]
-            self.wanted = [at for _, low, high in self.splits for at in _counted(nodes, low, high)]
-            open_ = [] if self.wanted else self._open()
+        for node in self.splits:  # if both branches are open, the smaller one
+            branches = sorted(node.branches, key=lambda leaf: int(leaf.counts.sum()))
+            self.wanted += [leaf for leaf in branches if leaf.is_open][:1]
 
-    def _open(self) -> list[int]:
-        """The open leaves of the last level, each with its counts: of two branches one may be the rest."""
-        open_, nodes = list[int](), self.nodes
-        for up, low, high in self.splits:
-            rest = nodes[up].tables
-            for at, other in ((low, high), (high, low)):
-                tables = nodes[other].tables
-                if nodes[at].tables is None and nodes[at].is_open and tables is not None:
-                    assert rest is not None
-                    nodes[at].tables = rest.minus(tables)
-            nodes[up].tables = None
-            open_ += [at for at in (low, high) if nodes[at].is_open]
-        return open_
-
-    def _preorder(self) -> tuple[TreeSummary, list[int]]:
-        return _preorder(self.problem.tree, [(node.test, node.branches) for node in self.nodes])
+    def _split(self, node: _Node) -> bool:
+        """Split a node by its best test, if that is good enough."""
+        problem, tests, tables = self.problem, self.problem.tree.tests, node.tables
+        assert tables is not None
+        yes = tests.yes(tables.lags, tables.starts, tables.pairs)[0]
+        gains = split_gains(yes / problem.scale, node.counts / problem.scale)
+        best = first_best(gains)
+        if gains[best] <= max(WORTH_FOLLOWING * problem.penalty, 1e-9 * problem.n_events):
+            return False
+        node.test = tests.nth(best, problem.optional)
+        node.branches = tuple(self._leaf(n, node.depth + 1) for n in (yes[best], node.counts - yes[best]))
+        return True
 
     def result(self) -> SearchResult:
         """The tree, pruned."""
-        full, rows = self._preorder()
-        counts = np.array([self.nodes[row].counts for row in rows if self.nodes[row].test is None])
-        return result_of(replace(self.problem, summary=full), counts)
+        counts = np.array([leaf.counts for leaf in self.leaves])
+        return result_of(replace(self.problem, summary=self.tree), counts)
 
 
 def result_of(problem: TreeProblem, leaves: IntArray) -> SearchResult:
@@ -224,98 +400,41 @@ def result_of(problem: TreeProblem, leaves: IntArray) -> SearchResult:
     n = counts / problem.scale
     gain = split_gains(n[tree.branches[inner, 0]][:, None], n[inner])[:, 0]
     gain = np.where(gain > WORTH_FOLLOWING * problem.penalty, gain - problem.penalty, -np.inf)
-    place = np.zeros(len(tree.nodes), np.int64)
-    place[inner] = np.arange(1, len(inner) + 1)
-    above = np.where(tree.parent[inner] >= 0, place[tree.parent[inner]], 0)
-    kept = Tree(np.append(-1, above)).prune(np.append(0.0, gain))  # a root above the first split
-    stays = (place > 0) & kept[place]
-    left = [test if here else None for test, here in zip(tree.nodes, stays.tolist(), strict=True)]
-    pruned, rows = _preorder(tree, list(zip(left, tree.branches.tolist(), strict=True)))
+    number = dict(zip(inner.tolist(), range(1, len(inner) + 1), strict=True)) | {-1: 0}
+    above = [number[up] for up in tree.parent[inner].tolist()]
+    kept = Tree(np.array([-1, *above])).prune(np.append(0.0, gain))  # a root above the first split
+    stays, rows, waiting = set(inner[kept[1:]].tolist()), list[int](), [0]
+    while waiting:
+        rows.append(waiting.pop())
+        if rows[-1] in stays:
+            waiting += tree.branches[rows[-1], ::-1].tolist()
+    pruned = replace(tree, nodes=tuple(tree.nodes[row] if row in stays else None for row in rows))
     counts = counts[np.array(rows)[pruned.leaves]]
     table = StateCounts(np.arange(len(counts), dtype=np.int32)[:, None], counts)
     score = replace(problem, summary=pruned).score(table)
     return SearchResult(pruned, pruned.influencers, score, table, ())  # the tree tells the steps
 
 
-def _node(problem: TreeProblem, counts: IntArray, depth: int) -> _Node:
-    """A leaf; it is open if a split of it could be worth it."""
-    if depth >= problem.max_depth or not problem.tree.tests.size(len(problem.optional)):
-        return _Node(counts, depth, False)
-    return _Node(counts, depth, bool(unexplained(counts / problem.scale) > problem.penalty))
-
-
-def _split(problem: TreeProblem, nodes: list[_Node], at: int) -> list[tuple[int, int]]:
-    """Split a node by its best test; the two branches, or nothing if no test is good enough."""
-    node, tests = nodes[at], problem.tree.tests
-    assert node.tables is not None
-    yes = tests.yes(node.tables.lags, node.tables.starts, node.tables.pairs)[0]
-    gains = split_gains(yes / problem.scale, node.counts / problem.scale)
-    best = first_best(gains)
-    if gains[best] <= max(WORTH_FOLLOWING * problem.penalty, 1e-9 * problem.n_events):
-        return []
-    node.test = tests.nth(best, problem.optional)
-    nodes.append(_node(problem, yes[best], node.depth + 1))
-    nodes.append(_node(problem, node.counts - yes[best], node.depth + 1))
-    node.branches = len(nodes) - 2, len(nodes) - 1
-    return [node.branches]
-
-
-def _counted(nodes: list[_Node], low: int, high: int) -> Sequence[int]:
-    """Which of two branches must be counted: the smaller one, if both are open."""
-    open_ = [at for at in (low, high) if nodes[at].is_open]
-    return open_ if len(open_) < 2 else [min(open_, key=lambda at: int(nodes[at].counts.sum()))]
-
-
-def _preorder(
-    like: TreeSummary, nodes: Sequence[tuple[HistoryTest | None, Sequence[int]]]
-) -> tuple[TreeSummary, list[int]]:
-    """The tree of nodes that have a test, or None, and branches; and the place of each node in the list."""
-    rows, waiting = list[int](), [0]
-    while waiting:
-        row = waiting.pop()
-        test, branches = nodes[row]
-        rows.append(row)
-        if test is not None:
-            waiting += reversed(branches)
-    return replace(like, nodes=tuple(nodes[row][0] for row in rows)), rows
-
-
-@dataclass(eq=False)
-class _Same:
-    """Keys, equal to no others but themselves: all targets of a graph have the same, to be looked at once."""
-
-    keys: KeyArray
-
-    def __hash__(self) -> int:
-        return id(self.keys)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.keys is self.keys
-
-
-@lru_cache(maxsize=1)
-def _grown(given: _Same) -> tuple[KeyArray, IntArray]:
-    return with_shorter(given.keys)
-
-
-@lru_cache(maxsize=2)
-def _tree(given: _Same) -> Tree:
-    return Tree(parents(given.keys))
+@lru_cache(maxsize=4)
+def _looked_at(contexts: bytes, shape: tuple[int, int]) -> tuple[Tree, KeyArray, IntArray]:
+    keys: KeyArray = np.frombuffer(contexts, np.int32).reshape(shape)
+    every, where = with_shorter(keys)
+    return Tree(parents(every)), every, where
 
 
 def tree_of(contexts: KeyArray) -> Tree:
     """Contexts, with each of which the next shorter is there, as a tree."""
-    return _tree(_Same(contexts))
+    return _looked_at(contexts.tobytes(), contexts.shape)[0]  # all targets of a graph have the same
 
 
 def every_context(table: StateCounts) -> StateCounts:
     """The contexts of a table and all shorter ones, in order; those without any count are left out."""
-    keys, where = _grown(_Same(table.keys))
+    tree, keys, where = _looked_at(table.keys.tobytes(), table.keys.shape)
     counts = np.zeros((len(keys), table.counts.shape[1]), np.int64)
     counts[where] = table.counts
-    seen = tree_of(keys).totals(counts.sum(axis=1)) > 0
+    seen = tree.totals(counts.sum(axis=1)) > 0
     seen[:1] = True
-    return StateCounts(keys, counts) if seen.all() else StateCounts(keys[seen], counts[seen])
+    return StateCounts(keys[seen], counts[seen])
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: All sequences are drawn side by side, in memory.
 _MOST_EVENTS = 1 << 30
+#: Times are drawn in whole seconds from this moment on: the start of 2026.
+_SECONDS, _START = TimeUnit(10**9, True), 1_767_225_600
 
 
 def draw_sequences(
@@ -40,7 +42,7 @@ def draw_sequences(
     complete = np.zeros(n_sequences, bool)
     for t in range(codes.shape[1]):
         going = np.flatnonzero(lengths > t)
-        codes[going, t] = _one_of_each(next_event(codes[going, :t]), rng)
+        codes[going, t] = one_of_each(next_event(codes[going, :t]), rng)
         if END in labels:
             ended = going[codes[going, t] == list(labels).index(END)]
             complete[ended], lengths[ended] = True, t
@@ -50,7 +52,33 @@ def draw_sequences(
     return EventSequences(translation(labels, others)[drawn], offsets, others, ends=complete)
 
 
-def _one_of_each(p: FloatArray, rng: np.random.Generator) -> IntArray:
+def draw_ticks(
+    predict: Callable[[list[list[list[str]]]], FloatArray],
+    labels: Sequence[str],
+    targets: Sequence[str],
+    n_sequences: int,
+    length: int | Sequence[int],
+    seed: int,
+) -> EventSequences:
+    """Draw sequences of ticks: each target by itself, with its probability after what came before."""
+    lengths = checked_lengths(n_sequences, length)
+    rng = np.random.default_rng(seed)
+    drawn: list[list[list[str]]] = [[] for _ in range(n_sequences)]
+    complete = np.zeros(n_sequences, bool)
+    for position in range(int(lengths.max(initial=0))):
+        going = np.flatnonzero((lengths > position) & ~complete).tolist()
+        if not going:
+            break
+        p = predict([drawn[each] for each in going])
+        for each, hits in zip(going, rng.random(p.shape) < p, strict=True):
+            tick = [label for label, hit in zip(targets, hits, strict=True) if hit]
+            complete[each] = END in tick
+            drawn[each] += [] if complete[each] else [tick]
+    others = [label for label in labels if label != END]
+    return EventSequences.from_lists(drawn, labels=others, ends=complete)
+
+
+def one_of_each(p: FloatArray, rng: np.random.Generator) -> IntArray:
     """Draw one column for each row, with probabilities like ``p``."""
     cumulative = np.cumsum(p, axis=1)
     chance = rng.random(len(p))[:, None] * cumulative[:, -1:]
@@ -94,13 +122,12 @@ def after_histories(
     lengths = np.diff(offsets)
     kept = lengths if recent is None else np.minimum(lengths, recent)
     new = np.concatenate([[0], np.cumsum(kept + 1)])
-    ends = new[1:] - 1
+    within = np.ones(new[-1], bool)
+    within[new[1:] - 1] = False
     laid = np.full(new[-1], UNKNOWN, np.int32)
-    within = np.ones(len(laid), bool)
-    within[ends] = False
     first = offsets[1:] - kept  # of the events kept
     laid[within] = codes[np.repeat(first - np.cumsum(kept) + kept, kept) + np.arange(int(kept.sum()))]
-    return laid, new, ends
+    return laid, new, new[1:] - 1
 
 
 def flat(histories: CodeArray) -> tuple[CodeArray, IntArray]:
@@ -109,100 +136,26 @@ def flat(histories: CodeArray) -> tuple[CodeArray, IntArray]:
     return histories.reshape(-1), np.arange(n + 1, dtype=np.int64) * width
 
 
-def draw_ticks(
-    predict: Callable[[list[list[list[str]]]], FloatArray],
-    labels: Sequence[str],
-    targets: Sequence[str],
-    n_sequences: int,
-    length: int | Sequence[int],
-    seed: int,
-) -> EventSequences:
-    """Draw sequences of ticks: each target by itself, with its probability after what came before."""
-    lengths = np.broadcast_to(np.asarray(length, np.int64), (n_sequences,))
-    rng = np.random.default_rng(seed)
-    drawn: list[list[list[str]]] = [[] for _ in range(n_sequences)]
-    complete = np.zeros(n_sequences, bool)
-    for position in range(int(lengths.max(initial=0))):
-        going = np.flatnonzero((lengths > position) & ~complete).tolist()
-        if not going:
-            break
-        p = predict([drawn[each] for each in going])
-        for each, hits in zip(going, rng.random(p.shape) < p, strict=True):
-            tick = [label for label, hit in zip(targets, hits, strict=True) if hit]
-            complete[each] = END in tick
-            drawn[each] += [] if complete[each] else [tick]
-    others = [label for label in labels if label != END]
-    return EventSequences.from_lists(drawn, labels=others, ends=complete)
+def checked_step(step: Any) -> tuple[Duration, Duration] | None:
+    """The shortest and the longest time between two positions."""
+    if step is None:
+        return None
+    spans = [Duration.of(one, "step") for one in (step if isinstance(step, tuple | list) else (step, step))]
+    if len(spans) != 2:
+        raise SettingError("step must be a time, such as '1h', or the shortest and the longest one")
+    if not (all(span.is_clock for span in spans) and 10**9 <= int(spans[0]) <= int(spans[1])):
+        raise SettingError(f"step must be times of 1s or more, the shorter one first, not {step!r}")
+    return spans[0], spans[1]
 
 
-#: Times are drawn in whole seconds from this moment on: the start of 2026.
-_SECONDS, _START = TimeUnit(10**9, True), 1_767_225_600
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What sequences have beside events in a row.
-
-    ``together`` says that each label of a position is drawn by itself. ``step`` are the shortest and the
-    longest time between two positions. ``attributes`` has the share of each value of each column.
-    """
-
-    together: bool = False
-    step: tuple[Duration, Duration] | None = None
-    attributes: Mapping[str, Mapping[str, float]] | None = None
-
-    @classmethod
-    def of(cls, together: bool, step: Any, attributes: Mapping[str, Mapping[str, float]] | None) -> Beside:
-        """Refuse what makes no sense."""
-        spans = None
-        if step is not None:
-            each = step if isinstance(step, tuple | list) else (step, step)
-            if len(each) != 2:
-                raise SettingError("step must be a time, such as '1h', or the shortest and the longest one")
-            shortest, longest = (Duration.of(one, "step") for one in each)
-            if not (shortest.is_clock and longest.is_clock and 10**9 <= int(shortest) <= int(longest)):
-                raise SettingError(f"step must be times of 1s or more, the shorter one first, not {step!r}")
-            spans = shortest, longest
-        for column, shares in (attributes or {}).items():
-            refuse_column(column, "the dynamics")
-            if not shares or not all(is_number(p) and 0 <= p <= 1 for p in shares.values()):
-                raise SettingError(f"attribute {column!r} must have a share from 0 to 1 for each value")
-            if abs(sum(shares.values()) - 1) > 1e-9:
-                raise SettingError(
-                    f"the shares of attribute {column!r} sum to {sum(shares.values()):.6g}, not 1"
-                )
-        return cls(together, spans, attributes or None)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether there are events in a row, and nothing else."""
-        return not self.together and self.step is None and self.attributes is None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of all values of attributes, sorted."""
-        columns = (self.attributes or {}).items()
-        return tuple(sorted(f"{column}={value}" for column, shares in columns for value in shares))
-
-    def to_dict(self) -> dict[str, Any]:
-        """What there is, as plain values."""
-        given = {
-            "together": self.together or None,
-            "step": None if self.step is None else [span.text for span in self.step],
-            "attributes": None
-            if self.attributes is None
-            else {c: dict(v) for c, v in self.attributes.items()},
-        }
-        return {name: value for name, value in given.items() if value is not None}
-
-    def can_be(self, given: Sequence[str], key: Sequence[int]) -> bool:
-        """Whether a sequence can have these levels of labels and attributes: one value per column."""
-        for column, shares in (self.attributes or {}).items():
-            asked = [name for name in given if name in {f"{column}={value}" for value in shares}]
-            held = sum(level > 0 for name, level in zip(given, key, strict=True) if name in asked)
-            if held > 1 or (len(asked) == len(shares) and held == 0):
-                return False
-        return True
+def check_attributes(attributes: Mapping[str, Mapping[str, float]]) -> None:
+    """Refuse shares of values that make no sense."""
+    for column, shares in attributes.items():
+        refuse_column(column, "the dynamics")
+        if not shares or not all(is_number(p) and 0 <= p <= 1 for p in shares.values()):
+            raise SettingError(f"attribute {column!r} must have a share from 0 to 1 for each value")
+        if abs(sum(shares.values()) - 1) > 1e-9:
+            raise SettingError(f"the shares of attribute {column!r} sum to {sum(shares.values()):.6g}, not 1")
 
 
 @dataclass
@@ -213,36 +166,31 @@ class Drawing:
     lengths: IntArray
     present: BoolArray  # [sequence, position, label]
     times: IntArray | None  # [sequence, position], in seconds
-    attributes: Attributes | None
+    attributes: dict[str, BoolArray]  # by the name of a value, whether each sequence has it
 
     @classmethod
     def begin(
-        cls, beside: Beside, labels: tuple[str, ...], lengths: IntArray, rng: np.random.Generator
+        cls,
+        labels: tuple[str, ...],
+        lengths: IntArray,
+        step: tuple[Duration, Duration] | None,
+        attributes: Mapping[str, Mapping[str, float]],
+        rng: np.random.Generator,
     ) -> Drawing:
         """Draw the attributes and times of all sequences."""
         n, longest = len(lengths), int(lengths.max(initial=0))
         times = None
-        if beside.step is not None:
-            shortest, most = (int(span) // 10**9 for span in beside.step)
+        if step is not None:
+            shortest, most = (int(span) // 10**9 for span in step)
             times = _START + np.cumsum(rng.integers(shortest, most + 1, (n, longest)), axis=1)
-        held = None
-        if beside.attributes is not None:
-            names = beside.names
-            present = np.zeros((n, len(names)), bool)
-            for column, shares in beside.attributes.items():
-                chosen = rng.choice(len(shares), size=n, p=list(shares.values()))
-                at = np.array([names.index(f"{column}={value}") for value in shares])
-                present[np.arange(n), at[chosen]] = True
-            held = Attributes(names, [name.partition("=")[0] for name in names], present)
+        held: dict[str, BoolArray] = {}
+        for column, shares in attributes.items():
+            chosen = rng.choice(len(shares), size=n, p=list(shares.values()))
+            held |= {f"{column}={value}": chosen == at for at, value in enumerate(shares)}
         return cls(labels, lengths, np.zeros((n, longest, len(labels)), bool), times, held)
 
-    def events(
-        self,
-        which: IntArray | slice = slice(None),
-        upto: int | None = None,
-        outcomes: Mapping[str, BoolArray] | None = None,
-    ) -> EventSequences:
-        """Some of the sequences, as far as they were drawn; outcomes become attributes."""
+    def events(self, which: IntArray | slice = slice(None), upto: int | None = None) -> EventSequences:
+        """Some of the sequences, as far as they were drawn."""
         present = self.present[which, :upto]
         lengths = np.minimum(self.lengths[which], present.shape[1])
         there = np.arange(present.shape[1]) < lengths[:, None]
@@ -256,40 +204,20 @@ class Drawing:
         empty = bool((codes == UNKNOWN).any())
         plain = times is None and starts.all() and not empty
         moments = None if plain else Moments(starts, times, _SECONDS, has_empty=empty)
-        held = None if self.attributes is None else self.attributes[which]
-        if outcomes:
-            held = with_columns(held, outcomes)
+        held, names = None, sorted(self.attributes)
+        if names:
+            values = np.column_stack([self.attributes[name][which] for name in names])
+            held = Attributes(names, [name.partition("=")[0] for name in names], values)
         return EventSequences(codes, offsets, self.labels, moments=moments, attributes=held, ends="cut off")
 
     def next_places(self, which: IntArray, position: int) -> tuple[Rows, IntArray]:
         """The rows of some sequences up to a position, with an empty one there; and the rows of these."""
         rows = Rows.of(self.events(which, position))
-        rows = replace(rows, moments=rows.moments or Moments(np.ones(len(rows.codes), bool))).with_next()
-        ends = rows.offsets[1:] - 1
-        moments = rows.moments
-        assert moments is not None
+        moments = rows.moments or Moments(np.ones(len(rows.codes), bool))
+        rows = replace(rows, moments=moments).with_next()
+        ends, moments = rows.offsets[1:] - 1, rows.moments or moments
         if self.times is not None and position < self.times.shape[1]:
             times = np.zeros(len(rows.codes), np.int64) if moments.times is None else moments.times.copy()
             times[ends] = self.times[which, position]
             rows = replace(rows, moments=replace(moments, times=times, unit=_SECONDS))
         return rows, ends
-
-    def draw(
-        self, which: IntArray, position: int, p: FloatArray, together: bool, rng: np.random.Generator
-    ) -> None:
-        """Draw what stands at a position of some sequences."""
-        if together:
-            self.present[which, position] = rng.random(p.shape) < p
-            return
-        self.present[which, position, _one_of_each(p, rng)] = True
-
-
-def with_columns(held: Attributes | None, outcomes: Mapping[str, BoolArray]) -> Attributes:
-    """Attributes with columns more, of the values "yes" and "no"."""
-    columns = {} if held is None else dict(zip(held.names, held.present.T, strict=True))
-    of = {} if held is None else dict(zip(held.names, held.of, strict=True))
-    for column, hits in outcomes.items():
-        columns |= {f"{column}=yes": hits, f"{column}=no": ~hits}
-        of |= {f"{column}=yes": column, f"{column}=no": column}
-    names = sorted(columns)
-    return Attributes(names, [of[name] for name in names], np.column_stack([columns[name] for name in names]))

@@ -12,8 +12,17 @@ from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import label_text
 from summarkov.kernels import Index
-from summarkov.settings import is_number, seed_of, span_of
-from summarkov.simulate.draw import Beside, Drawing, after_histories, checked_lengths, draw_sequences, flat
+from summarkov.settings import check_seed, is_number, span_of
+from summarkov.simulate.draw import (
+    Drawing,
+    after_histories,
+    check_attributes,
+    checked_lengths,
+    checked_step,
+    draw_sequences,
+    flat,
+    one_of_each,
+)
 from summarkov.summaries import BinarySummary, WindowSummary
 from summarkov.summaries.window import plain_span
 from summarkov.typing import CodeArray, FloatArray, IntArray
@@ -62,7 +71,7 @@ class Dynamics:
     ... )
     >>> dynamics.minimal_influencers("A")
     ('B', 'C')
-    >>> dynamics.simulate(n_sequences=100, length=10, seed=0)
+    >>> dynamics.simulate(n_sequences=100, length=10, random_state=0)
     EventSequences(100 sequences, 1000 events, 5 labels)
     """
 
@@ -79,15 +88,18 @@ class Dynamics:
         outcomes: Mapping[str, Any] | None = None,
     ) -> None:
         rules = {label_text(label): rule for label, rule in rules.items()}
-        self.labels, self.beside = tuple(sorted(rules)), Beside.of(together, step, attributes)
-        self.names = tuple(sorted({*self.labels, *self.beside.names}))
-        if len(self.names) < len(self.labels) + len(self.beside.names):
+        self.labels, self.together, self.step = tuple(sorted(rules)), together, checked_step(step)
+        self.attributes = attributes or {}
+        check_attributes(self.attributes)
+        values = [f"{column}={value}" for column, shares in self.attributes.items() for value in shares]
+        self.names = tuple(sorted({*self.labels, *values}))
+        if len(self.names) < len(self.labels) + len(values):
             raise SettingError("a label has the name of an attribute's value; rename it")
         given = BinarySummary(span_of(lookback, "lookback"), span_of(delay, "delay"))
         self.summary = given if summary is None else summary
-        if self.summary.durations and self.beside.step is None:
+        if self.summary.durations and self.step is None:
             raise SettingError("rules that look back by time need step=, the time between two positions")
-        if not self.beside.is_plain:
+        if self._has_more:
             self.summary = replace(self.summary, together=True)
         self.summary.window(self.labels)  # refuses a look-back for a label that is not there
         self._check_size(rules)
@@ -98,7 +110,7 @@ class Dynamics:
 
     def _outcome(self, column: str, rule: Any) -> tuple[tuple[str, ...], dict[Key, float], WindowSummary]:
         """The rule of an outcome, with its summary."""
-        if column in (self.beside.attributes or {}):
+        if column in self.attributes:
             raise SettingError(f"{column!r} is both an attribute and an outcome; rename one")
         summary = BinarySummary(None)
         if isinstance(rule, tuple) and len(rule) == 3:
@@ -111,6 +123,20 @@ class Dynamics:
         summary = replace(summary, together=True)
         return *self._rule(column, rule, summary), summary
 
+    @property
+    def _has_more(self) -> bool:
+        """Whether there is more than events in a row: several at once, times or attributes."""
+        return self.together or self.step is not None or bool(self.attributes)
+
+    def _can_be(self, given: Sequence[str], key: Sequence[int]) -> bool:
+        """Whether a sequence can have these levels of labels and attributes: one value per column."""
+        for column, shares in self.attributes.items():
+            levels = dict(zip(given, key, strict=True))
+            asked = [levels[name] > 0 for name in (f"{column}={value}" for value in shares) if name in levels]
+            if sum(asked) > 1 or (len(asked) == len(shares) and not any(asked)):
+                return False
+        return True
+
     def __repr__(self) -> str:
         depend = sum(bool(self.minimal_influencers(label)) for label in self.labels)
         return f"Dynamics({len(self.labels)} labels, {depend} of them with influencers)"
@@ -120,15 +146,12 @@ class Dynamics:
         given = [rule[0] for rule in rules.values() if isinstance(rule, tuple) and rule]
         every = {z for some in given if isinstance(some, Iterable) for z in some}
         if len(every) > _MOST_INFLUENCERS:
-            raise SettingError(
-                f"{len(every)} labels influence others; sums can be checked for {_MOST_INFLUENCERS} at most"
-            )
+            says = f"{len(every)} labels influence others"
+            raise SettingError(f"{says}; sums can be checked for {_MOST_INFLUENCERS} at most")
         n_states = self.summary.n_states(len(every), len(self.labels))
         if n_states > _MOST_STATES:
-            raise SettingError(
-                f"{len(every)} labels that influence others have {n_states:,} states; sums can be checked "
-                f"for {_MOST_STATES:,} at most"
-            )
+            says = f"{len(every)} labels that influence others have {n_states:,} states"
+            raise SettingError(f"{says}; sums can be checked for {_MOST_STATES:,} at most")
 
     def _rule(
         self, label: str, rule: Rule, summary: WindowSummary
@@ -152,23 +175,18 @@ class Dynamics:
         influencers = tuple(given[i] for i in order)
         if len(set(influencers)) < len(influencers):
             raise SettingError(f"the rule for {label!r} names an influencer twice")
+        says = f"the rule for {label!r} has"
         for key, p in table.items():
             if not isinstance(key, tuple) or len(key) != len(given):
-                raise SettingError(
-                    f"the rule for {label!r} has the state {key!r}; a state is a tuple of {len(given)} levels"
-                )
+                raise SettingError(f"{says} the state {key!r}; a state is a tuple of {len(given)} levels")
             if not is_number(p) or not 0 <= p <= 1:
-                raise SettingError(f"the rule for {label!r} has a probability of {p!r}; it must lie in 0..1")
+                raise SettingError(f"{says} a probability of {p!r}; it must lie in 0..1")
         full = {tuple(key[i] for i in order): float(p) for key, p in table.items()}
-        states = {key for key in summary.keys(influencers) if self.beside.can_be(influencers, key)}
+        states = {key for key in summary.keys(influencers) if self._can_be(influencers, key)}
         if missing := states - set(full):
-            raise SettingError(
-                f"the rule for {label!r} has no probability for state {min(missing)} of {influencers}"
-            )
+            raise SettingError(f"{says} no probability for state {min(missing)} of {influencers}")
         if extra := set(full) - states:
-            raise SettingError(
-                f"the rule for {label!r} has a state that cannot be: {min(extra, key=repr)} of {influencers}"
-            )
+            raise SettingError(f"{says} a state that cannot be: {min(extra, key=repr)} of {influencers}")
         return influencers, full
 
     def _check_sums(self) -> None:
@@ -183,7 +201,7 @@ class Dynamics:
 
     def _reachable(self, given: tuple[str, ...], summary: WindowSummary) -> list[Key]:
         """The states that some history can have."""
-        return [key for key in summary.keys(given, reachable=True) if self.beside.can_be(given, key)]
+        return [key for key in summary.keys(given, reachable=True) if self._can_be(given, key)]
 
     def _rule_of(self, target: str) -> tuple[tuple[str, ...], dict[Key, float], WindowSummary]:
         """The rule of a label or an outcome, and its summary."""
@@ -239,25 +257,27 @@ class Dynamics:
     # ------------------------------------------------------------------ use
 
     def simulate(
-        self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None
+        self, n_sequences: int, length: int | Sequence[int], random_state: int = 0
     ) -> EventSequences:
         """Draw sequences of the given length, or lengths; outcomes are attributes, such as "result=yes"."""
-        seed = seed_of(seed, random_state)
-        if self.beside.is_plain and not self.outcomes:
+        seed = check_seed(random_state)
+        if not self._has_more and not self.outcomes:
             return draw_sequences(self._next_event, self.labels, n_sequences, length, seed)
-        rng = np.random.default_rng(seed)
-        drawn = Drawing.begin(self.beside, self.labels, checked_lengths(n_sequences, length), rng)
+        rng, lengths = np.random.default_rng(seed), checked_lengths(n_sequences, length)
+        drawn = Drawing.begin(self.labels, lengths, self.step, self.attributes, rng)
         for position in range(drawn.present.shape[1]):
             going = np.flatnonzero(drawn.lengths > position)
             rows, ends = drawn.next_places(going, position)
             p = self._looked_up(rows.index(), ends, rows.labels)
-            drawn.draw(going, position, p, self.beside.together, rng)
+            if self.together:
+                drawn.present[going, position] = rng.random(p.shape) < p
+            else:
+                drawn.present[going, position, one_of_each(p, rng)] = True
         rows, ends = drawn.next_places(np.arange(n_sequences), drawn.present.shape[1])
-        said = {
-            column: rng.random(n_sequences) < _looked_up(rows.index(), ends, rows.labels, *rule)
-            for column, rule in self.outcomes.items()
-        }
-        return drawn.events(outcomes=said)
+        for column, rule in self.outcomes.items():
+            hits = rng.random(n_sequences) < _looked_up(rows.index(), ends, rows.labels, *rule)
+            drawn.attributes |= {f"{column}=yes": hits, f"{column}=no": ~hits}
+        return drawn.events()
 
     def _next_event(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
@@ -275,7 +295,13 @@ class Dynamics:
         if not all(isinstance(summary, BinarySummary) for summary in summaries):
             raise SettingError("only dynamics with a binary summary can be written down as JSON")
         assert isinstance(self.summary, BinarySummary)
-        beside, lookback = self.beside.to_dict(), self.summary.lookback
+        lookback, step, values = self.summary.lookback, self.step or (), self.attributes
+        given = {
+            "together": self.together,
+            "step": [span.text for span in step],
+            "attributes": {column: dict(shares) for column, shares in values.items()},
+        }
+        beside = {name: value for name, value in given.items() if value}
         each = {x: plain_span(k) for x, k in lookback.items()} if isinstance(lookback, Mapping) else None
         outcomes = {column: _rows(given, table) for column, (given, table, _) in self.outcomes.items()}
         return {

@@ -39,7 +39,7 @@ def web_shop() -> Dynamics:
     >>> shop = web_shop()
     >>> shop.minimal_influencers("purchase")
     ('add to cart', 'get coupon', 'page error')
-    >>> shop.simulate(n_sequences=2, length=4, seed=1).to_lists()[0]
+    >>> shop.simulate(n_sequences=2, length=4, random_state=1).to_lists()[0]
     ['browse', 'browse', 'browse', 'search']
     """
     rules: dict[str, Rule] = {}

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from summarkov.arrow import pa
-from summarkov.errors import SettingError, SummarkovError
+from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
-from summarkov.events.rows import cut_between_sequences, recoded
+from summarkov.events.rows import cut_between_sequences
 from summarkov.events.vocabulary import Unknown, check_unknown
 from summarkov.models.distribution import Residual, column_names, likeliest, predict_each
 from summarkov.models.predictor import Predictor
-from summarkov.read import read_events
 from summarkov.settings import check_whole
-from summarkov.spark.frames import Frame, ReadShard, retold
-from summarkov.spark.session import FRAME, job, map_partitions, types
-from summarkov.spark.source import n_partitions
+from summarkov.spark.session import FRAME, explained, map_partitions, types
+from summarkov.spark.source import Frame, Reader, read_rows
 from summarkov.typing import FloatArray, IntArray
 
 #: What a row is about.
@@ -33,7 +31,7 @@ Form = Literal["wide", "long"]
 _NAME = 48
 
 
-def predict_frame(
+def predict_spark(
     model: Predictor,
     dataframe: Any,
     *,
@@ -110,36 +108,44 @@ def predict_frame(
     fields = dataframe.schema.fields
     if rows == "sequences":
         fields = [field for field in fields if field.name == frame.chosen.case]
-    task = PredictRows(model, unknown, rows, form, top, tuple(field.name for field in fields), frame.shards())
-    _refuse_taken(task.keep, task.new_columns)
-    with job(dataframe.sparkSession, "predictions"):
-        n = n_partitions(dataframe.sparkSession, frame.rows.count())
-        if unknown == "error":
-            labels = frame.rows.select(frame.column(frame.chosen.event[0])).distinct().toArrow().column(0)
-            read_events([labels.drop_null().to_pylist()]).recode(model.labels_)
-    schema = types.StructType(list(fields))
-    for each in task.new_columns:
-        schema.add(each.name, each.kind, metadata=dict(each.about))
-    return map_partitions(frame.by_case(n), task, schema)
-
-
-class NewColumn(NamedTuple):
-    """A column to make: name, type ("long", "integer", "double" or "string"), and what to know about it."""
-
-    name: str
-    kind: str
-    about: Mapping[str, str]
-
-
-def _refuse_taken(names: Sequence[str], new: Sequence[NewColumn]) -> None:
-    """Refuse a dataframe with a column that is to be made; Spark takes "A" and "a" for the same."""
-    taken = {name.casefold(): name for name in names}
-    for each in new:
-        if each.name.casefold() in taken:
+    columns = new_columns(model, rows, form)
+    taken = {field.name.casefold(): field.name for field in fields}  # Spark takes "A" and "a" for the same
+    for name in columns:
+        if name.casefold() in taken:
             raise SettingError(
-                f"{FRAME} has a column {taken[each.name.casefold()]!r}, and predictions are to have "
-                "one of that name; rename it with withColumnRenamed, or leave it out with drop"
+                f"{FRAME} has a column {taken[name.casefold()]!r}, and predictions are to have one of that "
+                "name; rename it with withColumnRenamed, or leave it out with drop"
             )
+    with explained():
+        _, reader, n_events, _ = frame.settle()
+        for label in sorted({*reader.nothing.labels} - {*model.labels_}) if unknown == "error" else ():
+            raise UnknownLabelError(label, model.labels_)
+        by_case = frame.by_case(frame.n_partitions(n_events))
+    task = PredictRows(model, rows, top, tuple(columns), tuple(f.name for f in fields), reader)
+    schema = types.StructType(list(fields))
+    for name, (kind, about) in columns.items():
+        schema.add(name, kind, metadata=about)
+    return map_partitions(by_case, task, schema)
+
+
+def new_columns(model: Predictor, rows: Rows, form: Form) -> dict[str, tuple[str, dict[str, str]]]:
+    """The columns that are made: for each its type in Spark, and what to know about it."""
+    found: dict[str, tuple[str, dict[str, str]]] = {}
+    if rows == "sequences":
+        found["n_events"] = ("long", {})
+    else:
+        found["position"] = ("long", {"comment": "place in the sequence, from 1 on"})
+    if rows == "sequences" or (rows == "events" and model.fitted.is_complete):
+        found["log_likelihood"] = ("double", {"comment": "log-likelihood of what happened"})
+    if form == "long":
+        found |= {"rank": ("integer", {}), "label": ("string", {}), "probability": ("double", {})}
+    elif rows != "sequences":
+        for name, outcome in zip(table_names(model.outcomes_), model.outcomes_, strict=False):
+            about = {"comment": "probability of any other label"}
+            if not isinstance(outcome, Residual):
+                about = {"comment": f"probability of {outcome}", "label": outcome}
+            found[name] = ("double", about)
+    return found
 
 
 def table_names(outcomes: Sequence[str | Residual]) -> list[str]:
@@ -147,22 +153,19 @@ def table_names(outcomes: Sequence[str | Residual]) -> list[str]:
 
     They have the letters a to z without accents, digits and "_"; no two differ only by upper and lower case.
 
-    >>> table_names(["Add to cart", "add-to-cart", "Café", "\N{SNOWMAN}", Residual()])
+    >>> table_names(["Add to cart", "add-to-cart", "Café", "\N{SNOWMAN}", Residual.OTHER])
     ['p_Add_to_cart', 'p_add_to_cart_2', 'p_Cafe', 'p_label_4', 'p_other']
     """
     names: list[str] = []
     taken = {"p_other"}
-    next_number: dict[str, int] = {}  # for the next name with the same beginning
     for number, outcome in enumerate(outcomes[: len(column_names(outcomes))], start=1):
         if isinstance(outcome, Residual):
             names.append("p_other")
             continue
         plain = unicodedata.normalize("NFKD", outcome).encode("ascii", "ignore").decode()
-        stem = re.sub(r"[^0-9A-Za-z]+", "_", plain).strip("_")[:_NAME] or f"label_{number}"
-        name, again = f"p_{stem}", next_number.get(stem.casefold(), 2)
-        while name.casefold() in taken:
-            name, again = f"p_{stem}_{again}", again + 1
-        next_number[stem.casefold()] = again
+        stem = "p_" + (re.sub(r"[^0-9A-Za-z]+", "_", plain).strip("_")[:_NAME] or f"label_{number}")
+        several = (f"{stem}_{again}" for again in itertools.count(2))
+        name = next(name for name in itertools.chain([stem], several) if name.casefold() not in taken)
         taken.add(name.casefold())
         names.append(name)
     return names
@@ -170,69 +173,37 @@ def table_names(outcomes: Sequence[str | Residual]) -> list[str]:
 
 @dataclass(frozen=True)
 class PredictRows:
-    """Predicts the rows of a partition, on a worker; ``keep`` are the columns to keep."""
+    """Predicts the rows of a partition, on a worker; ``new`` columns are made, ``keep`` are kept."""
 
     model: Predictor
-    unknown: Unknown
     rows: Rows
-    form: Form
     top: int | None
+    new: tuple[str, ...]
     keep: tuple[str, ...]
-    shards: ReadShard
-
-    @cached_property
-    def new_columns(self) -> list[NewColumn]:
-        """The columns that are made."""
-        if self.rows == "sequences":
-            return [
-                NewColumn("n_events", "long", {}),
-                NewColumn("log_likelihood", "double", {"comment": "log-likelihood of the sequence"}),
-            ]
-        found = [NewColumn("position", "long", {"comment": "place in the sequence, from 1 on"})]
-        if self._measures:
-            found.append(NewColumn("log_likelihood", "double", {"comment": "of what happened"}))
-        if self.form == "long":
-            kinds = {"rank": "integer", "label": "string", "probability": "double"}
-            return found + [NewColumn(name, kind, {}) for name, kind in kinds.items()]
-        for name, outcome in zip(table_names(self.model.outcomes_), self.model.outcomes_, strict=False):
-            about = {"comment": "probability of any other label"}
-            if not isinstance(outcome, Residual):
-                about = {"comment": f"probability of {outcome}", "label": outcome}
-            found.append(NewColumn(name, "double", about))
-        return found
-
-    @cached_property
-    def _measures(self) -> bool:
-        """Whether rows tell how likely it was what happened."""
-        if self.rows != "events":
-            return False
-        try:
-            self.model._check_predicts()
-        except SummarkovError:  # a graph of some labels only: each of its models stands for itself
-            return False
-        return True
+    reader: Reader
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that are made of one partition, some sequences at a time."""
-        table, event = self.shards.table_of(batches), self.shards.reading["event"][0]
+        table = self.reader.table_of(batches)
         if table is None:
             return
-        needed = list(dict.fromkeys((self.shards.case, event, *(self.shards.reading["order"] or ()))))
-        with retold():
-            events = self.shards.events(table.select(needed))
-            numbers = pa.array(range(table.num_rows)).cast(pa.string())
-            numbered = self.shards.events(
-                table.select(needed).set_column(needed.index(event), event, numbers)
-            )
+        settings = self.reader.settings
+        names = (settings["case"], *settings["event"], *(settings["order"] or ()))
+        needed = table.select(list(dict.fromkeys(names)))
+        events = read_rows(needed, settings)
+        at = needed.column_names.index(settings["event"][0])
+        numbers = pa.array(range(table.num_rows)).cast(pa.string())
+        numbered = read_rows(
+            needed.set_column(at, needed.column_names[at], numbers), {**settings, "labels": None}
+        )
         row = np.array(numbered.labels, np.int64)[numbered.codes]  # that of every event
-        kept = table.select(list(self.keep))
-        done = 0
+        kept, done = table.select(list(self.keep)), 0
         for part in cut_between_sequences(events, 2 * len(self.model.outcomes_) + 4):
             about, new = self.made(part)
-            columns = kept.take(pa.array(row[done + about])).combine_chunks().columns
-            each = [column.chunk(0) if column.num_chunks else pa.array([], column.type) for column in columns]
-            each += [pa.array(values, from_pandas=True) for values in new.values()]
-            yield pa.record_batch(each, [*self.keep, *new])
+            found = kept.take(pa.array(row[done + about]))
+            for name in self.new:
+                found = found.append_column(name, pa.array(new[name], from_pandas=True))
+            yield from found.combine_chunks().to_batches()
             done += part.n_events
 
     def made(self, events: EventSequences) -> tuple[IntArray, dict[str, Any]]:
@@ -240,23 +211,29 @@ class PredictRows:
 
         Each sequence gets one more position, after its last event.
         """
-        recoded(events.with_ends("cut off"), self.model.labels_, self.unknown)  # may be refused
         ended = events.with_ends("complete").with_end_rows()
-        p = predict_each(self.model.fitted, ended, "ignore")
-        last = ended.offsets[1:] - 1
+        p, last = predict_each(self.model.fitted, ended, "ignore"), ended.offsets[1:] - 1
         is_event = np.ones(len(p), bool)
         is_event[last] = False
-        position = ended.positions
         if self.rows == "sequences":
-            logs = np.nan_to_num(self._logs(ended, p))
-            sums = np.add.reduceat(logs, ended.offsets[:-1])
+            sums = np.add.reduceat(np.nan_to_num(self._logs(ended, p)), ended.offsets[:-1])
             return events.offsets[1:] - 1, {"n_events": events.lengths, "log_likelihood": sums}
-        if self.rows == "next":
-            return self._told(events.offsets[1:] - 1, {"position": position[last]}, p[last])
-        columns: dict[str, Any] = {"position": position[is_event]}
-        if self._measures:
-            columns["log_likelihood"] = self._logs(ended, p)[is_event]
-        return self._told(np.arange(events.n_events), columns, p[is_event])
+        here = last if self.rows == "next" else np.flatnonzero(is_event)
+        about = events.offsets[1:] - 1 if self.rows == "next" else np.arange(events.n_events)
+        found: dict[str, Any] = {"position": ended.positions[here]}
+        if "log_likelihood" in self.new:
+            found["log_likelihood"] = self._logs(ended, p)[here]
+        if "rank" not in self.new:
+            names = table_names(self.model.outcomes_)
+            return about, found | {name: np.ascontiguousarray(p[here, x]) for x, name in enumerate(names)}
+        labels = pa.array([None if isinstance(x, Residual) else x for x in self.model.outcomes_], pa.string())
+        most = len(labels) if self.top is None else min(self.top, len(labels))
+        likely = likeliest(p[here], most)
+        found = {name: np.repeat(values, most) for name, values in found.items()}
+        found["rank"] = np.tile(np.arange(1, most + 1, dtype=np.int32), len(likely))
+        found["label"] = labels.take(pa.array(likely.ravel()))
+        found["probability"] = np.take_along_axis(p[here], likely, axis=1).ravel()
+        return np.repeat(about, most), found
 
     def _logs(self, events: EventSequences, p: FloatArray) -> FloatArray:
         """The logarithm of the probability of what happened; nan where the model does not know that."""
@@ -268,19 +245,3 @@ class PredictRows:
         with np.errstate(divide="ignore"):
             logs = np.log(p[np.arange(len(p)), outcome])
         return np.where(outcome < 0, np.nan, logs)
-
-    def _told(
-        self, about: IntArray, columns: dict[str, Any], p: FloatArray
-    ) -> tuple[IntArray, dict[str, Any]]:
-        """Rows with probabilities: one for each, or one for each of the likeliest labels of each."""
-        if self.form == "wide":
-            names = table_names(self.model.outcomes_)
-            return about, columns | {name: np.ascontiguousarray(p[:, x]) for x, name in enumerate(names)}
-        labels = pa.array([None if isinstance(x, Residual) else x for x in self.model.outcomes_], pa.string())
-        most = len(labels) if self.top is None else min(self.top, len(labels))
-        likely = likeliest(p, most)
-        found: dict[str, Any] = {name: np.repeat(values, most) for name, values in columns.items()}
-        found["rank"] = np.tile(np.arange(1, most + 1, dtype=np.int32), len(likely))
-        found["label"] = labels.take(pa.array(likely.ravel()))
-        found["probability"] = np.take_along_axis(p, likely, axis=1).ravel()
-        return np.repeat(about, most), found

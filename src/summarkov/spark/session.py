@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from summarkov import __version__
@@ -21,14 +19,13 @@ from summarkov.errors import DataError, SettingError, SummarkovError, optional_l
 functions: Any = Later("pyspark.sql.functions")
 types: Any = Later("pyspark.sql.types")
 exceptions: Any = Later("pyspark.errors")
-#: What workers return: pickled values, or what went wrong.
-ANSWERS = "value binary, error binary"
+_serializers: Any = Later("pyspark.serializers")
 #: How messages call a dataframe.
 FRAME = "the dataframe"
-#: What the workers must be able to import.
-_NEEDED = ("numpy", "pyarrow", "summarkov")
-#: Where Spark keeps what a job is for.
-_DESCRIPTION = "spark.job.description"
+#: Bytes of what a worker returns in one cell, where a partition may have several.
+PIECE = 1 << 20
+#: The version of Python that workers must have.
+_PYTHON = ".".join(map(str, sys.version_info[:2]))
 
 
 def check_frame(frame: Any) -> None:
@@ -50,155 +47,136 @@ def check_frame(frame: Any) -> None:
         )
 
 
-def parallelism(session: Any) -> int:
-    """How many tasks the session runs at a time, about."""
-    try:
-        return max(1, int(session.sparkContext.defaultParallelism))
-    except Exception:  # Spark Connect does not report it
-        return 8
-
-
-# ---------------------------------------------------------------------- functions on workers
-
-
-def map_partitions(frame: Any, function: Callable[[Any], Any], schema: Any) -> Any:
-    """Apply a function to every partition, in Arrow batches.
+def map_partitions(frame: Any, function: Callable[[Any], Any], schema: Any = "value binary") -> Any:
+    """Apply a function to the Arrow batches of every partition, on workers of the same version.
 
     Where the workers are processes of this machine and nobody has said which Python they are to be
     (``PYSPARK_PYTHON``), they are this one, and not the ``python3`` that happens to be found first.
     """
-    with _this_python(frame.sparkSession):
-        return frame.mapInArrow(_OnWorker(function), schema)
-
-
-@dataclass(frozen=True)
-class _OnWorker:
-    """A function on a worker, of the version of the driver.
-
-    After every task a worker looks through all that Python holds for garbage. To pass over what is there
-    before the first task, mostly modules, saves some 30 ms of every further task.
-    """
-
-    function: Callable[[Any], Any]
-    version: str = __version__
-
-    def __call__(self, batches: Any) -> Any:
-        _keep_modules()
-        if self.version != __version__:
-            raise RuntimeError(f"SummarkovVersion: {__version__} on workers, {self.version} on the driver")
-        return self.function(batches)
-
-
-@cache
-def _keep_modules() -> None:
-    gc.collect()
-    gc.freeze()
-
-
-@contextmanager
-def _this_python(session: Any) -> Iterator[None]:
-    context: Any = getattr(session, "_sc", None)
-    local = context is not None and str(context.master).startswith("local")
-    if not local or os.environ.get("PYSPARK_PYTHON"):
-        yield
-        return
+    on_worker = partial(_on_worker, function, __version__)
+    context: Any = getattr(frame.sparkSession, "_sc", None)  # Spark Connect has none
+    if context is None or not str(context.master).startswith("local") or os.environ.get("PYSPARK_PYTHON"):
+        return frame.mapInArrow(on_worker, schema)
     before, context.pythonExec = context.pythonExec, sys.executable
     try:
-        yield
+        return frame.mapInArrow(on_worker, schema)
     finally:
         context.pythonExec = before
 
 
-@dataclass(frozen=True)
-class Answering:
-    """A function of the batches of a partition that returns bytes, as rows of :data:`ANSWERS`."""
-
-    function: Callable[[Iterable[pa.RecordBatch]], Iterable[bytes]]
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One row for each; the last one says what went wrong, if anything did."""
-        try:
-            for value in self.function(batches):
-                yield _row(value, None)
-        except SummarkovError as error:
-            yield _row(None, pickle.dumps((type(error), error.args, vars(error))))
+def _on_worker(function: Callable[[Any], Any], driver: str, batches: Any) -> Any:
+    _keep_modules()
+    if driver != __version__:
+        raise RuntimeError(f"SummarkovVersion: {__version__} on workers, {driver} on the driver")
+    return function(batches)
 
 
-def _row(value: bytes | None, error: bytes | None) -> pa.RecordBatch:
-    columns = [pa.array([each], pa.binary()) for each in (value, error)]
-    return pa.record_batch(columns, ["value", "error"])
+@cache
+def _keep_modules() -> None:
+    """Let the search for garbage after every task pass over modules, which saves some 30 ms of each."""
+    gc.collect()
+    gc.freeze()
 
 
-def answers(batches: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
-    """What :class:`Answering` returned on workers, or the first error."""
-    for batch in batches:
-        for value, error in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            if error is not None:
-                kind, args, about = pickle.loads(error)
-                found = kind.__new__(kind, *args)  # not all are made from what they say
-                vars(found).update(about)
-                raise found
-            yield value
+# ---------------------------------------------------------------------- objects as cells
 
 
-# ---------------------------------------------------------------------- names and errors
+def packed(function: Callable[[Any], Any], piece: int | None = None) -> Callable[[Any], Any]:
+    """A function of the batches of a partition that returns one object, or None for nothing.
+
+    The object, which may be an error of ours, is in one cell, or in several of ``piece`` bytes each.
+    """
+    return partial(_pack, function, piece)
+
+
+def _pack(
+    function: Callable[[Any], Any], piece: int | None, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    try:
+        found = function(batches)
+    except SummarkovError as error:
+        found = error
+    if found is not None:
+        data = memoryview(_serializers.CPickleSerializer().dumps(found))
+        size = piece or len(data)
+        for start in range(0, len(data), size):
+            cell = pa.array([bytes(data[start : start + size])], pa.binary())
+            yield pa.record_batch([cell], ["value"])
+
+
+def cells(batches: Iterable[pa.RecordBatch]) -> list[bytes]:
+    """What is in the cells of some batches."""
+    return [cell for batch in batches for cell in batch.column(0).to_pylist()]
+
+
+def unpacked(data: bytes) -> Any:
+    """The object that a worker has packed; an error is raised."""
+    found = _serializers.CPickleSerializer().loads(data)
+    if isinstance(found, SummarkovError):
+        raise found
+    return found
+
+
+# ---------------------------------------------------------------------- errors
 
 
 @contextmanager
-def job(session: Any, what: str) -> Iterator[None]:
-    """Jobs of Spark: its pages show what they are for, and its errors become sentences."""
-    try:
-        context = session.sparkContext
-        before = context.getLocalProperty(_DESCRIPTION)
-        context.setLocalProperty(_DESCRIPTION, f"summarkov: {what}")
-    except Exception:  # Spark Connect has no such names
-        context = before = None
+def explained() -> Iterator[None]:
+    """Let errors of Spark become sentences that say what to do."""
     try:
         yield
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
-        raise _explain(error) from error
-    finally:
-        if context is not None:
-            context.setLocalProperty(_DESCRIPTION, before)
+        raise _explain(str(error)) from error
 
 
-def _explain(error: Exception) -> SummarkovError:
-    """An error of Spark as one that says what to do."""
-    text, driver = str(error), ".".join(map(str, sys.version_info[:2]))
-    if "cancelled as part of cancellation of all jobs" in text:  # what Ctrl-C does to Spark's jobs
-        raise KeyboardInterrupt from error
-    if "PYTHON_VERSION_MISMATCH" in text or "different minor versions" in text:
-        version = re.search(r"in worker[^:]*:? *\(?'?(\d+)(?:\.|, )(\d+)", text)
-        worker = f" ({version[1]}.{version[2]})" if version else ""
-        return SettingError(
-            f"the workers run another Python{worker} than the driver ({driver}); set PYSPARK_PYTHON to a "
-            f"Python {driver} with summarkov, before the session is started"
-        )
-    if found := re.search(r"SummarkovVersion: (\S+) on workers, (\S+) on", text):
-        return SettingError(f"the workers have summarkov {found[1]} and the driver {found[2]}; install one")
-    if found := re.search(r'Cannot run program "([^"]*)"', text):
-        return SettingError(
+#: What Spark says, and what to do about it.
+_SAID: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
+    (
+        r"PYTHON_VERSION_MISMATCH.*?in worker[^:]*:? *\(?'?(\d+)(?:\.|, )(\d+)",
+        lambda found: (
+            f"the workers run another Python ({found[1]}.{found[2]}) than the driver ({_PYTHON}); set "
+            f"PYSPARK_PYTHON to a Python {_PYTHON} with summarkov, before the session is started"
+        ),
+    ),
+    (
+        r"SummarkovVersion: (\S+) on workers, (\S+) on",
+        lambda found: f"the workers have summarkov {found[1]} and the driver {found[2]}; install one",
+    ),
+    (
+        r'Cannot run program "([^"]*)"',
+        lambda found: (
             f"the workers cannot start their Python, {found[1]!r}; set PYSPARK_PYTHON to one that is there "
             "on every worker, before the session is started"
-        )
-    if found := re.search(r"No module named '?([\w.]+)", text):
-        if found[1].split(".")[0] not in _NEEDED:
-            return SettingError(
-                f"the workers have no module {found[1]!r}, which your own code needs; send it with "
-                "spark.addArtifact or sc.addPyFile"
-            )
-        return SettingError(
+        ),
+    ),
+    (
+        r"No module named '?((?:numpy|pyarrow|summarkov)\b[\w.]*)",
+        lambda found: (
             f"the workers' Python has no module {found[1]!r}; install summarkov there (a cluster library, "
             "the image of the executors, or a packed environment in spark.archives), or set PYSPARK_PYTHON "
             f"to a Python that has it, before the session is started (the driver's is {sys.executable})"
-        )
-    return DataError(f"Spark could not do its part: {_last_line(text)}")
+        ),
+    ),
+    (
+        r"No module named '?([\w.]+)",
+        lambda found: (
+            f"the workers have no module {found[1]!r}, which your own code needs; send it with "
+            "spark.addArtifact or sc.addPyFile"
+        ),
+    ),
+)
 
 
-def _last_line(text: str) -> str:
-    """The line of a traceback that says what is wrong, or the first line of another error."""
+def _explain(text: str) -> SummarkovError:
+    """An error of Spark as one that says what to do."""
+    if "cancelled as part of cancellation of all jobs" in text:  # what Ctrl-C does to Spark's jobs
+        raise KeyboardInterrupt
+    for pattern, told in _SAID:
+        if found := re.search(pattern, text, re.DOTALL):
+            return SettingError(told(found))
     lines = [line.strip() for line in text.split("JVM stacktrace")[0].splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
-    return (named or lines or [text])[-1 if named else 0][:500]
+    line = (named or lines or [text])[-1 if named else 0]  # of a traceback the last, of others the first
+    return DataError(f"Spark could not do its part: {line[:500]}")

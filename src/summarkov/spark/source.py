@@ -1,18 +1,23 @@
-"""Events of a Spark dataframe, counted where they are: a shard of whole cases on every partition."""
+"""Events of a Spark dataframe, counted where they are: a shard of whole cases on every partition.
+
+The driver asks for all labels, and for the attributes of all cases. Then workers read their cases as memory
+would, in one vocabulary, and Spark caches the shards. A pass is a function of every shard.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import pickle
+import logging
+import re
 import uuid
 import warnings
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from operator import methodcaller
-from typing import Any, Generic, TypeVar, Unpack
+from operator import attrgetter, methodcaller
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -22,24 +27,35 @@ from summarkov.engines import MemorySource
 from summarkov.engines.source import EventSource
 from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions, refuse_overflow
 from summarkov.engines.work import Answer, Work
-from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.events import EventSequences
+from summarkov.errors import DataError, SettingError, SummarkovError, warn_caller
+from summarkov.events import EventSequences, vocabulary
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Origin
 from summarkov.events.draws import Drawn
-from summarkov.events.moments import TimeUnit
 from summarkov.events.prepare import RARE, START, map_each, pool_each
 from summarkov.events.rows import recoded
-from summarkov.events.vocabulary import END, Label, Unknown, check_unknown, refuse_unknown_labels
-from summarkov.read.case_attributes import CASES, AttributeNames, attribute_names
-from summarkov.read.encoding import Encoded
-from summarkov.read.ticks import Ties, refuse_ties, warn_of_ties
-from summarkov.read.wanted import Reading
+from summarkov.events.vocabulary import END, Label, Unknown, check_unknown, refuse_unknown_labels, translation
+from summarkov.read import read_events
+from summarkov.read.case_attributes import cuts_of
+from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
+from summarkov.read.encoding import is_text
+from summarkov.read.ordering import family_of
+from summarkov.read.ticks import Ties, refuse_no_order, refuse_ties, warn_of_ties
+from summarkov.read.wanted import Reading, Wanted
 from summarkov.settings import check_whole
-from summarkov.spark.frames import Frame, Shard, counted
-from summarkov.spark.session import ANSWERS, FRAME, Answering, answers, job, map_partitions, parallelism
+from summarkov.spark.session import (
+    FRAME,
+    PIECE,
+    cells,
+    check_frame,
+    exceptions,
+    explained,
+    map_partitions,
+    packed,
+    unpacked,
+)
 from summarkov.spark.session import functions as f
-from summarkov.typing import BoolArray, HashArray, IntArray
+from summarkov.typing import HashArray, IntArray
 
 #: Bytes that the tables of counts of a task may take, unless told otherwise.
 WORKER_MEMORY = 1 << 27
@@ -47,10 +63,18 @@ WORKER_MEMORY = 1 << 27
 PARTITION_EVENTS = 1 << 20
 #: Where there are more partitions than this, answers are added up on the workers first, this many at a time.
 FAN_IN = 16
+#: Names of the columns that say in which order rows came: the file, the part of it, and the row.
+CAME = ("summarkov_file", "summarkov_start", "summarkov_row")
+#: Settings of reading that say what labels are.
+_OF_LABELS = ("event", "labels", "lifecycle", "missing", "separator")
+#: Settings that say what attributes are.
+_OF_CASES = ("case", "attributes", "cuts", "missing", "missing_attributes", "ends_column")
 #: Of these parts of :class:`Origin` there is a number for each shard.
-_NUMBERS = ("unlabelled", "other_lifecycle", "caseless", "duplicates", "dropped")
+_NUMBERS = ("unlabelled", "caseless", "duplicates", "dropped")
 
-Result = TypeVar("Result")
+#: What a further step of preparation may change.
+_COUNTED = ("n_events", "label_counts", "n_ticks")
+
 #: Something to do with the events of each shard before they are counted.
 Step = Callable[[EventSequences], EventSequences]
 
@@ -64,9 +88,9 @@ def scan_spark(
 ) -> SparkSource:
     """Count the events of a Spark dataframe on its cluster; a row is an event.
 
-    Spark brings the rows of each case together and sorts them. Workers turn every partition into codes once,
-    and Spark caches these. Every pass of a search then counts each partition where it is, and brings back
-    counts, never events. ``close()``, or the end of a ``with`` block, makes the cluster forget the codes.
+    Spark brings the rows of each case together. Workers turn every partition into codes once, and Spark
+    caches these. Every pass of a search then counts each partition where it is, and brings back counts, never
+    events. ``close()``, or the end of a ``with`` block, makes the cluster forget the codes.
 
     Parameters
     ----------
@@ -88,326 +112,399 @@ def scan_spark(
         if value is not None:
             check_whole(name, value, 1)
     frame = Frame.of(dataframe, reading)
-    session = dataframe.sparkSession
-    with job(session, "reading"):
-        n = partitions or n_partitions(session, frame.rows.count())
-        read = Answering(frame.shards())
+    with explained():
+        frame, reader, n_events, n_other = frame.settle()
+        n = partitions or frame.n_partitions(n_events)
         # Spark's cache goes by what a dataframe does: without a name of its own, two sources would share it.
         apart = f.lit(uuid.uuid4().hex) != f.lit("")
-        shards = map_partitions(frame.by_case(n), read, ANSWERS).where(apart).persist()
-        data = Data(session, shards, n)
+        rows = map_partitions(frame.by_case(n), packed(reader, PIECE)).where(apart)
+        shards = Shards(rows.persist(), n, reader.nothing)
         try:
-            return SparkSource(data.look(frame), memory)
+            found: Counter[Any] = sum(shards.ask(survey), Counter({"other_lifecycle": n_other}))
+            about, scale = checked(found, frame, reader.nothing)
+            source = SparkSource(shards, memory, Prepared(found["complete"] > 0, scale), **about)
+            absent = {x for x in reader.nothing.labels if not found["label", x]}  # only in rows of no case
+            if absent and frame.wanted.labels is None:
+                return source.recode([label for label in source.labels if label not in absent])
+            return source
         except BaseException:
-            data.close()
+            shards.close()
             raise
 
 
-def n_partitions(session: Any, n_events: int) -> int:
-    """So many that none is large, and that there is work for all if there is much."""
-    return max(min(2 * parallelism(session), 1 + n_events // (1 << 14)), -(-n_events // PARTITION_EVENTS))
+# ---------------------------------------------------------------------- reading
 
 
-# ---------------------------------------------------------------------- on the workers
+@dataclass(frozen=True)
+class Frame:
+    """The rows of a dataframe, with the columns that are needed, and how to read them.
+
+    Columns of ``rows`` have plain names, for Spark maps over no others; ``names`` are the user's.
+    """
+
+    rows: Any
+    names: tuple[str, ...]
+    chosen: Columns
+    wanted: Wanted
+    reading: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, frame: Any, reading: Mapping[str, Any], keep: Sequence[str] = ()) -> Frame:
+        """Choose the columns; ``keep`` are others to keep beside them."""
+        check_frame(frame)
+        wanted = Wanted.of(**reading)
+        lists = [name for name, kind in frame.dtypes if kind.startswith("array")]
+        chosen = choose_columns(frame.columns, wanted.columns, FRAME, list_columns=lists)
+        chosen = replace(chosen, other_lifecycle=None)  # nobody asked for it
+        if chosen.event[0] in lists:
+            raise SettingError(
+                f"column {chosen.event[0]!r} of {FRAME} holds lists; make a row of every event with "
+                "pyspark.sql.functions.posexplode, and give the position as order="
+            )
+        if not chosen.order:
+            refuse_no_order(wanted, FRAME)
+        times = [name for name, kind in frame.dtypes if kind.startswith(("timestamp", "date"))]
+        refuse_unused_times(chosen, frame.columns, wanted.columns, FRAME, time_columns=times)
+        if not chosen.order and wanted.columns.order is None:
+            raise SettingError(
+                f"no column of {FRAME} is recognised as the order, and Spark keeps no order of rows; name "
+                "one with order=, or say order=False to take rows of files in the order of the files, and "
+                "all others as Spark happens to read them"
+            )
+        if hasattr(wanted.cases, "sparkSession"):
+            raise SettingError(
+                "attributes= takes columns of the dataframe, or a table in memory; join the dataframe of "
+                "attributes to that of events, frame.join(attributes, case, 'left'), and name its columns"
+            )
+        names, came = list(dict.fromkeys([*chosen.names(), *keep])), _came(frame)
+        columns = [
+            f.col(f"`{name.replace('`', '``')}`").alias(f"column{at}") for at, name in enumerate(names)
+        ]
+        rows = frame.select(*columns, *(column.alias(name) for name, column in came.items()))
+        named = {"case": chosen.case, "event": [*chosen.event], "order": [*(chosen.order or ())] or False}
+        return cls(rows, (*names, *came), chosen, wanted.for_columns(chosen), {**reading, **named})
+
+    def column(self, name: str | None) -> Any:
+        """A column of the rows, by the user's name."""
+        return f.col(self.rows.columns[self.names.index(str(name))])
+
+    def different(self, *names: str | None) -> tuple[pa.Table, IntArray]:
+        """The different rows of some columns, and how many there are of each."""
+        found = self.rows.groupBy(*map(self.column, names)).count().toArrow()
+        return found.drop_columns(["count"]).rename_columns([*map(str, names)]), np.asarray(found["count"])
+
+    def by_case(self, n_partitions: int) -> Any:
+        """All rows of a case in one partition, as they came."""
+        came = [f.col(name) for name in CAME if name in self.names]
+        together = self.rows.repartition(n_partitions, self.column(self.chosen.case))
+        return together.sortWithinPartitions(*came)
+
+    def n_partitions(self, n_events: int) -> int:
+        """So many that none is large, and that there is work for all if there is much."""
+        context = getattr(self.rows.sparkSession, "_sc", None)  # which Spark Connect has not
+        at_once = 8 if context is None else max(1, int(context.defaultParallelism))
+        return max(min(2 * at_once, 1 + n_events // (1 << 14)), -(-n_events // PARTITION_EVENTS))
+
+    def settle(self) -> tuple[Frame, Reader, int, int]:
+        """What only all rows can tell: rows to read, what reads them, and the numbers of these and others."""
+        chosen, settings, frame = self.chosen, dict(self.reading), self
+        lifecycle = () if chosen.lifecycle is None else (chosen.lifecycle,)
+        table, n_each = self.different(*dict.fromkeys((*chosen.event, *lifecycle)))
+        asked = {name: settings[name] for name in _OF_LABELS if name in settings}
+        numbered = table.append_column(CAME[2], pa.array(range(len(table))))
+        found, keep = (
+            read_rows(numbered, {**asked, "case": CAME[2], "order": False}),
+            np.ones(len(table), bool),
+        )
+        if lifecycle:
+            wanted, given = str(settings.pop("lifecycle")).casefold(), table.column(lifecycle[0]).to_pylist()
+            keep = np.array([str(value).casefold() == wanted for value in given], bool)
+            values = sorted({value for value, kept in zip(given, keep, strict=True) if kept})
+            frame = replace(self, rows=self.rows.where(self.column(lifecycle[0]).isin(values)))
+        attributes = None
+        if settings.get("attributes") is not None:
+            cases, _ = frame.different(chosen.case, *(name for name in chosen.attributes))
+            event = pa.array(["event"] * len(cases))
+            asked = {name: settings[name] for name in _OF_CASES if name in settings}
+            about = {**asked, "event": CAME[2], "order": False}
+            attributes = read_rows(cases.append_column(CAME[2], event), about).attributes
+            named = () if attributes is None else attributes.names
+            settings["cuts"] = {**cuts_of(named), **(settings.get("cuts") or {})}
+        if self.wanted.ends is None:
+            settings["ends"] = vocabulary.ENDS
+        if self.wanted.ties == "error":  # which only all partitions together can tell
+            settings["ties"] = "in row order"
+        settings["labels"] = found.labels
+        nothing = EventSequences([], [0], found.labels)
+        if attributes is not None:
+            nothing = nothing.with_attributes(attributes[np.arange(0)])
+        reader = Reader(self.names, settings, nothing)
+        return frame, reader, int(n_each[keep].sum()), int(n_each[~keep].sum())
+
+
+def _came(frame: Any) -> dict[str, Any]:
+    """What says in which order rows came: for rows of files the file and the part of it; always a number.
+
+    Spark reads large files first, and the parts of one in any order.
+    """
+    row = {CAME[2]: f.monotonically_increasing_id()}
+    places = {CAME[0]: f.col("_metadata.file_path"), CAME[1]: f.col("_metadata.file_block_start")}
+    logger = logging.getLogger("DataFrameQueryContextLogger")  # of pyspark, which prints what is expected
+    before, logger.disabled = logger.disabled, True
+    try:
+        _ = frame.select(*places.values()).columns
+    except exceptions.AnalysisException:
+        return row
+    finally:
+        logger.disabled = before
+    return places | row
+
+
+def read_rows(table: pa.Table, settings: Mapping[str, Any]) -> EventSequences:
+    """The events of some rows; errors are about the dataframe, whose rows have no numbers."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of ties, which the driver counts
+            return read_events(table.select([n for n in table.column_names if n not in CAME[:2]]), **settings)
+    except SummarkovError as error:
+        text = re.sub(r"in \d+ rows?, the first is row \d+ \([^)]*\)", "in some rows", str(error.args[0]))
+        text = re.sub(r" in row \d+ of the data", "", text)
+        text = re.sub(r"\brow \d+( of the data)?", "a row", text)
+        error.args = (text.replace(TABLE, FRAME), *error.args[1:])
+        raise
+
+
+class Shard(NamedTuple):
+    """The cases of a partition, and what text in order columns is: "number", "date", ..."""
+
+    events: EventSequences
+    families: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the rows of a partition as memory would, on a worker; ``nothing`` has all names and no events."""
+
+    names: tuple[str, ...]
+    settings: dict[str, Any]
+    nothing: EventSequences
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Shard | None:
+        """The shard of a partition; None if it has no rows."""
+        table = self.table_of(batches)
+        if table is None:
+            return None
+        events, known = read_rows(table, self.settings), self.nothing.attributes
+        if known is not None:
+            present = np.zeros((len(events), len(known.names)), bool)
+            if events.attributes is not None:
+                present[:, translation(events.attributes.names, known.names)[:-1]] = events.attributes.present
+            events = events.with_attributes(Attributes(known.names, known.of, present))
+        order = [table.column(name).drop_null() for name in self.settings["order"] or ()]
+        texts = [column[0].as_py() for column in order if is_text(column.type) and len(column)]
+        return Shard(events, tuple(family_of(text.strip()) for text in texts))
+
+    def table_of(self, batches: Iterable[pa.RecordBatch]) -> pa.Table | None:
+        """The rows of a partition, under the user's names; None if there are none."""
+        held = [batch for batch in batches if batch.num_rows]
+        return pa.Table.from_batches(held).rename_columns(list(self.names)) if held else None
+
+
+# ---------------------------------------------------------------------- what all shards have together
+
+
+def survey(shard: Shard) -> Counter[Any]:
+    """What is known of a shard before anything is counted, in numbers that add up."""
+    events, origin = shard.events, shard.events.origin or Origin()
+    weights = np.ones(len(events)) if events.weights is None else events.weights
+    in_units(weights, FIXED_POINT if n_fractions(weights) else 1)  # refuses what cannot be counted
+    found: Counter[Any] = Counter({name: getattr(origin, name) for name in _NUMBERS})
+    found |= Counter(
+        {
+            "shards": 1,
+            "sequences": len(events),
+            "complete": int(events.complete.sum()),
+            "events": events.n_events,
+            "positions": events.n_ticks,
+            "tied": events.tied_order,
+            "ticks": int(events.has_ticks),
+            "fractions": n_fractions(weights),
+            "weight": float(weights @ (events.lengths + 1)),
+            "in NumPy": int(kernels.backend() != "native"),
+            ("kinds", events.time_unit, shard.families): int(events.n_events > 0),
+            ("tied case", origin.tied_case): int(origin.tied_case is not None),
+        }
+    )
+    labels = zip(events.labels, events.label_counts.tolist(), strict=True)
+    return found + Counter({("label", label): n for label, n in labels})
+
+
+def checked(n: Counter[Any], frame: Frame, nothing: EventSequences) -> tuple[dict[str, Any], int | None]:
+    """What a source knows of all shards, and the unit of weights; refused if shards do not fit together.
+
+    ``n`` is the sum of what :func:`survey` says of them.
+    """
+    chosen, wanted, order = frame.chosen, frame.wanted, frame.chosen.order or ()
+    kinds = [key[1:] for key in n if key[0] == "kinds"]
+    if len(kinds) > 1:
+        told = ", ".join(sorted({family for _, families in kinds for family in families}))
+        raise DataError(
+            f"the order columns of {FRAME} cannot be put in order: text in them is of several kinds "
+            f"({told}, whole or not); write all alike, or cast them to numbers or timestamps"
+        )
+    tied = min((key[1] for key in n if key[0] == "tied case"), default=None)
+    numbers: dict[str, Any] = {name: n[name] for name in (*_NUMBERS, "other_lifecycle")}
+    per_case = (chosen.weight, chosen.lifecycle, chosen.attributes)
+    origin = replace(Origin(chosen.case, chosen.event, order, *per_case), tied_case=tied, **numbers)
+    if order:
+        refuse_ties(Ties(n["tied"], tied), wanted, order[0], FRAME)
+    warn_of_ties(n["tied"], n["events"], origin, wanted, FRAME)
+    if n["in NumPy"] and kernels.backend() == "native":
+        warn_caller(
+            f"{n['in NumPy']} of {n['shards']} tasks count in NumPy, which takes tens of times as long: "
+            "summarkov is there without its compiled part; install a wheel of it on the workers",
+            UserWarning,
+        )
+    scale = None if chosen.weight is None else FIXED_POINT if n["fractions"] else 1
+    refuse_overflow(n["weight"] * (scale or 1), scale or 1)
+    about: dict[str, Any] = {"origin": origin, "time_unit": kinds[0][0] if kinds else None}
+    about |= {"n_sequences": n["sequences"], "n_events": n["events"]}
+    about |= {"has_ticks": n["ticks"] > 0, "tied_order": n["tied"]}
+    if scale is None and nothing.attributes is None:
+        counts = {**{label: n["label", label] for label in nothing.labels}, END: n["complete"]}
+        labels = sorted((*nothing.labels, *([END] if n["complete"] else [])))
+        about["label_counts"] = np.array([counts[label] for label in labels], np.int64)
+        about["n_ticks"] = n["positions"] + n["complete"]
+    return about, scale
+
+
+# ---------------------------------------------------------------------- passes
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """How a worker makes what is counted from its shard: in one vocabulary, with attributes by their names.
+    """What a worker does with the events of its shard before it counts; ``scale`` is that of weights."""
 
-    ``steps`` prepare the events. ``scale`` is the unit of weights, if there are any.
-    """
-
-    labels: tuple[str, ...]
-    named: AttributeNames | None
     has_ends: bool
     scale: int | None
     steps: tuple[Step, ...] = ()
 
-    def events(self, shard: Shard) -> EventSequences:
-        """The events of a shard."""
-        events = shard.events.recode(self.labels)
-        if self.named is not None:
-            present = np.zeros((len(events), len(self.named.names)), bool)
-            columns = zip(self.named.texts, self.named.codes, shard.values.values(), strict=False)
-            for texts, codes, values in columns:
-                place = dict(zip((*texts, None), codes.tolist(), strict=True))
-                of_value = np.array([place.get(text, -1) for text in (*values.texts, None)])
-                present[np.arange(len(events)), of_value[values.codes]] = True
-            events = events.with_attributes(Attributes(self.named.names, self.named.of, present))
+    def events(self, events: EventSequences) -> EventSequences:
+        """The events after all steps."""
         for step in self.steps:
             events = step(events)
         if self.has_ends and END not in events.labels:  # which another shard may have
             events = events.recode(sorted((*events.labels, END)))
         return events
 
-    def source(self, shard: Shard) -> MemorySource:
-        """The events of a shard, as works are asked of them."""
-        events, weights = self.events(shard), None
-        if self.scale is not None and events.weights is not None:
-            weights = in_units(events.weights, self.scale)
-        return MemorySource(events, sample_weight=weights)
+    def source(self, events: EventSequences) -> MemorySource:
+        """The same, as works are asked of them."""
+        events = self.events(events)
+        if self.scale is None or events.weights is None:
+            return MemorySource(events)
+        return MemorySource(events, sample_weight=in_units(events.weights, self.scale))
 
 
-def _count(prepared: Prepared, work: Work[Answer], shard: Shard) -> Answer:
-    return prepared.source(shard).run(work)
+def _on_shard(function: Callable[[Shard], Any], batches: Iterable[pa.RecordBatch]) -> Any:
+    data = b"".join(cells(batches))
+    return function(unpacked(data)) if data else None
 
 
-def _n_events(prepared: Prepared, shard: Shard) -> int:
-    return prepared.source(shard).n_events
+def _added(work: Work[Answer], batches: Iterable[pa.RecordBatch]) -> Answer | None:
+    answers = [unpacked(cell) for cell in cells(batches)]
+    return work.total(answers) if answers else None
 
 
-def _sequences(prepared: Prepared, shard: Shard) -> tuple[HashArray, BoolArray, IntArray | None]:
-    """The keys of the sequences of a shard, which have something to count, and their weights."""
-    source = prepared.source(shard)
-    keys = source.sequence_keys()
-    return keys, np.isin(keys, source.filled_keys()), source.weights
+class Shards:
+    """The shards of a dataframe, cached on its cluster; ``nothing`` has their names, and no events."""
 
+    def __init__(self, rows: Any, n_partitions: int, nothing: EventSequences) -> None:
+        self.rows, self.n_partitions, self.nothing = rows, n_partitions, nothing
+        self.close = weakref.finalize(self, _forget, rows)
+        self.close.atexit = False  # with Python the session ends too
 
-@dataclass(frozen=True)
-class OnShard(Generic[Result]):
-    """Applies a function to the shard of a partition."""
-
-    function: Callable[[Shard], Result]
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
-        """One result, pickled; none of a partition without rows."""
-        packed = b"".join(answers(batches))
-        if packed:
-            yield pickle.dumps(self.function(pickle.loads(packed)))
-
-
-@dataclass(frozen=True)
-class Adding(Generic[Answer]):
-    """Adds up the answers that came to one partition."""
-
-    work: Work[Answer]
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
-        """One answer, or none if none came."""
-        found = [pickle.loads(value) for value in answers(batches)]
-        if found:
-            yield pickle.dumps(self.work.total(found))
-
-
-@dataclass(frozen=True)
-class Survey:
-    """What is known of a shard before anything is counted."""
-
-    label_counts: Counter[str]
-    values: dict[str, Counter[str | None]]
-    numbers: Counter[str]  # of sequences, events, ...
-    origin: Origin
-    has_ticks: bool
-    time_unit: TimeUnit | None
-    weight: float
-    shard: Shard  # without its events
-
-
-def survey(shard: Shard) -> Survey:
-    """Look at a shard."""
-    events, origin = shard.events, shard.events.origin or Origin()
-    moments, weights = events.moments, np.ones(len(events)) if events.weights is None else events.weights
-    in_units(weights, FIXED_POINT if n_fractions(weights) else 1)  # refuses what cannot be counted
-    numbers = {name: getattr(origin, name) for name in _NUMBERS} | {
-        "sequences": len(events),
-        "complete": int(events.complete.sum()),
-        "events": events.n_events,
-        "ticks": events.n_ticks,
-        "tied": events.tied_order,
-        "fractions": n_fractions(weights),
-        "in NumPy": int(kernels.backend() != "native"),
-    }
-    return Survey(
-        Counter(dict(zip(events.labels, events.label_counts.tolist(), strict=True))),
-        {name: counted(values) for name, values in shard.values.items()},
-        Counter(numbers),
-        origin,
-        moments is not None and moments.has_ticks,
-        None if moments is None or moments.times is None else moments.unit,
-        float(weights @ (events.lengths + 1)),
-        replace(shard, events=EventSequences([], [0], []), values={}),
-    )
-
-
-# ---------------------------------------------------------------------- on the driver
-
-
-@dataclass
-class Data:
-    """The shards of a dataframe, cached on its cluster, and what is known of all of them together."""
-
-    session: Any
-    shards: Any
-    n_partitions: int
-
-    def __post_init__(self) -> None:
-        self._finalizer = weakref.finalize(self, _forget, self.shards)
-        self._finalizer.atexit = False  # with Python the session ends too
-
-    def close(self) -> None:
-        """Let the cluster forget the shards."""
-        self._finalizer()
-
-    def ask(self, function: Callable[[Shard], Result], what: str) -> list[Result]:
-        """What a function returns for every shard."""
-        with job(self.session, what):
-            return [pickle.loads(value) for value in answers(self._map(function).toArrow().to_batches())]
-
-    def total(self, function: Callable[[Shard], Answer], work: Work[Answer]) -> list[Answer]:
-        """The answers of all shards, many of them added up on the workers."""
-        with job(self.session, type(work).__name__):
-            found, n = self._map(function), self.n_partitions
-            while n > FAN_IN:
-                n = -(-n // FAN_IN)
-                found = map_partitions(found.repartition(n), Answering(Adding(work)), ANSWERS)
-            return [pickle.loads(value) for value in answers(found.toArrow().to_batches())]
-
-    def _map(self, function: Callable[[Shard], Any]) -> Any:
-        if not self._finalizer.alive:
+    def ask(self, function: Callable[[Shard], Any], work: Work[Any] | None = None) -> list[Any]:
+        """What a function returns for every shard; many answers to some work are added up on the workers."""
+        if not self.close.alive:
             raise DataError("this source is closed and its cached events are gone; make a new one")
-        return map_partitions(self.shards, Answering(OnShard(function)), ANSWERS)
-
-    def look(self, frame: Frame) -> Data:
-        """Find out what all shards have together; refuse what does not fit together."""
-        found = self.ask(survey, "reading")
-        wanted, chosen = frame.wanted, frame.chosen
-        self.label_counts = sum((each.label_counts for each in found), Counter[str]())
-        labels = tuple(sorted(self.label_counts)) if wanted.labels is None else tuple(wanted.labels)
-        for label in sorted({*self.label_counts} - {*labels}):
-            raise UnknownLabelError(label, labels)
-        for label in () if wanted.ends is None else wanted.ends.closed_by:
-            if label not in labels:
-                raise SettingError(f"closed_by names {label!r}, which is no label of the data")
-        self.n = n = sum((each.numbers for each in found), Counter[str]())
-        if n["other_lifecycle"] and not n["events"] and not n["unlabelled"]:
-            known = ", ".join(repr(text[:40]) for text in found[0].shard.lifecycles)
-            raise DataError(f"no event of {FRAME} has lifecycle={wanted.lifecycle!r}; there are {known}")
-        tied = min((each.origin.tied_case for each in found if each.origin.tied_case), default=None)
-        per_case = (chosen.weight, chosen.lifecycle, chosen.attributes)
-        origin = Origin(chosen.case, chosen.event, chosen.order or (), *per_case)
-        numbers: dict[str, Any] = {name: n[name] for name in _NUMBERS}
-        self.origin = replace(origin, tied_case=tied, **numbers)
-        if chosen.order:
-            refuse_ties(Ties(n["tied"], tied), wanted, chosen.order[0], FRAME)
-        warn_of_ties(n["tied"], n["events"], self.origin, wanted, FRAME)
-        self.has_ticks = any(each.has_ticks for each in found)
-        filled = [each for each in found if each.numbers["events"]]
-        units, families = ({each.time_unit for each in filled}, {each.shard.families for each in filled})
-        if len(units) > 1 or len(families) > 1:
-            kinds = ", ".join(sorted({family for each in families for family in each}))
-            raise DataError(
-                f"the order columns of {FRAME} cannot be put in order: text in them is of several kinds "
-                f"({kinds}, whole or not); write all alike, or cast them to numbers or timestamps"
-            )
-        self.time_unit, scale = next(iter(units), None), None
-        if chosen.weight is not None:
-            scale = FIXED_POINT if n["fractions"] else 1
-            refuse_overflow(sum(each.weight for each in found) * scale, scale)
-        self.prepared = Prepared(labels, _named(frame, found), n["complete"] > 0, scale)
-        if n["in NumPy"] and kernels.backend() == "native":
-            warnings.warn(
-                f"{n['in NumPy']} of {len(found)} tasks count in NumPy, which takes tens of times as long: "
-                "summarkov is there without its compiled part; install a wheel of it on the workers",
-                stacklevel=3,
-            )
-        return self
+        with explained():
+            found, n = map_partitions(self.rows, packed(partial(_on_shard, function))), self.n_partitions
+            while work is not None and n > FAN_IN:
+                n = -(-n // FAN_IN)
+                found = map_partitions(found.repartition(n), packed(partial(_added, work)))
+            return [unpacked(cell) for cell in cells(found.toArrow().to_batches())]
 
 
-def _named(frame: Frame, found: Sequence[Survey]) -> AttributeNames | None:
-    """The names of attributes, from the values of all sequences."""
-    columns = {}
-    for name in dict.fromkeys(name for each in found for name in each.values):
-        total = sum((each.values.get(name, Counter()) for each in found), Counter[str | None]())
-        texts = sorted(text for text in total if text is not None)
-        codes = np.repeat(np.arange(-1, len(texts)), [total[None], *(total[text] for text in texts)])
-        columns[name] = Encoded(codes, texts)
-    if not columns:
-        return None
-    return attribute_names(columns, frame.wanted, FRAME if frame.wanted.cases is None else CASES)
-
-
-def _forget(shards: Any) -> None:
+def _forget(rows: Any) -> None:
     with contextlib.suppress(Exception):  # the session may have been stopped
-        shards.unpersist()
+        rows.unpersist()
 
 
 class SparkSource(EventSource):
     """An :class:`EventSource` over events that are cached on a Spark cluster."""
 
-    def __init__(self, data: Data, memory: int, prepared: Prepared | None = None) -> None:
-        self._data, self.memory, self._prepared = data, memory, prepared or data.prepared
-        prepared = self._prepared
-        self._nothing = prepared.events(Shard(EventSequences([], [0], []), {}))
+    def __init__(self, shards: Shards, memory: int, prepared: Prepared, **about: Any) -> None:
+        self._shards, self.memory, self._prepared, self._about = shards, memory, prepared, about
+        vars(self).update(about)
+        self._nothing = prepared.events(shards.nothing)
         attributes = self._nothing.attributes
         self.attributes = () if attributes is None else attributes.names
         self.labels = tuple(sorted((*self._nothing.labels, *self.attributes)))
-        self.n_sequences, self.tied_order, self.origin = data.n["sequences"], data.n["tied"], data.origin
-        self.has_ticks, self.time_unit, self.scale = data.has_ticks, data.time_unit, prepared.scale or 1
-        if prepared is data.prepared and not self.is_weighted and not self.attributes:
-            counts = {**data.label_counts, END: data.n["complete"]}
-            self.label_counts = np.array([counts.get(label, 0) for label in self.labels], np.int64)
-            self.n_ticks = data.n["ticks"] + data.n["complete"]
-
-    @property
-    def n_partitions(self) -> int:
-        """In how many parts the data are cut."""
-        return self._data.n_partitions
-
-    @property
-    def n_events(self) -> int:
-        """The number of events; the end of a sequence is none."""
-        if not self._prepared.steps:
-            return self._data.n["events"]
-        return sum(self._data.ask(partial(_n_events, self._prepared), "events"))
+        self.scale = prepared.scale or 1
 
     def close(self) -> None:
         """Let the cluster forget the events; sources that were made from this one, too."""
-        self._data.close()
+        self._shards.close()
+
+    def _ask(self, function: Callable[[MemorySource], Any], work: Work[Any] | None = None) -> list[Any]:
+        """What a function returns for the prepared events of every shard."""
+        prepared = self._prepared
+        return self._shards.ask(lambda shard: function(prepared.source(shard.events)), work)
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every shard; only the answers come back to the driver."""
-        count = partial(_count, self._prepared, work)
-        return work.total(self._data.total(count, work) or [count(Shard(EventSequences([], [0], []), {}))])
+        found = self._ask(methodcaller("run", work), work)
+        return work.total(found or [self._prepared.source(self._shards.nothing).run(work)])
 
-    # ------------------------------------------------------------------ of sequences
+    @cached_property
+    def n_events(self) -> int:
+        """The number of events; the end of a sequence is none."""
+        return sum(self._ask(attrgetter("n_events")))
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether sequences have weights of their own."""
+        return self._prepared.scale is not None
+
+    @cached_property
+    def _keys(self) -> tuple[HashArray, HashArray]:
+        """The keys of all sequences, and of those with something to count; 8 bytes each."""
+        found = self._ask(lambda source: (source.sequence_keys(), source.filled_keys()))
+        empty = np.empty(0, np.uint64)
+        every, filled = (np.concatenate([empty, *(each[at] for each in found)]) for at in (0, 1))
+        return every, filled
 
     def sequence_keys(self) -> HashArray:
-        """Numbers for the names of sequences; 8 bytes per sequence come to the driver, once."""
-        return np.concatenate([np.empty(0, np.uint64), *(keys for keys, _, _ in self._sequences)])
+        """Numbers for the names of sequences."""
+        return self._keys[0]
 
     def filled_keys(self) -> HashArray:
         """The keys of all sequences with something to count."""
-        keys = [keys[filled] for keys, filled, _ in self._sequences]
-        return np.concatenate([np.empty(0, np.uint64), *keys])
+        return self._keys[1]
 
     @property
     def n_filled(self) -> int:
         """How many sequences are not empty."""
         return len(self.filled_keys())
 
-    @property
-    def is_weighted(self) -> bool:
-        """Whether sequences have weights of their own; it takes no pass."""
-        return self._prepared.scale is not None
-
-    @property
-    def weights(self) -> IntArray | None:  # type: ignore[override]  # looked up when it is needed
-        """Those of the sequences, in units of ``1 / scale``; 8 bytes per sequence come to the driver."""
-        if not self.is_weighted:
-            return None
-        found = [weights for _, _, weights in self._sequences if weights is not None]
-        return np.concatenate([np.empty(0, np.int64), *found])
-
-    @cached_property
-    def _sequences(self) -> list[tuple[HashArray, BoolArray, IntArray | None]]:
-        return self._data.ask(partial(_sequences, self._prepared), "keys of sequences")
-
     # ------------------------------------------------------------------ prepare
 
-    def _then(self, step: Step, **about: Any) -> SparkSource:
-        steps = (*self._prepared.steps, step)
-        return SparkSource(self._data, self.memory, replace(self._prepared, steps=steps, **about))
+    def _then(self, step: Step, has_ends: bool | None = None, **about: Any) -> SparkSource:
+        """The same after one more step, which changes the counts of labels and positions."""
+        kept = {name: value for name, value in self._about.items() if name not in _COUNTED}
+        ends = self._prepared.has_ends if has_ends is None else has_ends
+        prepared = Prepared(ends, self._prepared.scale, (*self._prepared.steps, step))
+        return SparkSource(self._shards, self.memory, prepared, **{**kept, **about})
 
     @property
     def _event_labels(self) -> list[str]:
@@ -415,34 +512,24 @@ class SparkSource(EventSource):
 
     def map_labels(self, mapping: Mapping[Any, object] | Callable[[str], object]) -> SparkSource:
         """Replace labels, as :meth:`EventSequences.map_labels` does; this source must stay open."""
-        return self._renamed(map_each(self._event_labels, mapping))
+        becomes = map_each(self._event_labels, mapping)
+        return self._then(methodcaller("map_labels", dict(zip(self._event_labels, becomes, strict=True))))
 
     def pool_rare(self, min_count: int, *, into: Label = RARE) -> SparkSource:
         """Make one label of all that occur fewer than ``min_count`` times; see :meth:`map_labels`."""
         labels = self._event_labels
-        counts = dict(zip(self.labels, self.label_counts.tolist(), strict=True))
-        each = np.array([counts[label] for label in labels], np.int64)
-        return self._renamed(pool_each(labels, each, min_count, into))
-
-    def _renamed(self, becomes: Sequence[str]) -> SparkSource:
-        mapping = dict(zip(self._event_labels, becomes, strict=True))
-        return self._then(methodcaller("map_labels", mapping))
+        each = self.label_counts[np.searchsorted(self.labels, labels)]
+        return self.map_labels(dict(zip(labels, pool_each(labels, each, min_count, into), strict=True)))
 
     def collapse_repeats(self) -> SparkSource:
         """Keep only the first of equal labels in a row; see :meth:`map_labels`."""
         if self.has_ticks:
             raise DataError("repeats can be left out of events in a row, and some of these happened together")
-        found = self._then(methodcaller("collapse_repeats"))
-        found.tied_order = 0  # events at the same place may be gone
-        return found
+        return self._then(methodcaller("collapse_repeats"), tied_order=0)  # those may be gone
 
     def add_start(self, label: Label = START) -> SparkSource:
         """Begin every sequence with one more event; see :meth:`map_labels`."""
         return self._then(methodcaller("add_start", label))
-
-    def drop_first(self) -> SparkSource:
-        """Leave out the first event of every sequence; see :meth:`map_labels`."""
-        return self._then(methodcaller("drop_first"))
 
     def without_ends(self) -> SparkSource:
         """The same sequences, all of them taken for cut off."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -38,25 +38,6 @@ class Reach(NamedTuple):
         return kernels.Span(size, isinstance(self.lookback, Duration))
 
 
-class Memory(NamedTuple):
-    """What of a history can matter: its last ``recent`` positions, and of each label some before these.
-
-    Where a look-back has no limit these are its ``first`` occurrences, and its last one; else there are none.
-    """
-
-    recent: int
-    first: int = 0
-
-    @staticmethod
-    def joint(each: Iterable[Memory | None]) -> Memory | None:
-        """What serves wherever one of several does; None is the whole history."""
-        found = list(each)
-        known = [memory for memory in found if memory is not None]
-        if len(known) < len(found):
-            return None
-        return Memory(max((m.recent for m in known), default=0), max((m.first for m in known), default=0))
-
-
 class Summary(ABC):
     """A function from histories to states, given the influencers U (Definition 2 of the paper).
 
@@ -68,10 +49,8 @@ class Summary(ABC):
     #: candidates, and leave them again by merging states.
     by_level: ClassVar[bool] = False
 
-    @property
-    def by_label(self) -> bool:
-        """Whether it can be told of single labels if they make the target more or less likely."""
-        return self.by_level
+    #: Whether it can be told of single labels if they make the target more or less likely.
+    by_label: ClassVar[bool] = False
 
     @abstractmethod
     def n_states(self, n_influencers: int, n_labels: int) -> int:
@@ -93,11 +72,6 @@ class Summary(ABC):
     @abstractmethod
     def horizon(self) -> int | None:
         """How many of the last positions can matter; None: the whole history, or no one knows how many."""
-
-    @property
-    def memory(self) -> Memory | None:
-        """What must be kept of a sequence that is followed; None: all of it."""
-        return None if self.horizon is None else Memory(self.horizon)
 
     @property
     def durations(self) -> tuple[Duration, ...]:

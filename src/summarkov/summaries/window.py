@@ -15,7 +15,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import SettingError, StoreError, UnknownLabelError
 from summarkov.settings import Duration, check_whole, span_of
-from summarkov.summaries.base import Encoded, Memory, Reach, Summary
+from summarkov.summaries.base import Encoded, Reach, Summary
 from summarkov.typing import IntArray, KeyArray
 from summarkov.wording import AttributeName, plural
 
@@ -44,6 +44,7 @@ class WindowSummary(Summary):
     kind: ClassVar[int]
     cap: ClassVar[int] = 1
     by_level: ClassVar[bool] = True
+    by_label: ClassVar[bool] = True
     takes_ticks: ClassVar[bool] = True
     keys_on_page: ClassVar[bool] = True
     #: What the page calls it.
@@ -195,12 +196,6 @@ class WindowSummary(Summary):
             return None
         far = [k for k in self._given if k is not None]
         return None if len(far) < len(self._given) else max([self.delay, *far])
-
-    @property
-    def memory(self) -> Memory | None:
-        if self.durations or self.horizon is not None:
-            return super().memory
-        return Memory(max([self.delay, *(k for k in self._given if k is not None)]), self.cap)
 
     def without(self, keys: KeyArray, column: int) -> KeyArray:
         return np.concatenate([keys[:, :column], keys[:, column + 1 :]], axis=1)

@@ -20,7 +20,7 @@ from summarkov.events import EventSequences
 from summarkov.settings import Progress, reporter
 from summarkov.text.documents import Document, Sentence, in_order, read_documents, split_sentences
 from summarkov.text.events import Before, Grounds, Passage, Passages, TextEvents, read_text_events
-from summarkov.text.topics import TopicModel, load_topics
+from summarkov.text.topics import TopicModel, load_topics, named
 from summarkov.typing import FloatArray
 
 __all__ = [
@@ -157,12 +157,12 @@ def _without(labels: list[str | None], leave_out: set[str]) -> list[str | None]:
 
 def _keep(labelled: list[tuple[str, Sentence]], repeats: str) -> list[tuple[str, Sentence]]:
     """The events of a document among its labelled sentences."""
+    names = [name for name, _ in labelled]
     if repeats == "all":
         return labelled
     if repeats == "once":
-        first = {name: at for at, (name, _) in reversed(list(enumerate(labelled)))}
-        return [labelled[at] for at in sorted(first.values())]
-    return [each for at, each in enumerate(labelled) if at == 0 or labelled[at - 1][0] != each[0]]
+        return [each for at, each in enumerate(labelled) if each[0] not in names[:at]]
+    return [each for at, each in enumerate(labelled) if names[at - 1 : at] != [each[0]]]
 
 
 #: ``embed(texts)``: one row of numbers per text; near rows mean similar things.
@@ -212,22 +212,17 @@ class Concepts:
         self.concepts = given
         self.threshold = threshold
         self._embed = embed or _packaged_model()
-        self._names = tuple(given)
-        self._known = self._directions(
-            [f"{name}: {words}" if words else name for name, words in given.items()]
-        )
+        texts = [f"{name}: {words}" if words else name for name, words in given.items()]
+        self._known = self._directions(texts)
 
     def __call__(self, sentences: Sequence[str]) -> list[str | None]:
         """The concept of every sentence, None where none is near enough."""
-        found = self.similarities(sentences)
-        best = found.argmax(axis=1)
-        near = found[np.arange(len(found)), best] >= self.threshold
-        return [self._names[c] if n else None for c, n in zip(best.tolist(), near.tolist(), strict=True)]
+        return named(self.similarities(sentences), tuple(self.concepts), self.threshold)
 
     def similarities(self, sentences: Sequence[str]) -> FloatArray:
         """The cosine of every sentence with every concept, in the order they were given in."""
         if not sentences:
-            return np.zeros((0, len(self._names)))
+            return np.zeros((0, len(self.concepts)))
         return self._directions(sentences) @ self._known.T
 
     def _directions(self, texts: Sequence[str]) -> FloatArray:

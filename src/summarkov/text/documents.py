@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -55,19 +56,20 @@ def read_documents(
     >>> [document.id for document in read_documents({"monday": "All is well.", "tuesday": "It broke."})]
     ['monday', 'tuesday']
     """
-    names = _Names(id, text, date)
-    found: list[tuple[Document, str]] = []
-    for source in sources:
-        found.extend(_documents_of(source, names))
+    keys = {"id": id, "text": text, "date": date}
     first: dict[str, str] = {}
-    for document, where in found:
-        if document.id in first:
-            raise DataError(
-                f"{where}: the document {document.id!r} was there before ({first[document.id]}); "
-                "give each a name of its own"
-            )
-        first[document.id] = where
-    return [document for document, _ in found]
+    found = []
+    for source in sources:
+        for each, where in _records_of(source):
+            document = each if isinstance(each, Document) else _document(each, where, keys)
+            if document.id in first:
+                raise DataError(
+                    f"{where}: the document {document.id!r} was there before ({first[document.id]}); "
+                    "give each a name of its own"
+                )
+            first[document.id] = where
+            found.append(document)
+    return found
 
 
 def in_order(documents: Sequence[Document]) -> list[Document]:
@@ -79,70 +81,56 @@ def in_order(documents: Sequence[Document]) -> list[Document]:
     >>> [document.id for document in in_order(documents)]
     ['a', 'b']
     """
-    dated = [document for document in documents if document.date is not None]
-    if not dated:
+    dates = [document.date for document in documents]
+    if all(date is None for date in dates):
         return list(documents)
-    if len(dated) < len(documents):
-        missing = next(document for document in documents if document.date is None)
+    if None in dates:
+        missing = documents[dates.index(None)]
         raise DataError(f"the document {missing.id!r} has no date and others have; give all of them one")
-    numbers = [_number(document) for document in dated]
-    if None not in numbers:
-        return [dated[at] for at in sorted(range(len(dated)), key=lambda at: numbers[at] or 0.0)]
-    for document in dated:
-        if not _is_iso(str(document.date)):
-            raise DataError(
-                f"the date {document.date!r} of the document {document.id!r} is none that can be ordered; "
-                "write all as 2024, 2024-05 or 2024-05-31, or as numbers"
-            )
-    return sorted(dated, key=lambda document: str(document.date))
+    values: list[Any] = [_number(str(date)) for date in dates]
+    if None in values:
+        values = [str(date) for date in dates]
+        for document in documents:
+            if not re.fullmatch(r"\d{4}(-\d\d(-\d\d.*)?)?", str(document.date), re.ASCII):
+                raise DataError(
+                    f"the date {document.date!r} of the document {document.id!r} is none that can be "
+                    "ordered; write all as 2024, 2024-05 or 2024-05-31, or as numbers"
+                )
+    return [documents[at] for at in sorted(range(len(values)), key=lambda at: values[at])]
 
 
-def _number(document: Document) -> float | None:
+def _number(date: str) -> float | None:
     try:
-        value = float(str(document.date))
+        value = float(date)
     except ValueError:
         return None
-    return value if abs(value) <= sys.float_info.max else None
+    return value if math.isfinite(value) else None
 
 
-def _is_iso(date: str) -> bool:
-    parts = date[:10].split("-")
-    sizes = [len(part) for part in parts]
-    return sizes in ([4], [4, 2], [4, 2, 2]) and all(part.isascii() and part.isdigit() for part in parts)
+def _document(record: Any, where: str, keys: Mapping[str, str | None]) -> Document:
+    """The document in a record, or what is wrong with it."""
+    if not isinstance(record, Mapping):
+        wanted = f"an object with {keys['id']!r} and {keys['text']!r}"
+        raise DataError(f"{where}: expected {wanted}, found {_shown(record)}")
+    for role, name in keys.items():
+        if name is not None and name not in record:
+            known = ", ".join(repr(key) for key in list(record)[:20]) or "none"
+            raise DataError(
+                f"{where}: there is no {name!r}; name the {role} with {role}=; its keys are {known}"
+                f"{nearest(name, record)}"
+            )
+    text, date = record[keys["text"]], record.get(keys["date"] or "date")
+    if not isinstance(text, str):
+        raise DataError(f"{where}, {keys['text']!r}: expected text, found {_shown(text)}")
+    name = _plain(record[keys["id"]], where, keys["id"])
+    return Document(name, text, None if date in (None, "") else _plain(date, where, keys["date"] or "date"))
 
 
-@dataclass(frozen=True)
-class _Names:
-    """Which keys of a record to take."""
-
-    id: str
-    text: str
-    date: str | None
-
-    def document(self, record: Mapping[str, Any], where: str) -> Document:
-        """The document in a record, or what is wrong with it."""
-        for name, role in ((self.id, "id"), (self.text, "text"), (self.date, "date")):
-            if name is not None and name not in record:
-                known = ", ".join(repr(key) for key in list(record)[:20]) or "none"
-                raise DataError(
-                    f"{where}: there is no {name!r}; name the {role} with {role}=; its keys are {known}"
-                    f"{nearest(name, record)}"
-                )
-        text = record[self.text]
-        if not isinstance(text, str):
-            raise DataError(f"{where}, {self.text!r}: expected text, found {_shown(text)}")
-        name, key = _plain(record[self.id], where, self.id), "date" if self.date is None else self.date
-        date = record.get(key)
-        return Document(name, text, None if date is None or date == "" else _plain(date, where, key))
-
-
-def _plain(value: Any, where: str, name: str) -> str:
-    """A name or a date: text, or a whole number as JSON has it."""
-    if isinstance(value, str) and value:
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
-    raise DataError(f"{where}, {name!r}: expected text or a number, found {_shown(value)}")
+def _plain(value: Any, where: str, name: str | None) -> str:
+    """A name or a date: text, or a number as JSON has it."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
+        raise DataError(f"{where}, {name!r}: expected text or a number, found {_shown(value)}")
+    return str(value)
 
 
 def _shown(value: Any) -> str:
@@ -150,36 +138,31 @@ def _shown(value: Any) -> str:
     return f"{text[:40]}..." if len(text) > 40 else text
 
 
-def _documents_of(source: Any, names: _Names) -> Iterator[tuple[Document, str]]:
-    """Every document of a source, and where it stands."""
+def _records_of(source: Any) -> Iterator[tuple[Any, str]]:
+    """Every document of a source, or the record that it is in, and where it stands."""
     if isinstance(source, str | os.PathLike):
-        yield from _from_path(Path(os.fsdecode(source)), names)
+        yield from _from_path(Path(os.fsdecode(source)))
     elif isinstance(source, Mapping):
         for name, text in source.items():
-            where = f"document {name!r}"
-            record = {names.id: name, names.text: text, (names.date or "date"): None}
-            yield names.document(record, where), where
+            keys = {"id": "id", "text": "text", "date": None}
+            yield _document({"id": name, "text": text}, f"document {name!r}", keys), f"document {name!r}"
     elif isinstance(source, Iterable):
         for number, each in enumerate(source):
             where = f"document {number}"
-            if isinstance(each, str):
-                each = Document(str(number), each)
-            elif isinstance(each, Mapping):
-                each = names.document(each, where)
-            if not isinstance(each, Document):
+            if not isinstance(each, str | Mapping | Document):
                 raise DataError(f"{where}: expected a text or a Document, found {_shown(each)}")
-            yield each, where
+            yield Document(str(number), each) if isinstance(each, str) else each, where
     else:
         raise DataError(f"cannot read documents from {type(source).__name__}; give a path, a dict or a list")
 
 
-def _from_path(path: Path, names: _Names) -> Iterator[tuple[Document, str]]:
-    is_folder, format, files = path.is_dir(), _FORMATS.get(path.suffix.lower()), [path]
-    if is_folder:
-        files = sorted(file for file in path.iterdir() if file.suffix.lower() == ".txt")
+def _from_path(path: Path) -> Iterator[tuple[Any, str]]:
+    format, files = _FORMATS.get(path.suffix.lower()), [path]
+    if path.is_dir():
+        format, files = "text", sorted(file for file in path.iterdir() if file.suffix.lower() == ".txt")
         if not files:
             raise DataError(f"the folder {path} holds no .txt files; name the documents' folder or file")
-    if is_folder or format == "text":
+    if format == "text":
         for file in files:
             text = "\n".join(line for _, line in text_lines(str(file), expected="a text"))
             yield Document(file.stem, text), str(file)
@@ -187,67 +170,47 @@ def _from_path(path: Path, names: _Names) -> Iterator[tuple[Document, str]]:
         raise DataError(
             f"the format of {path} cannot be told from its name; let it end in .jsonl, .csv, .tsv or .txt"
         )
-    elif format == "jsonl":
-        yield from _json_lines(path, names)
     else:
-        yield from _rows(path, names, format)
+        yield from _json_lines(path) if format == "jsonl" else _rows(path, format)
 
 
-def _json_lines(path: Path, names: _Names) -> Iterator[tuple[Document, str]]:
+def _json_lines(path: Path) -> Iterator[tuple[Any, str]]:
     for number, line in text_lines(str(path), expected="documents"):
-        if not line.strip():
-            continue
         where = f"{path}, line {number}"
         try:
-            record = json.loads(line)
+            if line.strip():
+                yield json.loads(line), where
         except json.JSONDecodeError as error:
             raise DataError(
-                f"{where}: not JSON ({error.msg}, character {error.pos + 1}); expected an object with "
-                f"{names.id!r} and {names.text!r}"
+                f"{where}: not JSON ({error.msg}, character {error.pos + 1}); expected an object per line"
             ) from None
         except (RecursionError, ValueError):
-            raise DataError(f"{where}: not a document; expected an object with {names.id!r}") from None
-        if not isinstance(record, dict):
-            raise DataError(
-                f"{where}: expected an object with {names.id!r} and {names.text!r}, found {_shown(record)}"
-            )
-        yield names.document(record, where), where
+            raise DataError(f"{where}: not a document; expected an object per line") from None
 
 
-def _rows(path: Path, names: _Names, delimiter: str) -> Iterator[tuple[Document, str]]:
+def _rows(path: Path, delimiter: str) -> Iterator[tuple[Any, str]]:
+    """The rows of a table with a header, each by the line that it begins in: cells may hold line breaks."""
     lines = (f"{line}\n" for _, line in text_lines(str(path), expected="documents"))
     first = next(lines)
     stated = stated_separator(first, str(path))
-    reader = csv.reader(chain([first], lines), delimiter=stated or delimiter, strict=True)
-    header: list[str] | None = None
+    reader = csv.reader(chain([] if stated else [first], lines), delimiter=stated or delimiter, strict=True)
+    skipped, header = int(bool(stated)), None
+    limit = csv.field_size_limit(sys.maxsize)  # a document may be longer than the 128 kB of a cell
     try:
-        with _cells_of_any_size():
-            if stated:
-                next(reader)
-            begin = reader.line_num + 1  # the line that a row begins in; a quoted cell may hold line breaks
-            for cells in reader:
-                where = f"{path}, line {begin}"
-                begin = reader.line_num + 1
-                if not cells:
-                    continue
-                if header is None:
-                    header = cells
-                    continue
-                if len(cells) != len(header):
-                    raise DataError(
-                        f"{where}: {len(cells)} cells where the header has {len(header)}; mend the row"
-                    )
-                yield names.document(dict(zip(header, cells, strict=True)), where), where
+        begin = 1 + skipped
+        for cells in reader:
+            where, begin = f"{path}, line {begin}", reader.line_num + 1 + skipped
+            if header is None:
+                header = cells or None
+            elif cells and len(cells) != len(header):
+                raise DataError(
+                    f"{where}: {len(cells)} cells where the header has {len(header)}; mend the row"
+                )
+            elif cells:
+                yield dict(zip(header, cells, strict=True)), where
     except csv.Error as error:
-        raise DataError(f"{path}, line {reader.line_num}: the row cannot be read: {error}") from None
-
-
-@contextmanager
-def _cells_of_any_size() -> Iterator[None]:
-    """A document may be longer than the 128 kB that Python's parser allows a cell."""
-    limit = csv.field_size_limit(sys.maxsize)
-    try:
-        yield
+        line = reader.line_num + skipped
+        raise DataError(f"{path}, line {line}: the row cannot be read: {error}") from None
     finally:
         csv.field_size_limit(limit)
 

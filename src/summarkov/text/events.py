@@ -15,11 +15,11 @@ from summarkov.errors import DataError, SettingError, UnknownLabelError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows
-from summarkov.explain import Explanation, FittedGraph, FittedModel, Influence, model_of, models_of
+from summarkov.evidence import Explanation, Influence, Shown, model_of, models_of
 from summarkov.read import read_events
 from summarkov.read.files import text_lines
 from summarkov.read.temporary import replacing
-from summarkov.report.events import spread
+from summarkov.show.lags import spread
 from summarkov.text.documents import Sentence
 from summarkov.typing import BoolArray, IntArray
 
@@ -164,7 +164,7 @@ class TextEvents:
 
     def passages(
         self,
-        fitted: FittedGraph | FittedModel,
+        fitted: Shown,
         target: str,
         influencer: str | None = None,
         *,
@@ -184,7 +184,7 @@ class TextEvents:
             raise SettingError("influencer and after exclude each other; give one of them")
         events = in_codes_of(fitted, self.events)
         places = np.flatnonzero(events.codes == events.code(target))
-        model: FittedModel | None = None
+        model: Shown | None = None
         influencers: tuple[str, ...] = ()
         if influencer is not None:
             model, influencers = model_of(fitted, target), (influencer,)
@@ -210,7 +210,7 @@ class TextEvents:
 
     def explain(
         self,
-        fitted: FittedGraph | FittedModel,
+        fitted: Shown,
         target: str,
         sequence: str | None = None,
         *,
@@ -257,9 +257,7 @@ class TextEvents:
         passages = (learned_from or self).passages(fitted, target, after=history, most=most)
         return Grounds(why, tuple(sorted(before, key=lambda each: -each.lag)), passages)
 
-    def page_content(
-        self, model: FittedModel | FittedGraph, edges: Sequence[Influence], labels: Sequence[str]
-    ) -> dict[str, Any]:
+    def page_content(self, model: Shown, edges: Sequence[Influence], labels: Sequence[str]) -> dict[str, Any]:
         """What a page holds: some passages of every edge and some sentences of every label, with totals.
 
         ``sentences`` are document, number, text and how many characters were cut off, each once; a passage is
@@ -330,7 +328,7 @@ def _sentence(given: Any, where: str) -> Sentence:
     return Sentence(*(given[name] for name in kinds))
 
 
-def in_codes_of(fitted: FittedGraph | FittedModel, events: EventSequences) -> EventSequences:
+def in_codes_of(fitted: Shown, events: EventSequences) -> EventSequences:
     """Events in the codes of a model; refused if it does not know one of their labels."""
     try:
         return events.recode(fitted.labels_)
@@ -342,7 +340,7 @@ def in_codes_of(fitted: FittedGraph | FittedModel, events: EventSequences) -> Ev
 
 
 def last_before(
-    events: EventSequences, places: IntArray, model: FittedModel, influencer: str
+    events: EventSequences, places: IntArray, model: Shown, influencer: str
 ) -> tuple[IntArray, IntArray]:
     """How many positions before each place an influencer (the last in its window) stands, and where.
 
@@ -362,7 +360,7 @@ def last_before(
     return np.where(inside, position[places] - last, 0), at
 
 
-def _with(events: EventSequences, places: IntArray, model: FittedModel, influencer: str) -> IntArray:
+def _with(events: EventSequences, places: IntArray, model: Shown, influencer: str) -> IntArray:
     """The places that have an influencer in its window; in a tree, those where it was asked for and there."""
     places = places[last_before(events, places, model, influencer)[0] > 0]
     fitted, met = model.fitted, model.fitted.met(influencer)
@@ -372,7 +370,7 @@ def _with(events: EventSequences, places: IntArray, model: FittedModel, influenc
     return np.asarray(places[met[states[places]]])
 
 
-def _same_state(events: EventSequences, model: FittedModel, after: Iterable[object]) -> BoolArray:
+def _same_state(events: EventSequences, model: Shown, after: Iterable[object]) -> BoolArray:
     """At which positions the past is in the state that it is in after a history."""
     fitted, history = model.fitted, read_events([list(after)]).recode(events.labels)
     rows = Rows.of(history)

@@ -1,8 +1,15 @@
-"""Topics of sentences: learned, named, saved as plain JSON and loaded again; never a pickle."""
+"""Topics of sentences: learned, named, saved as plain JSON and loaded again; never a pickle.
+
+A sentence is a row of terms, topics are rows of weights of terms. scikit-learn counts the terms and finds the
+topics; how much of a sentence is each topic is worked out here, for every sentence by itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -10,20 +17,26 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from summarkov.errors import DataError, NotFittedError, SettingError, StoreError, place
-from summarkov.settings import check_whole, seed_of
+from summarkov.errors import DataError, NotFittedError, SettingError, StoreError, optional_library, place
+from summarkov.settings import check_whole
 from summarkov.store import check_seal, checked, read_document, write_sealed
-from summarkov.text import factors
 from summarkov.text.documents import read_documents, split_sentences
-from summarkov.text.factors import corpus_stop_words, leading_terms, terms_of
 from summarkov.typing import FloatArray
 
 METHODS = ("nmf", "lda")
 #: Words of a phrase; a sentence has as many phrases for each.
 LONGEST_PHRASE = 10
-
-#: Between the terms of a topic's name.
+#: Between the terms of a topic's name: no comma, which stands between labels.
 BETWEEN = " / "
+#: Letters, with hyphens and apostrophes inside.
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+#: A sentence that topics explain less of than this (the cosine of the two) is about none of them: one rare
+#: word in common is no topic.
+HARDLY = 0.06
+#: Rounds of the variational estimate of LDA, for a sentence; they are short, and it converges in far fewer.
+_ROUNDS = 60
+#: The version of files, and more than the inverse frequency, log((1 + n) / (1 + n_t)) + 1, of any term.
+VERSION, _RAREST = 1, 50
 
 
 @dataclass(frozen=True)
@@ -71,11 +84,8 @@ class TopicModel:
         Left out as well. "english" is scikit-learn's list.
     language : str
         For the splitting into sentences.
-    seed : int
-        For "lda": the same seed gives the same topics. "nmf" starts from singular vectors, and leaves nothing
-        to chance.
-    random_state : int, optional
-        Another name for ``seed``; give one of them.
+    random_state : int
+        For "lda": the same number gives the same topics. "nmf" is always the same.
 
     Attributes
     ----------
@@ -99,30 +109,31 @@ class TopicModel:
     proper_names: bool = False
     stop_words: str | Iterable[str] = "english"
     language: str = "en"
-    seed: int = 0
-    random_state: int | None = None
+    random_state: int = 0
 
     def fit(self, documents: Any) -> Self:
         """Learn the topics of all sentences of some documents (see :func:`read_documents`)."""
         self._check()
         texts = read_documents(documents)
         sentences = [s for document in texts for s in split_sentences(document.text, self.language)]
-        stop = corpus_stop_words(sentences, self.max_share, self.proper_names) | self._given_stop_words()
+        given = english_stop_words() if self.stop_words == "english" else map(str, self.stop_words)
+        stop = {word.lower() for word in given}
+        stop |= corpus_stop_words(sentences, self.max_share, self.proper_names)
         rows = [terms_of(sentence, stop, self.phrases) for sentence in sentences]
-        least = self.min_sentences if self.min_sentences is not None else max(2, len(rows) // 2000)
-        terms, inverse = factors.vocabulary(rows, least)
+        least = max(2, len(rows) // 2000) if self.min_sentences is None else self.min_sentences
+        counts = Counter(term for row in rows for term in set(row))
+        terms = tuple(sorted(term for term, n in counts.items() if n >= least))
         if len(terms) < self.n_topics:
             raise DataError(
                 f"{len(sentences)} sentences have only {len(terms)} terms in at least {least} of them, too "
                 f"few for {self.n_topics} topics; give more text"
                 + (", or ask for fewer topics" if terms else "")
             )
-        matrix = factors.term_matrix(rows, terms, inverse, tf_idf=self.method == "nmf")
-        weights = factors.factorise(matrix, self.method, self.n_topics, seed_of(self.seed, self.random_state))
-        weights = weights[weights.sum(axis=1) > 0]
-        shares = factors.shares(matrix, weights, self.method)
-        order = np.argsort(-np.bincount(shares.argmax(axis=1), minlength=len(weights)), kind="stable")
-        weights = weights[order]
+        inverse = np.log((1 + len(rows)) / (1 + np.array([counts[term] for term in terms]))) + 1
+        matrix = self._matrix(rows, terms, inverse)
+        weights = _factorise(matrix, self.method, self.n_topics, self.random_state)
+        best = shares_of(matrix, weights, self.method).argmax(axis=1)
+        weights = weights[np.argsort(-np.bincount(best, minlength=len(weights)), kind="stable")]
         self._fitted = FittedTopics(_names(terms, weights), terms, inverse, weights, tuple(sorted(stop)))
         return self
 
@@ -130,10 +141,7 @@ class TopicModel:
         """The topic of every sentence, None where no topic reaches the confidence."""
         if not 0 <= self.confidence <= 1:
             raise SettingError(f"confidence must be from 0 to 1, not {self.confidence}")
-        found = self.shares(sentences)
-        best = found.argmax(axis=1)
-        sure = found[np.arange(len(found)), best] >= max(self.confidence, np.finfo(float).tiny)
-        return [self.topics_[k] if s else None for k, s in zip(best.tolist(), sure.tolist(), strict=True)]
+        return named(self.shares(sentences), self.topics_, max(self.confidence, np.finfo(float).tiny))
 
     def shares(self, sentences: Sequence[str]) -> FloatArray:
         """The confidence of every topic in every sentence; all zero for a sentence that is about none."""
@@ -142,9 +150,17 @@ class TopicModel:
         rows = [terms_of(sentence, stop, self.phrases) for sentence in sentences]
         if not rows:
             return np.zeros((0, len(fitted.names)))
-        tf_idf = self.method == "nmf"
-        matrix = factors.term_matrix(rows, fitted.terms, fitted.inverse_frequencies, tf_idf=tf_idf)
-        return factors.shares(matrix, fitted.weights, self.method)
+        matrix = self._matrix(rows, fitted.terms, fitted.inverse_frequencies)
+        return shares_of(matrix, fitted.weights, self.method)
+
+    def _matrix(self, rows: Sequence[Sequence[str]], terms: Sequence[str], inverse: FloatArray) -> Any:
+        """Sentences x terms, sparse: counts; or TF-IDF, (1 + log count) x inverse, each row of length 1."""
+        text, _ = _sklearn()
+        if self.method == "lda":
+            return text.CountVectorizer(analyzer=list, vocabulary=terms, dtype=np.float64).transform(rows)
+        weigh = text.TfidfVectorizer(analyzer=list, vocabulary=terms, sublinear_tf=True)
+        weigh.idf_ = inverse
+        return weigh.transform(rows)
 
     @property
     def fitted(self) -> FittedTopics:
@@ -168,31 +184,19 @@ class TopicModel:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as JSON; :func:`load_topics` reads it."""
         fitted = self.fitted
+        settings = {name: getattr(self, name) for name in ("method", "confidence", "phrases", "language")}
+        weights = zip(fitted.names, fitted.weights.tolist(), strict=True)
         document: dict[str, Any] = {
             "format": "summarkov",
             "version": VERSION,
             "kind": "TopicModel",
-            "settings": {
-                "method": self.method,
-                "confidence": self.confidence,
-                "phrases": self.phrases,
-                "language": self.language,
-                "seed": seed_of(self.seed, self.random_state),
-            },
+            "settings": {**settings, "seed": self.random_state},
             "stop_words": fitted.stop_words,
             "terms": fitted.terms,
             "inverse_frequencies": fitted.inverse_frequencies.tolist(),
-            "topics": [
-                {"name": name, "weights": row}
-                for name, row in zip(fitted.names, fitted.weights.tolist(), strict=True)
-            ],
+            "topics": [{"name": name, "weights": row} for name, row in weights],
         }
         write_sealed(path, document)
-
-    def _given_stop_words(self) -> set[str]:
-        if self.stop_words == "english":
-            return factors.english_stop_words()
-        return {str(word).lower() for word in self.stop_words}
 
     def _check(self) -> None:
         if self.method not in METHODS:
@@ -205,46 +209,159 @@ class TopicModel:
                 raise SettingError(f"{name} must be 1 or more, not {value}")
         if self.phrases > LONGEST_PHRASE:
             raise SettingError(f"phrases must be {LONGEST_PHRASE} or less, not {self.phrases}")
-        given, name = (
-            (self.seed, "seed") if self.random_state is None else (self.random_state, "random_state")
-        )
-        check_whole(name, given, 0, 2**32 - 1)  # as scikit-learn has it
+        check_whole("random_state", self.random_state, 0, 2**32 - 1)  # as scikit-learn has it
         if not 0 <= self.max_share <= 1:
             raise SettingError(f"max_share must be from 0 to 1, not {self.max_share}")
 
 
-def _names(terms: Sequence[str], weights: FloatArray) -> tuple[str, ...]:
-    """One name per topic: its two leading terms, more where two topics would be called the same.
+# ------------------------------------------------------------------ terms
 
-    Between them stands no comma, which stands between labels.
+
+def terms_of(sentence: str, stop_words: Collection[str], phrases: int) -> list[str]:
+    """Words in lower case without stop words and single letters, and phrases of at most ``phrases`` words.
+
+    >>> terms_of("3 sales of new homes rose", {"of"}, phrases=2)
+    ['sales', 'new', 'homes', 'rose', 'sales new', 'new homes', 'homes rose']
     """
+    words = [word.lower() for word in _WORD.findall(sentence)]
+    words = [word for word in words if len(word) > 1 and word not in stop_words]
+    lengths = range(1, min(phrases, len(words)) + 1)
+    return [" ".join(words[at : at + size]) for size in lengths for at in range(len(words) - size + 1)]
+
+
+def corpus_stop_words(sentences: Sequence[str], max_share: float, names: bool) -> set[str]:
+    """Words that tell nothing in this corpus: in too many sentences, or (unless ``names``) names.
+
+    A name is a word that is written with a capital more often than not where it does not begin a sentence.
+
+    >>> sentences = ["The shop in Rome shut.", "The bank in Rome opened.", "The bank shut.", "Rome slept."]
+    >>> sorted(corpus_stop_words(sentences, max_share=0.6, names=False))
+    ['rome', 'the']
+    """
+    rows = [_WORD.findall(sentence) for sentence in sentences]
+    often = Counter(word for row in rows for word in {each.lower() for each in row})
+    inside = Counter(word.lower() for row in rows for word in row[1:])
+    capital = Counter(word.lower() for row in rows for word in row[1:] if word[0].isupper())
+    common = {word for word, n in often.items() if n > max_share * len(sentences)}
+    return common if names else common | {word for word, n in capital.items() if 2 * n > inside[word]}
+
+
+def leading_terms(terms: Sequence[str], weights: Iterable[float], n: int) -> list[str]:
+    """The heaviest terms, no word twice; for a word the phrase with it that has at least half its weight.
+
+    >>> leading_terms(["estate", "market", "real", "real estate"], [4.0, 1.0, 2.0, 3.0], 2)
+    ['real estate', 'market']
+    """
+    ranked = sorted(zip(terms, weights, strict=True), key=lambda pair: (-float(f"{pair[1]:.3g}"), pair[0]))
+    ranked = [(term, weight) for term, weight in ranked if weight > 0]
+    chosen: list[str] = []
+    told: set[str] = set()
+    for term, weight in ranked:
+        if len(chosen) == n:
+            break
+        if told.isdisjoint(term.split()):
+            longer = (p for p, w in ranked if 2 * w >= weight and {term} < set(p.split()))
+            chosen.append(next((phrase for phrase in longer if told.isdisjoint(phrase.split())), term))
+            told.update(chosen[-1].split())
+    return chosen
+
+
+def _names(terms: Sequence[str], weights: FloatArray) -> tuple[str, ...]:
+    """One name per topic: its two leading terms, more where two topics would be called the same."""
     names: list[str] = []
     for row in weights.tolist():
         leading = leading_terms(terms, row, 20)
-        longer = (BETWEEN.join(leading[:n]) for n in range(2, len(leading) + 1))
         plain = BETWEEN.join(leading)
-        name = next((name for name in longer if name not in names), plain)
-        names.append(name if name not in names else f"{plain} ({len(names) + 1})")
+        longer = (BETWEEN.join(leading[:n]) for n in range(2, len(leading) + 1))
+        tried = [*longer, plain, f"{plain} ({len(names) + 1})"]
+        names.append(next(name for name in tried if name not in names))
     return tuple(names)
 
 
-VERSION = 1
-#: More than the inverse frequency, log((1 + n) / (1 + n_t)) + 1, of a term in any number of sentences.
-_RAREST = 50
+def named(found: FloatArray, names: Sequence[str], least: float) -> list[str | None]:
+    """The name of the largest number of each row; None where that is too small."""
+    best = found.argmax(axis=1)
+    enough = found[np.arange(len(found)), best] >= least
+    return [names[k] if is_so else None for k, is_so in zip(best.tolist(), enough.tolist(), strict=True)]
 
 
-def load_topics(path: str | PathLike[str]) -> TopicModel:
-    """Read a topic model that :meth:`TopicModel.save` wrote; it labels sentences as it did then."""
-    where, document = read_document(path)
-    is_ours = isinstance(document, dict) and document.get("format") == "summarkov"
-    if not is_ours or document.get("kind") != "TopicModel":
-        raise StoreError(f"{where} is no topic model; 'summarkov text topics' makes one")
-    if document.get("version") != VERSION:
-        raise StoreError(f"{where} was written by a later version of summarkov; update to read it")
-    with place(where):
-        model = _read(checked(document, _Stored))
-        check_seal(document)
-    return model
+# ------------------------------------------------------------------ arithmetic
+
+
+def _sklearn() -> tuple[Any, Any]:
+    """scikit-learn's modules for text and for factorisation."""
+    with optional_library("a topic model", "scikit-learn", extra="text"):
+        from sklearn import decomposition
+        from sklearn.feature_extraction import text
+    return text, decomposition
+
+
+def english_stop_words() -> set[str]:
+    """Words of English grammar."""
+    return set(_sklearn()[0].ENGLISH_STOP_WORDS)
+
+
+def _factorise(matrix: Any, method: str, n_topics: int, random_state: int) -> FloatArray:
+    """Topics x terms, each row of length 1 (NMF) or of sum 1 (LDA), without topics of nothing."""
+    _, decomposition = _sklearn()
+    if method == "lda":
+        how = {"random_state": random_state, "learning_method": "batch"}
+        found = decomposition.LatentDirichletAllocation(n_topics, **how).fit(matrix).components_
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # topics a little short of the optimum are topics still
+        model = decomposition.NMF(n_topics, init="nndsvd", random_state=0, max_iter=1000)
+        found = model.fit(matrix).components_
+    found = found[found.any(axis=1)]
+    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
+
+
+def shares_of(matrix: Any, weights: FloatArray, method: str) -> FloatArray:
+    """How much of each sentence is each topic: rows sum to 1, or are zero where a sentence has no terms, or
+    (NMF) the topics explain hardly anything of it.
+
+    Every row is worked out by itself, so that a sentence has the same topic whatever stands beside it.
+    """
+    if method == "nmf":
+        found = _least_squares(matrix, weights)
+        # rows of the matrix have length 1, and what is explained is orthogonal to what is not
+        found[np.sqrt(((found @ (weights @ weights.T)) * found).sum(axis=1)) < HARDLY] = 0
+    else:
+        found = _expected(matrix, weights)
+    total = found.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(found, total, out=np.zeros_like(found), where=total > 0))
+
+
+def _least_squares(matrix: Any, weights: FloatArray) -> FloatArray:
+    """Non-negative least squares, in the coordinates of the topics: few numbers per sentence."""
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import nnls
+
+    gram = weights @ weights.T
+    # topics may nearly be combinations of others; a trace of ridge keeps the root real
+    root = np.linalg.cholesky(gram + 1e-10 * np.eye(len(gram)))  # root @ root.T = gram
+    right = solve_triangular(root, (matrix @ weights.T).T, lower=True).T
+    return np.array([nnls(root.T, row)[0] for row in right]).reshape(len(right), len(weights))
+
+
+def _expected(matrix: Any, weights: FloatArray) -> FloatArray:
+    """Expected counts of topics in each sentence: latent Dirichlet allocation with the prior 1 / topics."""
+    from scipy import sparse
+    from scipy.special import digamma
+
+    rows, columns = matrix.nonzero()
+    counts = np.asarray(matrix[rows, columns]).ravel()
+    likely = weights[:, columns].T  # term of a sentence x topics
+    add = sparse.csr_matrix((counts, (rows, np.arange(len(rows)))), shape=(matrix.shape[0], len(rows)))
+    found = np.ones((matrix.shape[0], len(weights)))
+    for _ in range(_ROUNDS):
+        here = likely * np.exp(digamma(found) - digamma(found.sum(axis=1, keepdims=True)))[rows]
+        found = 1 / len(weights) + add @ (here / here.sum(axis=1, keepdims=True))
+    found[np.asarray(matrix.sum(axis=1)).ravel() == 0] = 0
+    return np.asarray(found)
+
+
+# ------------------------------------------------------------------ files
 
 
 @dataclass(frozen=True)
@@ -277,29 +394,42 @@ class _Stored:
     stop_words: tuple[str, ...]
 
 
+def load_topics(path: str | PathLike[str]) -> TopicModel:
+    """Read a topic model that :meth:`TopicModel.save` wrote; it labels sentences as it did then."""
+    where, document = read_document(path)
+    is_ours = isinstance(document, dict) and document.get("format") == "summarkov"
+    if not is_ours or document.get("kind") != "TopicModel":
+        raise StoreError(f"{where} is no topic model; 'summarkov text topics' makes one")
+    if document.get("version") != VERSION:
+        raise StoreError(f"{where} was written by a later version of summarkov; update to read it")
+    with place(where):
+        model = _read(checked(document, _Stored))
+        check_seal(document)
+    return model
+
+
 def _read(told: _Stored) -> TopicModel:
-    settings, n_terms = told.settings, len(told.terms)
-    if not 0 <= settings.confidence <= 1 or not 1 <= settings.phrases <= LONGEST_PHRASE or settings.seed < 0:
+    settings, n_terms = dict(vars(told.settings)), len(told.terms)
+    is_known = 0 <= settings["confidence"] <= 1 and 1 <= settings["phrases"] <= LONGEST_PHRASE
+    if not is_known or settings["seed"] < 0:
         wanted = f"'confidence' from 0 to 1, 'phrases' from 1 to {LONGEST_PHRASE} and 'seed' from 0 on"
-        raise StoreError.expected(wanted, vars(settings))
+        raise StoreError.expected(wanted, settings)
     names = tuple(topic.name for topic in told.topics)
     if not names or len(set(names)) < len(names) or len(set(told.terms)) < n_terms:
         raise StoreError.expected("topics of different names, and terms that differ", names)
-    sizes = {len(topic.weights) for topic in told.topics} | {len(told.inverse_frequencies)}
-    if sizes != {n_terms}:
+    if {len(topic.weights) for topic in told.topics} | {len(told.inverse_frequencies)} != {n_terms}:
         raise StoreError(f"expected {n_terms} weights of each topic, and as many inverse frequencies")
-    weights = np.array([topic.weights for topic in told.topics])
-    inverse = np.array(told.inverse_frequencies)
+    weights, inverse = np.array([topic.weights for topic in told.topics]), np.array(told.inverse_frequencies)
     if (weights < 0).any() or not (weights.sum(axis=1) > 0).all():
         raise StoreError(".topics: expected weights from 0 on, not all of them 0")
-    is_nmf = settings.method == "nmf"
+    is_nmf = settings["method"] == "nmf"
     size = np.hypot.reduce(weights, axis=1) if is_nmf else weights.sum(axis=1)
     if (abs(size - 1) > 1e-6).any() or not (is_nmf or weights.any(axis=0).all()):
         each = "squares" if is_nmf else "values"
         raise StoreError(f".topics: expected weights whose {each} sum to 1 for every topic")
     if ((inverse < 1 - 1e-9) | (inverse > _RAREST)).any():
         raise StoreError(f".inverse_frequencies: expected numbers from 1 to {_RAREST}")
-    model = TopicModel(n_topics=len(names), **vars(settings))
+    model = TopicModel(n_topics=len(names), random_state=settings.pop("seed"), **settings)
     model._fitted = FittedTopics(names, told.terms, inverse, weights, told.stop_words)
     return model
 

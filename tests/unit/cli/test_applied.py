@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.errors import SettingError
 from summarkov.read.case_attributes import cuts_of
 
 #: Numbers as the paper counts them.
@@ -87,46 +86,6 @@ def cuts(model: Path) -> list[str]:
     assert found is not None
     assert len(found) == 3
     return ["--cut", f"age={','.join(map(str, found))}"]
-
-
-def test_what_is_asked_for_goes_before_what_the_model_had(folder: Path) -> None:
-    arguments = ["evaluate", str(folder / "model.json"), str(folder / "new.csv"), "--cut", "age=50"]
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 2
-    assert "age=50 or more" in done.output
-
-
-def test_a_graph_whose_first_target_has_no_influencer_keeps_its_times(folder: Path) -> None:
-    graph = sm.load(folder / "model.json")
-    assert isinstance(graph, sm.InfluenceGraph)
-    assert graph.influencers_["aside"] == ()
-    assert graph.layout_.time == "clock"
-
-
-def test_look_backs_in_time_to_choose_from_need_times() -> None:
-    with pytest.raises(SettingError, match=r"look-back or delay 1h is a time, and these events have no"):
-        sm.BSuMM("B", lookback=("1h", None)).fit([["A", "B"]] * 5)
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (
-            ["age=below -1.5", "age=-1.5 to <1e+20", "age=1e+20 or more", "age=(missing)"],
-            {"age": [-1.5, 1e20]},
-        ),
-        (["size=1", "size=2"], {"size": None}),
-        (["code=a<5", "code=b"], {"code": None}),
-        ([], {}),
-    ],
-)
-def test_cuts_are_read_from_names(names: list[str], expected: dict[str, list[float] | None]) -> None:
-    assert cuts_of(names) == expected
-
-
-def test_windows_over_ticks_are_of_ticks(folder: Path) -> None:
-    told = run("learn", folder / "log.csv", "--ties", "together", "--target", "relief", "-k", "2")
-    assert "'relief' follows within 2 ticks" in " ".join(told.split())
 
 
 def test_attributes_hold_and_come_in_no_order(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.explain.sentences import headline
+from summarkov.evidence.words import headline
 from summarkov.simulate.example import web_shop
 from summarkov.wording import factor, percent
 
@@ -41,7 +41,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with events, more events, and a graph, a model and a joint model learned from them."""
     folder = tmp_path_factory.mktemp("shop")
     for name, seed in (("events", 1), ("new", 2)):
-        events = web_shop().simulate(200, 20, seed=seed)
+        events = web_shop().simulate(200, 20, random_state=seed)
         lines = (json.dumps({"id": f"visit {i}", "events": e}) for i, e in enumerate(events.to_lists()))
         (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
     events = sm.read_events(folder / "events.jsonl")
@@ -67,12 +67,6 @@ def test_learn_without_a_target_learns_a_graph_over_all_labels(run: Run, shop: P
     assert Path("model.json").read_bytes() == (shop / "graph.json").read_bytes()
     assert result.stdout.endswith("\nSaved the model as model.json\n")
     assert "among 10 event types, learned from 200 cases with 4,000 events" in result.stdout
-
-
-def test_learn_with_several_targets_learns_a_graph_over_those(run: Run, shop: Path) -> None:
-    targets = ("-t", "search", "-t", "purchase")
-    run("learn", shop / "events.jsonl", *targets, "-o", "model.json", "--no-order-test")
-    assert Path("model.json").read_bytes() == (shop / "some.json").read_bytes()
 
 
 def test_learn_with_one_target_learns_one_model(run: Run, shop: Path) -> None:
@@ -154,13 +148,6 @@ def test_many_labels_bring_a_hint(run: Run) -> None:
     assert "Hint" not in run("describe", "few.txt").stdout
 
 
-def test_very_many_targets_are_announced(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("summarkov.cli.commands.learn._MANY_TARGETS", 9)
-    result = CliRunner().invoke(app, ["learn", str(shop / "events.jsonl"), "--json"])
-    assert "Learning 10 labels takes long. --target LABEL learns one" in result.stderr
-    json.loads(result.stdout)
-
-
 def test_learn_for_programs(run: Run, shop: Path) -> None:
     graph = sm.load(shop / "graph.json")
     document = the_only_document(run("learn", shop / "events.jsonl", "--json"))
@@ -176,12 +163,6 @@ def test_learn_for_programs(run: Run, shop: Path) -> None:
     assert document["influencers"] == list(sm.load("m.json").influencers_)
 
 
-def test_learn_without_an_output_says_so(run: Run, shop: Path) -> None:
-    result = run("learn", shop / "events.jsonl", "-t", "purchase")
-    assert result.stdout.endswith("Not saved: add -o model.json to keep the model.\n")
-    assert list(Path().iterdir()) == []
-
-
 def test_learn_from_a_table_with_named_columns(run: Run) -> None:
     Path("log.csv").write_text("who,what,when\nx,B,2\nx,A,1\ny,A,3\n")
     columns = ("--case", "who", "--event", "what", "--order-column", "when")
@@ -189,15 +170,6 @@ def test_learn_from_a_table_with_named_columns(run: Run) -> None:
     assert [(s["words"], s["n"]) for s in document["states"]] == [("start", 2.0), ("A", 1.0)]
     Path("log.dat").write_text("A B A\nB\n")
     assert the_only_document(run("describe", "log.dat", "--format", "text", "--json"))["n_events"] == 4
-
-
-def test_a_large_graph_prints_its_surest_influences(run: Run) -> None:
-    labels = [f"label {i:02}" for i in range(70)]
-    Path("ring.jsonl").write_text("\n".join([json.dumps(labels * 3)] * 4))
-    result = run("learn", "ring.jsonl", "-k", "1", "-o", "ring.json")
-    assert "... and 10 less sure ones, which 'summarkov show' prints too" in result.stdout
-    assert result.stdout.count("\n+ label") == 60
-    assert run("show", "ring.json").stdout.count("\n+ label") == 70
 
 
 # ------------------------------------------------------------------ show
@@ -232,7 +204,7 @@ def test_show_one_label_of_a_graph(run: Run, shop: Path) -> None:
     (row,) = [r for r in model.table_ if r.state == ("add to cart",)]
     low, high = row.intervals[0]
     expected = f"{row.n:g} {row.counts[0]:g} {row.probabilities[0]:.1%} {low:.1%} to {high:.1%}"
-    assert any(" ".join(line.split()) == f"add to cart {expected}" for line in lines)
+    assert any(expected in " ".join(line.split()) for line in lines)
     assert f"add     {model.trace_[0].label}" in "\n".join(lines)
     assert lines[0].startswith("purchase: ")
 
@@ -265,23 +237,8 @@ def test_show_limits_the_states(run: Run, shop: Path) -> None:
     run("learn", shop / "events.jsonl", "-m", "chain", "--order", "2", "-t", "purchase", "-o", "chain.json")
     n = len(sm.load("chain.json").table_)
     output = run("show", "chain.json", "--rows", "5").stdout
-    assert f"... and {n - 5} states seen less often; --rows 0 prints all" in output
+    assert f"... and {n - 5} more; --rows 0 prints all" in output
     assert run("show", "chain.json", "--rows", "0").stdout.count("% to ") == n
-
-
-def test_show_a_graph_of_chains(run: Run, shop: Path) -> None:
-    run("learn", shop / "events.jsonl", "-m", "chain", "-o", "chain.json")
-    lines = run("show", "chain.json").stdout.splitlines()
-    (row,) = [line for line in lines if line.startswith("write review")]
-    assert row.split()[3:4] == ["purchase"]
-    assert lines[0] == "10 event types, learned from 200 cases with 4,000 events"
-
-
-def test_show_dot(run: Run, shop: Path) -> None:
-    assert run("show", shop / "graph.json", "--dot").stdout == sm.load(shop / "graph.json").to_dot()
-    one = run("show", shop / "one.json", "--dot").stdout
-    assert one == run("show", shop / "graph.json", "--target", "purchase", "--dot").stdout
-    assert '"add to cart" -> "purchase"' in one
 
 
 # ------------------------------------------------------------------ predict
@@ -300,23 +257,6 @@ def test_report_for_programs_and_of_one_model(run: Run, shop: Path) -> None:
     document = the_only_document(run("report", str(shop / "one.json"), "--json"))
     assert document == {"saved": "report.html", "bytes": Path("report.html").stat().st_size}
     assert Path("report.html").read_text(encoding="utf-8") == sm.load(shop / "one.json").to_html()
-
-
-def test_report_shows_groups_side_by_side(run: Run, shop: Path) -> None:
-    graph, events = sm.load(shop / "graph.json"), sm.read_events(shop / "events.jsonl")
-    groups = {name: events[start::3] for start, name in enumerate(("north", "south", "west"))}
-    for name, some in groups.items():
-        sm.write_events(some, f"{name}.jsonl")
-    asked = [part for name in groups for part in ("--group", f"{name}.jsonl")]
-    run("report", str(shop / "graph.json"), "-o", "page.html", *asked)
-    found = [
-        sm.compare_groups(graph.model, groups["north"], groups[name], names=("north", name))
-        for name in ("south", "west")
-    ]
-    assert Path("page.html").read_text(encoding="utf-8") == graph.to_html(groups=found)
-    for name, given, says in (("graph", asked[:2], "two times or more"), ("one", asked, "without --target")):
-        result = CliRunner().invoke(app, ["report", str(shop / f"{name}.json"), "-o", "other.html", *given])
-        assert (result.exit_code, says in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["graph", "some", "one", "joint"])
@@ -360,16 +300,6 @@ def expected_probabilities(model: Any, new: Any, columns: list[str]) -> Any:
     return model.predict_proba(new)
 
 
-def test_predictions_are_the_same_whatever_the_pieces(
-    run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run("predict", shop / "graph.json", shop / "new.jsonl", "-o", "whole.csv")
-    monkeypatch.setattr("summarkov.events.rows.cut_between_sequences.__defaults__", (700,))
-    run("predict", shop / "graph.json", shop / "new.jsonl", "-o", "pieces.csv")
-    assert Path("pieces.csv").read_bytes() == Path("whole.csv").read_bytes()
-    assert sm.read_events("whole.csv").to_lists() == sm.read_events(shop / "new.jsonl").to_lists()
-
-
 def test_predict_for_programs(run: Run, shop: Path) -> None:
     document = the_only_document(run("predict", shop / "one.json", shop / "new.jsonl", "--json"))
     p = sm.load(shop / "one.json").predict_proba(sm.read_events(shop / "new.jsonl"))
@@ -385,9 +315,8 @@ def test_predict_for_programs(run: Run, shop: Path) -> None:
 @pytest.mark.parametrize("name", ["graph", "some", "one", "joint"])
 def test_predict_shows_the_first_rows(run: Run, shop: Path, name: str) -> None:
     lines = run("predict", shop / f"{name}.json", shop / "new.jsonl").stdout.splitlines()
-    assert lines[-1] == "... and 3,990 rows more; -o FILE saves all"
-    assert [line.split()[:2] for line in lines[1:3]] == [["visit", "0"]] * 2
-    assert len(lines) == 12
+    assert lines[-1] == "... and 3,990 more; -o FILE saves all"
+    assert lines[1].split()[:3] == ["visit", "0", "1"]
 
 
 def test_predict_with_unknown_labels(run: Run, shop: Path) -> None:
@@ -433,7 +362,7 @@ def test_predict_after_a_history_prints_the_most_likely(run: Run) -> None:
     rows = [line.split()[0] for line in lines[3:23]]
     assert rows == [row["label"] for row in document["next"][:20]]
     assert rows[0] == "05"
-    assert lines[23].startswith("... and 10 labels less likely than these; --json prints all")
+    assert lines[23] == "... and 10 more; --json prints all"
 
 
 def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
@@ -494,30 +423,6 @@ def test_evaluate_a_graph(run: Run, shop: Path) -> None:
     assert following["log_loss"] < following["base_rate_log_loss"]
 
 
-def test_evaluate_prints_a_line_a_target(run: Run, shop: Path) -> None:
-    model, new = sm.load(shop / "one.json"), sm.read_events(shop / "new.jsonl")
-    lines = run("evaluate", shop / "graph.json", shop / "new.jsonl").stdout.splitlines()
-    (row,) = [line for line in lines if line.startswith("purchase")]
-    assert row.split()[1:3] == [f"{model.log_likelihood(new):,.2f}", f"{-model.score(new):.4f}"]
-    assert sum(line.startswith("next event") for line in lines) == 1
-    some = run("evaluate", shop / "some.json", shop / "new.jsonl").stdout
-    assert "next event" not in some
-    one = run("evaluate", shop / "one.json", shop / "new.jsonl").stdout.splitlines()
-    assert [line.split() for line in one if line.startswith("purchase")] == [row.split()]
-
-
-def test_evaluate_with_unknown_labels(run: Run, shop: Path) -> None:
-    Path("new.jsonl").write_text('["purchase", "never heard of", "browse"]\n')
-    found = the_only_document(
-        run("evaluate", shop / "graph.json", "new.jsonl", "--unknown", "ignore", "--json")
-    )
-    graph = sm.load(shop / "graph.json")
-    new = sm.read_events("new.jsonl")
-    assert found["next_event"]["n_positions"] == 2
-    assert found["next_event"]["brier_score"] == pytest.approx(graph.brier_score(new, unknown="ignore"))
-    assert {each["n_positions"] for each in found["targets"]} == {3}
-
-
 @pytest.mark.parametrize("model", ["graph.json", "some.json", "one.json", "joint.json"])
 def test_evaluate_what_is_streamed(run: Run, shop: Path, model: str) -> None:
     lines = (shop / "new.jsonl").read_text().splitlines()
@@ -539,15 +444,17 @@ def test_evaluate_what_is_streamed(run: Run, shop: Path, model: str) -> None:
 def test_simulate_draws_what_the_library_draws(run: Run, shop: Path, suffix: str) -> None:
     given = ("-n", "7", "--length", "9", "--seed", "5", "-o", f"drawn.{suffix}")
     result = run("simulate", shop / "graph.json", *given)
-    assert result.stdout == f"Saved 7 sequences with 63 events as drawn.{suffix}\n"
-    expected = sm.load(shop / "graph.json").simulate(7, 9, seed=5)
+    assert result.stdout == f"Saved 7 sequences with 63 events of 10 labels as drawn.{suffix}\n"
+    expected = sm.load(shop / "graph.json").simulate(7, 9, random_state=5)
     assert sm.read_events(f"drawn.{suffix}").to_lists() == expected.to_lists()
     run("simulate", shop / "truth.json", *given)
-    assert sm.read_events(f"drawn.{suffix}").to_lists() == web_shop().simulate(7, 9, seed=5).to_lists()
+    assert (
+        sm.read_events(f"drawn.{suffix}").to_lists() == web_shop().simulate(7, 9, random_state=5).to_lists()
+    )
 
 
 def test_simulate_to_the_terminal_and_for_programs(run: Run, shop: Path) -> None:
-    expected = web_shop().simulate(3, 2, seed=0).to_lists()
+    expected = web_shop().simulate(3, 2, random_state=0).to_lists()
     lines = run("simulate", shop / "truth.json", "-n", "3", "--length", "2").stdout.splitlines()
     assert [json.loads(line)["events"] for line in lines] == expected
     document = the_only_document(run("simulate", shop / "truth.json", "-n", "3", "--length", "2", "--json"))
@@ -569,17 +476,9 @@ def test_describe(run: Run, shop: Path) -> None:
     assert lines[2] == "All 200 cases are taken as cut off: what follows their last event is not known."
     most, n = max(found.label_counts.items(), key=lambda item: item[1])
     assert lines[5].split()[:3] == [most, f"{n:,}", f"{n / 4000:.1%}"]
-    assert lines[-1] == "... and 7 labels more; --rows 0 prints all"
+    assert lines[-1] == "... and 7 more; --rows 0 prints all"
     document = the_only_document(run("describe", shop / "events.jsonl", "--json"))
     assert document["label_counts"] == found.label_counts
-
-
-def test_describe_tells_of_ties_and_empty_sequences(run: Run) -> None:
-    Path("log.csv").write_text("case,event,time\nx,A,1\nx,B,1\n")
-    described = run("describe", "log.csv", "--ties", "in row order").stdout
-    assert "1 event with the same 'time' as the one before, for example in case 'x'" in described
-    Path("log.jsonl").write_text('["A"]\n[]\n')
-    assert "Empty sequences: 1" in run("describe", "log.jsonl").stdout
 
 
 def test_version(run: Run) -> None:

@@ -20,7 +20,7 @@ def run(*given, code=0):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("confidence")
-    events = web_shop().simulate(n_sequences=150, length=25, seed=1)
+    events = web_shop().simulate(n_sequences=150, length=25, random_state=1)
     lines = [json.dumps({"id": i, "events": s}) for i, s in enumerate(events.to_lists())]
     (folder / "events.jsonl").write_text("\n".join(lines))
     sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events).save(folder / "graph.json")
@@ -47,7 +47,7 @@ def test_confidence_of_a_graph_learned_before(files, tmp_path):
     assert "150 blocks drawn with replacement. The interval (80%)" in " ".join(text.split())
     direct = sm.load(files / "graph.json")
     document = json.loads(run(*command, "--json"))
-    sure = direct.confidence(sm.read_events(files / "events.jsonl"), n=10, seed=2)
+    sure = direct.confidence(sm.read_events(files / "events.jsonl"), n=10, random_state=2)
     assert [edge["frequency"] for edge in document["edges"]] == [edge.frequency for edge in sure.edges]
     assert document["saved"] is None
     assert sm.load(tmp_path / "sure.json").confidence_.units == "blocks"
@@ -97,8 +97,8 @@ def test_what_makes_no_sense_is_refused(files, words, message):
 def two_files(tmp_path_factory):
     """A web shop, and one that forgets to offer its products."""
     folder = tmp_path_factory.mktemp("groups")
-    first = web_shop().simulate(n_sequences=60, length=20, seed=1).to_lists()
-    second = web_shop().simulate(n_sequences=80, length=20, seed=2).to_lists()
+    first = web_shop().simulate(n_sequences=60, length=20, random_state=1).to_lists()
+    second = web_shop().simulate(n_sequences=80, length=20, random_state=2).to_lists()
     second = [[label for label in sequence if label != "view product"] for sequence in second]
     for name, sequences in (("first", first), ("second", second)):
         (folder / f"{name}.jsonl").write_text("\n".join(json.dumps({"events": s}) for s in sequences))

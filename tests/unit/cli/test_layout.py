@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.commands.confidence import _two_groups
+from summarkov.cli.commands.evidence import _two_groups
 from summarkov.cli.learned import learned
 from summarkov.cli.main import app
 from summarkov.cli.page import Page, shorten
@@ -145,14 +145,6 @@ def test_labels_are_text_not_markup(run: Run, strange: Path) -> None:
     assert "LLLLLLL…" in output
 
 
-def test_dot_cannot_steer_the_terminal(strange: Path) -> None:
-    result = CliRunner().invoke(app, ["show", str(strange / "graph.json"), "--dot"])
-    assert result.exit_code == 0
-    assert '"[bold]x[/]"' in result.stdout
-    assert '"esc ' in result.stdout
-    assert all(visible(line) == line for line in result.stdout.split("\n"))
-
-
 @pytest.mark.parametrize("command", ["show", "evaluate", "predict"])
 @pytest.mark.parametrize("name", MODELS)
 def test_documents_hold_the_labels_as_they_are(strange: Path, command: str, name: str) -> None:
@@ -167,11 +159,6 @@ def test_documents_hold_the_labels_as_they_are(strange: Path, command: str, name
         assert document["targets"][0]["log_loss"] > 0
     else:
         assert set(document["data"]["labels"]) == set(LABELS)
-
-
-def test_predictions_of_strange_labels_can_be_read_again(run: Run, strange: Path) -> None:
-    run("predict", strange / "graph.json", strange / "events.jsonl", "-o", "p.csv")
-    assert sm.read_events("p.csv").to_lists() == sm.read_events(strange / "events.jsonl").to_lists()
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ import pytest
 
 import summarkov as sm
 from summarkov.cli.options import SHARED, declared
-from summarkov.models import SummaryModel
+from summarkov.models.model import all_families
 
-FAMILIES = {each.command_name: each for each in SummaryModel.families.values() if each.command_name}
+FAMILIES = {each.command_name: each for each in all_families().values() if each.command_name}
 FAMILIES["joint"] = sm.JointSuMM
 #: Settings that have options of their own, or none: what is learned, on how many threads, details of trees.
 NOT_HERE = {"target", "targets", "n_jobs", "lookback", "seed", "random_state", "leaves", "learning_rate"}
-OPTIONS = {each.name: each for each in declared("<settings>\n<chains>")}
+OPTIONS = {each.name: each for each in declared("<settings>\n<chains>")[1]}
 
 
 def test_every_setting_of_a_model_is_an_option_and_no_other():
@@ -26,7 +26,9 @@ def test_the_defaults_that_help_states_are_those_of_the_models(name):
     words = OPTIONS[name].default.help
     stated = re.search(r"Default ([\w.,-]+?)[.;:,]?(?= |$)", words)
     owners = {kind: family for kind, family in FAMILIES.items() if name in family().get_params(deep=False)}
-    default = next(iter(owners.values()))().get_params(deep=False)[name]
+    default = next(owners[kind] for kind in ("bsumm", "ctw", *owners) if kind in owners)().get_params(
+        deep=False
+    )[name]
     if stated is None:
         assert default in (None, False, ())
         return
@@ -40,14 +42,14 @@ def test_reading_has_the_options_of_read_events():
     known = {"order_column": "order", "attribute": "attributes", "cut": "cuts", "cut_off": "ends"}
     own = {"in_order", "map", "min_count", "drop_first", "collapse", "start"}
     parameters = set(inspect.signature(sm.read_events).parameters) - {"source", "labels"}
-    options = {known.get(each.name, each.name) for each in declared("<reading>")} - own
+    options = {known.get(each.name, each.name) for each in declared("<reading>")[1]} - own
     assert options == parameters
 
 
 def test_a_table_says_all_of_an_option():
     table = "Where to look:\n--rows -n N>=1  At most N. [default: 20]\n--label LABEL...  One, or\n    more."
-    rows, labels = declared(table)
+    rows, labels = declared(table)[1]
     assert (rows.annotation, rows.default.default, rows.default.min) == (int, 20, 1)
     assert (rows.default.param_decls, rows.default.rich_help_panel) == (("--rows", "-n"), "Where to look")
     assert (labels.annotation, labels.default.help) == (list[str] | None, "One, or more.")
-    assert all(each.default.help for table in SHARED for each in declared(f"<{table}>"))
+    assert all(each.default.help for table in SHARED for each in declared(f"<{table}>")[1])

@@ -167,6 +167,8 @@ def test_streams_are_prepared_as_in_memory(here, options):
     assert ("(start)" in tables[0], "(rare)" in tables[0]) == ("--start" in options, "--min-count" in options)
 
 
-def test_sessions_need_memory(here):
+def test_sessions_need_times(here):
     error = run("learn", "events.jsonl", "--engine", "stream", "--session-gap", "2", code=2)
-    assert error.startswith("Error: --session-gap needs the events in memory: read them with --engine memory")
+    assert error.startswith(
+        "Error: --session-gap and times need the time of every event, and events.jsonl has no"
+    )

@@ -33,12 +33,20 @@ def imported(*arguments: object) -> list[str]:
     return modules
 
 
-@pytest.mark.parametrize("arguments", ["--help", "--version", "learn --help", "demo --help"])
+@pytest.mark.parametrize("arguments", ["--help", "--version", "learn --help"])
 def test_help_needs_nothing(arguments: str) -> None:
     assert imported(*arguments.split()) == []
 
 
-@pytest.mark.parametrize("options", ["", "--target B", "--json", "--dot"])
+def test_options_do_not_depend_on_docstrings(tmp_path: Path) -> None:
+    """``python -OO`` strips them."""
+    (tmp_path / "events.txt").write_text("A B\nB A B\n")
+    command = ["-m", "summarkov", "learn", str(tmp_path / "events.txt"), "-t", "B", "--gamma", "2", "--json"]
+    done = subprocess.run([sys.executable, "-OO", *command], capture_output=True, check=True, text=True)
+    assert json.loads(done.stdout)["settings"]["gamma"] == 2
+
+
+@pytest.mark.parametrize("options", ["", "--target B", "--json"])
 def test_show_needs_no_arrow(tmp_path: Path, options: str) -> None:
     events = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
     sm.InfluenceGraph(sm.BSuMM()).fit(events).save(tmp_path / "model.json")
@@ -49,7 +57,6 @@ def test_show_needs_no_arrow(tmp_path: Path, options: str) -> None:
     ]
 
 
-def test_lines_need_no_arrow(tmp_path: Path) -> None:
-    (tmp_path / "events.jsonl").write_text('["A", "B"]\n["B", "A", "B"]\n')
-    assert "pyarrow" not in imported("learn", tmp_path / "events.jsonl", "-o", tmp_path / "model.json")
+def test_a_history_needs_no_arrow(tmp_path: Path) -> None:
+    sm.InfluenceGraph(sm.BSuMM()).fit([["A", "B"], ["B", "A", "B"]]).save(tmp_path / "model.json")
     assert "pyarrow" not in imported("predict", tmp_path / "model.json", "-a", "A")

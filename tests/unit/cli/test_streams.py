@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.cli.sizes import bytes_of
+from summarkov.cli.reading import bytes_of
 from summarkov.errors import SettingError
 from summarkov.simulate.example import web_shop
 
@@ -25,7 +25,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
-    events = web_shop().simulate(80, 20, seed=4)
+    events = web_shop().simulate(80, 20, random_state=4)
     case = np.repeat([f"v{i:02}" for i in range(80)], 20)
     table = pa.table(
         {"case": case, "time": np.tile(np.arange(20), 80), "event": [x for s in events for x in s]}
@@ -136,10 +136,6 @@ def test_unknown_labels_in_a_folder(run: Run) -> None:
         (
             ["learn", "folder", "--memory", "lots"],
             "--memory must be a size such as 500M or 4G, 1K at least, not 'lots'",
-        ),
-        (
-            ["compare", "folder", "--session-gap", "3"],
-            "--session-gap needs the events in memory: read them with",
         ),
         (["learn", "."], "holds parquet and csv files; say which to read with --format"),
         (["learn", "tmp"], "holds no parquet, csv or jsonl files"),

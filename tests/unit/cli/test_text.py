@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.text import TopicModel, load_topics, read_documents, read_text_events, text_events
+from summarkov.text.topics import english_stop_words
 
 pytestmark = pytest.mark.needs("sentencex", "sklearn")
 
@@ -51,8 +52,8 @@ def test_without_a_command_there_is_help(folder: Path) -> None:
 def test_topics_are_those_of_the_library(folder: Path) -> None:
     options = ["-n", "7", "--repeats", "once", "--stop-word", "storm", "--seed", "1", "--confidence", "0.5"]
     document = json.loads(run("text", "topics", "logs.jsonl", "-o", "e.jsonl", *options, "--json").stdout)
-    words = TopicModel(stop_words=["storm"])._given_stop_words() | TopicModel()._given_stop_words()
-    topics = TopicModel(n_topics=7, stop_words=words, seed=1, confidence=0.5)
+    words = english_stop_words() | {"storm"}
+    topics = TopicModel(n_topics=7, stop_words=words, random_state=1, confidence=0.5)
     logs = read_documents(HARBOUR)
     expected = text_events(logs, topics.fit(logs), repeats="once")
     found = read_text_events("e.jsonl")
@@ -80,16 +81,6 @@ def test_stored_topics_label_new_documents(folder: Path) -> None:
     found = read_text_events("n.jsonl")
     assert found.documents == ["y", "x", "x"]
     assert found.events.to_lists() == [load_topics("topics.json")([s.text for s in found.sentences])]
-
-
-def test_topics_can_be_left_out(folder: Path) -> None:
-    topics = ("text", "topics", "logs.jsonl", "-o", "e.jsonl", "-n", "7", "--leave-out")
-    text = run(*topics, "museum / visitors").stdout
-    assert "museum / visitors" in text
-    assert "museum / visitors" not in sm.read_events("e.jsonl").labels
-    Path("e.jsonl").unlink()
-    Path("e.topics.json").unlink()
-    assert "--leave-out names 'museum'" in fail(*topics, "museum")
 
 
 def test_passages(folder: Path) -> None:
@@ -127,38 +118,6 @@ def test_passages_of_a_state_and_of_a_label(folder: Path) -> None:
     assert every["total"] == found.events.describe().label_counts[edge.target]
     text = run(*passages, "-a", edge.influencer).stdout
     assert text.startswith(f"{edge.target}, in history state: ")
-
-
-def test_explanations_cite(folder: Path) -> None:
-    run("text", "topics", "logs.jsonl", "-o", "e.jsonl", "-n", "7")
-    found = read_text_events("e.jsonl")
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(found.events)
-    graph.save("g.json")
-    edge = max(graph.edges_, key=lambda e: (e.effect == "amplifies", e.evidence))
-    at = next(p for p in found.passages(graph, edge.target, edge.influencer))
-    position = [s for s in found.sentences if s.document == at.sequence].index(at.target) + 1
-    explain = ("text", "explain", "g.json", "e.jsonl", "-t", edge.target)
-    options = ("-s", at.sequence, "-p", position)
-    document = json.loads(run(*explain, *options, "--json").stdout)
-    expected = found.explain(graph, edge.target, at.sequence, position=position, most=3)
-    assert document["explanation"]["probability"] == expected.why.probability
-    assert [b["sentence"] for b in document["before"]] == [dict(vars(b.sentence)) for b in expected.before]
-    assert document["same_state"]["total"] == expected.passages.total
-    text = run(*explain, *options).stdout
-    assert text.startswith(f"{at.sequence}, event {position}\n")
-    assert " ".join(at.before[0].sentence.text.split()) in " ".join(text.split())
-    assert f"{expected.passages.total} times" in text
-    assert run(*explain).stdout.startswith("log 48, what comes next\n")
-    assert "there is no sequence 'log x'; did you mean 'log 9'?" in fail(*explain, "-s", "log x")
-    # other events than those the model was learned from
-    Path("new.jsonl").write_text(Path("e.jsonl").read_text().splitlines()[0] + "\n")
-    document = json.loads(
-        run(
-            "text", "explain", "g.json", "new.jsonl", "-t", edge.target, "--passages", "e.jsonl", "--json"
-        ).stdout
-    )
-    expected = found.explain(graph, edge.target, "log 1", most=3)
-    assert document["same_state"]["total"] == expected.passages.total > 1
 
 
 def test_the_page_takes_passages(folder: Path) -> None:

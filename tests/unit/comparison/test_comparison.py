@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from summarkov.comparison.comparison import Comparison
-from summarkov.comparison.measures import Chosen, Measures, Tuned
-from summarkov.confidence import paired_interval
+from summarkov.comparison.measures import Chosen, Tuned
 from summarkov.errors import SettingError
+from summarkov.evidence import paired_interval
 from summarkov.models.measures import BINS
 
 SEED = 11
@@ -21,8 +21,9 @@ def tuned(name, by_sequence, *, brier=0.1, top=None, loss=None, influencers=2, r
     """A result with the given log-likelihood of each test sequence, for one target."""
     bins = np.zeros((len(BINS) - 1, 3)) if reliability is None else reliability
     each = np.array(by_sequence, dtype=float)
-    measures = Measures(float(each.sum()), brier, bins)
-    return Tuned(name, (Chosen("a", {"alpha": 1}, dev, influencers, measures),), each, 1.5, top, top, loss)
+    names = None if influencers is None else ("x",) * influencers
+    chosen = Chosen("a", {"alpha": 1}, dev, names, float(each.sum()), brier, bins.tolist())
+    return Tuned(name, (chosen,), each, 1.5, top, top, loss)
 
 
 # ------------------------------------------------------------------ the interval

@@ -9,7 +9,7 @@ import summarkov as sm
 from summarkov.comparison import JointContender
 from summarkov.simulate.example import web_shop
 
-EVENTS = web_shop().simulate(n_sequences=40, length=12, seed=1)
+EVENTS = web_shop().simulate(n_sequences=40, length=12, random_state=1)
 
 
 def test_it_is_the_model_with_each_setting():
@@ -52,7 +52,7 @@ def test_trees_stop_growing_where_more_of_them_foretell_less():
     rounds = (0, 2, 4, 8, 16, 32, 64, 128)
     grid = ({"penalty": 10.0, "leaves": 8, "learning_rate": 0.5},)
     every = JointContender("joint", sm.JointSuMM(gamma=0.0), grid, rounds)
-    new = web_shop().simulate(n_sequences=40, length=12, seed=2)
+    new = web_shop().simulate(n_sequences=40, length=12, random_state=2)
     losses = [predictor.loss(new) for _, predictor in every.fit_each(EVENTS, EVENTS.labels)]
     few = list(replace(every, stop_on=new).fit_each(EVENTS, EVENTS.labels))
     assert [predictor.loss(new) for _, predictor in few] == losses[: len(few)]
@@ -106,7 +106,7 @@ def test_compare_knows_it():
 
 @pytest.mark.parametrize("name", ["joint", "joint-boosted"])
 def test_learned_with_the_settings_that_compare_tells_it_is_what_compare_measured(name):
-    train, dev, test = EVENTS.split((0.5, 0.2, 0.3), seed=2)
+    train, dev, test = EVENTS.split((0.5, 0.2, 0.3), random_state=2)
     result = sm.compare(train, dev, test, models=[name])
     told = result.to_dict()["targets"][name]
     assert all(row["settings"] == told[0]["settings"] for row in told)

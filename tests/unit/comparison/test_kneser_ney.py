@@ -51,9 +51,9 @@ def test_unknown_labels_say_nothing():
     ((_, predictor),) = KneserNeyContender([2]).fit_each(events, events.labels)
     odd = sm.read_events([["X", "A"]]).recode(events.labels, unknown="ignore")
     start = sm.read_events([["A"]]).recode(events.labels)
-    unconditional = predictor.after.at(np.array([[9, 9]], np.int32))[0, 0]
-    assert predictor.probability(odd, "A")[1] == unconditional
-    assert predictor.probability(start, "A")[0] > unconditional
+    twice = sm.read_events([["X", "X", "A"]]).recode(events.labels, unknown="ignore")
+    assert predictor.probability(odd, "A")[1] == predictor.probability(twice, "A")[2]
+    assert predictor.probability(start, "A")[0] > predictor.probability(odd, "A")[1]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 
 import summarkov as sm
 from summarkov.comparison import DEFAULT, NAMES, ModelContender, lineup
-from summarkov.comparison.run import contents, fingerprint
-from summarkov.comparison.tuning import Split, tune
+from summarkov.comparison.measures import Split, tune
+from summarkov.comparison.run import trial_name
 from summarkov.engines import MemorySource
 from summarkov.errors import DataError, MissingLibraryError, SettingError, UnknownLabelError
 
@@ -80,15 +80,15 @@ def test_the_default_models():
 
 def test_one_part_is_split_by_sequence():
     events = sm.read_events(TRAIN)
-    result = sm.compare(events, models=FAST, seed=4)
-    assert same(result, sm.compare(*events.split((0.7, 0.15, 0.15), 4), models=FAST, seed=4))
+    result = sm.compare(events, models=FAST, random_state=4)
+    assert same(result, sm.compare(*events.split((0.7, 0.15, 0.15), 4), models=FAST, random_state=4))
     halves = sm.compare(events, models=FAST, fractions=(0.5, 0.25, 0.25))
     assert halves.n_test == (events.split((0.5, 0.25, 0.25), 0)[2].n_events,)
 
 
 def test_repeated_splits_are_those_of_the_seeds_in_turn():
-    result = sm.compare(TRAIN, models=FAST, splits=3, seed=7)
-    alone = [sm.compare(TRAIN, models=FAST, seed=seed) for seed in (7, 8, 9)]
+    result = sm.compare(TRAIN, models=FAST, splits=3, random_state=7)
+    alone = [sm.compare(TRAIN, models=FAST, random_state=seed) for seed in (7, 8, 9)]
     assert result.n_test == tuple(each.n_test[0] for each in alone)
     for name in FAST:
         (line,) = [line for line in result.lines if line.name == name]
@@ -109,16 +109,6 @@ def test_a_sequence_that_is_tested_again_is_known_again():
 
 
 # ------------------------------------------------------------------ labels that are not everywhere
-
-
-@pytest.mark.needs("sklearn")
-def test_a_label_that_only_test_knows_is_no_target_but_an_event():
-    odd = [*TEST, list("abz")]
-    result = sm.compare(TRAIN, DEV, odd, models=[*FAST, "bsumm", "osumm", "lr-presence-3"])
-    assert {row["target"] for row in result.to_dict()["targets"]["bsumm"]} == {"a", "b", "c"}
-    assert result.n_test == (21,)
-    assert all(math.isfinite(line.log_likelihood) for line in result.lines)
-    assert all(0 < line.top_1 < 1 for line in result.lines)
 
 
 #: Every contender of events in a row, and of those that differ only in a number one or two.
@@ -148,7 +138,7 @@ def test_nothing_on_dev_depends_on_test(model):
     assert on_dev(parts, model) == found
 
 
-@pytest.mark.parametrize("model", EVERY)
+@pytest.mark.parametrize("model", ["bsumm", "chain-2", "ctw", "kneser-ney", "tree", "joint"])
 def test_labels_that_train_does_not_know_are_all_alike(model):
     """Which unknown label it is makes no difference, on dev or on test, to any contender."""
 
@@ -186,18 +176,9 @@ def test_where_an_unknown_label_stands_no_target_occurred():
     assert (line.top_1, line.top_3) == (0.25, 0.5)
 
 
-def test_a_label_that_test_does_not_know_is_a_target():
-    result = sm.compare([*TRAIN, list("abz")], DEV, TEST, models=[*FAST, "bsumm"])
-    assert {row["target"] for row in result.to_dict()["targets"]["bsumm"]} == {"a", "b", "c", "z"}
-    assert all(math.isfinite(line.log_likelihood) for line in result.lines)
-
-
 @pytest.mark.parametrize(
     "model",
-    [
-        *(*FAST, "bsumm", "osumm", "csumm", "vom", "ctw", "tree", "tree-average"),
-        pytest.param("lr-onehot-3", marks=pytest.mark.needs("sklearn")),
-    ],
+    ["chain-1", "bsumm", "vom", "tree", pytest.param("lr-onehot-3", marks=pytest.mark.needs("sklearn"))],
 )
 def test_a_target_that_was_asked_for_is_one_even_if_train_does_not_know_it(model):
     result = sm.compare(TRAIN, [*DEV, list("az")], TEST, models=[model], targets=["z"])
@@ -304,12 +285,6 @@ def test_a_missing_library_is_told_before_any_work(model, module, words, monkeyp
     assert guess.fits == []
 
 
-def test_the_grids_are_those_of_the_paper():
-    bsumm, chain = lineup(["bsumm", "chain-3"])
-    assert bsumm.grid == {"alpha": (0.1, 1, 5, 10), "lookback": (1, 5, 10), "gamma": (0.1, 0.5, 1)}
-    assert (chain.grid, chain.template.order) == ({"alpha": (0.1, 1, 5, 10)}, 3)
-
-
 def test_ones_own_contenders_take_part():
     result = sm.compare(TRAIN, DEV, TEST, models=["chain-1", Guess(1 / 3)])
     assert [line.name for line in result.lines] == ["chain-1", "guess"]
@@ -367,17 +342,6 @@ def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path):
     assert not path.exists()
 
 
-def test_what_was_being_fitted_when_it_stopped_is_fitted_again(tmp_path):
-    path = tmp_path / "kept"
-    guess = Guess(stop=[1])
-    with pytest.raises(KeyboardInterrupt):
-        sm.compare(TRAIN, models=["chain-0", guess], checkpoint=path)
-    assert len(path.read_text().splitlines()) == 1
-    result = sm.compare(TRAIN, models=["chain-0", guess], checkpoint=path)
-    assert (len(guess.fits), path.exists()) == (1, False)
-    assert same(result, sm.compare(TRAIN, models=["chain-0", Guess()]))
-
-
 def stopped(path, data=TRAIN):
     """Leave one finished piece behind."""
     with pytest.raises(KeyboardInterrupt):
@@ -414,7 +378,7 @@ def test_a_line_after_one_that_was_cut_off_is_kept(tmp_path):
     ("data", "options"),
     [
         ([*TRAIN[:-1], list("aabbca")], {}),
-        (TRAIN, {"seed": 1}),
+        (TRAIN, {"random_state": 1}),
         (TRAIN, {"fractions": (0.6, 0.2, 0.2)}),
         (TRAIN, {"targets": ["a"]}),
     ],
@@ -426,27 +390,21 @@ def test_another_data_set_is_not_mixed_up(tmp_path, data, options):
     assert same(result, sm.compare(data, models=[Guess()], **options))
 
 
-def test_other_settings_are_another_piece(tmp_path):
-    guess = Guess(0.4)
-    sm.compare(TRAIN, models=[guess], checkpoint=stopped(tmp_path / "kept"))
-    assert len(guess.fits) == 1
-
-
 def test_the_fingerprint_knows_grids_data_targets_and_names():
     labels = ["a", "b", "c"]
     split = Split(*(sm.EventSequences.from_lists(part, labels=labels) for part in (TRAIN, DEV, TEST)))
     grid = {"alpha": (0.1, 1)}
     base = ModelContender("x", sm.BSuMM(), grid)
     others = [
-        fingerprint(contents(split), labels, ModelContender("x", sm.BSuMM(), {"alpha": (0.1, 2)})),
-        fingerprint(contents(split), labels, ModelContender("x", sm.BSuMM(lookback=3), grid)),
-        fingerprint(contents(split), labels, ModelContender("x", sm.OSuMM(), grid)),
-        fingerprint(contents(split), labels, ModelContender("y", sm.BSuMM(), grid)),
-        fingerprint(contents(split), labels[:2], base),
-        fingerprint(contents(Split(split.train, split.test, split.dev)), labels, base),
+        trial_name(split, labels, ModelContender("x", sm.BSuMM(), {"alpha": (0.1, 2)})),
+        trial_name(split, labels, ModelContender("x", sm.BSuMM(lookback=3), grid)),
+        trial_name(split, labels, ModelContender("x", sm.OSuMM(), grid)),
+        trial_name(split, labels, ModelContender("y", sm.BSuMM(), grid)),
+        trial_name(split, labels[:2], base),
+        trial_name(Split(split.train, split.test, split.dev), labels, base),
     ]
-    name = fingerprint(contents(split), labels, base)
-    assert name == fingerprint(contents(split), labels, ModelContender("x", sm.BSuMM(), {"alpha": (0.1, 1)}))
+    name = trial_name(split, labels, base)
+    assert name == trial_name(split, labels, ModelContender("x", sm.BSuMM(), {"alpha": (0.1, 1)}))
     assert len({name, *others}) == 7
 
 

@@ -9,8 +9,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.comparison import ModelContender
-from summarkov.comparison.measures import Tuned
-from summarkov.comparison.tuning import Split, plain, tune
+from summarkov.comparison.measures import Split, Tuned, plain, tune
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 
@@ -71,10 +70,10 @@ def test_each_target_gets_the_settings_that_are_best_on_dev():
     assert chosen(tuned) == {"a": 0, "b": 1, "c": 0}
     a = tuned.chosen[0]
     assert a.dev_log_likelihood == pytest.approx(2 * math.log(0.4) + 3 * math.log(0.6), rel=1e-12)
-    assert a.measures.log_likelihood == pytest.approx(2 * math.log(0.4) + 4 * math.log(0.6), rel=1e-12)
+    assert a.log_likelihood == pytest.approx(2 * math.log(0.4) + 4 * math.log(0.6), rel=1e-12)
     assert [one.n_influencers for one in tuned.chosen] == [1, None, None]
     assert tuned.log_likelihood == pytest.approx(
-        np.mean([one.measures.log_likelihood for one in tuned.chosen]), rel=1e-12
+        np.mean([one.log_likelihood for one in tuned.chosen]), rel=1e-12
     )
     assert tuned.by_sequence.sum() == pytest.approx(tuned.log_likelihood, rel=1e-12)
 
@@ -169,7 +168,7 @@ def test_what_is_no_probability_is_refused(p, words):
 
 def test_rounding_is_forgiven():
     tuned = tune(Constants([dict.fromkeys(LABELS, 1 + 1e-15)]), SPLIT, ["c"])
-    assert tuned.chosen[0].measures.brier == pytest.approx(3 / 6, rel=1e-12)
+    assert tuned.chosen[0].brier == pytest.approx(3 / 6, rel=1e-12)
 
 
 def test_nothing_to_choose_from_is_refused():
@@ -185,14 +184,6 @@ def test_a_result_survives_json_to_the_last_bit():
     assert np.array_equal(back.by_sequence, tuned.by_sequence)
     assert tuned.chosen[0].settings.keys() == {"alpha", "lookback"}
     assert tuned.next_event_log_loss > 0
-
-
-def test_a_result_of_earlier_versions_has_no_log_loss_of_the_next_event():
-    kept = tune(Constants([dict.fromkeys(LABELS, 0.3)]), SPLIT, LABELS).to_dict()
-    assert kept.pop("next_event_log_loss") > 0
-    assert kept.pop("one_for_all") is False
-    back = Tuned.from_dict(kept)
-    assert (back.next_event_log_loss, back.top_3) == (None, kept["top_3"])
 
 
 def test_settings_become_what_json_can_hold():
@@ -215,4 +206,4 @@ def test_the_protocol_by_hand():
         ]
         best = max(fits, key=lambda model: model.log_likelihood(parts[1]))
         totals.append(best.log_likelihood(parts[2]))
-    assert [one.measures.log_likelihood for one in tuned.chosen] == pytest.approx(totals, rel=1e-12)
+    assert [one.log_likelihood for one in tuned.chosen] == pytest.approx(totals, rel=1e-12)

@@ -25,7 +25,7 @@ DAYS = [f"2024-05-{day:02}" for day in range(1, 7)]
 
 @pytest.fixture(scope="module")
 def month():
-    events = web_shop().simulate(n_sequences=240, length=25, seed=4)
+    events = web_shop().simulate(n_sequences=240, length=25, random_state=4)
     ids = [f"visit {k}" for k in range(240)]
     return sm.EventSequences(events.codes, events.offsets, events.labels, ids)
 
@@ -231,15 +231,15 @@ def _add_many(folder, number, n):
 def test_eight_processes_keep_every_part(tmp_path):
     """They make the store, too."""
     context = multiprocessing.get_context("fork")
-    processes = [context.Process(target=_add_many, args=(tmp_path / "store", k, 50)) for k in range(8)]
+    processes = [context.Process(target=_add_many, args=(tmp_path / "store", k, 20)) for k in range(8)]
     for process in processes:
         process.start()
     for process in processes:
         process.join()
     store = sm.CountStore(tmp_path / "store")
     assert [process.exitcode for process in processes] == [0] * 8
-    assert sorted(store.names) == sorted(f"{k}-{at}" for k in range(8) for at in range(50))
-    assert store.n_sequences == len(store.to_events()) == 800
+    assert sorted(store.names) == sorted(f"{k}-{at}" for k in range(8) for at in range(20))
+    assert store.n_sequences == len(store.to_events()) == 320
 
 
 def test_two_handles_in_one_process(tmp_path):
@@ -262,7 +262,7 @@ def test_a_process_that_is_ended_loses_at_most_its_part(tmp_path, number):
         "    store.add(f'{len(store.names)}', [['a', 'b'] * 50] * 200)\n"
         "    print(at, flush=True)\n"
     )
-    for trial in range(5):
+    for trial in range(3):
         command = [sys.executable, "-c", program, str(tmp_path / "store")]
         running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert running.stdout.readline() == "ready\n"

@@ -15,7 +15,7 @@ from summarkov.simulate.example import web_shop
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
-EVENTS = web_shop().simulate(30, 12, seed=1)
+EVENTS = web_shop().simulate(30, 12, random_state=1)
 #: A model, graphs, a bag and a joint model, learned in memory.
 MODEL = sm.BSuMM("purchase", criterion="aic").fit(EVENTS)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(criterion="aic"), targets=["purchase", "search"]).fit(EVENTS)
@@ -64,8 +64,6 @@ WORKS = {
 }
 
 STEPS = {
-    "CollapseRepeats": sm.CollapseRepeats(),
-    "MapLabels": sm.MapLabels({"purchase": "buy"}),
     "PoolRare": sm.PoolRare(min_count=9),
 }
 
@@ -102,6 +100,7 @@ REFUSES = {
     "SummaryModel.predict_next": (lambda e: MODEL.predict_next(e), IN_MEMORY),
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
+    "OutcomeModel.predict": (lambda e: OUTCOME.predict(e), IN_MEMORY),
     "OutcomeModel.predict_proba": (lambda e: OUTCOME.predict_proba(e), IN_MEMORY),
     "OutcomeModel.predict_open": (lambda e: OUTCOME.predict_open(e), IN_MEMORY),
     "OutcomeModel.score": (lambda e: OUTCOME.score(e), IN_MEMORY),
@@ -115,12 +114,8 @@ REFUSES = {
         "and a MemorySource holds many; give one of them",
     ),
     "read_events": (sm.read_events, IN_MEMORY),
-    "ReadEvents.fit": (lambda e: sm.ReadEvents().fit(e), IN_MEMORY),
-    "ReadEvents.read": (lambda e: sm.ReadEvents().read(e), IN_MEMORY),
-    "ReadEvents.transform": (lambda e: sm.ReadEvents().transform(e), IN_MEMORY),
-    "ReadEvents.fit_transform": (lambda e: sm.ReadEvents().fit_transform(e), IN_MEMORY),
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
-    "predict_frame": (lambda e: sm.predict_frame(MODEL, e), "takes a Spark DataFrame, not MemorySource"),
+    "predict_spark": (lambda e: sm.predict_spark(MODEL, e), "takes a Spark DataFrame, not MemorySource"),
     "scan_spark": (sm.scan_spark, "takes a Spark DataFrame, not MemorySource"),
     "CountStore.add": (lambda e: sm.CountStore(tempfile.mkdtemp()).add("day", e), IN_MEMORY),
     "EventSequences.from_lists": (sm.EventSequences.from_lists, "and a MemorySource holds many; give one"),

@@ -8,7 +8,7 @@ import pytest
 import summarkov as sm
 from summarkov.engines.weights import FIXED_POINT, fixed_point
 from summarkov.errors import SettingError
-from summarkov.scores import Scorer
+from summarkov.search.criteria import Scorer
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
@@ -85,7 +85,7 @@ def test_weights_that_make_no_sense(given, words):
 @pytest.fixture(scope="module")
 def weighted():
     """Events, whole weights, and the same events with as many copies of every sequence."""
-    events = web_shop().simulate(n_sequences=60, length=20, seed=6)
+    events = web_shop().simulate(n_sequences=60, length=20, random_state=6)
     weights = np.arange(60) % 3
     return events, weights, events[np.repeat(np.arange(60), weights)]
 

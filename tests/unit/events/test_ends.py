@@ -143,7 +143,7 @@ def test_the_end_influences_nothing():
 
 def test_a_simulated_case_ends():
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit([["A", "B"], ["A", "C", "B"]] * 50)
-    drawn = graph.simulate(200, 10, seed=1)
+    drawn = graph.simulate(200, 10, random_state=1)
     assert sm.END not in drawn.labels
     assert drawn.complete.mean() > 0.9
     assert drawn.lengths.mean() == pytest.approx(2.5, abs=0.2)

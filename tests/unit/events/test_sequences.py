@@ -203,17 +203,17 @@ def test_restrict_closes_the_gaps(events):
 
 def test_split_is_a_partition_and_repeats_with_its_seed():
     events = EventSequences.from_lists([[str(s)] for s in range(20)])
-    parts = events.split((0.7, 0.15, 0.15), seed=3)
+    parts = events.split((0.7, 0.15, 0.15), random_state=3)
     assert [len(part) for part in parts] == [14, 3, 3]
     assert sorted(int(name) for part in parts for name in part.ids) == list(range(20))
-    assert parts == events.split(seed=3)
-    assert parts != events.split(seed=4)
+    assert parts == events.split(random_state=3)
+    assert parts != events.split(random_state=4)
     assert all(list(part.ids) == sorted(part.ids, key=int) for part in parts), "the order is kept"
 
 
 def test_split_with_common_labels():
     events = EventSequences.from_lists([["A", "B"]] * 9 + [["A", "rare"]])
-    parts = events.split((0.5, 0.5), seed=0, common_labels=True)
+    parts = events.split((0.5, 0.5), random_state=0, common_labels=True)
     assert [part.labels for part in parts] == [("A", "B"), ("A", "B")]
     assert sum(part.n_events for part in parts) == 19
 

@@ -11,14 +11,14 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import MissingLibraryError, SettingError
-from summarkov.explain import Influence
+from summarkov.evidence import Influence
 from summarkov.frames import Records, Sheet, columns_of
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
-EVENTS = web_shop().simulate(60, 12, seed=3)
+EVENTS = web_shop().simulate(60, 12, random_state=3)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(EVENTS)
 MODEL = GRAPH.models_["browse"]
 COMPARED = sm.compare(EVENTS, models=["chain-0", "chain-1"], targets=["browse"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summarkov.kernels import Index, Places, followed
+from summarkov.kernels import Index, followed
 from summarkov.kernels.followed import lag_bins
 from summarkov.kernels.index import UNLIMITED
 
@@ -42,11 +42,8 @@ def test_both_kernels_count_the_same_in_long_sequences(unit):
     codes = rng.choice(4, size=lengths.sum(), p=[0.9, 0.08, 0.018, 0.002]).astype(np.int32)
     complete = np.array([False, False, True, True, False, False])
     codes[offsets[1:][complete] - 1] = 3
-    places = None
-    if unit is not None:
-        times = np.concatenate([np.cumsum(rng.integers(0, 9, size=n)) for n in lengths])
-        places = Places(np.ones(len(codes), bool), np.zeros(5, bool), times, unit=unit)
-    index = Index(codes, offsets, 4, places=places)
+    times = np.concatenate([np.cumsum(rng.integers(0, 9, size=n)) for n in lengths])
+    index = Index(codes, offsets, 4) if unit is None else Index(codes, offsets, 4, times=times, unit=unit)
     spans = [(0, 5, 0, 0), (2, 1000, 0, 0), (0, UNLIMITED, 0, 0)]
     if unit is not None:
         spans += [(0, 50, 0, 1), (9, 20_000, 1, 1), (3, UNLIMITED, 1, 1)]
@@ -64,8 +61,7 @@ def test_both_kernels_count_the_same_in_long_sequences(unit):
 def test_a_window_is_over_once_all_of_it_has_passed(kernel):
     """Times in steps of 10, a look-back of 25: x after 20 is in the window, which is over after 30 only."""
     times = np.array([0, 2, 0, 3])
-    places = Places(np.ones(4, bool), np.zeros(3, bool), times, unit=10)
-    index = Index(np.array([0, 1, 0, 1], np.int32), np.array([0, 2, 4]), 2, places=places)
+    index = Index(np.array([0, 1, 0, 1], np.int32), np.array([0, 2, 4]), 2, times=times, unit=10)
     pairs = np.array([[0, 1, 0, 25, 0, 1]])
     sums, lags = kernel.count_followed(index, None, np.zeros(2, bool), pairs)
     assert sums.tolist() == [[2, 1, 2, 2, 2, 1, 1, 0]]

@@ -11,7 +11,7 @@ import oracle_ticks as oracle
 from strategies import examples
 from summarkov import kernels
 from summarkov.kernels import history_tests, numpy_kernels
-from summarkov.kernels.index import UNLIMITED, Places
+from summarkov.kernels.index import UNLIMITED
 from summarkov.kernels.resampling import Positions
 
 try:
@@ -62,8 +62,8 @@ def index_of(made):
                 codes.append(code), starts.append(place == 0), times.append(time)
         offsets.append(len(codes))
     attributes = np.array([name in ATTRIBUTES for name in NAMES] + [False])
-    places = Places(np.array(starts, bool), attributes, np.array(times, np.int64))
-    return kernels.Index(np.array(codes, np.int32), np.array(offsets, np.int64), len(NAMES), places)
+    rows = np.array(codes, np.int32), np.array(offsets, np.int64), len(NAMES)
+    return kernels.Index(*rows, np.array(starts, bool), attributes, np.array(times, np.int64))
 
 
 spans = st.tuples(st.sampled_from([1, 2, 3, 6, None]), st.booleans())

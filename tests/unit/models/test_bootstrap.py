@@ -17,7 +17,7 @@ pytestmark = pytest.mark.cut_off
 
 @pytest.fixture(scope="module")
 def events():
-    return web_shop().simulate(n_sequences=120, length=25, seed=1)
+    return web_shop().simulate(n_sequences=120, length=25, random_state=1)
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_a_model_of_one_target(events):
     [
         ({"n": 0}, "n must be a whole number from 1"),
         ({"n": 2.5}, "n must be"),
-        ({"seed": -1}, "seed must be"),
+        ({"random_state": -1}, "random_state must be"),
         ({"level": 1}, "level must be"),
         ({"blocks": [1, 2]}, "blocks must name"),
         ({"blocks": 0}, "blocks must have"),
@@ -112,12 +112,12 @@ def test_models_without_edges_and_graphs_that_are_not_fitted_are_refused(events)
 
 
 def test_confidence_is_saved_with_the_graph(graph, events, tmp_path):
-    graph.confidence(events, n=10, seed=4, level=0.9)
+    graph.confidence(events, n=10, random_state=4, level=0.9)
     graph.save(tmp_path / "graph.json")
     loaded = sm.load(tmp_path / "graph.json")
     assert loaded.confidence_ == graph.confidence_
     assert loaded.edges_ == graph.edges_
-    assert loaded.confidence(events, n=10, seed=4, level=0.9) == graph.confidence_
+    assert loaded.confidence(events, n=10, random_state=4, level=0.9) == graph.confidence_
 
 
 def test_ratios_of_nothing_are_kept_as_null(tmp_path):
@@ -135,11 +135,9 @@ def test_ratios_of_nothing_are_kept_as_null(tmp_path):
         ({"n": 0}, "confidence: expected 'n' from 1 on"),
         ({"level": 1.5}, "confidence: expected 'n' from 1 on, a 'level' between 0 and 1"),
         ({"units": "days"}, "'units' sequences or blocks"),
-        ({"edges": []}, "confidence.edges: expected every edge"),
         ({("edges", "influencer"): "nobody"}, "edges from labels to targets of the graph"),
-        ({("edges", "frequency"): 1.2}, "frequency: expected a number from 0 to 1"),
-        ({("edges", "low"): 100.0}, "low: expected at most "),
-        ({("edges", "low"): -1.0}, "low: expected a number from 0 on"),
+        ({("edges", "frequency"): 1.2}, "expected 'frequency' from 0 to 1"),
+        ({("edges", "low"): -1.0}, "expected 'low' from 0 on"),
         ({("edges", "ratio"): "1.5"}, "ratio: expected a number, found a text"),
     ],
 )
@@ -177,7 +175,7 @@ def test_trees_are_learned_again_replicate_by_replicate(events):
     some = events[:40]
     template = sm.TreeSuMM()
     graph = sm.InfluenceGraph(template, targets=["purchase", "write review"]).fit(some)
-    confidence = graph.confidence(some, n=4, seed=1)
+    confidence = graph.confidence(some, n=4, random_state=1)
     graphs = [
         sm.InfluenceGraph(template, targets=["purchase", "write review"]).fit(
             some, sample_weight=drawn_weights(Bootstrap(4, 1), b, 40)
@@ -201,7 +199,7 @@ def test_learned_look_backs_and_other_searches(events):
     some = events[:50]
     for template in (sm.BSuMM(lookback=(1, 3)), sm.BSuMM(lookback=3, search="exact")):
         graph = sm.InfluenceGraph(template, targets=["purchase"]).fit(some)
-        confidence = graph.confidence(some, n=3, seed=2)
+        confidence = graph.confidence(some, n=3, random_state=2)
         found = [
             template.copy(target="purchase")
             .fit(some, sample_weight=drawn_weights(Bootstrap(3, 2), b, 50))

@@ -17,7 +17,7 @@ def world(lookback, n=120):
     """Pain follows a dose within a window; steps are of 1 to 5 hours."""
     pain, rest = {(0,): 0.02, (1,): 0.6}, {(0,): 0.78, (1,): 0.2}
     rules = {"dose": 0.2, "pain": (("dose",), pain), "walk": (("dose",), rest)}
-    return sm.Dynamics(rules, lookback=lookback, step=("1h", "5h")).simulate(n, 20, seed=3)
+    return sm.Dynamics(rules, lookback=lookback, step=("1h", "5h")).simulate(n, 20, random_state=3)
 
 
 def test_positions_in_a_time_are_counted():

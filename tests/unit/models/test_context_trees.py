@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import SettingError, StoreError
-from summarkov.scores import Tree
+from summarkov.search.trees import Tree
 from summarkov.summaries import ContextSummary
 from summarkov.summaries.contexts import longest, parents, with_shorter
 
@@ -223,7 +223,7 @@ def test_round_trip_of_a_graph(family, tmp_path):
     assert loaded.model.get_params() == graph.model.get_params()
     assert loaded.influencers_ == graph.influencers_
     assert np.array_equal(loaded.predict_proba(EVENTS), graph.predict_proba(EVENTS))
-    assert loaded.simulate(3, 5, seed=1) == graph.simulate(3, 5, seed=1)
+    assert loaded.simulate(3, 5, random_state=1) == graph.simulate(3, 5, random_state=1)
     assert (
         loaded.partial_fit(EVENTS).summed_log_likelihood_ == graph.partial_fit(EVENTS).summed_log_likelihood_
     )

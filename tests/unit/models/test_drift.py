@@ -6,7 +6,7 @@ import pytest
 import summarkov as sm
 from strategies import from_counts
 from summarkov.errors import SettingError
-from summarkov.explain import Influence
+from summarkov.evidence import Influence
 
 
 def day(seed, p):

@@ -75,12 +75,6 @@ def test_a_joint_model_has_every_label_against_all_else_and_the_next_event(tmp_p
     assert some.next_event.log_likelihood == pytest.approx(some.targets["B",].log_likelihood)
 
 
-def test_events_of_no_known_label_belong_to_the_rest():
-    model = BSuMM("B", lookback=1).fit(EVENTS)
-    (figures,) = model.evaluate([["B", "new", "A"]], unknown="ignore").targets.values()
-    assert figures.n_positions == 3
-
-
 @pytest.mark.parametrize(
     ("events", "words"),
     [([[]], "no events to evaluate"), ([["new"]], "no event has a label that the model knows")],
@@ -179,21 +173,6 @@ def test_accuracy_of_many_labels_and_of_labels_that_are_not_known():
             assert top == accuracy([x for x, _ in known], [row for _, row in known], list("ABCDE"), k)
         assert f"in {found.top_1:.1%}, and among the three" in str(found)
     assert JointSuMM(penalty=1.0, targets=["B"]).fit(events).evaluate(events).top_1 is None
-
-
-def test_of_equally_likely_labels_the_first_by_name_counts():
-    events = [["A", "B"], ["B", "A"]] * 5
-    for targets in (["A", "B"], ["B", "A"]):
-        graph = InfluenceGraph(BSuMM(lookback=1, candidates=[]), targets=targets).fit(events)
-        assert graph.evaluate([["A", "A", "A", "B"]]).top_1 == 0.75
-
-
-def test_calibration_of_several_labels_in_one_target():
-    model = BSuMM(["A", "B"], lookback=1).fit(EVENTS)
-    found, p = model.evaluate(NEW), model.predict_proba(NEW).tolist()
-    for at, x in enumerate("AB"):
-        expected = counted((row[at], y == x) for row, y in zip(p, flat(NEW), strict=True))
-        same_bins(found.reliability(x), expected)
 
 
 def test_events_with_weights_are_counted_by_them(tmp_path):

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import summarkov as sm
-from summarkov.explain.verdicts import times
-from summarkov.models.edges import STROKES, colour, width
-from summarkov.wording import visible
+from summarkov.evidence.words import times
+from summarkov.show import STROKES, colour, width
+from summarkov.wording import percent, visible
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -91,15 +91,6 @@ def test_edges_as_a_table(graph):
         assert (row["rate_with"], row["is_thin"]) == (edge.rate_with, edge.is_thin)
 
 
-def test_frame_of_a_graph_without_edges():
-    graph = sm.InfluenceGraph(sm.BSuMM(gamma=50)).fit(SEQUENCES)
-    assert graph.edges_ == ()
-    table = graph.edges_.to_frame("pyarrow")
-    assert table.num_rows == 0
-    some = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(SEQUENCES).edges_.to_frame("pyarrow")
-    assert table.schema == some.schema
-
-
 def test_notebooks_show_tables(graph, hostile):
     text = graph._repr_html_()
     assert text.count("<tr>") == 1 + len(graph.edges_)
@@ -108,7 +99,7 @@ def test_notebooks_show_tables(graph, hostile):
         shown = model._repr_html_()
         assert shown.count("<tr>") == 1 + len(model.table_)
         for row in model.table_:
-            assert f"{row.probabilities[0]:.4f}" in shown
+            assert percent(row.probabilities[0]) in shown
     strange = hostile._repr_html_() + hostile.models_[HOSTILE[0]]._repr_html_()
     assert "<b>" not in strange
     assert "&lt;b&gt;&amp;amp;" in strange
@@ -118,10 +109,3 @@ def test_notebooks_show_tables(graph, hostile):
 def test_notebooks_show_what_is_not_fitted():
     assert sm.BSuMM("<b>")._repr_html_() == "<p><bdi>BSuMM(target=&#x27;&lt;b&gt;&#x27;)</bdi></p>"
     assert "InfluenceGraph" in sm.InfluenceGraph(sm.BSuMM())._repr_html_()
-
-
-def test_notebooks_show_how_sure_edges_are(graph):
-    sure = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(SEQUENCES)
-    sure.confidence(SEQUENCES, n=5)
-    assert "found again" in sure._repr_html_()
-    assert "found again" not in graph._repr_html_()

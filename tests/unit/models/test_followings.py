@@ -1,22 +1,17 @@
 """Follow rates of edges: in complete and cut-off sequences, added to, saved, and of every kind of model."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import oracle_followings as oracle
 import summarkov as sm
-from summarkov.errors import StoreError
 from summarkov.events.vocabulary import END
-from summarkov.explain import Influence
+from summarkov.evidence import Influence
 
 #: Cases that end say so with an event of their own.
 pytestmark = pytest.mark.cut_off
-
-OLD = Path(__file__).parents[3] / "fuzz" / "corpus" / "model"
 
 
 def complete(sequences):
@@ -108,13 +103,6 @@ def test_windows_that_are_cut_off_are_left_out_hits_too():
     assert edge.left_out == sum(labels[12:].count("Z") for labels in sequences)
 
 
-def test_without_a_limit_every_window_is_cut_off():
-    _, edge = edge_of(cut_off(drawn(12, 300)), "Z", "x", None)
-    assert edge.follow_rule == "product-limit"
-    _, edge = edge_of(complete(drawn(12, 300)), "Z", "x", None)
-    assert (edge.follow_rule, edge.left_out) == ("counted", 0)
-
-
 @pytest.mark.parametrize("how", [complete, cut_off])
 @pytest.mark.parametrize("lookback", [3, 10, None])
 def test_more_data_adds_up(how, lookback, tmp_path):
@@ -186,58 +174,4 @@ def test_what_follows_from_them():
     assert edge().precedence is None
 
 
-def test_frames_and_tables_have_them():
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(complete(HOSPITAL))
-    frame = graph.edges_.to_frame("pyarrow")
-    names = ("cases_with", "cases_followed", "occurrences", "followed", "follow_rate", "occurrences_other")
-    names += ("followed_other", "follow_rate_other", "left_out", "follow_rule", "cases_both", "cases_first")
-    names += ("precedence", "leads_with_cases", "directions_differ")
-    assert set(names) <= set(frame.column_names)
-    for row, found in zip(frame.to_pylist(), graph.edges_, strict=True):
-        assert [row[name] for name in names] == [getattr(found, name) for name in names]
-
-
 # ---------------------------------------------------------------------- files
-
-
-def test_older_files_know_cases_that_are_followed_only(tmp_path):
-    graph = sm.load(OLD / "ordered.json")
-    assert graph.edges_
-    assert all(edge.cases_followed > 0 for edge in graph.edges_)
-    for field in ("cases_with", "occurrences", "follow_rate", "follow_rule", "precedence"):
-        assert {getattr(edge, field) for edge in graph.edges_} == {None}
-    graph.save(tmp_path / "again.json")
-    assert sm.load(tmp_path / "again.json").edges_ == graph.edges_
-
-
-@pytest.fixture
-def document(tmp_path):
-    model, _ = edge_of(cut_off(drawn(12, 50)), "Z", "x", 10)
-    model.save(tmp_path / "model.json")
-    return json.loads((tmp_path / "model.json").read_text())
-
-
-@pytest.mark.parametrize(
-    ("where", "value", "said"),
-    [
-        ((), {}, "expected one entry for each of Z"),
-        (("Z", "x", "cases_with"), -1, "a number from 0 on"),
-        (("Z", "x", "cases_followed"), 1e6, "as 'cases_with' has it"),
-        (("Z", "x", "cases_first"), 1e6, "as 'cases_both' has it"),
-        (("Z", "x", "own", "followed"), 1e6, "as 'n' has it"),
-        (("Z", "x", "others", "followed_whole"), 1e6, "as 'followed' has it"),
-        (("Z", "x", "lags"), [[0, 0, -1, 2]], "the bin of a lag"),
-        (("Z", "x", "lags"), [[0, 2, 1, 2]], "the bin of a lag"),
-        (("Z", "x", "lags"), [[0, 1, 1.5, 2]], "the bin of a lag"),
-    ],
-)
-def test_damaged_files(document, where, value, said, tmp_path):
-    document.pop("seal", None)
-    node = document["targets"][0]
-    for name in ("followings", *where)[:-1]:
-        node = node[name]
-    node[("followings", *where)[-1]] = value
-    path = tmp_path / "damaged.json"
-    path.write_text(json.dumps(document))
-    with pytest.raises(StoreError, match=said):
-        sm.load(path)

@@ -10,9 +10,8 @@ from typer.testing import CliRunner
 import summarkov as sm
 from strategies import from_counts
 from summarkov.cli.main import app
-from summarkov.confidence import Difference
 from summarkov.errors import DataError, SettingError
-from summarkov.explain import GroupComparison, LabelDifference
+from summarkov.evidence import Difference, GroupComparison, LabelDifference
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -28,14 +27,14 @@ def groups():
         b, d = {(0,): 0.1, (1,): after_a}, {(0,): 0.05, (1,): 0.2}
         rest = {(a, c): 1 - 0.5 - b[(a,)] - d[(c,)] for a in (0, 1) for c in (0, 1)}
         rules = {"A": 0.25, "C": 0.25, "B": (("A",), b), "D": (("C",), d), "E": (("A", "C"), rest)}
-        return sm.Dynamics(rules, lookback=1).simulate(n, 30, seed=seed).to_lists()
+        return sm.Dynamics(rules, lookback=1).simulate(n, 30, random_state=seed).to_lists()
 
     return group(60, 0.12, 1), group(90, 0.3, 2)
 
 
 @pytest.fixture(scope="module")
 def found(groups):
-    return sm.compare_groups(sm.BSuMM(lookback=1), *groups, targets=["B", "D"], n=60, seed=1)
+    return sm.compare_groups(sm.BSuMM(lookback=1), *groups, targets=["B", "D"], n=60, random_state=1)
 
 
 def test_the_edge_that_differs_is_found(found):
@@ -51,7 +50,9 @@ def test_the_edge_that_differs_is_found(found):
 
 
 def test_trees_are_compared_by_what_they_ask_about(groups, found):
-    trees = sm.compare_groups(sm.TreeSuMM(lookbacks=(1, 4)), *groups, targets=["B", "D"], n=60, seed=1)
+    trees = sm.compare_groups(
+        sm.TreeSuMM(lookbacks=(1, 4)), *groups, targets=["B", "D"], n=60, random_state=1
+    )
     by_name = {(edge.influencer, edge.target): edge for edge in trees.edges}
     expected = {(edge.influencer, edge.target): edge for edge in found.edges}
     assert ("A", "B") in by_name
@@ -98,10 +99,14 @@ def test_ratios_are_those_of_the_groups_beside_all_influencers(groups, found):
 
 
 def test_exchanging_the_groups_turns_the_differences_around(groups, found):
-    other = sm.compare_groups(sm.BSuMM(lookback=1), *groups[::-1], targets=["B", "D"], n=60, seed=1, n_jobs=2)
+    other = sm.compare_groups(
+        sm.BSuMM(lookback=1), *groups[::-1], targets=["B", "D"], n=60, random_state=1, n_jobs=2
+    )
     mine = {(e.influencer, e.target): e.change.ratio for e in found.edges}
     assert {(e.influencer, e.target): 1 / e.change.ratio for e in other.edges} == pytest.approx(mine)
-    again = sm.compare_groups(sm.BSuMM(lookback=1), *groups, targets=["B", "D"], n=60, seed=1, n_jobs=2)
+    again = sm.compare_groups(
+        sm.BSuMM(lookback=1), *groups, targets=["B", "D"], n=60, random_state=1, n_jobs=2
+    )
     assert again == found
 
 
@@ -109,7 +114,10 @@ def test_groups_that_are_alike_seldom_differ():
     differ = 0
     for seed in range(6):
         dynamics = random_dynamics(seed)
-        first, second = dynamics.simulate(50, 30, seed=900 + seed), dynamics.simulate(70, 30, seed=950 + seed)
+        first, second = (
+            dynamics.simulate(50, 30, random_state=900 + seed),
+            dynamics.simulate(70, 30, random_state=950 + seed),
+        )
         differ += bool(sm.compare_groups(TEMPLATE, first, second, n=40).differing(0.1))
     assert differ <= 2
 
@@ -150,7 +158,7 @@ def test_labels_that_only_one_group_has():
     ("settings", "message"),
     [
         ({"n": 1}, "n must be"),
-        ({"seed": -1}, "seed must be"),
+        ({"random_state": -1}, "random_state must be"),
         ({"level": 0}, "level must be"),
         ({"targets": []}, "targets"),
         ({"names": ("one",)}, "names must be two texts"),
@@ -171,7 +179,7 @@ def test_models_and_groups_that_cannot_be_compared_are_refused(groups):
 def test_weights_of_one_change_nothing(groups, found):
     ones = np.ones(60), np.ones(90)
     again = sm.compare_groups(
-        sm.BSuMM(lookback=1), *groups, targets=["B", "D"], sample_weight=ones, n=60, seed=1
+        sm.BSuMM(lookback=1), *groups, targets=["B", "D"], sample_weight=ones, n=60, random_state=1
     )
     assert again == found
 

@@ -10,8 +10,8 @@ import summarkov as sm
 from summarkov.engines import as_source
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.kernels import Index
-from summarkov.models.joint_learning import joint_edges
-from summarkov.scores.softmax import dense, zero_weights
+from summarkov.models.joint import joint_edges
+from summarkov.models.joint_parts import Weights, dense
 from summarkov.simulate.example import web_shop
 from summarkov.store import write_sealed
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.cut_off
 
 @pytest.fixture(scope="module")
 def events():
-    return web_shop().simulate(n_sequences=300, length=20, seed=1)
+    return web_shop().simulate(n_sequences=300, length=20, random_state=1)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_it_finds_the_influences_of_the_web_shop(model):
 
 
 def test_it_is_ahead_of_a_chain_that_looks_at_the_last_event(model, events):
-    new = web_shop().simulate(n_sequences=100, length=20, seed=2)
+    new = web_shop().simulate(n_sequences=100, length=20, random_state=2)
     chain = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(events)
     assert model.score(new) > chain.score(new) + 0.01
 
@@ -139,16 +139,13 @@ def test_the_gain_of_an_influencer_is_what_its_ablation_loses(model, events):
     assert list(gains) == sorted(gains, key=lambda z: -gains[z])
     fitted = model.fitted
     z, x = fitted.labels.index("add to cart"), fitted.labels.index("purchase")
-    weights = fitted.weights.shared.copy()
-    columns = fitted.features.columns(z)
-    weights[columns, x] = 0
-    ablated = replace(fitted, weights=replace(fitted.weights, shared=weights))
+    weights = Weights(fitted.weights.every.copy(), fitted.weights.n_shared)
+    weights.shared[fitted.features.columns(z), x] = 0
+    ablated = replace(fitted, weights=weights)
     index = Index(events.codes, events.offsets, len(events.labels))
     added = np.log(fitted.at(index) / ablated.at(index))
     mean = (added[:, x] - added[:, x - 1])[events.codes == x].mean()  # what is added to this label alone
-    weights = fitted.weights.level.copy()
-    weights[x] += mean
-    ablated = replace(ablated, weights=replace(ablated.weights, level=weights))
+    weights.level[x] += mean
     here = np.arange(events.n_events)
     lost = np.log(fitted.at(index)[here, events.codes] / ablated.at(index)[here, events.codes]).sum()
     assert math.isclose(gains["add to cart"], lost, rel_tol=1e-9)
@@ -165,7 +162,7 @@ def test_following_equals_predicting(model, boosted, events):
 
 
 def test_simulated_shares_are_those_of_the_model(model, events):
-    drawn = model.simulate(2000, 1, seed=3)
+    drawn = model.simulate(2000, 1, random_state=3)
     expected = model.predict_next([[]]).probabilities[0]
     np.testing.assert_allclose(drawn.label_counts / 2000, expected, atol=0.03)
 
@@ -197,7 +194,7 @@ def test_contexts_that_cannot_be_are_refused(boosted, tmp_path):
     path = tmp_path / "joint.json"
     for change, message in (
         ({"counts": [0.0, 0.0, 0.0]}, "not all of which are 0"),
-        ({"last": ["browse", "no such label"]}, "of labels or null"),
+        ({"last": ["browse", "no such label"]}, "do not fit together"),
     ):
         document = boosted.to_document()
         document["last_labels"][0] |= change
@@ -245,7 +242,7 @@ def test_an_unclear_influence_that_turns_with_time_is_mixed(model, events, tmp_p
     just_before = dense(data.rows.shared[here][:, columns])[:, 0] @ n[here] / n[here].sum()
 
     def edge(strength: float):
-        weights = zero_weights(10, data.features.n_shared, 4)
+        weights = Weights.zero(10, data.features.n_shared, 4)
         weights.shared[columns, z][[0, 6]] = -strength, strength * just_before  # one event ago, and at all
         (found,) = joint_edges(data, weights, chosen, 1.0, events.labels)
         assert math.isclose(found.ratio, 1.0)

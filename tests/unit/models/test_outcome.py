@@ -5,15 +5,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 import summarkov as sm
 from oracle_outcomes import open_cases, share_at
-from strategies import examples
-from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
-from summarkov.models.outcome_edges import window_words
+from summarkov.models.outcome import window_words
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -72,40 +69,6 @@ def test_open_cases_are_told_from_those_that_had_got_as_far():
     assert told.probability == pytest.approx(float(model.predict_open([["e1"]])[0]), rel=1e-12)
     at_one = [sum(counts) for counts in zip(*expected[1].values(), strict=True)]
     assert (told.moment, told.base_rate) == (1, at_one[0] / sum(at_one))
-
-
-@examples(40)
-@given(st.lists(st.tuples(st.text("ABC", max_size=6), st.booleans()), min_size=2, max_size=12))
-def test_any_cases_are_counted_like_the_twin(cases):
-    sequences, hits = [list(text) for text, _ in cases], [hit for _, hit in cases]
-    assume(len(set(hits)) == 2 and any(sequences))
-    template = sm.BSuMM(lookback=None, required=[z for z in "ABC" if any(z in s for s in sequences)][:2])
-    model = sm.OutcomeModel(template, value="yes").fit(sequences, ["yes" if hit else "no" for hit in hits])
-    expected = twin(sequences, hits, model.influencers_)
-    assert {row.state: list(row.counts) for row in model.table_} == expected
-    everywhere = twin_of_open_cases(sequences, hits, model.influencers_)
-    for n, _ in enumerate(everywhere):
-        for row in model.open_table(n):
-            assert list(row.counts) == pytest.approx(share_at(everywhere, n, row.state), abs=1e-5)
-
-
-def test_which_came_first_is_told_by_an_ordinal_model():
-    def chance(s):
-        return 0.7 if "e1" in s and "e2" in s and s.index("e1") < s.index("e2") else 0.1
-
-    sequences, y = made(chance=chance)
-    model = sm.OutcomeModel(sm.OSuMM(lookback=None, mask="first"), value="declined").fit(sequences, y)
-    assert model.influencers_ == ("e1", "e2")
-    shares = {row.state: row.counts[0] / row.n for row in model.table_}
-    assert shares["e1", "e2"] > 0.6
-    assert max(share for state, share in shares.items() if state != ("e1", "e2")) < 0.2
-
-
-def test_trees_and_exact_search_take_outcomes():
-    sequences, y = made(n=600)
-    for template in (sm.TreeSuMM(), sm.BSuMM(lookback=None, search="exact")):
-        model = sm.OutcomeModel(template, value="declined").fit(sequences, y)
-        assert model.influencers_ == ("e1", "e2")
 
 
 def test_a_column_is_the_outcome_and_no_influencer():
@@ -169,54 +132,6 @@ def test_the_end_of_a_case_is_no_event_of_it():
     assert sm.OutcomeModel().fit(some, y).left_out_ == {}
 
 
-def hospital():
-    """623 of 1,000 cases contain Release A, 360 of them as their last event; 262 of the others return."""
-    ways = {
-        ("Triage", "Lab", "Release A"): 360,
-        ("Triage", "Release A", "Return ER"): 200,
-        ("Triage", "Lab", "Release A", "Return ER"): 60,
-        ("Triage", "Release A", "Lab", "Return ER"): 2,
-        ("Triage", "Release A", "Return ER", "Lab"): 1,
-        ("Triage", "Lab", "Release C"): 25,
-        ("Triage", "Release C", "Return ER"): 8,
-        ("Triage", "Lab", "Release D"): 24,
-        ("Triage", "Lab"): 150,
-        ("Triage",): 167,
-        ("Triage", "Lab", "Return ER"): 3,
-    }
-    return [list(way) for way, n in ways.items() for _ in range(n)]
-
-
-def test_the_last_release_of_a_case_is_seen():
-    log = hospital()
-    with_it = [case for case in log if "Release A" in case]
-    returned = [case for case in with_it if case[-1] == "Return ER"]
-    assert (len(log), len(with_it), len(returned)) == (1000, 623, 262)
-    model = sm.OutcomeModel(ends_with="Return ER").fit(log)
-    edge = next(edge for edge in model.influences_ if edge.influencer == "Release A")
-    assert (edge.hits_with, edge.n_with) == (262, 623)
-    assert edge.rate_with == pytest.approx(0.4205, abs=0.0001)
-    assert (edge.hits_without, edge.n_without) == (11, 377)
-    assert "Return ER" not in model.influencers_
-    for row in model.table_:  # a state without releases holds cases without releases
-        cases = [c for c in log if tuple(z for z in model.influencers_ if z in c) == row.state]
-        assert (row.n, row.counts[model.yes]) == (len(cases), sum(c[-1] == "Return ER" for c in cases))
-
-
-def test_what_a_case_ends_with_does_not_keep_it_from_ending_so():
-    """A_DECLINED occurs earlier in a few cases that go on; it was said to inhibit itself."""
-    log = [["A_SUBMITTED", "A_DECLINED"]] * 70 + [["A_SUBMITTED", "W_CALL", "A_DECLINED"]] * 30
-    log += [["A_SUBMITTED", "A_DECLINED", "W_CALL"]] * 20 + [["A_SUBMITTED", "W_CALL", "A_APPROVED"]] * 80
-    for asked in ({"ends_with": "A_DECLINED"}, {"contains": "A_DECLINED"}):
-        model = sm.OutcomeModel(**asked).fit(log)
-        assert "A_DECLINED" not in model.influencers_
-        assert "A_DECLINED" in model.model_.forbidden
-    tree = sm.OutcomeModel(sm.TreeSuMM(), ends_with="A_DECLINED").fit(log)
-    assert "A_DECLINED" not in tree.influencers_
-    with pytest.raises(SettingError, match="'A_DECLINED' is the outcome, so it cannot be required"):
-        sm.OutcomeModel(sm.BSuMM(required=["A_DECLINED"]), ends_with="A_DECLINED").fit(log)
-
-
 def test_a_look_back_is_about_the_last_events_of_a_case():
     rng = np.random.default_rng(8)
     sequences = [[f"e{j}" for j in rng.integers(0, 4, rng.integers(2, 9))] for _ in range(200)]
@@ -269,42 +184,6 @@ def test_an_influencer_that_is_the_outcome_is_named():
     weak = sm.OutcomeModel(sm.BSuMM(lookback=None, required=["check"], candidates=["check"]), value="good")
     some = [*y[:60], *["bad"] * 40, *["bad"] * 95]
     assert weak.fit(log, some).notices_ == ()
-
-
-def cases_that_last(n, seed, asked):
-    """Cases of a process in which 'b' raises the chance of 'x', the more the shorter the case."""
-    rng, sequences = np.random.default_rng(seed), []
-    for length in rng.geometric(0.06, n):
-        case = rng.choice(["a", "b", "c", "d"], length, p=[0.3, 0.05, 0.3, 0.35]).tolist()
-        if asked == "contains":
-            chance = [0.03 if "b" in case[:at] else 0.01 for at in range(length)]
-            for at in np.flatnonzero(rng.random(length) < chance)[::-1].tolist():
-                case.insert(at, "x")
-        elif rng.random() < (0.6 if "b" in case and length < 12 else 0.15):
-            case.append("x")
-        sequences.append(case)
-    return sequences
-
-
-@pytest.mark.parametrize("asked", ["contains", "ends_with"])
-def test_open_cases_are_calibrated_at_every_event_number(asked):
-    """On held-out cases: it was right over all moments together, and off at every single one."""
-    train, test = (cases_that_last(16000, seed, asked) for seed in (1, 2))
-    model = sm.OutcomeModel(**{asked: "x"}).fit(train)
-    assert "b" in model.influencers_
-    n_tested = 0
-    for n in range(100):
-        cases = [s for s in test if len(s) >= n and (asked == "ends_with" or "x" not in s[:n])]
-        if len(cases) < 500:
-            break
-        hits = np.array([s[-1] == "x" if asked == "ends_with" else "x" in s for s in cases])
-        found = model.predictions([s[:n] for s in cases])
-        assert (found.after == n).all()
-        off, rate = abs(found.probabilities.mean() - hits.mean()), hits.mean()
-        assert off < 3.5 * np.sqrt(2 * rate * (1 - rate) / len(cases))  # the noise of both halves
-        assert off < 0.02 or len(cases) < 5000
-        n_tested += 1
-    assert n_tested > 40
 
 
 def test_a_score_at_a_moment_looks_at_what_had_happened_by_then():
@@ -402,11 +281,6 @@ def test_of_two_values_the_rarer_one_is_meant():
     assert (model.name_, model.base_rate_) == ("outcome=x", 1 / 3)
 
 
-def test_it_must_be_fitted():
-    with pytest.raises(NotFittedError, match="call fit"):
-        sm.OutcomeModel(value="x").predict_open([["a"]])
-
-
 def test_what_comes_later_is_summed_over_all_ways_there():
     rng = np.random.default_rng(2)
     events = sm.read_events([[str(x) for x in rng.integers(0, 3, 20)] for _ in range(50)], ends="complete")
@@ -437,33 +311,6 @@ def test_without_an_end_a_number_of_events_is_needed():
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([["a", "b", "a", "b"]] * 9)
     with pytest.raises(SettingError, match="learn from complete sequences"):
         graph.probability_of("a")
-
-
-def test_beginnings_of_one_length_are_not_told_apart_by_length():
-    """Nothing matters but how long a sequence is; whatever happens in long ones seems to matter then."""
-    rng = np.random.default_rng(3)
-    lengths = rng.integers(2, 30, 1500)
-    sequences = [[f"e{j}" for j in rng.integers(0, 6, n)] for n in lengths]
-    y = ["yes" if rng.random() < n / 40 else "no" for n in lengths]
-    whole = sm.OutcomeModel(value="yes").fit(sequences, y)
-    assert whole.influencers_ != ()
-    begun = sm.OutcomeModel(value="yes", after=5).fit(sequences, y)
-    assert begun.influencers_ == ()
-    assert begun.left_out_ == {"ended before event 5": int((lengths < 5).sum())}
-
-
-def test_cases_of_one_moment_are_independent():
-    """The outcome is a fair coin that nothing tells: 95% intervals of open cases hold 1/2 about as often."""
-    rng, held, runs = np.random.default_rng(11), 0, 60
-    for _ in range(runs):
-        sequences = [["ab"[j] for j in rng.integers(0, 2, rng.integers(20, 61))] for _ in range(30)]
-        y = ["bad" if j else "good" for j in rng.integers(0, 2, 30)]
-        model = sm.OutcomeModel(sm.BSuMM(lookback=None, candidates=[]), value="bad").fit(sequences, y)
-        why = model.explain(["a", "b"])
-        assert why.support == 30
-        held += why.interval[0] <= 0.5 <= why.interval[1]
-    assert held >= 54
-    assert "(30 cases)" in str(why)
 
 
 def test_what_is_reached_is_marked_and_later_moments_are_asked_at_their_own():
@@ -503,38 +350,6 @@ def test_labels_and_lengths_that_are_not_there_are_told():
             sm.OutcomeModel(after=9, **settings).fit(events, y)
     with pytest.raises(SettingError, match="use a BSuMM, OSuMM, CSuMM or TreeSuMM"):
         sm.OutcomeModel(sm.MarkovChain(), value="x").fit(events, ["x", "y"] * 20)
-
-
-def aged(n: int = 60) -> sm.EventSequences:
-    """Cases of three ages; those below 18 have 'play', and most of those from 65 on 'rest'."""
-    rng = np.random.default_rng(3)
-    rows = []
-    for case in range(n):
-        age = (10, 40, 70)[case % 3]
-        label = "play" if age == 10 else "rest" if age == 70 and rng.random() < 0.8 else "work"
-        rows += [(str(case), "wake", age), (str(case), label, age)]
-    cases, events, ages = zip(*rows, strict=True)
-    return sm.read_events(
-        {"case": cases, "event": events, "age": ages},
-        case="case",
-        attributes=["age"],
-        cuts={"age": [18, 65]},
-    )
-
-
-@pytest.mark.parametrize(("value", "found"), [("below 18", ("play",)), ("18 to <65", ("work",))])
-def test_a_range_of_numbers_is_a_value_like_any_other(value, found):
-    model = sm.OutcomeModel(outcome="age", value=value).fit(aged())
-    assert (model.name_, model.base_rate_, model.n_left_out_) == (f"age={value}", 1 / 3, 0)
-    assert set(model.influencers_) & set(found)
-
-
-def test_ranges_that_are_given_tell_no_effects_of_their_own():
-    events = aged()
-    assert sm.BSuMM("play", lookback=1, gamma=0.5).fit(events).influences_[0].influencer == "age=below 18"
-    given_age = sm.BSuMM("play", lookback=1, gamma=0.5, given=["age"]).fit(events)
-    assert {name for name in given_age.influencers_ if name.startswith("age")} == set(events.attributes.names)
-    assert [edge.influencer for edge in given_age.influences_] == ["wake"]
 
 
 @pytest.mark.needs("sklearn")

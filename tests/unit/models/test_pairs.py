@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow.csv
 import pytest
-from typer.testing import CliRunner
 
 import summarkov as sm
 from strategies import from_counts
-from summarkov.cli.main import app
 from summarkov.errors import SettingError
 from summarkov.simulate.example import web_shop
 
-EVENTS = web_shop().simulate(n_sequences=80, length=30, seed=1)
+EVENTS = web_shop().simulate(n_sequences=80, length=30, random_state=1)
 
 
 @pytest.mark.parametrize(
@@ -92,17 +89,3 @@ def test_required_influencers_come_with_an_infinite_gain_and_forbidden_ones_not_
 def test_trees_rank_no_pairs() -> None:
     with pytest.raises(SettingError, match="pairs are not ranked for a TreeSuMM; use a BSuMM"):
         sm.InfluenceGraph(sm.TreeSuMM()).fit(EVENTS).ranking(EVENTS)
-
-
-def test_the_command_writes_a_table(tmp_path) -> None:
-    sm.write_events(EVENTS, tmp_path / "events.jsonl")
-    sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS).save(tmp_path / "model.json")
-    asked = ["confidence", str(tmp_path / "model.json"), str(tmp_path / "events.jsonl"), "-n", "5"]
-    result = CliRunner().invoke(app, [*asked, "--no-order-test", "--pairs", str(tmp_path / "pairs.csv")])
-    assert result.exit_code == 0, result.output
-    table = pyarrow.csv.read_csv(tmp_path / "pairs.csv")
-    assert table.num_rows == 100
-    assert table.column_names[:4] == ["influencer", "target", "in_graph", "z"]
-    result = CliRunner().invoke(app, [*asked, "--pairs", str(tmp_path / "pairs.txt")])
-    assert result.exit_code == 2
-    assert ".csv, .parquet" in result.output

@@ -75,7 +75,7 @@ def test_folders_patterns_and_lists(store):
         assert source.n_sequences == 20
     for wrong, words in (
         ("nothing", "there is no file or folder s3://bucket/nothing"),
-        ("lake/*.csv", "there are no parquet files at|cannot be told"),
+        ("lake/*.csv", "there are no files that end in|cannot be told"),
     ):
         with pytest.raises(DataError, match=words):
             sm.scan_events(store(wrong), format="parquet")

@@ -130,11 +130,6 @@ def test_nan_is_missing(values, role):
     )
 
 
-def test_column_of_nothing_but_null():
-    with pytest.raises(DataError, match="column 'event' of the table has no value in 2 rows"):
-        read_events(pyarrow.table({"case": ["x", "y"], "event": pyarrow.nulls(2)}))
-
-
 @pytest.mark.parametrize(
     ("events", "message"),
     [
@@ -177,11 +172,6 @@ def test_order_for_lists_is_refused():
 # ------------------------------------------------------------------ pandas' own ways
 
 
-def test_pandas_index_may_be_the_case():
-    frame = pandas.DataFrame({"event": ["a", "b"]}, index=pandas.Index(["x", "y"], name="case"))
-    assert read_events(frame).ids == ("x", "y")
-
-
 def test_pandas_columns_of_mixed_types_that_are_not_needed():
     frame = pandas.DataFrame({"case": [1, 1], "event": ["a", "b"], "resource": [1, "Pete"], 5: [b"", 1]})
     assert read_events(frame).to_lists() == [["a", "b"]]
@@ -198,21 +188,10 @@ def test_pandas_column_of_mixed_types_that_is_needed():
     assert "\n" not in str(error.value)
 
 
-def test_pandas_column_twice():
-    frame = pandas.DataFrame([["x", "a", "b"]], columns=["case", "event", "event"])
-    with pytest.raises(DataError, match="the table cannot be read by Arrow: Duplicate column names"):
-        read_events(frame)
-
-
 @pytest.mark.parametrize("column", [pandas.Series(["a"]), polars.Series(["a"])], ids=type)
 def test_a_series_holds_lists(column):
     with pytest.raises(DataError, match=r"a sequence must be a list of labels, not 'a'; wrap it in a list"):
         read_events(column)
-
-
-def test_single_column_is_no_table():
-    with pytest.raises(DataError, match=r"the table cannot be read by Arrow: .*non-struct type"):
-        read_events(pyarrow.array(["a"]))
 
 
 def test_stream_that_breaks():

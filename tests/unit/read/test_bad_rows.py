@@ -132,11 +132,6 @@ def test_rows_that_are_left_out_need_nothing_else(tmp_path):
     )
 
 
-def test_cases_that_are_numbers():
-    found = sm.read_events(pa.table({"case": [1.0, None, 1.0], "event": list("abc")}), missing="skip")
-    assert (found.ids, found.to_lists(), found.origin.caseless) == (("1.0",), [["a", "c"]], 1)
-
-
 def test_a_sequence_without_a_name_is_not_written_as_rows(tmp_path):
     events = sm.EventSequences.from_lists([["a"]], ids=[" "])
     with pytest.raises(DataError, match=r"a sequence is named ' ', which a table .* would take for no name"):
@@ -302,18 +297,3 @@ def test_each_has_a_line_with_the_option_that_mends_it(tmp_path):
         "--lifecycle complete keeps one row of each."
     ) in told
     assert json.loads(CliRunner().invoke(app, ["describe", str(mixed), "--json"]).stdout)["mixed_lifecycles"]
-
-
-@pytest.mark.parametrize(
-    ("sequences", "first"),
-    [
-        ([["a", "b"], ["a"], []], "a"),
-        ([["a", "b"], ["b"]], None),
-        ([["a"]], None),
-        ([[], []], None),
-        ([[["a", "b"], "c"], ["a"]], "a"),
-        ([[["a", "b"]], [["a", "b"]]], None),
-    ],
-)
-def test_the_event_that_all_begin_with(sequences, first):
-    assert sm.read_events(sequences).describe().first_event == first

@@ -214,11 +214,3 @@ def test_on_the_command_line(files):
     assert "--attribute and --attributes exclude each other" in refused.stderr
     refused = run("describe", files / "log.csv", "--attribute", "age", "--cut", "age=old")
     assert "--cut must be written as age=30,50" in refused.stderr
-
-
-@pytest.mark.parametrize(("weight", "told"), [("null", "nothing"), ('"x"', "'x'")])
-def test_a_line_without_a_weight(tmp_path, weight, told):
-    path = tmp_path / "events.jsonl"
-    path.write_text(f'{{"events": ["a"], "w": 1}}\n{{"events": ["b"], "w": {weight}}}\n', encoding="utf-8")
-    with pytest.raises(DataError, match=f"'w' holds {told}; a weight is a number from 0 on"):
-        sm.read_events(path, weight="w")

@@ -2,12 +2,9 @@
 
 import pathlib
 
-import pyarrow
 import pytest
-from pyarrow import csv as arrow_csv
 
 from refusals import refused
-from summarkov.errors import UnknownLabelError
 from summarkov.read import read_events, scan_events
 
 #: What is said of many ties is the topic of test_ties_warning.
@@ -45,13 +42,6 @@ def test_csv_cells_are_text_as_they_stand(write):
     events = read_events(write("log.csv", content))
     assert events.ids == ("007", "7")
     assert events.to_lists() == [["7"], ["007", "1.50", "NA", "null", "true", " x ", "", 'a"b', "a\nb"]]
-
-
-def test_csv_labels_are_sorted_by_code_point(write):
-    labels = ["é", "Z", "a", "\U0001f600", "\uffee", "ab"]
-    events = read_events(write("log.csv", "case,event\n" + "".join(f"x,{label}\n" for label in labels)))
-    assert events.labels == tuple(sorted(labels))
-    assert events.to_lists() == [labels]
 
 
 @pytest.mark.parametrize(
@@ -120,11 +110,6 @@ def test_csv_order_is_by_value_not_by_text(write, values):
     assert events.tied_order == 1
 
 
-def test_csv_order_far_in_the_future(write):
-    name = write("log.csv", "case,event,time\nx,b,9999-12-31 23:59:59.5\nx,a,2024-01-01 00:00:00\n")
-    assert read_events(name).to_lists() == [["a", "b"]]
-
-
 def test_csv_order_kind_may_change_late_in_the_file(write):
     rows = "".join(f"x,a,{i}\n" for i in range(200_000)) + "x,b,-0.5\n"
     events = read_events(write("log.csv", "case,event,order\n" + rows))
@@ -149,100 +134,3 @@ def test_csv_order_that_cannot_be_sorted(write, cell, where):
         "as in date_format='%d/%m/%Y %H:%M' (or use order=False if the rows are in order)"
     )
     assert read_events(name, order=False).to_lists() == [["a", "b"]]
-
-
-def test_csv_times_with_and_without_a_zone(write):
-    name = write("log.csv", "case,event,time\nx,a,2024-01-01\nx,b,2024-01-02T00:00:00Z\n")
-    assert refused(name) == (
-        "order column 'time' of log.csv cannot be put in order: row 1 of the data holds '2024-01-01' and row "
-        "2 '2024-01-02T00:00:00Z', one with a time zone and one without, so which came first is not known; "
-        "write all with a zone, or all without"
-    )
-
-
-def test_csv_order_of_truth_values(write):
-    assert refused(write("log.csv", "case,event,time\nx,a,true\n")) == (
-        "order column 'time' of log.csv cannot be put in order: row 1 of the data holds 'true'; write all "
-        "of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are written, "
-        "as in date_format='%d/%m/%Y %H:%M' (or use order=False if the rows are in order)"
-    )
-
-
-@pytest.mark.parametrize("role", ["case", "event", "time"])
-def test_csv_empty_cells(write, role):
-    rows = [{"case": "x", "event": "a", "time": "1"} for _ in range(4)]
-    rows[2][role] = ""
-    rows[3][role] = ""
-    content = "".join(",".join(row.values()) + "\n" for row in rows)
-    blank, help = (
-        (", or only blanks,", "fill them, or leave these rows out with missing='skip'")
-        if role == "case"
-        else ("", "fill or drop them")
-    )
-    assert refused(write("log.csv", "case,event,time\n" + content)) == (
-        f"column '{role}' of log.csv has no value{blank} in 2 rows, the first is row 3 "
-        f"(the first row of data is 1); {help}"
-    )
-
-
-def test_csv_columns_that_are_not_there(write):
-    name = write("log.csv", "user,page\nx,a\n")
-    assert refused(name, case="user", event="pages") == (
-        "log.csv has no column 'pages'; the columns are 'user', 'page'; did you mean 'page'?"
-    )
-    assert refused(name) == (
-        "no column of log.csv is recognised as the event; name it with event=; the columns are 'user', 'page'"
-    )
-
-
-@pytest.mark.parametrize(("row", "cells"), [("x", 1), ("x,b,c", 3)])
-def test_csv_ragged_row(write, row, cells):
-    assert refused(write("log.csv", f"case,event\nx,a\n{row}\n")) == (
-        f"log.csv, row 3 (the header is row 1): {cells} cells where the header has 2; "
-        "mend the row, or check that ',' separates cells"
-    )
-
-
-def test_csv_not_utf8(write):
-    message = "the text is not UTF-8; save the file as UTF-8"
-    assert refused(write("log.csv", b"case,event\nx,a\nx,\xe9\n")) == (
-        f"log.csv, row 3 (the header is row 1): {message}"
-    )
-    assert refused(write("log.csv", b"case,event,time\nx,a,\xe9\n")) == (
-        f"log.csv, row 2 (the header is row 1): {message}"
-    )
-    assert read_events(write("log.csv", b"case,event,cost\nx,a,\xe9\n")).to_lists() == [["a"]]
-    assert refused(write("log.csv", b"case,\xe9vent\n")) == f"log.csv, line 1: {message}"
-
-
-def test_csv_header_that_cannot_be_read(write):
-    assert refused(write("log.csv", "case,event\rx,a\rx,b\r")).startswith(
-        "log.csv, line 1: the header cannot be read: "
-    )
-    assert refused(write("log.csv", "\n\n")) == (
-        "log.csv holds no lines; expected a header line with the names of the columns"
-    )
-
-
-def test_csv_cell_too_long_for_arrow(write):
-    name = write("log.csv", "case,event\nx," + "a" * 10_000_000 + "\nx,b\n")
-    assert refused(name) == (
-        "log.csv: a row is longer than 4 MiB; close a quote that is left open, or shorten what stands there"
-    )
-
-
-def test_csv_declared_vocabulary(write):
-    name = write("log.csv", "case,event\nx,b\nx,a\n")
-    assert read_events(name, labels=["c", "a", "b"]).labels == ("a", "b", "c")
-    assert refused(name, UnknownLabelError, labels=["a"]) == "unknown label 'b'; the labels are 'a'"
-
-
-def test_grouped_and_shuffled_files_agree(write, tmp_path):
-    rows = [(f"c{s:03d}", f"l{(s * i) % 7}", i) for s in range(200) for i in range(20)]
-    grouped = pyarrow.table(dict(zip(["case", "event", "time"], zip(*rows, strict=True), strict=True)))
-    mixed = sorted(rows, key=lambda row: (row[2] * 7 % 20, row[0]))
-    shuffled = pyarrow.table(dict(zip(["case", "event", "time"], zip(*mixed, strict=True), strict=True)))
-    arrow_csv.write_csv(grouped, tmp_path / "grouped.csv")
-    arrow_csv.write_csv(shuffled, tmp_path / "shuffled.csv")
-    assert read_events("grouped.csv", order=False) == read_events("shuffled.csv")
-    assert read_events("grouped.csv") == read_events(shuffled)

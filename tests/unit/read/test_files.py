@@ -1,34 +1,17 @@
 """read_events from files: Parquet, JSON lines, plain text, and files as such."""
 
 import os
-import pathlib
 
 import pyarrow
 import pytest
 from pyarrow import parquet
 
 from refusals import refused
-from summarkov.errors import SettingError, UnknownLabelError
+from summarkov.errors import SettingError
 from summarkov.read import read_events
 from summarkov.read.files import FORMATS
 
 # ------------------------------------------------------------------ Parquet
-
-
-def test_parquet_rows(write, tmp_path):
-    table = pyarrow.table({"case.id": [9, 8, 9], "event": ["b", "a", "a"], "time": [2.0, 1.0, 1.5]})
-    parquet.write_table(table, tmp_path / "log.parquet", row_group_size=2)
-    events = read_events("log.parquet", case="case.id")
-    assert events.to_lists() == [["a", "b"], ["a"]]
-    assert events.ids == ("9", "8")
-
-
-def test_parquet_lists(write, tmp_path):
-    table = pyarrow.table({"id": ["x", "y"], "events": [["b", "a"], []]})
-    parquet.write_table(table, tmp_path / "log.pq")
-    events = read_events(pathlib.Path("log.pq"))
-    assert events.to_lists() == [["b", "a"], []]
-    assert events.ids == ("x", "y")
 
 
 def test_parquet_messages(write, tmp_path):
@@ -56,12 +39,6 @@ def test_json_lines(write):
     assert events.labels == ("a", "b", "c")
 
 
-def test_json_lines_of_bare_lists(write):
-    events = read_events(write("log.ndjson", '["b", "a"]\n[]\n'))
-    assert events.to_lists() == [["b", "a"], []]
-    assert events.ids == ("0", "1")
-
-
 def test_json_lines_keys_may_be_named(write):
     name = write("log.jsonl", '{"user": 1, "pages": ["a"]}\n{"user": 1, "pages": ["b"]}\n')
     events = read_events(name, case="user", event="pages")
@@ -73,12 +50,6 @@ def test_json_numbers_stay_as_they_stand(write):
     huge = "1" * 5000
     events = read_events(write("log.jsonl", f"[7, 1.50, 1e5, -0, {huge}, true]\n"))
     assert events.to_lists() == [["7", "1.50", "1e5", "-0", huge, "True"]]
-
-
-def test_json_declared_vocabulary(write):
-    name = write("log.jsonl", '["b", 1]\n')
-    assert read_events(name, labels=["c", "b", 1]).labels == ("1", "b", "c")
-    assert refused(name, UnknownLabelError, labels=["b"]) == "unknown label '1'; the labels are 'b'"
 
 
 @pytest.mark.parametrize(

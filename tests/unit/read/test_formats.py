@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from refusals import refused
-from summarkov.errors import DataError, SettingError
-from summarkov.read import files, read_events, scan_events
+from summarkov.errors import SettingError
+from summarkov.read import read_events, scan_events
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
@@ -56,16 +56,6 @@ def test_spmf_names_of_sequences(write):
 )
 def test_spmf_refused(write, text, message):
     assert refused(write("log.spmf", text)) == message
-
-
-def test_spmf_in_a_text_file_is_not_taken_for_words(write):
-    name = write("log.txt", "1 -1 2 -1 -2\n")
-    assert refused(name) == (
-        "log.txt looks like SPMF text, where -1 and -2 end itemsets and sequences; say which "
-        "it is with format=: 'spmf', or 'text' if they are labels"
-    )
-    assert read_events(name, format="spmf").to_lists() == [["1", "2"]]
-    assert read_events(name, format="text").to_lists() == [["1", "-1", "2", "-1", "-2"]]
 
 
 # ---------------------------------------------------------------------- XES
@@ -144,11 +134,6 @@ def test_xes_encodings(write, content):
     assert read_events(write("log.xes.gz", content)).labels == ("check", "pay", "register <1>")
 
 
-def test_xes_in_latin_1(write):
-    text = XES.replace("UTF-8", "ISO-8859-1").replace("check", "pr\xfcfen").encode("latin-1")
-    assert "pr\xfcfen" in read_events(write("log.xes", text)).labels
-
-
 DOCTYPE = (
     "log.xes, line 1: a document type (<!DOCTYPE>) may hide a bomb or name other files, "
     "and XES has none; remove it"
@@ -184,25 +169,6 @@ DOCTYPE = (
 )
 def test_xes_refused(write, text, message):
     assert refused(write("log.xes", text)) == message
-
-
-def test_a_bomb_of_entities_costs_nothing(write):
-    laughs = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(30))
-    text = f'<!DOCTYPE log [<!ENTITY l0 "lol">{laughs}]><log><string key="a" value="&l30;"/></log>'
-    assert refused(write("log.xes", text)) == DOCTYPE
-
-
-def test_xes_deeply_nested(write):
-    def nested(times):
-        deep = "<x>" * times + "</x>" * times
-        return write("log.xes", f"<log><trace>{deep}</trace></log>")
-
-    assert len(read_events(nested(98))) == 1
-    for times in (99, 100_000):
-        with pytest.raises(
-            DataError, match="line 1: elements stand in each other more than 100 times; mend it"
-        ):
-            read_events(nested(times))
 
 
 # ---------------------------------------------------------------------- what tools export
@@ -250,12 +216,6 @@ def test_a_separator_inside_of_names_is_no_separator(write):
     )
 
 
-def test_ambiguous_dates_are_refused(write):
-    assert "row 1 of the data holds '10/11/2011'; write all of it as numbers, or" in refused(
-        write("log.csv", "case,event,time\n1,a,10/11/2011\n")
-    )
-
-
 # ---------------------------------------------------------------------- packed and recoded
 
 CSV = 'case,event\r\n1,\xe9\r\n1,"a\nb"\r\n2,\U0001f600\r\n'
@@ -292,37 +252,3 @@ def test_a_folder_of_packed_files(write):
     write("b.csv", "case;event\n1;b\n")
     with scan_events(".") as source:
         assert source.labels == ("a", "b")
-
-
-def test_damaged_and_empty_packed_files(write):
-    data = gzip.compress(CSV.encode())
-    assert refused(write("log.csv.gz", data[:-9])) == (
-        "log.csv.gz is damaged: it begins as a gzip file and cannot be unpacked (Truncated compressed stream)"
-        "; get it anew"
-    )
-    assert "log.csv.gz is damaged" in refused(write("log.csv.gz", data[:-6] + b"xxxxxx"))
-    assert (
-        refused(write("log.csv.gz", gzip.compress(b""))) == "log.csv.gz holds nothing; expected events in it"
-    )
-    assert refused(write("log.xes.gz", data[:20])).startswith("log.xes.gz is damaged")
-
-
-def test_bombs_are_bounded(write, monkeypatch):
-    monkeypatch.setattr(files, "MOST_BYTES", 1 << 20)
-    bomb = b"case,event\n" + b"1,a\n" * 10_000_000
-    for data in (gzip.compress(bomb, 9), pa.compress(bomb, "zstd", asbytes=True)):
-        for name in ("log.csv", "log.jsonl", "log.txt", "log.spmf", "log.xes"):
-            message = refused(write(name, data))
-            assert message == (
-                f"{name} holds more than 200 times its own size, as files made to do harm do; "
-                "if it is meant so, unpack it first"
-            ) or message.startswith(f"{name}, line 1")
-
-
-def test_utf_16_that_is_none(write):
-    assert refused(write("log.csv", CSV.encode("utf-16")[:-1])) == (
-        "log.csv begins as UTF-16 and is not UTF-16 all through; save it as UTF-8"
-    )
-    assert refused(write("log.csv", CSV.encode("utf-16-le"))) == (
-        "log.csv begins like UTF-16 without a byte order mark; save it as UTF-8"
-    )

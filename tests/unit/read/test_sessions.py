@@ -60,17 +60,6 @@ def test_times(rows, minutes, unit):
     )
 
 
-def test_days():
-    rows = [("x", "A", 0), ("x", "B", 1), ("x", "C", 3)]
-    for kind in (pa.date32(), pa.date64()):
-        days = table(rows, pa.int32()).set_column(
-            2, "time", pa.array([0, 1, 3], pa.int32()).cast(pa.date32()).cast(kind)
-        )
-        assert read_events(days, session_gap="1d").to_lists() == [["A", "B"], ["C"]]
-        assert read_events(days, session_gap="47h").to_lists() == [["A", "B"], ["C"]]
-        assert read_events(days, session_gap="23h").to_lists() == [["A"], ["B"], ["C"]]
-
-
 def test_differences_that_do_not_fit_are_exact():
     least, most = -(2**63), 2**63 - 1
     rows = [("x", "A", least), ("x", "B", 0), ("x", "C", most)]

@@ -84,29 +84,6 @@ def test_files(kind, tmp_path):
         assert read(path, ties=ties).tied_order == left
 
 
-def test_tables_and_what_reads_them_by_the_way():
-    table = pyarrow.table(COLUMNS)
-    with pytest.warns(TiesWarning) as caught:
-        sm.read_events(table)
-    with pytest.warns(TiesWarning) as by_the_way:
-        sm.BSuMM("x").fit(table)
-    expected = TOLD.format("the table", "time")
-    assert [str(each.message) for each in (*caught, *by_the_way)] == [expected, expected]
-    assert {each.filename for each in (*caught, *by_the_way)} == {__file__}
-    with pytest.raises(sm.errors.DataError, match="for example in case 'b'; say"):
-        sm.read_events(table, ties="error")
-
-
-def test_a_case_that_is_sorted_on_disk(tmp_path):
-    rows = [("b", f"e{n % 7}", n // 2 % 1000) for n in range(6000)]
-    parquet.write_table(
-        pyarrow.table({name: [r[at] for r in rows] for at, name in enumerate(("case", "event", "time"))}),
-        tmp_path / "log.parquet",
-    )
-    with pytest.warns(TiesWarning, match=r"5,000 events of .*, for example in case 'b'; they keep"):
-        sm.scan_events(tmp_path / "log.parquet", memory=1 << 16).close()
-
-
 def test_a_few_are_only_counted():
     n = 200
     table = pyarrow.table(

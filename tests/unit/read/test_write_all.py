@@ -193,7 +193,7 @@ def test_times_of_json_lines(tmp_path):
 
 def test_times_of_json_lines_in_a_stream(tmp_path, monkeypatch):
     """Whole numbers first, others later: all are read as the same kind, in whatever parts they come."""
-    monkeypatch.setattr("summarkov.read.scan._ROWS", 7)
+    monkeypatch.setattr("summarkov.read.lines._EVENTS", 7)
     rng, lines = np.random.default_rng(1), []
     for case in range(40):
         events = [str(label) for label in rng.choice([*"abc"], 6)]

@@ -13,8 +13,8 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.errors import StoreError, TooLargeError
-from summarkov.scores import Scorer
 from summarkov.search import Problem
+from summarkov.search.criteria import Scorer
 from summarkov.search.exact import Branches
 from summarkov.summaries import BinarySummary
 

@@ -8,7 +8,7 @@ import summarkov as sm
 from strategies import drawn_weights
 from summarkov.engines import Bootstrap, MemorySource
 from summarkov.errors import SettingError, StoreError
-from summarkov.models.discoveries import Halves
+from summarkov.models.tested import Halves
 from summarkov.summaries import BinarySummary
 
 STATES = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -30,7 +30,7 @@ def planted() -> sm.Dynamics:
 
 @pytest.fixture(scope="module")
 def events() -> sm.EventSequences:
-    return planted().simulate(100, 40, seed=0)
+    return planted().simulate(100, 40, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_a_graph_follows_and_simulates(graph, events):
     for event, row in zip(few.to_lists()[0], rows, strict=False):
         assert follower.probabilities() == pytest.approx(row, rel=1e-12)
         follower.observe(event)
-    drawn = graph.simulate(400, 40, seed=3)
+    drawn = graph.simulate(400, 40, random_state=3)
     again = sm.BSuMM("X", lookback="auto").fit(drawn)
     assert again.lookbacks_ == {"B": 2, "C": 10}
 
@@ -196,14 +196,14 @@ def test_it_takes_part_in_comparisons(events):
     (contender,) = lineup(["bsumm-auto"])
     assert contender.template.lookback == "auto"
     assert "lookback" not in contender.grid
-    train, dev, test = events.split((0.6, 0.2, 0.2), seed=0)
+    train, dev, test = events.split((0.6, 0.2, 0.2), random_state=0)
     lines = sm.compare(train, dev, test, models=["bsumm", "bsumm-auto"], targets=["X"]).lines
     assert lines[0].name == "bsumm-auto"  # the planted look-backs are in no grid of one for all
 
 
 def test_each_replicate_learns_its_own_look_backs():
     """The bootstrap of a model with learned look-backs is that of models fitted to the drawn weights."""
-    events = planted().simulate(25, 40, seed=3)
+    events = planted().simulate(25, 40, random_state=3)
     settings = {"lookback": (1, 2, 10), "gamma": 0.5}
     model = sm.BSuMM("X", **settings).fit(events)
     n, draws = 12, Bootstrap(12, 5)
@@ -211,7 +211,7 @@ def test_each_replicate_learns_its_own_look_backs():
         sm.BSuMM("X", **settings).fit(events, sample_weight=drawn_weights(draws, b, len(events))).lookbacks_
         for b in range(n)
     ]
-    confidence = model.confidence(events, n=n, seed=5)
+    confidence = model.confidence(events, n=n, random_state=5)
     frequencies = {edge.influencer: edge.frequency for edge in confidence.edges}
     assert frequencies == {z: sum(z in each for each in found) / n for z in frequencies}
     assert {z for z in events.labels if sum(z in each for each in found) >= 0.1 * n} <= set(frequencies)
@@ -225,13 +225,13 @@ def test_each_replicate_learns_its_own_look_backs():
         (same,) = [each for each in by_hand.influences_ if each.influencer == edge.influencer]
         assert edge.ratio == pytest.approx(same.ratio, rel=1e-9)
     for jobs in (1, 3):
-        again = sm.BSuMM("X", **settings, n_jobs=jobs).fit(events).confidence(events, n=n, seed=5)
+        again = sm.BSuMM("X", **settings, n_jobs=jobs).fit(events).confidence(events, n=n, random_state=5)
         assert again == confidence
 
 
 def test_a_half_is_tested_at_the_look_backs_that_the_other_proposed(events):
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=(2, 10)), targets=["X"]).fit(events)
-    found = {each.influencer: each for each in graph.discoveries(events, seed=1).tested}
+    found = {each.influencer: each for each in graph.discoveries(events, random_state=1).tested}
     weights = drawn_weights(Halves(1), 0, len(events))
     proposed = sm.BSuMM("X", lookback=(2, 10)).fit(events, sample_weight=weights)
     assert proposed.lookbacks_ == {"B": 2, "C": 10}

@@ -32,7 +32,7 @@ def test_the_rest_is_always_likely_enough_to_be_seen() -> None:
 
 
 def test_the_factors_can_be_learned() -> None:
-    events = web_shop().simulate(2000, 30, seed=SEED)
+    events = web_shop().simulate(2000, 30, random_state=SEED)
     model = BSuMM("contact support", lookback=LOOKBACK).fit(events)
     assert model.influencers_ == ("page error",)
     assert model.influences_[0].ratio == pytest.approx(SHOP["contact support"][1]["page error"], rel=0.1)
@@ -42,4 +42,7 @@ def test_round_trip_as_plain_values() -> None:
     shop = web_shop()
     again = Dynamics.from_dict(shop.to_dict())
     assert again.rules == shop.rules
-    assert again.simulate(3, 5, seed=SEED).to_lists() == shop.simulate(3, 5, seed=SEED).to_lists()
+    assert (
+        again.simulate(3, 5, random_state=SEED).to_lists()
+        == shop.simulate(3, 5, random_state=SEED).to_lists()
+    )

@@ -113,7 +113,7 @@ def test_only_histories_that_can_be_must_sum_to_one():
 
 def test_sums_may_be_off_by_rounding():
     thirds = sm.Dynamics({"A": 1 / 3, "B": 1 / 3, "C": 1 / 3 + 1e-12})
-    assert thirds.simulate(2, 3, seed=0).n_events == 6
+    assert thirds.simulate(2, 3, random_state=0).n_events == 6
 
 
 # ---------------------------------------------------------------------------------- what follows
@@ -151,7 +151,7 @@ def test_the_order_of_influencers_does_not_matter(dynamics):
     turned = {(c, b): p for (b, c), p in TABLE_A.items()}
     other = sm.Dynamics(appendix(A=(("C", "B"), turned)), lookback=3)
     assert other.rules == dynamics.rules
-    assert other.simulate(20, 8, seed=3) == dynamics.simulate(20, 8, seed=3)
+    assert other.simulate(20, 8, random_state=3) == dynamics.simulate(20, 8, random_state=3)
 
 
 # ---------------------------------------------------------------------------------- as plain values
@@ -165,7 +165,7 @@ def test_round_trip(lookback, delay):
     again = sm.Dynamics.from_dict(written)
     assert again.to_dict() == written
     assert again.rules == dynamics.rules
-    assert again.simulate(30, 9, seed=1) == dynamics.simulate(30, 9, seed=1)
+    assert again.simulate(30, 9, random_state=1) == dynamics.simulate(30, 9, random_state=1)
 
 
 def test_written_form(dynamics):
@@ -236,23 +236,23 @@ def test_values_that_are_no_dynamics(given):
 
 
 def test_the_same_seed_draws_the_same_events(dynamics):
-    drawn = dynamics.simulate(3, 10, seed=0)
-    assert drawn == dynamics.simulate(3, 10, seed=0)
-    assert drawn != dynamics.simulate(3, 10, seed=1)
+    drawn = dynamics.simulate(3, 10, random_state=0)
+    assert drawn == dynamics.simulate(3, 10, random_state=0)
+    assert drawn != dynamics.simulate(3, 10, random_state=1)
     assert ["".join(sequence) for sequence in drawn] == ["CACEDBAACE", "ADDDADCCBC", "AECADCACEC"]
 
 
 def test_lengths(dynamics):
-    drawn = dynamics.simulate(3, [2, 0, 4], seed=7)
+    drawn = dynamics.simulate(3, [2, 0, 4], random_state=7)
     assert drawn.to_lists() == [["C", "D"], [], ["D", "A", "B", "D"]]
-    assert dynamics.simulate(2, np.array([1, 5]), seed=7).lengths.tolist() == [1, 5]
-    assert dynamics.simulate(2, np.int64(4), seed=7).lengths.tolist() == [4, 4]
-    assert dynamics.simulate(4, 0, seed=7).to_lists() == [[], [], [], []]
+    assert dynamics.simulate(2, np.array([1, 5]), random_state=7).lengths.tolist() == [1, 5]
+    assert dynamics.simulate(2, np.int64(4), random_state=7).lengths.tolist() == [4, 4]
+    assert dynamics.simulate(4, 0, random_state=7).to_lists() == [[], [], [], []]
 
 
 def test_no_sequences(dynamics):
     for length in (10, [], np.array([], int)):
-        drawn = dynamics.simulate(0, length, seed=0)
+        drawn = dynamics.simulate(0, length, random_state=0)
         assert (len(drawn), drawn.n_events, drawn.labels) == (0, 0, ("A", "B", "C", "D", "E"))
 
 
@@ -270,7 +270,7 @@ def test_lengths_that_make_no_sense(dynamics, length):
 
 def test_labels_of_no_probability_never_come():
     dynamics = sm.Dynamics({"A": 0.0, "B": 1.0, "C": 0.0})
-    assert dynamics.simulate(50, 20, seed=0).label_counts.tolist() == [0, 1000, 0]
+    assert dynamics.simulate(50, 20, random_state=0).label_counts.tolist() == [0, 1000, 0]
 
 
 def test_not_even_if_chance_is_exactly_nought(monkeypatch):
@@ -280,7 +280,7 @@ def test_not_even_if_chance_is_exactly_nought(monkeypatch):
 
     monkeypatch.setattr("summarkov.simulate.draw.np.random.default_rng", lambda seed: Nought())
     dynamics = sm.Dynamics({"A": 0.0, "B": 0.5, "C": 0.5})
-    assert dynamics.simulate(2, 3, seed=0).to_lists() == [["B", "B", "B"]] * 2
+    assert dynamics.simulate(2, 3, random_state=0).to_lists() == [["B", "B", "B"]] * 2
 
 
 def test_rules_are_followed_exactly():
@@ -289,14 +289,14 @@ def test_rules_are_followed_exactly():
         "A": (("A", "B"), {(0, 0): 0.5, (0, 1): 1.0, (1, 0): 0.0, (1, 1): 0.0}),
         "B": (("A", "B"), {(0, 0): 0.5, (0, 1): 0.0, (1, 0): 1.0, (1, 1): 1.0}),
     }
-    drawn = sm.Dynamics(rules, lookback=1).simulate(40, 7, seed=2)
+    drawn = sm.Dynamics(rules, lookback=1).simulate(40, 7, random_state=2)
     texts = {"".join(sequence) for sequence in drawn}
     assert texts == {"ABABABA", "BABABAB"}
 
 
 def test_frequencies_are_those_of_the_rules(dynamics):
     """4 standard errors of a share, over the positions in each state."""
-    drawn = dynamics.simulate(4000, 12, seed=9)
+    drawn = dynamics.simulate(4000, 12, random_state=9)
     model = sm.BSuMM("A", lookback=3, required=["B", "C"], candidates=[]).fit(drawn)
     for row in model.table_:
         expected = TABLE_A["B" in row.state, "C" in row.state]

@@ -42,7 +42,7 @@ BOTH = (("A", "B"), {(0, 0): 0.1, (0, 1): 0.1, (1, 0): 0.1, (1, 1): 0.8})
 
 
 def test_effects_between_ticks_are_found_and_counted():
-    events = ticks().simulate(200, 30, seed=1)
+    events = ticks().simulate(200, 30, random_state=1)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)
     assert graph.influencers_ == {x: ticks().minimal_influencers(x) for x in "ABC"}
     (edge,) = graph.edges_
@@ -55,7 +55,7 @@ def test_effects_between_ticks_are_found_and_counted():
 
 def test_an_effect_within_six_hours_is_found_by_time_and_by_no_number_of_positions():
     dynamics = doses()
-    events = dynamics.simulate(150, 30, seed=2)
+    events = dynamics.simulate(150, 30, random_state=2)
     within = sm.BSuMM("pain", lookback="6h").fit(events)
     assert within.influencers_ == dynamics.minimal_influencers("pain") == ("dose",)
     rates = {row.words: row.counts[0] / row.n for row in within.table_}
@@ -69,7 +69,7 @@ def test_an_effect_within_six_hours_is_found_by_time_and_by_no_number_of_positio
 
 
 def test_with_the_class_given_no_influence_is_left():
-    events = classes().simulate(200, 30, seed=3)
+    events = classes().simulate(200, 30, random_state=3)
     assert classes().minimal_influencers("A") == ("class=x",)
     blind = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events.with_attributes(None))
     assert len(blind.edges_) > 0
@@ -79,7 +79,7 @@ def test_with_the_class_given_no_influence_is_left():
 
 def test_the_events_behind_an_outcome_are_found():
     dynamics = ending(BOTH)
-    events = dynamics.simulate(800, 8, seed=4)
+    events = dynamics.simulate(800, 8, random_state=4)
     model = sm.OutcomeModel(outcome="result", value="yes").fit(events)
     assert model.influencers_ == dynamics.minimal_influencers("result") == ("A", "B")
     rates = {row.state: row.counts[0] / row.n for row in model.table_}
@@ -91,7 +91,7 @@ def test_an_order_behind_an_outcome_is_found():
     summary = OrdinalSummary(None, 0, "first")
     table = {key: 0.8 if key == (1, 2) else 0.1 for key in summary.keys(("A", "B"))}
     dynamics = ending((("A", "B"), table, summary))
-    events = dynamics.simulate(800, 12, seed=5)
+    events = dynamics.simulate(800, 12, random_state=5)
     model = sm.OutcomeModel(sm.OSuMM(lookback=None, mask="first"), outcome="result", value="yes").fit(events)
     assert model.influencers_ == dynamics.minimal_influencers("result") == ("A", "B")
     rates = {row.state: row.counts[0] / row.n for row in model.table_}
@@ -106,7 +106,7 @@ def test_what_is_read_back_draws_the_same(make):
     document = json.loads(json.dumps(dynamics.to_dict()))
     assert document["version"] == 2
     again = sm.Dynamics.from_dict(document)
-    one, other = dynamics.simulate(5, 6, seed=1), again.simulate(5, 6, seed=1)
+    one, other = dynamics.simulate(5, 6, random_state=1), again.simulate(5, 6, random_state=1)
     assert one.to_lists() == other.to_lists()
     assert one.moments == other.moments
     assert one.attributes == other.attributes
@@ -140,7 +140,7 @@ def test_the_command_writes_what_is_drawn(tmp_path):
         outcomes={"result": (("A",), {(0,): 0.1, (1,): 0.9})},
     )
     truth.write_text(json.dumps(dynamics.to_dict()))
-    drawn = dynamics.simulate(4, 5, seed=6)
+    drawn = dynamics.simulate(4, 5, random_state=6)
     assert drawn.n_rows == drawn.n_events  # no tick is empty, which a table could not hold
     ran = CliRunner().invoke(
         app, ["simulate", str(truth), "-n", "4", "--length", "5", "--seed", "6", "-o", str(log)]

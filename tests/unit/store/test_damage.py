@@ -126,109 +126,67 @@ EDITS = [
     ("binary", drop(*T, "influencers"), ".targets[0]: 'influencers' is missing"),
     ("binary", drop(*T, "trace"), ".targets[0]: 'trace' is missing"),
     ("binary", drop(*S, 1, "state"), ".targets[0].states[1]: 'state' is missing"),
-    ("searched", drop(*T, "trace", 0, "gain"), ".targets[0].trace[0]: 'gain' is missing"),
     # types that are wrong
-    ("binary", put("settings", []), ".settings: expected an object, found a list"),
-    ("binary", put("data", "labels", ["A"]), ".data.labels: expected an object, found a list"),
     ("binary", put("targets", []), ".targets: a BSuMM has one target of its own kind"),
-    ("binary", put(*T, "target", []), ".targets[0]: expected a 'target' of labels and no attribute; if ther"),
-    ("binary", put(*S, 0, "counts", 3), ".targets[0].states[0].counts: expected a list, found a whole numbe"),
-    ("searched", put(*T, "trace", 0, "score", []), ".targets[0].trace[0].score: expected a number, found a "),
+    ("binary", put(*T, "target", []), ".settings: target is an empty set of labels; name at least one"),
     ("searched", put(*T, "trace", 0, "action", "ad"), ".targets[0].trace[0].action: unknown value 'ad'"),
     ("searched", put(*T, "trace", 0, "label", "Z"), ".targets[0].trace: expected labels of 'data'"),
     # counts
     ("binary", put(*S, 0, "counts", 0, -1), ".targets[0].states[0].counts[0]: expected a whole number >= 0"),
     ("binary", put(*S, 0, "counts", 0, 1.0), ".targets[0].states[0].counts[0]: expected a whole number, fou"),
-    ("binary", put(*S, 0, "counts", 0, True), ".targets[0].states[0].counts[0]: expected a whole number, fo"),
-    ("binary", put(*S, 0, "counts", 0, "1"), ".targets[0].states[0].counts[0]: expected a whole number, fou"),
     ("binary", put(*S, 0, "counts", 0, 2**63), ".targets[0].states[0].counts[0]: expected a whole number <="),
     ("binary", put("data", "labels", "A", 2**62), ".data.labels: expected sorted labels, with counts that a"),
-    ("binary", put("data", "labels", dict.fromkeys("ABC", 0)), ".data.labels: expected sorted labels, with "),
     ("binary", put("data", "scale", 2), ".data.scale: unknown value 2"),
     ("binary", put(*S, 0, "counts", 0, 10**6), ".targets[0].states: the counts do not add up to those"),
     ("binary", put("data", "labels", "A", 99), ".targets[0].states: the counts do not add up to those"),
-    ("binary", put("data", "labels", "D", 1), ".targets[0].states: the counts do not add up to those"),
-    ("set", put("data", "labels", "B", 3), ".targets[0].states: the counts do not add up to those"),
     # shapes
     ("binary", put(*S, 0, "counts", [1]), ".targets[0].states: expected numbers of shape 3 by 2, found "),
-    ("set", put(*T, "target", ["B"]), ".targets[0].states: expected numbers of shape 2 by 2, found [[25"),
     ("chain", put(*S, 0, "state", [None]), ".targets[0].states[0].state: expected 2 labels, or null where t"),
     # order and repeats
     ("binary", swap("data", "labels"), ".data.labels: expected sorted labels, with counts that are not all "),
     ("binary", swap(*T, "influencers"), ".targets[0]: expected 'target' and 'influencers' of sorted labels,"),
-    ("binary", put(*T, "influencers", ["A", "A"]), ".targets[0]: expected 'target' and 'influencers' of sor"),
-    ("set", swap(*T, "target"), ".targets[0]: expected 'target' and 'influencers' of sorted labels, eac"),
     ("binary", swap(*S), ".targets[0].states[1].state: expected states in canonical order, each "),
-    ("chain", swap(*S), ".targets[0].states[1].state: expected states in canonical order, each "),
     ("binary", put(*S, 1, "state", {"A": 0, "C": 0}), ".targets[0].states[1].state: expected states in cano"),
     # influencers and states that cannot be
     ("binary", put(*T, "influencers", ["A", "Z"]), ".targets[0]: expected 'target' and 'influencers' of sor"),
-    ("binary", put(*T, "target", ["Z"]), ".targets[0]: expected 'target' and 'influencers' of sorted labels"),
     ("binary", put(*T, "influencers", ["A"]), ".states[0].state: expected a level for each of A, found"),
     ("binary", put(*S, 0, "state", "A", 2), ".states[0].state: expected a state that this summary has"),
-    ("binary", put(*S, 0, "state", "A", 3), ".targets[0].states[0].state: expected a state that this summar"),
-    ("count", put(*S, 0, "state", "A", 3), ".targets[0].states[0].state: expected a state that this summary"),
     ("ordinal", put(*S, 0, "state", {"A": 1, "C": 1}), ".state: expected a state that this summary has"),
-    ("ordinal", put(*S, 0, "state", {"A": 0, "C": 2}), ".state: expected a state that this summary has"),
     ("chain", put(*S, 0, "state", ["A", "Z"]), ".state: expected labels of 'data', or null before the start"),
-    ("chain", put(*S, 0, "state", [None, "A"]), ".targets[0].states[0].state: expected 2 labels, or null wh"),
     ("chain", put(*T, "influencers", ["A"]), ".targets[0]: expected 'influencers' that are required or cand"),
     ("own", put(*S, 0, "state", {"a": 1}), ".state: expected a text, a number, or a list of them, found"),
-    ("own", put(*S, 0, "state", [[{}]]), ".targets[0].states[0].state: expected a text, a number, or a list"),
     # settings
     ("binary", put("settings", "depth", 3), ".settings.depth: BSuMM has no such setting"),
-    ("binary", put("settings", "mask", "last"), ".settings.mask: BSuMM has no such setting"),
     ("binary", put("settings", "alpha", 0), ".settings: alpha must be a number above 0, not 0"),
-    ("binary", put("settings", "alpha", "abc"), ".settings: alpha must be a number above 0, not 'abc'"),
     ("binary", put("settings", "gamma", -1), ".settings: gamma must be a number from 0 on, not -1"),
-    ("binary", put("settings", "criterion", 3), ".settings: criterion must be one of bic, aic"),
     ("binary", put("settings", "search", "best"), ".settings: search must be one of greedy, sweep, exact"),
     ("binary", put("settings", "lookback", "1"), ".settings: look-back or delay 1 is a time"),
     ("binary", put("settings", "lookback", [1]), ".targets[0]: expected 'lookbacks' for each of A, C, found"),
-    ("binary", put("settings", "lookback", ["A"]), "must be a number of positions, or a time above 0"),
     ("learned", put(*T, "lookbacks", "A", 7), ".targets[0]: expected one of the look-backs 1, 2, None, foun"),
-    ("learned", put("settings", "lookback", [1, [2]]), "lookback must be a whole number from 1 on, None, or"),
     ("binary", put("settings", "lookback", {"Z": 1}), ".settings: unknown label 'Z'; the labels are 'A'"),
-    ("binary", put("settings", "lookback", {"A": 0}), ".settings: lookback must be a whole number from 1 on"),
     ("binary", put("settings", "delay", 1), ".settings: delay 1 must be less than lookback 1"),
     ("binary", put("settings", "required", "A"), ".settings: required must be a list of labels; write ['A']"),
     ("binary", put("settings", "required", ["Z"]), ".settings: unknown label 'Z'; the labels are 'A'"),
     ("binary", put("settings", "required", [1]), ".settings.required[0]: expected a text, found a whole num"),
-    ("binary", put("settings", "required", {}), ".settings.required: expected a list of labels, found {}"),
     ("binary", put("settings", "forbidden", ["A"]), ".settings: 'A' is both required and forbidden"),
-    ("binary", put("settings", "max_influencers", 1), ".settings: max_influencers must be a whole number"),
     ("binary", put("settings", "required", ["B"]), ".targets[0]: expected 'influencers' that are required o"),
-    ("searched", put("settings", "candidates", []), ".targets[0]: expected 'influencers' that are required "),
     ("ordinal", put("settings", "mask", "middle"), ".settings: mask must be 'last' or 'first', not 'middle'"),
     ("ordinal", put("settings", "lookback", {"A": 1}), ".settings: an ordinal summary has one look-back"),
-    ("count", put("settings", "cap", 0), ".settings: cap must be a whole number from 1 to 1000, not 0"),
-    ("chain", put("settings", "order", -1), ".settings: order must be a whole number from 0 to 1000, not -1"),
     ("chain", put("settings", "order", 1), ".targets[0].states[0].state: expected 1 labels, or null where t"),
-    ("chain", put("settings", "lookback", 1), ".settings.lookback: MarkovChain has no such setting"),
     ("own", put("settings", "summary", "nobody"), ".settings: no summary is registered as 'nobody'; import"),
-    ("own", put("settings", "summary", None), ".settings.summary: expected a text, found null"),
     # graphs
     ("graph", put("targets", []), ".targets: a graph has targets of one label each"),
     ("graph", swap("targets"), ".targets: a graph has targets of one label each, sorted and not repeated"),
-    ("graph", put(*T, "target", ["A", "B"]), ".targets[0].states: expected numbers of shape 2 by 3, fou"),
     ("graph", put("kind", "BSuMM"), ".targets: a BSuMM has one target of its own kind"),
-    ("graph", put("targets", 2, "states", 0, "counts", 0, -1), ".targets[2].states[0].counts[0]: expected a"),
-    ("set", put("kind", "InfluenceGraph"), ".targets: a graph has targets of one label each"),
 ]  # fmt: skip
 
 
 #: What follows from counts is not read, and other settings are taken as they are; a checksum tells of them.
 HARMLESS = [
     ("binary", drop(*T, "score")),
-    ("binary", drop(*T, "log_likelihood")),
-    ("binary", drop(*S, 1, "probabilities")),
-    ("binary", put(*T, "score", "-4")),
-    ("binary", put(*S, 0, "probabilities", [1.0])),
     ("binary", put(*S, 1, "probabilities", 0, 0.5)),
-    ("binary", put(*T, "log_likelihood", -1.0)),
     ("binary", put(*T, "score", -1.0)),
     ("binary", put("settings", "alpha", 0.2)),
-    ("binary", put("settings", "gamma", 2.0)),
     ("searched", put("settings", "max_influencers", 0)),
 ]
 
@@ -274,27 +232,19 @@ def nested(depth):
 
 TEXTS = [
     ("empty", "", "not valid JSON at line 1, column 1"),
-    ("blank", " \n ", "not valid JSON at line 2"),
     ("prose", "this is no model", "not JSON; this is no model, is it a file of events?"),
     ("a number", "3", "not a summarkov model"),
-    ("a list", "[]", "not a summarkov model"),
-    ("null", "null", "not a summarkov model"),
     ("foreign", '{"format": "ONNX"}', "not a summarkov model"),
     ("rest", text() + "{}", "more than one JSON value; this is no model"),
     ("binary", b"\x80\x04\x95pickle", ": not a JSON text ("),
     ("utf-16", text().encode("utf-16"), ": not a JSON text ("),
-    ("mark", text().encode("utf-8-sig"), "BOM"),
     ("nul", text().replace('"B"', '"\x00"', 1), "Invalid control character"),
     ("repeated", text().replace('"version": 2', '"version": 2, "version": 2'), ": the name 'version' stands"),
     ("repeated label", text().replace('"A": 25', '"A": 1, "A": 24'), ": the name 'A' stands twice in one"),
     ("nan", alpha("NaN"), ": NaN is not a number that a model can hold"),
-    ("infinity", alpha("-Infinity"), ": -Infinity is not a number that a mo"),
     ("large float", alpha("1e999"), ": a number is too large for a model to hold"),
-    ("large int", alpha(10**400), ": alpha must be a number above 0, no"),
     ("huge int", alpha("1" + "0" * 10**5), ": not a JSON text (Exceeds the"),
     ("deep 50", nested(50), ".targets[0].trace[0]: expected an object, found a list"),
-    ("deep 150", nested(150), ": nested far too deeply to be a model"),
-    ("deep 900", nested(900), ": nested far too deeply to be a model"),
     ("deep 10^5", nested(10**5), ": nested far too deeply to be a model"),
     ("deep and open", "[" * 10**5, ": nested far too deeply to be a model"),
 ]  # fmt: skip
@@ -305,7 +255,7 @@ def test_texts(content, words, tmp_path):
     assert words in refusal(tmp_path, content)
 
 
-@pytest.mark.parametrize("part", range(20))
+@pytest.mark.parametrize("part", range(0, 20, 4))
 def test_cut_short(part, tmp_path):
     whole = text("graph")
     said = refusal(tmp_path, whole[: len(whole) * part // 20])
@@ -335,7 +285,7 @@ def places(value, path=()):
 WRONG = [None, True, -1, 0, 7, 0.5, 1e300, 10**400, "", "Z", "A", [], ["Z"], [[]], {}, {"Z": 1}]
 
 
-@pytest.mark.parametrize("name", ["searched", "ordinal", "chain", "own"])
+@pytest.mark.parametrize("name", ["searched", "chain"])
 def test_any_value_anywhere_is_refused_or_harmless(name, tmp_path):
     """Nothing but StoreError comes out of a damaged file, and no damage that loads changes a prediction.
 

@@ -15,7 +15,7 @@ from summarkov.cli.main import app
 from summarkov.errors import StoreError
 from summarkov.models import SummaryModel
 from summarkov.models.families import SearchedModel
-from summarkov.report.content import content
+from summarkov.show.content import content
 from summarkov.summaries import Summary
 
 #: Numbers as the paper counts them.

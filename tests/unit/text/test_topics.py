@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
-from summarkov.text import TopicModel, factors, load_topics, read_documents, split_sentences
-from summarkov.text.factors import corpus_stop_words, leading_terms
+from summarkov.text import TopicModel, load_topics, read_documents, split_sentences
+from summarkov.text.topics import _least_squares, corpus_stop_words, leading_terms, shares_of
 
 pytest.importorskip("sentencex")
 pytestmark = pytest.mark.needs("sklearn")
@@ -20,51 +20,24 @@ SENTENCES = [s for log in LOGS for s in split_sentences(log.text)]
 
 @pytest.fixture(scope="module", params=["nmf", "lda"])
 def fitted(request):
-    return TopicModel(n_topics=7, method=request.param, seed=3).fit(LOGS)
+    return TopicModel(n_topics=7, method=request.param, random_state=3).fit(LOGS)
 
 
-def test_random_state_means_seed(tmp_path):
-    one, other = (
-        TopicModel(n_topics=7, method="lda", **s).fit(LOGS) for s in ({"seed": 3}, {"random_state": 3})
-    )
-    assert one.topics_ == other.topics_
-    other.save(tmp_path / "topics.json")
-    assert load_topics(tmp_path / "topics.json").seed == 3
-    with pytest.raises(SettingError, match="seed and random_state mean the same; give only one"):
-        TopicModel(n_topics=7, seed=1, random_state=3).fit(LOGS)
+def test_random_state_is_kept_in_the_file(tmp_path):
+    TopicModel(n_topics=7, method="lda", random_state=3).fit(LOGS).save(tmp_path / "topics.json")
+    assert load_topics(tmp_path / "topics.json").random_state == 3
 
 
 def test_the_same_seed_gives_the_same_topics(fitted):
-    again = TopicModel(n_topics=7, method=fitted.method, seed=3).fit(LOGS)
+    again = TopicModel(n_topics=7, method=fitted.method, random_state=3).fit(LOGS)
     assert again.topics_ == fitted.topics_
     assert again(SENTENCES) == fitted(SENTENCES)
 
 
 def test_nothing_is_left_to_chance_but_in_lda():
-    first, other = (TopicModel(n_topics=7, seed=seed).fit(LOGS) for seed in (0, 1))
+    first, other = (TopicModel(n_topics=7, random_state=seed).fit(LOGS) for seed in (0, 1))
     assert first.topics_ == other.topics_
     assert (first.fitted.weights == other.fitted.weights).all()
-
-
-def test_the_start_of_the_factorisation():
-    from scipy import sparse
-
-    generator = np.random.default_rng(5)
-    # a matrix that is a product of non-negative vectors is its own start
-    a, b = generator.random(9), generator.random(7)
-    of_sentences, of_terms = factors._start(sparse.csr_matrix(np.outer(a, b)), 1)
-    assert np.allclose(of_sentences @ of_terms, np.outer(a, b), atol=1e-12)
-    # singular vectors one at a time or all at once, with either sign, are the same start
-    dense = generator.random((260, 230)) * (generator.random((260, 230)) < 0.1)
-    by_lanczos = factors._start(sparse.csr_matrix(dense), 4)
-    left, sizes, right = np.linalg.svd(dense, full_matrices=False)
-    for k in range(4):
-        best = 0.0, None
-        for sign in (1, -1):
-            u, v = np.maximum(sign * left[:, k], 0), np.maximum(sign * right[k], 0)
-            size = np.linalg.norm(u) * np.linalg.norm(v)
-            best = max(best, (size, np.outer(u, v) * sizes[k]), key=lambda pair: pair[0])
-        assert np.allclose(np.outer(by_lanczos[0][:, k], by_lanczos[1][k]), best[1], atol=1e-8)
 
 
 def test_topics_are_what_the_logs_are_about():
@@ -109,8 +82,8 @@ def test_one_rare_word_in_common_is_no_topic():
     model = TopicModel(n_topics=7, confidence=0.0).fit(LOGS)
     assert "happened" in model.fitted.terms
     assert model(["Nothing else happened.", "The night was calm."]) == [None, None]
-    assert np.allclose(factors.shares(np.array([[0.05, np.sqrt(1 - 0.05**2)]]), np.eye(2)[:1], "nmf"), 0)
-    assert np.allclose(factors.shares(np.array([[0.07, np.sqrt(1 - 0.07**2)]]), np.eye(2)[:1], "nmf"), 1)
+    assert np.allclose(shares_of(np.array([[0.05, np.sqrt(1 - 0.05**2)]]), np.eye(2)[:1], "nmf"), 0)
+    assert np.allclose(shares_of(np.array([[0.07, np.sqrt(1 - 0.07**2)]]), np.eye(2)[:1], "nmf"), 1)
 
 
 def test_least_squares_are_the_best_there_are():
@@ -118,7 +91,7 @@ def test_least_squares_are_the_best_there_are():
     weights = generator.random((3, 6))
     weights /= np.linalg.norm(weights, axis=1, keepdims=True)
     rows = generator.random((20, 6))
-    found = factors._least_squares(rows, weights)
+    found = _least_squares(rows, weights)
     assert (found >= 0).all()
     best = np.linalg.norm(rows - found @ weights, axis=1)
     for _ in range(200):
@@ -139,7 +112,7 @@ def test_expected_topics_are_those_of_scikit_learn():
     # scikit-learn weighs terms by exp(E[log beta]); with the same weights the shares must agree
     of_terms = model.components_
     weights = np.exp(digamma(of_terms) - digamma(of_terms.sum(axis=1, keepdims=True)))
-    shares = factors.shares(sparse.csr_matrix(counts), weights, "lda")
+    shares = shares_of(sparse.csr_matrix(counts), weights, "lda")
     assert np.allclose(shares, model.transform(counts), atol=1e-9)
 
 

@@ -21,7 +21,7 @@ inline std::int64_t lag_bin(std::int64_t lag) {
 // Whole sequences. Positions are numbered through all of them.
 struct WholeSequences {
     const Index& index;
-    const std::int32_t* of;       // the position of each row; nothing: rows are positions
+    const std::int32_t* before;   // positions that begin before each row; nothing: rows are positions
     Span<std::int64_t> bounds;    // the first position of each sequence
     Span<bool> complete;          // whether the last position of a sequence is its end, and no event
     Span<std::int64_t> times;     // of each position, if there are any
@@ -36,7 +36,7 @@ struct WholeSequences {
     std::int64_t size() const { return bounds.size - 1; }
     // One past the last event of a sequence.
     Position stop(std::int64_t s) const { return bounds[s + 1] - complete[s]; }
-    Position at(Position row) const { return of ? of[row] : row; }
+    Position at(Position row) const { return before ? before[row + 1] - 1 : row; }
 };
 
 // More than `delay` and at most `lookback` after an occurrence. `near` and `far`, where these are times: the last

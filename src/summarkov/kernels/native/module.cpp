@@ -24,27 +24,27 @@ auto without_python(Work work) {
     return work();
 }
 
-py::array_t<std::int32_t> last_within_(const Array<std::int64_t>& clock, const Array<std::int64_t>& offsets,
-                                       std::int64_t size) {
-    py::array_t<std::int32_t> found(clock.size());
-    std::int32_t* to = found.mutable_data();
-    const auto ticks = span(clock), cuts = span(offsets);
-    without_python([&] { last_within(ticks, cuts, size, to); });
-    return found;
-}
-
-py::tuple count(const PyIndex& shard, const MaybeWeights& weights, const Array<std::int32_t>& influencers,
-                std::int64_t given, const Array<std::int32_t>& candidates, const Array<std::int32_t>& outcome_of, std::int64_t n_outcomes,
-                int kind, const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap,
-                const PyReach* reach, const Array<std::int64_t>& totals, std::int64_t most_cells) {
-    const Window window = window_of(kind, lookback, delay, cap);
+py::tuple count(PyIndex& shard, const MaybeWeights& weights, const Array<std::int32_t>& influencers,
+                const Array<std::int32_t>& candidates, const Array<std::int32_t>& outcome_of, std::int64_t n_outcomes,
+                const py::tuple& looking, std::optional<std::int64_t> given, std::int64_t most_cells) {
+    const PyWindow seen(looking);
+    const Window& window = seen.window;
+    const PyReach* reach = shard.reach(seen);
     const Weights each = weights_of(weights);
     const Outcomes outcomes{span(outcome_of), n_outcomes};
-    const std::vector<Count> whole(totals.data(), totals.data() + totals.size());
     const auto chosen = span(influencers), joining = span(candidates);
+    const py::object weighing = weights ? py::object(*weights) : py::none();
+    auto& totals = shard.totals[std::to_string(window.kind) + ":" + std::to_string(window.cap) + seen.name];
+    if (joining.size && (!totals.weights || !totals.weights.is(weighing))) {  // the same for all influencers
+        auto found = without_python([&] {
+            return with_rows(shard, window, reach, [&](const auto& rows) { return count_totals(rows, each); });
+        });
+        totals = {weighing, std::move(found)};
+    }
+    const std::vector<Count> whole = joining.size ? totals.counts : std::vector<Count>{};
     const Counted counted = without_python([&] {
         return with_rows(shard, window, reach, [&](const auto& rows) {
-            return Counter(rows, each, chosen, given, joining, outcomes, most_cells).run(whole);
+            return Counter(rows, each, chosen, given.value_or(-1), joining, outcomes, most_cells).run(whole);
         });
     });
     std::vector<std::int64_t> row;
@@ -68,13 +68,13 @@ py::tuple count(const PyIndex& shard, const MaybeWeights& weights, const Array<s
     return py::make_tuple(keys, counts, present);
 }
 
-py::tuple states(const PyIndex& shard, const Array<std::int32_t>& influencers, int kind,
-                 const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap, const PyReach* reach) {
-    const Window window = window_of(kind, lookback, delay, cap);
+py::tuple states(PyIndex& shard, const Array<std::int32_t>& influencers, const py::tuple& looking) {
+    const PyWindow seen(looking);
+    const PyReach* reach = shard.reach(seen);
     const auto chosen = span(influencers);
     Counted counted;
     without_python([&] {
-        with_rows(shard, window, reach, [&](const auto& rows) {
+        with_rows(shard, seen.window, reach, [&](const auto& rows) {
             counted.states = follow_states(rows, chosen);
             counted.positions = positions_of(rows, counted.states);
         });
@@ -88,17 +88,6 @@ py::tuple states(const PyIndex& shard, const Array<std::int32_t>& influencers, i
     return py::make_tuple(ids, keys);
 }
 
-py::array_t<Count> totals(const PyIndex& shard, const MaybeWeights& weights, int kind,
-                          const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap,
-                          const PyReach* reach) {
-    const Window window = window_of(kind, lookback, delay, cap);
-    const Weights each = weights_of(weights);
-    const std::vector<Count> found = without_python([&] {
-        return with_rows(shard, window, reach, [&](const auto& rows) { return count_totals(rows, each); });
-    });
-    return py::array_t<Count>(static_cast<py::ssize_t>(found.size()), found.data());
-}
-
 using Numbers = Array<std::int64_t>;
 
 TestTree tree_of(const Numbers& tree) {
@@ -106,28 +95,22 @@ TestTree tree_of(const Numbers& tree) {
     return {reinterpret_cast<const TestTree::Node*>(tree.data())};
 }
 
-// What trees measure distances by, as Python gives it: see PlacedClock.
-struct PyClock {
-    Array<std::int64_t> clock, ticks;
-    Array<std::int32_t> before;
-    Array<bool> attributes;
-
-    PlacedClock get() const {
-        return {clock.data(), ticks.data(), before.data(), attributes.data()};
-    }
-};
-
-// Call `use` with what distances are measured by: positions, unless there is a clock.
+// Call `use` with what distances are measured by: rows, unless several share a position, or time does it.
 template <class Use>
-void with_clock(const PyClock* clock, Use use) {
-    if (clock) use(clock->get());
-    else use(PlainClock{});
+void with_clock(PyIndex& shard, bool in_time, Use use) {
+    if (shard.in_rows && !in_time) return without_python([&] { use(PlainClock{}); });
+    const std::int64_t* times = in_time ? shard.times->data() : nullptr;
+    const PlacedClock clock{shard.index.codes.data, times, in_time && shard.asked ? shard.asked->data() : times,
+                            shard.before().data(), shard.attributes.data()};
+    without_python([&] { use(clock); });
 }
 
-py::tuple tests(const PyIndex& shard, const PyClock* clock, const MaybeWeights& weights, const Numbers& tree, const Numbers& slots,
-                const Array<std::int32_t>& labels, const Numbers& lookbacks, std::int64_t depth, const Numbers& starts,
-                bool order, const Array<std::int32_t>& outcome_of, std::int64_t n_outcomes,
+// `told` has labels, look-backs, depth, starts, whether order matters, and whether look-backs are times.
+py::tuple tests(PyIndex& shard, const MaybeWeights& weights, const Numbers& tree, const Numbers& slots,
+                const py::tuple& told, const Array<std::int32_t>& outcome_of, std::int64_t n_outcomes,
                 const std::vector<std::vector<std::int64_t>>& shapes) {
+    const auto labels = told[0].cast<Array<std::int32_t>>();
+    const auto lookbacks = told[1].cast<Numbers>(), starts = told[3].cast<Numbers>();
     std::vector<py::array_t<Count>> tables;
     for (const auto& shape : shapes) {
         tables.emplace_back(shape);
@@ -135,26 +118,24 @@ py::tuple tests(const PyIndex& shard, const PyClock* clock, const MaybeWeights& 
     }
     const TestTables into{tables[0].mutable_data(), tables[1].mutable_data(), tables[2].mutable_data(),
                           tables[3].mutable_data()};
-    const Recency recency{span(labels), span(lookbacks), depth, span(starts), order};
+    const Recency recency{span(labels), span(lookbacks), told[2].cast<std::int64_t>(), span(starts),
+                          told[4].cast<bool>()};
     const Outcomes outcomes{span(outcome_of), n_outcomes};
-    without_python([&] {
-        with_clock(clock, [&](const auto& by) {
-            count_tests(shard.index, by, weights_of(weights), tree_of(tree), span(slots), recency, outcomes, into);
-        });
+    with_clock(shard, told[5].cast<bool>(), [&](const auto& by) {
+        count_tests(shard.index, by, weights_of(weights), tree_of(tree), span(slots), recency, outcomes, into);
     });
     return py::make_tuple(tables[0], tables[1], tables[2], tables[3]);
 }
 
-py::array_t<std::int64_t> leaves(const PyIndex& shard, const PyClock* clock, const Numbers& tree,
-                                 std::int64_t depth) {
+py::array_t<std::int64_t> leaves(PyIndex& shard, const Numbers& tree, bool in_time) {
     py::array_t<std::int64_t> found(shard.index.codes.size);
     std::int64_t* to = found.mutable_data();
-    without_python([&] {
-        const TestTree nodes = tree_of(tree);
-        with_clock(clock, [&](const auto& by) {
-            Walk walk(shard.index, by, depth);
-            walk.run([&](std::int64_t, Position i) { to[i] = walk.leaf(nodes, i); });
-        });
+    const TestTree nodes = tree_of(tree);
+    std::int64_t depth = 1;
+    for (py::ssize_t at = 0; at < tree.shape(0); ++at) depth = std::max(depth, nodes.nodes[at].count);
+    with_clock(shard, in_time, [&](const auto& by) {
+        Walk walk(shard.index, by, depth);
+        walk.run([&](std::int64_t, Position i) { to[i] = walk.leaf(nodes, i); });
     });
     return found;
 }
@@ -173,32 +154,44 @@ py::array_t<Count> add_rows_(const Array<std::int64_t>& cells, const Array<std::
     return sums;
 }
 
-// A row of `pairs` is z, x, delay and look-back, when a window is over, and which of `spans` delay and look-back are
-// in time, or -1.
-py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Array<std::int64_t>& pairs,
-                   const std::optional<Array<std::int32_t>>& of, const Array<std::int64_t>& bounds,
-                   const Array<bool>& complete, const std::optional<Array<std::int64_t>>& times,
-                   const std::optional<Array<bool>>& attributes, const Array<std::int64_t>& spans) {
+// A row of `pairs` is z, x, delay and look-back, and whether these are times.
+py::tuple followed(PyIndex& shard, const MaybeWeights& weights, const Array<bool>& complete, const Numbers& pairs) {
     const std::int64_t n = pairs.shape(0);
     py::array_t<Count> sums({n, std::int64_t{8}});
     const std::int64_t* pair = pairs.data();
     Count* to = sums.mutable_data();
     const Weights each = weights_of(weights);
-    WholeSequences whole{shard.index, of ? of->data() : nullptr, span(bounds), span(complete),
-                         times ? span(*times) : Span<std::int64_t>{}, attributes ? attributes->data() : nullptr, {}};
+    const std::int32_t* before = shard.in_rows ? nullptr : shard.before().data();
+    std::vector<std::int64_t> bounds(shard.index.offsets.begin(), shard.index.offsets.end()), times;
+    if (before) {
+        for (auto& bound : bounds) bound = before[bound];
+        for (Position i = 0; shard.times && i < shard.index.codes.size; ++i)
+            if (shard.begins(i)) times.push_back(shard.times->data()[i]);
+    }
+    Span<std::int64_t> clock{times.data(), static_cast<std::int64_t>(times.size())};
+    if (!before && shard.times) clock = span(*shard.times);
+    WholeSequences whole{shard.index, before, {bounds.data(), static_cast<std::int64_t>(bounds.size())},
+                         span(complete), clock, before ? shard.attributes.data() : nullptr, {}};
     std::vector<std::int64_t> lags;  // pair, kind, bin, number
     without_python([&] {
         whole.number();
-        std::vector<std::vector<std::int32_t>> within(spans.size());
-        for (std::int64_t i = 0; i < spans.size(); ++i) {
-            within[i].resize(whole.times.size);
-            last_within(whole.times, whole.bounds, spans.data()[i], within[i].data());
-        }
-        auto place = [&](std::int64_t which) { return which < 0 ? nullptr : within[which].data(); };
+        std::map<std::int64_t, std::vector<std::int32_t>> within;  // for spans of time
+        auto reach = [&](std::int64_t size) {
+            auto& found = within[size / shard.unit];
+            if (found.empty()) {
+                found.resize(whole.times.size);
+                last_within(whole.times, whole.bounds, size / shard.unit, found.data());
+            }
+            return found.data();
+        };
         FollowCounts found;
         FollowCounter counter(whole, each);
-        for (std::int64_t i = 0; i < n; ++i, pair += 7) {
-            counter.count(pair[0], pair[1], {pair[2], pair[3], place(pair[5]), place(pair[6]), pair[4]}, found);
+        for (std::int64_t i = 0; i < n; ++i, pair += 6) {
+            const bool in_time = pair[5] && pair[3] < UNLIMITED;
+            const std::int64_t over = in_time ? (pair[3] + shard.unit - 1) / shard.unit : pair[3];
+            counter.count(pair[0], pair[1],
+                          {pair[2], pair[3], pair[4] ? reach(pair[2]) : nullptr, in_time ? reach(pair[3]) : nullptr, over},
+                          found);
             to = std::copy(found.sums.begin(), found.sums.end(), to);
             std::int64_t kind = 0;
             for (const auto* counts : {&found.hits, &found.censored}) {
@@ -213,50 +206,7 @@ py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Arra
     return py::make_tuple(sums, rows);
 }
 
-// Scan for what targets follow, into `sink`. `last` are the last rows of the look-backs, `first` and `before` as in
-// Reach: nothing where every row is a position.
-struct PyPresence {
-    Array<std::int32_t> codes;
-    Array<std::int64_t> offsets;
-    std::int64_t n_labels;
-    MaybeWeights weights;
-    Array<std::int32_t> influencers;
-    Array<std::int64_t> lookbacks;
-    std::vector<std::size_t> reach_of;
-    Array<std::int64_t> starts;
-    Array<std::int32_t> labels;
-    Array<std::int64_t> labels_starts;
-    std::int64_t delay;
-    Array<std::int32_t> first, before;
-    std::vector<Array<std::int32_t>> last;
-    Array<bool> attributes;
-
-    PresenceAsked asked() const {
-        return {span(influencers), reach_of, static_cast<std::size_t>(lookbacks.size()), span(starts), span(labels),
-                span(labels_starts)};
-    }
-
-    template <class Sink>
-    void scan(Sink& sink) const {
-        const PresenceEvents events{span(codes), span(offsets), n_labels, weights_of(weights).of};
-        const PresenceAsked wanted = asked();
-        auto run = [&](const auto& reaches) {
-            PresenceScan scan(events, wanted, reaches, sink);
-            without_python([&] { scan.run(); });
-        };
-        if (before.size()) {
-            PlacedReaches reaches{first.data(), before.data(), {}, attributes.data()};
-            for (const auto& rows : last) reaches.last.push_back(rows.data());
-            run(reaches);
-        } else {
-            const auto each = span(lookbacks);
-            run(PlainReaches{delay, {each.begin(), each.end()}});
-        }
-    }
-};
-
-// For each target: keys, the levels of its influencers and last the stratum; and counts, a row for each key.
-// `ends` are the last rows of the look-backs, `first` and `before` as in Reach: nothing where every row is a position.
+// For each edge: keys of strata, counts, and events of the influencer.
 py::list order_counts(const Array<std::int32_t>& codes, const Array<std::int64_t>& tick,
                       const Array<std::int64_t>& bounds, const Array<std::int64_t>& times,
                       const Array<std::int64_t>& stratum, const Array<std::int64_t>& cuts,
@@ -296,19 +246,72 @@ py::list order_counts(const Array<std::int32_t>& codes, const Array<std::int64_t
     return found;
 }
 
-// For each target: squares[kind, edge], and clusters[kind, with or without, influencer]. `starts` are rows where
-// blocks of `targets` begin.
-py::list clusters(const PyPresence& given, const std::vector<Array<std::int64_t>>& patterns,
-                  const std::vector<Array<double>>& base, const std::vector<Array<double>>& hit,
-                  const std::vector<Array<std::int64_t>>& starts,
-                  const std::vector<std::vector<std::size_t>>& targets) {
+// For each target: squares[kind, edge], and clusters[kind, with or without, influencer]. A target is a tuple of its
+// influencers, their look-backs and which of these are times, the labels, which influencers are present in each state
+// and what that adds (see ClusterValues), and the rows where blocks begin.
+py::list clusters(PyIndex& shard, const MaybeWeights& weights, const std::vector<py::tuple>& targets,
+                  std::int64_t delay, bool delay_in_time) {
+    std::vector<std::int32_t> influencers, labels;
+    std::vector<std::int64_t> begins{0}, labels_begin{0};
+    std::vector<std::size_t> reach_of;
+    std::vector<std::vector<std::int64_t>> patterns;
+    std::vector<Array<double>> base, hit;
+    std::vector<Numbers> starts;
+    std::map<Far, std::size_t> fars;
+    bool any_time = delay_in_time;
+    for (const auto& target : targets) {
+        const auto lookbacks = target[1].cast<Numbers>();
+        const auto in_time = target[2].cast<Array<bool>>();
+        const auto some = target[0].cast<Array<std::int32_t>>(), outcomes = target[3].cast<Array<std::int32_t>>();
+        influencers.insert(influencers.end(), some.data(), some.data() + some.size());
+        labels.insert(labels.end(), outcomes.data(), outcomes.data() + outcomes.size());
+        begins.push_back(static_cast<std::int64_t>(influencers.size()));
+        labels_begin.push_back(static_cast<std::int64_t>(labels.size()));
+        for (std::int64_t u = 0; u < lookbacks.size(); ++u) {
+            const Far far{lookbacks.data()[u], in_time.data()[u]};
+            any_time |= far.second;
+            reach_of.push_back(fars.try_emplace(far, fars.size()).first->second);
+        }
+        const auto present = target[4].cast<Array<std::int32_t>>();
+        patterns.emplace_back(present.shape(0), 0);
+        for (py::ssize_t row = 0; row < present.shape(0); ++row)
+            for (py::ssize_t u = 0; u < present.shape(1); ++u)
+                patterns.back()[row] = 2 * patterns.back()[row] + (present.at(row, u) > 0);
+        base.push_back(target[5].cast<Array<double>>());
+        hit.push_back(target[6].cast<Array<double>>());
+        starts.push_back(target[7].cast<Numbers>());
+    }
+    auto spanned = [](const auto& some) {
+        return Span<typename std::decay_t<decltype(some)>::value_type>{some.data(), static_cast<std::int64_t>(some.size())};
+    };
     std::vector<ClusterValues> values;
-    for (std::size_t t = 0; t < patterns.size(); ++t)
-        values.push_back({span(patterns[t]), span(base[t]), span(hit[t])});
+    std::map<const std::int64_t*, ClusterBlocks> by_starts;
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+        values.push_back({spanned(patterns[t]), span(base[t]), span(hit[t])});
+        auto& blocks = by_starts[starts[t].data()];
+        blocks.starts = span(starts[t]);
+        blocks.targets.push_back(t);
+    }
     std::vector<ClusterBlocks> blocks;
-    for (std::size_t each = 0; each < starts.size(); ++each) blocks.push_back({span(starts[each]), targets[each]});
+    for (const auto& each : by_starts) blocks.push_back(each.second);
     ClusterSums sink(values, std::move(blocks));
-    given.scan(sink);
+    const PresenceEvents events{shard.index.codes, shard.index.offsets, shard.index.n_labels, weights_of(weights).of};
+    const PresenceAsked asked{spanned(influencers), reach_of, fars.size(), spanned(begins), spanned(labels),
+                              spanned(labels_begin)};
+    auto scan = [&](const auto& reaches) {
+        PresenceScan scanned(events, asked, reaches, sink);
+        without_python([&] { scanned.run(); });
+    };
+    if (shard.in_rows && !any_time) {
+        PlainReaches reaches{delay, std::vector<Position>(fars.size())};
+        for (const auto& [far, at] : fars) reaches.lookbacks[at] = far.first;
+        scan(reaches);
+    } else {
+        PlacedReaches reaches{shard.firsts({delay, delay_in_time}).data(), shard.before().data(),
+                              std::vector<const std::int32_t*>(fars.size()), shard.attributes.data()};
+        for (const auto& [far, at] : fars) reaches.last[at] = shard.ends(far).data();
+        scan(reaches);
+    }
     py::list found;
     for (const auto& total : sink.totals) {
         const auto edges = static_cast<std::int64_t>(total.squares[0].size());
@@ -392,27 +395,16 @@ py::array_t<double> said_by_trees(const Array<std::uint8_t>& levels, const Array
 PYBIND11_MODULE(_native, m) {
     m.doc() = "Counting kernels in C++; see numpy_kernels.py for what each returns.";
     py::class_<PyIndex>(m, "Index")
-        .def(py::init<Array<std::int32_t>, Array<std::int64_t>, std::int64_t>());
-    py::class_<PyReach>(m, "Reach")
-        .def(py::init<Array<std::int32_t>, Array<std::int32_t>, std::vector<Array<std::int32_t>>, Array<std::int32_t>,
-                      Array<bool>, Array<std::int32_t>, double>());
-    py::class_<PyClock>(m, "Clock")
-        .def(py::init([](Array<std::int64_t> clock, Array<std::int64_t> ticks, Array<std::int32_t> before,
-                         Array<bool> attributes) { return PyClock{clock, ticks, before, attributes}; }));
+        .def(py::init<Array<std::int32_t>, Array<std::int64_t>, std::int64_t, std::optional<Array<bool>>, Array<bool>,
+                      std::optional<Numbers>, std::int64_t, std::optional<Numbers>>());
     m.def("add_rows", &add_rows_);
     m.def("count", &count);
     m.def("states", &states);
-    m.def("totals", &totals);
     m.def("tests", &tests);
-    m.def("last_within", &last_within_);
     m.def("leaves", &leaves);
     py::class_<Grower>(m, "Grower").def(py::init<const Array<std::uint8_t>&>()).def("grow", &Grower::grow);
     m.def("said_by_trees", &said_by_trees);
     m.def("followed", &followed);
-    py::class_<PyPresence>(m, "Presence")
-        .def(py::init<Array<std::int32_t>, Array<std::int64_t>, std::int64_t, MaybeWeights, Array<std::int32_t>,
-                      Array<std::int64_t>, std::vector<std::size_t>, Array<std::int64_t>, Array<std::int32_t>,
-                      Array<std::int64_t>, std::int64_t, Array<std::int32_t>, Array<std::int32_t>, std::vector<Array<std::int32_t>>, Array<bool>>());
     m.def("clusters", &clusters);
     m.def("order_counts", &order_counts);
 }

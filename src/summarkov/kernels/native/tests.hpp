@@ -36,13 +36,17 @@ struct PlainClock {
 
 // ... or positions that rows share, or time. Attributes are at hand everywhere.
 struct PlacedClock {
-    const std::int64_t* clock;        // of each row
-    const std::int64_t* ticks;        // the position of each row
+    const std::int32_t* codes;
+    const std::int64_t* times;        // of each row; nothing: positions are counted
+    const std::int64_t* now;          // the time from which each row looks back
     const std::int32_t* before;       // positions that begin before each row
     const bool* attributes;           // one per label
 
-    Position lag(Position i, Position j, std::int64_t z) const { return attributes[z] ? 0 : clock[i] - clock[j]; }
-    Position tick(Position i) const { return ticks[i]; }
+    Position lag(Position i, Position j, std::int64_t z) const {
+        if (attributes[z]) return 0;
+        return times ? now[i] - times[j] : before[i + 1] - before[j + 1];
+    }
+    Position tick(Position i) const { return before[i + 1] - (codes[i] < 0 || !attributes[codes[i]]); }
     // The row after the last of the position of row i.
     Position next(Position i, Position stop) const {
         for (++i; i < stop && before[i + 1] == before[i]; ++i) {}

@@ -1,0 +1,257 @@
+"""``summarkov confidence``, ``groups``, ``compare``, ``sensitivity``: how far to believe what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from summarkov.cli.commands import add_confidence, add_order_test
+from summarkov.cli.commands.learn import refuse_nothing_to_learn
+from summarkov.cli.files import check_output, going_on, load_model, save_model, suffix_of, write_text
+from summarkov.cli.learned import learned
+from summarkov.cli.page import Document, Headline, Line, Note, Part, progress, shorten, shown
+from summarkov.cli.reading import Reading, make_template, read_option, several
+from summarkov.errors import SettingError
+from summarkov.frames import Sheet
+from summarkov.wording import factor, factor_interval, percent, plural
+
+if TYPE_CHECKING:
+    from summarkov.evidence import Difference, GroupComparison, Influence, SeveralGroups
+
+#: The kinds of models whose edges are compared; the first three have look-backs.
+_KINDS = ("bsumm", "osumm", "csumm", "tree")
+
+
+def confidence(given: Any) -> Document:
+    """How sure each edge of a graph is."""
+    from summarkov.models import InfluenceGraph
+    from summarkov.models.files import confidence_document, order_document
+
+    output, seed = given.output, given.seed
+    if given.rate is not None and output is not None:
+        raise SettingError("--rate keeps nothing with the graph; leave out --output")
+    check_output(output, given.file)  # into the model itself is fine: nothing in it is lost
+    graph = load_model(given.model)
+    if not isinstance(graph, InfluenceGraph):
+        raise SettingError(
+            f"{given.model} is a model of one target; confidence is about the edges of a graph"
+        )
+    graph = graph.set_params(n_jobs=given.jobs)
+    with Reading(given).as_learned(graph.layout_).open(given.file, graph.labels_) as events:
+        if given.rate is not None:
+            found = graph.discoveries(events, rate=given.rate, random_state=seed, blocks=given.blocks)
+            tested = [vars(edge) for edge in found.tested]
+            note = Note(
+                f"One half of {found.n_units:,} {found.units} proposed them, the other tested them. "
+                "Adjusted: the least rate at which an edge is kept (Benjamini and Yekutieli). Half of the "
+                "data finds less than all, so what is not kept need not be wrong."
+            )
+            return Document(
+                lambda: {**vars(found), "tested": tested}, [found.summary(), note], more="--json has all"
+            )
+        if given.order_test:
+            add_order_test(graph, events, within=given.within, seed=seed)
+        add_confidence(
+            graph, events, n=given.graphs, blocks=given.blocks, level=given.level, random_state=seed
+        )
+    saved = save_model(graph, output)
+
+    def data() -> dict[str, Any]:
+        tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
+        assert graph.confidence_ is not None  # it was added
+        return {"saved": saved, **confidence_document(graph.confidence_), **tested}
+
+    said = [] if saved is None else ["", Line(f"Saved the graph as {saved}")]
+    return Document(data, [*learned(graph), *said])
+
+
+# ---------------------------------------------------------------------- groups
+
+
+def groups(given: Any) -> Document:
+    """How groups of sequences differ."""
+    from summarkov.models import compare_groups
+
+    first, second, by = given.file, given.second, given.by
+    template = make_template(given, _KINDS)
+    reading = Reading(given).for_models(template)
+    asked: dict[str, Any] = {
+        "targets": given.target or None,
+        "n": given.resamples,
+        "random_state": given.seed,
+    }
+    asked |= {"level": given.level, "n_jobs": given.jobs}
+    if (second is None) == (by is None):
+        raise SettingError("groups are two files, or one file and --by; give one of these")
+    if by is not None:
+        if given.names is not None:
+            raise SettingError("--names are for two files; with --by the groups are called as their values")
+        if given.attributes is None:
+            reading = reading.with_attribute(by)
+        with progress("Comparing", 1, "groups") as advance:
+            every = compare_groups(template, reading.read(first), by=by, **asked, progress=advance)
+        return Document(lambda: asdict(every), _several_groups(every, given.rows))
+    events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
+    with progress("Comparing", 5, "steps") as advance:
+        called = _names(given.names, first, second)
+        found = compare_groups(template, *events, names=called, **asked, progress=advance)
+    return Document(lambda: asdict(found), _two_groups(found, given.rows))
+
+
+def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
+    """What the groups are called: as asked for, or as their files are."""
+    if given is None:
+        return (first.stem, second.stem) if first.stem != second.stem else ("first", "second")
+    names = [each.strip() for each in given.split(",")]
+    if len(names) != 2 or not all(names):
+        raise SettingError(
+            f"--names takes two names with a comma between them, such as men,women, not {given!r}"
+        )
+    return names[0], names[1]
+
+
+def _several_groups(found: SeveralGroups, most: int) -> Iterator[Part]:
+    """How several groups differ: first how often labels come in each, then influences."""
+    total = sum(found.sizes) + sum(found.left_out.values())
+    yield Headline(f"{plural(len(found.names), 'group')} by {shorten(found.by, 40)}")
+    for group, size in zip(found.names, found.sizes, strict=True):
+        yield f"  {shorten(group, 40)}: {plural(size, 'sequence')}, {percent(size / total)}"
+    for group, size in found.left_out.items():
+        yield f"  {shorten(group, 40)}: {plural(size, 'sequence')}, too few to compare"
+    shares = {(one.label, one.group): f"{percent(one.reach)}, {percent(one.rate)}" for one in found.shares}
+    labels = list(dict.fromkeys(one.label for one in found.shares))
+    rows = [[x, *(shares[x, group] for group in found.names)] for x in labels]
+    note = "Share of sequences with the label, and its share of events."
+    head = ("Label", *(shorten(group, 16) for group in found.names))
+    yield Sheet("", head, rows[: most or None], len(rows), [note])
+    for one in found.comparisons:
+        yield ""
+        yield from _two_groups(one, most)
+
+
+def _two_groups(found: GroupComparison, most: int) -> Iterator[Part]:
+    """How groups differ; ``most`` limits the rows, 0 does not."""
+    one, two = (shorten(group, 20) for group in found.names)
+    labels = f"{len(found.differing_labels())} of {plural(len(found.labels), 'label')}"
+    edges = f"{len(found.differing())} of {plural(len(found.edges), 'influence')}"
+    sizes = [plural(size, "sequence") for size in found.sizes]
+    yield Headline(f"{labels} and {edges} differ between {one} ({sizes[0]}) and {two} ({sizes[1]})")
+    by = shorten(f"{two} by {one}", 16)
+
+    def ratio(edge: Influence, is_there: bool) -> str:
+        words = factor(edge.ratio) or "?"
+        return words if is_there else f"({words})"
+
+    def change(of: Difference) -> str:
+        """The interval of a difference, with a star where it leaves out 1."""
+        return factor_interval(of.low, of.high) + (" *" if of.low > 1 or of.high < 1 else "")
+
+    def shares(first: float, second: float, of: Difference) -> tuple[str, str]:
+        return f"{percent(first)} → {percent(second)}", change(of)
+
+    rows = [
+        [
+            e.label,
+            *shares(e.reach_first, e.reach_second, e.reach),
+            *shares(e.rate_first, e.rate_second, e.rate),
+        ]
+        for e in found.labels
+    ]
+    yield Sheet("", ("Label", "Reach", by, "Share", by), rows[: most or None], len(rows))
+    rows = [
+        [
+            f"{shorten(e.influencer, 60)} → {shorten(e.target, 60)}",
+            ratio(e.first, e.in_first),
+            ratio(e.second, e.in_second),
+            change(e.change),
+        ]
+        for e in found.edges
+    ]
+    if rows:
+        yield Sheet("", ("Influence", one, two, by), rows[: most or None], len(rows))
+    else:
+        yield "No influence was found, neither in one of the groups nor in both together."
+    yield Note(
+        f"{two} by {one}: how many times as large, with a {found.level:.0%} interval that allows for all "
+        "rows of its table; * where that leaves out 1. Reach: share of sequences in which the label occurs. "
+        "Share: of all events; not known where fewer than ten sequences of a group have the label. "
+        "Influences: by how much the influencer multiplies the label's probability, other influencers "
+        "equal; in brackets if the group's own graph does not have it."
+    )
+
+
+# ---------------------------------------------------------------------- other models, other settings
+
+
+def compare(given: Any) -> Document:
+    """Other models on the same events."""
+    from summarkov.comparison import DEFAULT, NAMES
+    from summarkov.comparison import compare as run
+    from summarkov.comparison.tuning import lineup
+
+    parts, output = given.parts or [], given.output
+    names = list(NAMES) if given.model and "all" in given.model else given.model or None
+    if parts and len(parts) != 2:
+        raise SettingError("give one file to have it split, or three: train, dev and test")
+    check_output(output, given.file, *parts, endings=".json or .md")
+    reading = Reading(given).for_models(*(getattr(each, "template", None) for each in lineup(names or ())))
+    with (
+        reading.open_several([given.file, *parts]) as data,
+        going_on(output) as checkpoint,
+        progress("Comparing", given.splits * len(names or DEFAULT), "models") as advance,
+    ):
+        result = run(
+            *data,
+            models=names,
+            targets=given.target,
+            random_state=given.seed,
+            n_jobs=given.jobs,
+            splits=given.splits,
+            checkpoint=checkpoint,
+            progress=lambda done, total, what: advance(done, total),
+        )
+
+    def show() -> Iterator[Part]:
+        yield result.summary()
+        yield (
+            f"Log-likelihood of the test {result.unit}s, mean over the target labels; log loss and Brier "
+            f"per {result.unit} and label. Worse: the interval, from resampling the test sequences, lies "
+            "below 0. The others this data cannot tell apart. For the next event the probabilities of all "
+            "labels are divided by their sum; of equally likely ones the first by name counts."
+        )
+        if chosen := result.settings:
+            yield ""
+            yield "Settings that were best on dev for all labels together:"
+            yield from (f"{model}: {words}" for model, words in chosen.items())
+
+    def save() -> Iterator[Part]:
+        if output is not None:
+            write_text(output, result.to_markdown() if suffix_of(output) == ".md" else result.to_dict())
+            yield ""
+            yield Line(f"Saved {shown(output)}")
+
+    return Document(result.to_dict, show(), save)
+
+
+def sensitivity(given: Any) -> Document:
+    """Which influences stay with other settings."""
+    from summarkov.models import InfluenceGraph
+    from summarkov.models import sensitivity as run
+
+    template = make_template(given, _KINDS[:3], but=("gamma", "lookback"))
+    gammas = read_option(
+        "gamma", given.gamma, lambda text: [*map(float, text.split(","))], "numbers such as 0.1,0.5,1"
+    )
+    lookbacks = read_option(
+        "lookback", given.lookback, several, "numbers or times such as 1,5,10 or 6h,1d, or none"
+    )
+    reading = Reading(given).for_models(*(template.copy(lookback=k) for k in lookbacks))
+    events = reading.read(given.file)
+    refuse_nothing_to_learn(events, given.file)
+    graph = InfluenceGraph(template, targets=given.target, n_jobs=given.jobs)
+    total = len(set(given.target or events.labels)) * len(gammas) * len(lookbacks)
+    with progress("Learning", total, "models") as advance:
+        found = run(graph, events, gamma=gammas, lookback=lookbacks, progress=advance)
+    return Document(found.to_dict, [found.summary()], more="--json has all")

@@ -1,0 +1,556 @@
+"""Does an edge depend on the order of events, or only on which events occur in the same sequence?
+
+The order test: the edges of a graph against the same sequences shuffled inside, and what is left of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines import EventSource, Layout
+from summarkov.engines.shuffles import (
+    MOST_STRATA,
+    Moved,
+    OrderQuestion,
+    Shuffles,
+    count_moved,
+    full_stratum,
+    longest_reach,
+)
+from summarkov.errors import SettingError
+from summarkov.events.vocabulary import END
+from summarkov.evidence.influence import ORDERS, Influence
+from summarkov.evidence.ratios import FEW, Strata, binomial_tails
+from summarkov.evidence.results import Difference, Edge, EdgeList, benjamini_hochberg
+from summarkov.frames import Records
+from summarkov.kernels import UNLIMITED
+from summarkov.settings import Duration, Progress, is_whole, read_time, reporter, span_of
+from summarkov.typing import BoolArray, FloatArray
+from summarkov.wording import plural
+
+#: What older files call the verdicts on an edge.
+OLD_ORDERS = {"about order": ORDERS[0], "company only": ORDERS[1]}
+#: The expected share of false edges among those that depend on order.
+RATE = 0.05
+#: In so many sequences at least, and in this share of them, the influencer comes first: a fixed order. From
+#: the last share on, what comes first is not said to be mere co-occurrence.
+FIXED_SEQUENCES, FIXED_SHARE, MOSTLY_FIRST = 50, 0.99, 0.95
+#: Events of each sequence that stay in place: nothing came before the first that could have influenced it.
+_KEPT = 1
+#: How many times as long as the longest look-back the blocks are in which events move.
+_TIMES = 4
+#: With an adjusted p-value from this on and below 1 an edge is near the decision, and gets so many times as
+#: many shuffles more.
+_NEAR, _MORE = RATE / 10, 9
+#: A shift of other events is large from this share of the width of the ratio's interval on, as logarithms.
+_SHIFT = 0.2
+#: More would take longer than anybody waits.
+_MOST_SHUFFLES = 100_000
+
+
+@dataclass(frozen=True)
+class Remainder(Difference):
+    """An edge among the events that its influencer does not move the other way.
+
+    One event stands at a position, so an influencer that makes some labels more likely makes the rest less
+    likely, and the reverse: crowding out. ``without`` are the labels that the influencer of an inhibition
+    amplifies, or that of an amplification inhibits; their events are left out. All else is as in
+    :class:`EdgeOrder`.
+    """
+
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class EdgeOrder(Edge):
+    """An edge against the same sequences with the influencer's events moved against the others.
+
+    Attributes
+    ----------
+    influencer, target : str
+        The edge.
+    order : str
+        "fixed order" if the influencer comes first in at least 99% of the sequences with both labels, and
+        there are 50 or more. Else "depends on order" if ``adjusted`` is at most 0.05. "co-occurrence only"
+        if the interval of ``local_ratio`` holds 1 and does not reach the ratio that the graph shows, and
+        ``hits`` or ``expected`` is at least ten. Else "unclear".
+    ratio, low, high, p_value : float
+        ``observed`` over ``shuffled``, its 95% interval, and the p-value of no difference.
+    adjusted : float
+        The least share of false edges at which this one is kept: Benjamini and Hochberg over all pairs
+        that the search could have chosen, those that it did not choose taken for p = 1.
+    observed, shuffled : float
+        Mantel and Haenszel's ratio among the positions that the test compares: whose event is not the
+        influencer and not that of the position before, nor follows the target. They are compared only with
+        positions at which the target and its other influencers are in the window alike, and that are as near
+        to the start of their sequence. Where labels excite themselves, only positions count whose own event
+        is in the window, or not, just as the target is. And the same of shuffled sequences.
+    remainder : Remainder or None
+        There for edges that depend on order and whose influencer moves other labels the other way.
+    local_ratio, local_low, local_high : float or None
+        ``ratio`` and its interval as comparisons inside blocks alone would give them. In short blocks
+        shuffled sequences show a part of the effect too, so that ``ratio`` is nearer to 1. None in older
+        files.
+    hits, expected : float or None
+        Hits with the influencer in the window, and their mean in shuffled sequences. None in older files.
+    short : Difference or None
+        The local ratio of the same test in blocks hardly longer than the window, for edges that depend on
+        order and are more than crowding out. None if most events of the influencer are in sequences no longer
+        than one block of the test itself.
+    """
+
+    order: str
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float
+    observed: float
+    shuffled: float
+    remainder: Remainder | None = None
+    local_ratio: float | None = None
+    local_low: float | None = None
+    local_high: float | None = None
+    hits: float | None = None
+    expected: float | None = None
+    short: Difference | None = None
+
+    shown_columns: ClassVar[tuple[str, ...]] = (
+        *("influencer", "target", "order", "ratio", "low", "high", "adjusted", "observed", "shuffled"),
+    )
+
+    @property
+    def is_crowding_out(self) -> bool:
+        """Whether the edge is there only because other events became more or less likely.
+
+        Nothing is left of it in its ``remainder``: ``adjusted`` is above 0.05 there, or the ratio is on the
+        other side of 1. Where the remainder has nothing to compare, nothing can be said.
+        """
+        left = self.remainder
+        if left is None or np.isnan(left.ratio):
+            return False
+        return not (left.adjusted <= RATE and (left.ratio < 1) == (self.ratio < 1))
+
+    @property
+    def order_scale(self) -> str | None:
+        """How fast what is behind the edge changes.
+
+        "short range" if the effect is there in blocks hardly longer than the window too; "slow change"
+        (drift, a cycle, a regime) if it is not, and their interval excludes it. Else None.
+        """
+        short = self.short
+        if short is None or self.local_ratio is None or self.order != ORDERS[0]:
+            return None
+        if short.adjusted <= RATE and (short.ratio > 1) == (self.ratio > 1):
+            return "short range"
+        return None if short.low <= self.local_ratio <= short.high else "slow change"
+
+
+@dataclass(frozen=True, repr=False)
+class OrderTest(EdgeList[EdgeOrder]):
+    """The result of an order test: every edge of the graph against shuffled sequences; a row for each.
+
+    Attributes
+    ----------
+    n, seed : int
+        How many shuffles there are of every edge, and their seed. Of edges near the decision there are ten
+        times as many.
+    within : int, str or None
+        In blocks of how many positions, or of which time, events moved. None: in the whole sequence.
+    n_pairs : int
+        The number of pairs that the search could have chosen.
+    edges : tuple of EdgeOrder
+        Every edge, in the order of targets.
+    within_short : int or None
+        The number of positions of the blocks of ``EdgeOrder.short``; None where there is none.
+    after_selection : bool
+        Whether look-backs were learned from the same events. Each edge is tested with the look-back that was
+        chosen, and its p-value does not allow for the choice.
+    """
+
+    n: int
+    seed: int
+    within: int | str | None
+    n_pairs: int
+    edges: tuple[EdgeOrder, ...]
+    within_short: int | None = None
+    after_selection: bool = False
+
+    def _title(self) -> str:
+        tested = f"{plural(len(self.edges), 'edge')} against {plural(self.n, 'shuffle')}"
+        chosen = "; p-values after selection of look-backs" if self.after_selection else ""
+        return f"{tested}, {len(self.depends_on_order)} depending on order{chosen}"
+
+    @property
+    def depends_on_order(self) -> Records[EdgeOrder]:
+        """The edges that depend on order."""
+        return Records((edge for edge in self.edges if edge.order == ORDERS[0]), EdgeOrder)
+
+
+def with_order(edge: Influence, found: EdgeOrder | None) -> Influence:
+    """An edge with the result of the order test."""
+    if found is None:
+        return edge
+    return replace(
+        edge,
+        order=found.order,
+        order_ratio=found.ratio,
+        order_low=found.low,
+        order_high=found.high,
+        order_p=found.p_value,
+        order_q=found.adjusted,
+        order_scale=found.order_scale,
+        competition=None if found.remainder is None else found.is_crowding_out,
+    )
+
+
+# ---------------------------------------------------------------------- observed against shuffled
+
+
+class AgainstShuffled(NamedTuple):
+    """Observed over shuffled, one entry for each edge: see :class:`EdgeOrder`."""
+
+    ratio: Any
+    low: Any
+    high: Any
+    p_value: Any
+    observed: Any
+    shuffled: Any
+    local_ratio: Any
+    local_low: Any
+    local_high: Any
+    hits: Any
+    expected: Any
+
+
+def sums_of(strata: Strata) -> FloatArray:
+    """Mantel and Haenszel's two sums over strata, A and B, and how many hits each is of: ``[4, ...]``."""
+    return np.stack([*strata.sums(), strata.hits_with.sum(axis=-1), strata.hits_without.sum(axis=-1)])
+
+
+def against_shuffled(sums: npt.ArrayLike, level: float = 0.95) -> AgainstShuffled:
+    r"""Observed over shuffled: a ratio of ratios, its interval and its p-value.
+
+    With A of a hits and B of b hits (:func:`summarkov.evidence.rate_ratio`), a hit with weighs
+    :math:`w_1 = \sum A / \sum a` and one without :math:`w_0 = \sum B / \sum b` on average, over the data
+    and all shuffles. So :math:`S = (A / w_1) / (A / w_1 + B / w_0)` is the share of the hits that are with,
+    other influencers equal, and A / B are its odds but for a constant factor. S has a mean :math:`\pi` and a
+    variance V over the n shuffles; if order does not matter, the data are one more of them. It is taken for
+    the share of hits among :math:`m = \pi (1 - \pi) / V` trials of chance :math:`\pi`, which has the same
+    mean and variance and, unlike a normal variable, the right tails where hits are few. With
+    :math:`k = S_0 m`
+
+    .. math:: p = 2 \min(P_{>} + P_{=} / 2, P_{<} + P_{=} / 2), \quad X \sim \mathrm{Binomial}(m, \pi)
+
+    with :math:`P_{>} = P(X > k)` and so on: the mid-p-value, as with all of :math:`P_{=}` it would reject
+    too seldom where hits are few. The binomial is continued to fractions by the incomplete beta function. As
+    mean and variance are estimated from n shuffles, the normal quantile of p is read as one of Student's t
+    with n - 1 degrees of freedom, times :math:`\sqrt{1 + 1/n}`. The interval has all chances of which
+    :math:`S_0` is not as far in a tail, as odds over those of :math:`\pi`: it leaves out 1 just where p is
+    less than one minus its level. Where all shuffles agree nothing can be said, and p is 1.
+
+    Of h hits that are as many trials of their own, V would be :math:`\pi (1 - \pi) / h`. It is less inside
+    blocks, where part of what is with the influencer stays with it. An effect shows up as much weaker there,
+    so the local ratio and its interval are those above to the power of :math:`m / h`, at least 1.
+
+    ``sums[4, ..., b]`` are those of :func:`sums_of`; b = 0 is the data as they are, the others are shuffles.
+    """
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+    above, below, hits_with, hits_without = np.asarray(sums)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = [
+            total.sum(axis=-1, keepdims=True) / hits.sum(axis=-1, keepdims=True)
+            for total, hits in ((above, hits_with), (below, hits_without))
+        ]
+        with_, without = above / weights[0], below / weights[1]
+        share = with_ / (with_ + without)
+    first, drawn = share[..., 0], share[..., 1:]
+    usable = np.isfinite(drawn)
+    n = usable.sum(axis=-1)
+    mean = np.where(usable, drawn, 0.0).sum(axis=-1) / np.maximum(n, 1)
+    spread = np.where(usable, (drawn - mean[..., None]) ** 2, 0.0).sum(axis=-1) / np.maximum(n - 1, 1)
+    ratio, low, high = np.full(mean.shape, np.nan), np.zeros(mean.shape), np.full(mean.shape, np.inf)
+    p_value, power = np.ones(mean.shape), np.ones(mean.shape)
+    can = np.isfinite(first) & (n > 1) & (spread > 1e-15)
+    if can.any():
+        chance, s, free = mean[can], first[can], n[can] - 1.0
+        trials = chance * (1 - chance) / spread[can]
+        k = s * trials
+        wider = np.sqrt(1 + 1 / n[can])
+        misses = np.maximum(trials - k, 0.0)
+        quantile = ndtri(np.minimum(_mid_tail(k, misses, chance), _mid_tail(misses, k, 1 - chance)))
+        p_value[can] = 2 * stdtr(free, quantile / wider)
+        tail = ndtr(stdtrit(free, (1 - level) / 2) * wider)
+        lowest, rest = _lowest(k, misses, tail), _lowest(misses, k, tail)
+        ratio[can], low[can], high[can] = (_odds(p) / _odds(chance) for p in (s, lowest, 1 - rest))
+        power[can] = np.maximum(trials / np.maximum((hits_with + hits_without)[..., 0][can], 1.0), 1.0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        observed = above[..., 0] / below[..., 0]
+        shuffled = _odds(mean) * (weights[0] / weights[1])[..., 0]
+        local = [each**power for each in (ratio, low, high)]
+    hits, expected = hits_with[..., 0], hits_with[..., 1:].mean(axis=-1)
+    ratios = ratio, low, high, p_value, observed, shuffled
+    return AgainstShuffled(*ratios, local[0], local[1], local[2], hits, expected)
+
+
+def _mid_tail(hits: FloatArray, misses: FloatArray, chance: FloatArray) -> FloatArray:
+    """The chance of more hits than these, and half of the chance of just these."""
+    from scipy.special import betainc
+
+    more = np.where(misses > 0, betainc(hits + 1, np.maximum(misses, 1e-300), chance), 0.0)
+    return np.asarray((binomial_tails(hits, misses, chance)[0] + more) / 2)
+
+
+def _lowest(hits: FloatArray, misses: FloatArray, tail: FloatArray) -> FloatArray:
+    """The chance at which these hits are so far in the upper tail, by halving."""
+    low, high = np.zeros(hits.shape), np.ones(hits.shape)
+    for _ in range(60):
+        middle = (low + high) / 2
+        is_less = _mid_tail(hits, misses, middle) < tail
+        low, high = np.where(is_less, middle, low), np.where(is_less, high, middle)
+    return low
+
+
+def _odds(share: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.asarray(share / (1 - share))
+
+
+def order_word(
+    ratio: float, low: float, high: float, adjusted: float, evidence: float = np.inf, *, fixed: bool = False
+) -> str:
+    """The verdict on an edge that shows ``ratio``, from the interval of observed over shuffled.
+
+    ``evidence`` is the number of hits with the influencer, or of those expected if that is larger. ``fixed``
+    says that the influencer nearly always comes first.
+
+    >>> order_word(2.0, 1.5, 2.4, 0.001), order_word(2.0, 0.9, 1.2, 0.6), order_word(2.0, 0.8, 2.3, 0.6)
+    ('depends on order', 'co-occurrence only', 'unclear')
+    >>> order_word(2.0, 0.9, 1.2, 0.6, evidence=3), order_word(2.0, 0.9, 1.2, 0.6, fixed=True)
+    ('unclear', 'fixed order')
+    """
+    if fixed:
+        return ORDERS[3]
+    if adjusted <= RATE:
+        return ORDERS[0]
+    reaches = low <= ratio <= high
+    is_clear = low <= 1 <= high and not reaches and np.isfinite(ratio) and evidence >= FEW
+    return ORDERS[1] if is_clear else ORDERS[2]
+
+
+def competing(edges: Sequence[EdgeOrder]) -> tuple[list[int], list[int]]:
+    """Edges whose influencer moves other labels the other way: those to doubt first, and the others.
+
+    Only edges that depend on order count. What an influencer amplifies crowds out all others, and what it
+    inhibits makes all others more likely. So whichever it does to fewer labels is believed first (amplifying,
+    if to as many), and the edges the other way are doubted: they may be no more than crowding out. Once these
+    are tested without the labels that are believed, the latter are tested without those of the others that
+    are more than crowding out.
+
+    >>> ratios = {"b": 6, "c": 0.5, "d": 0.5}
+    >>> competing([EdgeOrder("a", x, "depends on order", r, r, r, 0, 0, r, 1) for x, r in ratios.items()])
+    ([1, 2], [0])
+    """
+    about = [at for at, edge in enumerate(edges) if edge.order == ORDERS[0]]
+    up = Counter(edges[at].influencer for at in about if edges[at].ratio > 1)
+    down = Counter(edges[at].influencer for at in about if edges[at].ratio < 1)
+    doubted, believed = list[int](), list[int]()
+    for at in about:
+        z = edges[at].influencer
+        if up[z] and down[z]:
+            (doubted if (edges[at].ratio < 1) == (up[z] <= down[z]) else believed).append(at)
+    return doubted, believed
+
+
+# ---------------------------------------------------------------------- the test
+
+
+def order_test(
+    models: Sequence[Any],
+    source: EventSource,
+    n_pairs: int,
+    *,
+    n: int = 99,
+    within: Any = "auto",
+    seed: int = 0,
+    progress: Progress = None,
+) -> OrderTest:
+    """Test the edges of fitted models of one kind; see :meth:`InfluenceGraph.order_test`."""
+    if n < 19:
+        raise SettingError(f"n must be at least 19 shuffles, not {n}; a spread from fewer means little")
+    if n > _MOST_SHUFFLES:
+        raise SettingError(
+            f"n must be at most {_MOST_SHUFFLES:,} shuffles, not {n:,}: the counts of each are kept"
+        )
+    within = _checked(source, within)
+    if not models[0].fitted.summary.by_label:
+        raise SettingError(f"a {type(models[0]).__name__} has no edges; use a BSuMM, OSuMM or CSuMM")
+    edges = [
+        (model.fitted, z)
+        for model in models
+        for z in model.fitted.influencers
+        if model.fitted.labels[z] not in model.fitted.layout.attributes  # which stand in no order
+    ]
+    reach = longest_reach([fitted.reach(fitted.labels[z]) for fitted, z in edges])
+    if within == "auto":  # long enough for what happens within a look-back, and short beside slow changes
+        within = None if reach is None else _TIMES * reach
+    test = _Test(source, Shuffles(int(n), int(seed), within, _KEPT), n_pairs, full_stratum(reach))
+    tested = test([_question(*edge) for edge in edges], reporter(progress))
+    found = [_edge_order(*edge, numbers, q) for edge, (numbers, q, _) in zip(edges, tested, strict=True)]
+    doubted, believed = competing(found)
+    movers = [*doubted, *believed]
+    for which in (doubted, believed):
+        moved: dict[tuple[str, bool], set[str]] = defaultdict(set)
+        for at in movers:
+            moved[found[at].influencer, found[at].ratio > 1].add(found[at].target)
+        left_out = {at: moved[found[at].influencer, found[at].ratio < 1] for at in which}
+        left_out = {at: labels for at, labels in left_out.items() if labels}
+        left = test([_question(*edges[at], labels) for at, labels in left_out.items()])
+        for (at, labels), (one, q, _) in zip(left_out.items(), left, strict=True):
+            found[at] = replace(found[at], remainder=Remainder(*one[:4], q, tuple(sorted(labels))))
+        movers = [at for at in doubted if not found[at].is_crowding_out]
+    short = None  # the size of blocks hardly longer than the window, where those of the test are much longer
+    if reach is not None and not isinstance(within, Duration):
+        short = reach + 1 if reach and (within is None or within >= 2 * (reach + 1)) else None
+    if short is not None:
+        graded = [
+            at
+            for at, one in enumerate(found)
+            if one.order == ORDERS[0] and not one.is_crowding_out and not tested[at][2]
+        ]
+        again = replace(test, shuffles=replace(test.shuffles, within=short))
+        for at, (one, q, _) in zip(graded, again([_question(*edges[at]) for at in graded]), strict=True):
+            local = one.local_ratio, one.local_low, one.local_high
+            found[at] = replace(found[at], short=Difference(*local, one.p_value, q))
+    shown = within.text if isinstance(within, Duration) else within
+    lookbacks = [model.fitted.settings.get("lookback") for model in models]
+    is_learned = any(isinstance(given, tuple) or given == "auto" for given in lookbacks)
+    return OrderTest(int(n), int(seed), shown, n_pairs, tuple(found), short, is_learned)
+
+
+def _checked(source: EventSource, within: Any) -> Any:
+    """How far events may change places: positions, a time, "auto" or None."""
+    if isinstance(within, str) and within == "auto":
+        return within
+    unfit = SettingError(
+        "within must be a number of positions from 2 on and at most 2^62, a time such as '7d', 'auto', or "
+        f"None for whole sequences, not {within!r}"
+    )
+    if isinstance(within, str) and read_time(within, "within") is None:
+        raise unfit
+    within = span_of(within, "within")
+    if isinstance(within, Duration):
+        if Layout.of(source).time != ("clock" if within.is_clock else "number"):
+            raise SettingError(f"within {within} is a time, and these events have none that is measured so")
+    elif within is not None and not (is_whole(within) and 2 <= within <= UNLIMITED):
+        raise unfit
+    return within
+
+
+def _question(fitted: Any, z: int, left_out: Collection[str] = ()) -> OrderQuestion:
+    """What to count of the edge from influencer z of a model, without the events of some labels."""
+    x, labels, layout = fitted.target.codes[0], fitted.labels, fitted.layout
+    windows = {u: fitted.reach(labels[u]) for u in fitted.influencers}
+    windows.setdefault(x, windows[z])
+    strata = tuple(u for u in windows if u not in (z, x))[:MOST_STRATA]
+    if x == z or labels[x] in (END, *layout.outcomes):  # Z moves, and what was beside it stays
+        strata = tuple(u for u in strata if labels[u] in layout.attributes)
+    else:
+        strata = (*strata, x)
+    gone = tuple(code for code, label in enumerate(labels) if label in left_out)
+    of_strata = tuple(windows[u] for u in strata)
+    return OrderQuestion(z, x, windows[z], strata, of_strata, gone, fitted.target.only)
+
+
+def _edge_order(fitted: Any, z: int, found: AgainstShuffled, adjusted: float) -> EdgeOrder:
+    """What is said of an edge, beside what the graph shows of it."""
+    names = fitted.labels[z], fitted.labels[fitted.target.codes[0]]
+    shown = next((edge for edge in fitted.influences if edge.influencer == names[0]), None)
+    ratio, evidence, fixed = np.nan, max(found.hits, found.expected), False
+    if shown is not None:
+        ratio, both, first = shown.ratio, shown.cases_both or 0.0, shown.cases_first or 0.0
+        fixed = both >= FIXED_SEQUENCES and first >= FIXED_SHARE * both
+        if (shown.precedence or 0.0) >= MOSTLY_FIRST:
+            evidence = 0.0  # a log that shows an order is not contradicted
+    word = order_word(ratio, found.local_low, found.local_high, adjusted, evidence, fixed=fixed)
+    return EdgeOrder(*names, word, *found[:4], adjusted, *found[4:6], None, *found[6:])
+
+
+@dataclass(frozen=True)
+class _Test:
+    """Tests edges on the events of a source."""
+
+    source: EventSource
+    shuffles: Shuffles
+    n_pairs: int
+    full: int  # from which stratum of positions on windows are full
+
+    def __call__(
+        self, questions: Sequence[OrderQuestion], progress: Callable[[int, int], None] | None = None
+    ) -> list[tuple[AgainstShuffled, float, bool]]:
+        """Observed against shuffled, the adjusted p-value, whether most Z are in sequences of one block."""
+        if not questions:
+            return []
+        counted = self._counted(questions, self.shuffles, progress)
+        apart = self._are_apart(questions, counted)
+        sums = self._sums(questions, counted, apart)
+        found = against_shuffled(sums)
+        adjusted = benjamini_hochberg(found.p_value, self.n_pairs)
+        near = [at for at, q in enumerate(adjusted) if _NEAR <= q < 1]
+        if near:
+            some = [questions[at] for at in near]
+            more = replace(self.shuffles, n=_MORE * self.shuffles.n, done=self.shuffles.n)
+            others = self._sums(some, self._counted(some, more), apart[near])
+            both = np.concatenate([sums[:, near], others[..., 1:]], axis=-1)
+            for old, new in zip(found, against_shuffled(both), strict=True):
+                old[near] = new
+        numbers = [AgainstShuffled(*each) for each in zip(*(each.tolist() for each in found), strict=True)]
+        alone = [2 * one.in_one_block > one.influencers for one in counted]
+        return list(zip(numbers, benjamini_hochberg(found.p_value, self.n_pairs), alone, strict=True))
+
+    def _counted(
+        self,
+        questions: Sequence[OrderQuestion],
+        shuffles: Shuffles,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[Moved]:
+        counted: list[Moved] = []
+        count_moved(self.source, questions, shuffles, counted.append, progress)
+        return counted
+
+    def _are_apart(self, questions: Sequence[OrderQuestion], counted: Sequence[Moved]) -> BoolArray:
+        """Whether the target is compared only with events that are in their window just as it is.
+
+        Where labels excite themselves, those in the window come again, and Z takes places of the window. So Z
+        makes all that is not in the window more likely, the target among it. That shows in the other events:
+        with Z, more or fewer of them are in their window just as the target is. Comparing only with these is
+        free of it, but leaves fewer to compare with, and needs full windows. So it is done where the shift is
+        large beside what is known of the ratio, and most positions are beyond the first two windows.
+        """
+        each = [(one, len(asked.strata)) for asked, one in zip(questions, counted, strict=True)]
+        ratios = against_shuffled(self._sums(questions, counted, np.zeros(len(counted), bool)))
+        shifts = against_shuffled(np.stack([self._sum(one.alike(n, self.full)) for one, n in each], axis=1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            is_large = np.abs(np.log(shifts.ratio)) > _SHIFT * np.log(ratios.high / ratios.low)
+        late = [2 * one.apart(n, self.full).positions.sum() >= one.positions.sum() for one, n in each]
+        return np.asarray(is_large & late)
+
+    def _sums(
+        self, questions: Sequence[OrderQuestion], counted: Sequence[Moved], apart: BoolArray
+    ) -> FloatArray:
+        """The sums of each edge in each shuffle: ``[4, edge, b]``."""
+        each = zip(counted, [len(asked.strata) for asked in questions], apart, strict=True)
+        moved = (one.apart(n, self.full) if is_apart else one.merged(n) for one, n, is_apart in each)
+        return np.stack([self._sum(one) for one in moved], axis=1)
+
+    def _sum(self, moved: Moved) -> FloatArray:
+        scale = self.source.scale
+        hits, n = moved.hits_with / scale, moved.with_ / scale
+        return sums_of(Strata.of(hits, n, moved.hits / scale - hits, moved.positions / scale - n))

@@ -1,0 +1,675 @@
+"""Figures for papers (needs matplotlib): each function draws on axes that it is given, or makes, and returns
+them.
+
+Lengths in the figure of a graph are inches, so that boxes, lines and heads can be laid out before they are
+drawn.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import os
+from collections.abc import Iterable, Sequence
+from textwrap import fill, wrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summarkov.errors import SettingError, optional_library
+from summarkov.evidence import Influence, is_joint, weight
+from summarkov.evidence.words import times
+from summarkov.show import STROKES, colour, width
+from summarkov.show.layout import ASPECT, apart, layout_edges, places
+from summarkov.summaries import TreeSummary
+from summarkov.typing import FloatArray
+from summarkov.wording import cut
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Text as text in vector files, so that it can be searched and edited; sizes that suit a column of a paper.
+_STYLE: Any = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+}
+#: A colour for each of several series that the colour-blind can tell apart (Okabe and Ito).
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+
+
+def require() -> None:
+    """Refuse to draw without matplotlib, before any long work and not after it."""
+    with optional_library("a figure", "matplotlib", extra="plot"):
+        import matplotlib  # noqa: F401
+
+
+def _axes(ax: Any, width: float, height: float) -> Any:
+    """The given axes, or new ones on a figure of this size in inches: no window shows it, notebooks do."""
+    require()
+    if ax is not None:
+        return ax
+
+    import matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+
+        class ShownAxes(Axes):
+            """Axes whose figure a notebook shows where they are the result of a cell."""
+
+            def _repr_png_(self) -> bytes:
+                written = io.BytesIO()
+                figure.savefig(written, format="png", dpi=110)
+                return written.getvalue()
+
+        return figure.add_subplot(axes_class=ShownAxes)
+
+
+def save(ax: Any, path: str | os.PathLike[str]) -> None:
+    """Write the figure of some axes as .pdf, .svg or .png, text as text, all or nothing.
+
+    Equal figures are equal files.
+    """
+    import matplotlib
+
+    from summarkov.read.addresses import plain_name
+    from summarkov.read.temporary import replacing
+
+    kind = plain_name(path).rsplit(".", 1)[-1].lower()
+    if kind not in ("pdf", "svg", "png"):
+        raise SettingError(f"cannot draw {path}; let its name end in .pdf, .svg or .png")
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    drawn = io.BytesIO()  # for where a file cannot be written, matplotlib may stumble
+    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": "summarkov"}):
+        ax.figure.savefig(drawn, format=kind, metadata=metadata, dpi=200)
+    with replacing(path) as temporary:
+        temporary.write_bytes(drawn.getvalue())
+
+
+def _plain(text: str, most: int = 40) -> str:
+    r"""A label as matplotlib shall show it: cut, no formulas, nothing invisible.
+
+    >>> _plain("a$b$ " + "x" * 60)
+    'a\\$b\\$ xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
+    """
+    shown = cut(text, most)
+    return shown.replace("\\", "\\\\").replace("$", r"\$") if "$" in shown else shown
+
+
+# ------------------------------------------------------------------ the graph
+
+#: A new figure is at least this wide and high, in inches, so that there is room for the legend.
+_LEAST = np.array([4.0, 1.6])
+#: Between boxes, in inches; where the figure may be as large as it needs, more, for arrows and factors.
+_GAP, _WIDE_GAP = np.array([0.25, 0.3]), np.array([0.42, 0.3])
+#: Letters are at least this large, in points; a figure of a given width is at most this many times as high.
+_SMALLEST, _HIGHEST = 4.5, 1.3
+#: How high a loop stands on its label and how wide it is, and how far beyond it its factor stands, in inches.
+_LOOP, _LOOP_WIDTH, _BEYOND = 0.26, 0.3, 0.09
+#: How a line may bend, as a share of its length to the side; the first that is free is taken.
+_BENDS = (0.12, 0.05, 0.2, -0.08, 0.3, -0.18, 0.42, -0.3, 0.55, -0.45, 0.7, -0.6)
+#: Where along a line its factor may stand, how far from its head, and how near other lines are close.
+_ALONG, _OFF_HEAD, _CLOSE = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74), 0.2, 0.15
+_LINES: dict[str, Any] = {"solid": "-", "dashed": (0, (4, 2)), "dotted": (0, (1, 2))}
+#: Lines that are faint are lighter and thinner than those of any effect.
+_FAINT, _FAINT_WIDTH = "#9c9c9c", 0.5
+#: The end of a line that points to the right, as corners from its tip at 0, in points: an arrow, a bar, a
+#: diamond and a ring, as on the page. And the mark of each in the legend.
+_TURN = np.linspace(0, 2 * np.pi, 25)
+_HEADS = {
+    "amplifies": np.array([(0, 0), (-5, 2.5), (-5, -2.5)]),
+    "inhibits": np.array([(0, 4), (-1, 4), (-1, -4), (0, -4)]),
+    "mixed": np.array([(0, 0), (-3.5, 2.5), (-7, 0), (-3.5, -2.5)]),
+    "unclear": np.stack([2.0 * np.cos(_TURN) - 2.0, 2.0 * np.sin(_TURN)], axis=1),
+}
+_MARKS = {"amplifies": ">", "inhibits": "|", "mixed": "D", "unclear": "o"}
+
+
+def graph(
+    fitted: Any,
+    *,
+    least: float = 0.0,
+    most: int | None = None,
+    factors: bool | None = None,
+    size: float | None = None,
+    font_size: float = 8.0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a fitted graph: blue solid arrows amplify, orange dashed ones with a bar inhibit.
+
+    Parameters
+    ----------
+    fitted : InfluenceGraph or JointSuMM
+        Fitted.
+    least : float
+        Draw only edges of at least this evidence: the logarithm of the lower bound of the effect. More than 0
+        leaves out unclear and faint ones.
+    most : int, optional
+        Draw at most this many edges, the surest.
+    factors : bool, optional
+        Whether to write the rate ratio on each edge, of a joint model the ratio of odds; by default where
+        there are at most 40 edges. "raw" marks ratios that nothing else is held equal for.
+    size : float, optional
+        How wide a new figure is, in inches; by default as wide as the labels need. It becomes as high as they
+        need then.
+    font_size : float
+        Of the labels, in points; smaller where the figure would become too high, or given axes are small.
+    ax : matplotlib axes, optional
+        Where to draw; by default on a new figure, larger for more labels.
+
+    Returns the axes. Labels stand about where the page has them, and apart from each other; labels without
+    any edge that is drawn are left out where there are more than 40. Lines bend round other labels, and a
+    ratio is left out where there is no room for it. The wider a line, the larger the lower bound of the
+    effect. Dotted ones with a diamond are mixed, those with a ring unclear. Light grey ones have too few
+    events, are not comparable or co-occurrence only, light grey dotted ones with a bar are crowding out.
+    Where confidence is known, paler lines are less sure.
+    """
+    drawn = [edge for edge in fitted.edges_ if weight(edge) >= least][:most]
+    linked = {label for edge in drawn for label in (edge.influencer, edge.target)}
+    is_small = len(fitted.labels_) <= 40 or not linked
+    held = set(fitted.layout_.attributes)  # of sequences: no events, so drawn only where they influence
+    labels = [label for label in fitted.labels_ if label in linked or (is_small and label not in held)]
+    codes = {label: i for i, label in enumerate(labels)}
+    place = np.array(places(len(labels), layout_edges(drawn, codes))) * [ASPECT, -1.0]
+    factors = len(drawn) <= 40 if factors is None else factors
+    is_new, ax = ax is None, _axes(ax, 4.0, 4.0)
+    ax.set_axis_off()
+    room: Any = size, None
+    if not is_new:
+        extent: Any = ax.get_window_extent().size
+        room = tuple(extent / ax.figure.dpi)
+    boxes = [_box(ax, label, font_size) for label in labels]
+    measured = np.array([box.get_window_extent().size for box in boxes]) / ax.figure.dpi
+    loops = np.zeros((len(labels), 2))
+    loops[[codes[edge.target] for edge in drawn if edge.is_self], 1] = _LOOP + 2 * _BEYOND * factors
+    place, taken, letters = _arranged(place, measured / font_size + 0.7 / 72, loops, font_size, room)
+    low, high = _frame(place, taken, room, _LEAST if is_new else np.zeros(2))
+    told = "the odds" if is_joint(fitted) else "as likely as next event"
+    told = f"×2: twice {told} with it in the window" if factors else ""
+    legend = _legend(ax, drawn, told, min(letters, 8.0), float(high[0] - low[0]))
+    _fit(ax, low, high, legend if is_new else None)
+    ends = [(codes[edge.influencer], codes[edge.target]) for edge in drawn]
+    up = _sides(place, ends)[:, None] * [0.0, 1.0]
+    place, half = place - up * loops / 2, (taken - loops) / 2  # of the boxes alone
+    for box, middle in zip(boxes, place.tolist(), strict=True):
+        box.set(position=middle, fontsize=letters)
+    loop = np.array([_LOOP_WIDTH, loops.max(initial=0.0)]) / 2
+    over = (place + up * (half + loop))[loops[:, 1] > 0]  # the middle of each loop with its factor
+    outside = [(-np.inf, -np.inf, low[0], np.inf), (high[0], -np.inf, np.inf, np.inf)]
+    rectangles = np.vstack(
+        [np.hstack([place - half, place + half]), np.hstack([over - loop, over + loop]), outside]
+    )
+    lines, bends = [], dict[tuple[int, int], float]()
+    for edge, (a, b) in zip(drawn, ends, strict=True):
+        points = _loop(place[a], half[a], up[a, 1]) if a == b else _route(a, b, rectangles, bends)
+        _draw(ax, edge, points)
+        lines.append(points)
+    for edge, points in zip(drawn if factors else (), lines, strict=False):
+        rectangles = _write_factor(ax, edge, points, lines, rectangles, 0.8 * letters)
+    return ax
+
+
+def _sides(place: FloatArray, ends: Sequence[tuple[int, int]]) -> FloatArray:
+    """For each label 1 if a loop shall stand above it, -1 if below: where fewer lines come from."""
+    above = np.zeros(len(place))
+    for here, there in [*ends, *(pair[::-1] for pair in ends)]:
+        x, y = place[there] - place[here]
+        above[here] += np.sign(y) * (abs(y) > abs(x))
+    return np.where(above > 0, -1.0, 1.0)
+
+
+def _box(ax: Any, label: str, font_size: float) -> Any:
+    """A label in a box, a long one in two lines."""
+    text = "\n".join(wrap(_plain(label, 34), 20, max_lines=2, placeholder="…")) or _plain(label, 34)
+    face = {"facecolor": "#f4f4f4", "edgecolor": "#888888", "linewidth": 0.7}
+    style = {"fontsize": font_size, "bbox": {"boxstyle": "round,pad=0.35", **face}, "zorder": 3}
+    return ax.text(0, 0, text, ha="center", va="center", **style)
+
+
+def _arranged(
+    place: FloatArray,
+    per_point: FloatArray,
+    loops: FloatArray,
+    font_size: float,
+    room: tuple[float | None, float | None],
+) -> tuple[FloatArray, FloatArray, float]:
+    """Places where boxes lie apart and what they take, in inches, with letters as large as there is room for.
+
+    ``per_point`` is how large boxes are for each point of the letters, ``loops`` what stands above them.
+    """
+    wide, high = room
+    while True:
+        taken = per_point * font_size + loops
+        gap = _WIDE_GAP if wide is None else _GAP
+        area = float((taken + gap).prod(axis=1).sum())
+        if wide is None:
+            return apart(place * np.sqrt(3.0 * area), taken + gap), taken, font_size
+        widest = float(taken[:, 0].max())
+        across = max(wide - widest - gap[0], 0.1) / ASPECT
+        stretched = place * [across, 1.8 * area / wide] + [(widest + gap[0]) / 2, 0.0]
+        found = apart(stretched, taken + gap, width=wide)
+        fits = np.ptp(found[:, 1]) + taken[:, 1].max() + gap[1] <= (high or _HIGHEST * wide)
+        if (fits and widest <= wide) or font_size <= _SMALLEST:
+            return found, taken, font_size
+        font_size = max(_SMALLEST, 0.92 * font_size)
+
+
+def _frame(
+    place: FloatArray, taken: FloatArray, room: tuple[float | None, float | None], least: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The lower left and the upper right corner of the picture, in inches."""
+    low = (place - taken / 2).min(axis=0) - _GAP / 2
+    high = (place + taken / 2).max(axis=0) + _GAP / 2
+    least = np.array([side if given is None else given for side, given in zip(least, room, strict=True)])
+    spare = np.maximum(least - (high - low), 0) / 2
+    if room[0] is not None:
+        low[0], high[0], spare[0] = 0.0, room[0], 0.0
+    return low - spare, high + spare
+
+
+def _fit(ax: Any, low: FloatArray, high: FloatArray, legend: float | None) -> None:
+    """Let the units of the axes be inches; a new figure has room below for a legend of this height."""
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), autoscale_on=False)
+    if legend is None:
+        ax.set_aspect("equal", adjustable="datalim")
+        return
+    wide, tall = high - low
+    ax.figure.set_size_inches(wide, tall + legend)
+    ax.figure.set_layout_engine("none")  # sizes are known
+    below = legend / (tall + legend)
+    ax.set_position((0.0, below, 1.0, 1.0 - below))
+
+
+def _look(edge: Influence) -> dict[str, Any]:
+    """How the line of an edge looks."""
+    line = "dotted" if edge.faint == "crowding out" else STROKES[edge.shown_effect].line
+    return {
+        "color": _FAINT if edge.faint else colour(edge),
+        "linewidth": _FAINT_WIDTH if edge.faint else 0.3 + 0.5 * width(edge),
+        "linestyle": _LINES[line],
+        "alpha": 1.0 if edge.frequency is None else 0.7 + 0.3 * edge.frequency,
+    }
+
+
+def _draw(ax: Any, edge: Influence, points: FloatArray) -> None:
+    """Draw an edge along some points, with its head at the last one, which is solid where the line is not."""
+    from matplotlib.patches import Polygon
+
+    look, head, tip = _look(edge), _HEADS[edge.shown_effect] / 72, points[-1]
+    line = points[np.linalg.norm(points - tip, axis=1) >= -head[:, 0].min()]
+    base = line[-1] if len(line) else points[0]
+    x, y = (tip - base) / max(float(np.linalg.norm(tip - base)), 1e-9)
+    ax.plot(*line.T, **look, zorder=2, solid_capstyle="butt")
+    face = "white" if edge.shown_effect == "unclear" else look["color"]
+    style = {"edgecolor": look["color"], "facecolor": face, "linewidth": look["linewidth"] / 2}
+    corners = tip + head @ np.array([[x, y], [-y, x]])
+    ax.add_patch(Polygon(corners, closed=True, **style, alpha=look["alpha"], zorder=2.2))
+
+
+def _inside(points: FloatArray, rectangles: FloatArray) -> Any:
+    """Which points lie in which rectangles, ``[point, rectangle]``."""
+    low, high = rectangles[:, :2], rectangles[:, 2:]
+    return ((points[:, None] > low) & (points[:, None] < high)).all(axis=2)
+
+
+def _route(a: int, b: int, rectangles: FloatArray, bends: dict[tuple[int, int], float]) -> FloatArray:
+    """The curve between two boxes that meets fewest others; its part outside of both.
+
+    It does not run along the one the other way.
+    """
+    start, end = ((rectangles[i, :2] + rectangles[i, 2:]) / 2 for i in (a, b))
+    across = np.array([end[1] - start[1], start[0] - end[0]])
+    t = np.linspace(0, 1, 201)[:, None]
+    best, fewest = start[None], np.inf
+    for bend in _BENDS:
+        control = (start + end) / 2 + bend * across
+        curve = (1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * end
+        inside = _inside(curve, rectangles)
+        met = inside.any(axis=0).sum() + 3 * (abs(bend + bends.get((b, a), np.inf)) < 0.1)
+        if met < fewest:
+            outside = curve[~inside[:, [a, b]].any(axis=1)]
+            best, fewest, bends[a, b] = outside if len(outside) > 1 else curve, met, bend
+    return best
+
+
+def _loop(middle: FloatArray, half: FloatArray, up: float) -> FloatArray:
+    """A curve from the upper or lower rim of a box back to it."""
+    side = min(0.6 * half[0], 0.07)
+    far = _LOOP * 4 / 3
+    corners = np.array([(-side, 0), (-side - 0.09, far), (side + 0.09, far), (side, 0.03)])
+    t = np.linspace(0, 1, 61)[:, None]
+    shares = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3])
+    return np.asarray((shares @ corners + [0.0, half[1]]) * [1.0, up] + middle)
+
+
+def _write_factor(
+    ax: Any,
+    edge: Influence,
+    points: FloatArray,
+    lines: Sequence[FloatArray],
+    rectangles: FloatArray,
+    font_size: float,
+) -> FloatArray:
+    """Write the factor of an edge where nothing stands, if there is such a place; return what is taken then.
+
+    Places where other lines pass come last. The factor of a loop has its own room above it.
+    """
+    said = times(edge)
+    spots = points[[int(share * (len(points) - 1)) for share in _ALONG]]
+    spots = spots[np.linalg.norm(spots - points[-1], axis=1) > _OFF_HEAD]
+    if edge.is_self:
+        top = points[len(points) // 2]
+        spots = top + np.array([[0.0, np.sign(top[1] - points[0, 1]) * _BEYOND]])
+
+    def is_crowded(spot: FloatArray) -> bool:
+        return sum(bool((np.linalg.norm(line - spot, axis=1) < _CLOSE).any()) for line in lines) > 1
+
+    half = np.array([0.62 * font_size / 72 * len(said), 1.15 * font_size / 72]) / 2
+    for x, y in sorted(spots.tolist(), key=lambda spot: is_crowded(np.array(spot))) if said else ():
+        taken = np.array([x - half[0], y - half[1], x + half[0], y + half[1]])
+        meets = (rectangles[:, :2] < taken[2:]).all(axis=1) & (rectangles[:, 2:] > taken[:2]).all(axis=1)
+        if meets.any() and not edge.is_self:
+            continue
+        around = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+        style = {"fontsize": font_size, "color": colour(edge), "bbox": around, "zorder": 2.5}
+        ax.text(x, y, said, ha="center", va="center", **style)
+        return np.vstack([rectangles, taken])
+    return rectangles
+
+
+def _legend(ax: Any, drawn: Sequence[Influence], told: str, font_size: float, wide: float) -> float:
+    """Explain what is drawn, with a sample of each line; return how high that is, in inches.
+
+    ``told`` says what a factor is. There are as many columns as fit into the width of the picture.
+    """
+    from matplotlib.legend_handler import HandlerLine2D
+    from matplotlib.lines import Line2D
+
+    class Sample(HandlerLine2D):
+        """A line with its mark at the end."""
+
+        def create_artists(self, *given: Any) -> Any:
+            line: Any
+            (line,) = super().create_artists(*given)
+            line.set_markevery([2])
+            return [line]
+
+    samples: dict[str, Any] = {}
+    for edge in drawn:
+        look = {**_look(edge), "alpha": 1.0, "linewidth": _FAINT_WIDTH if edge.faint else 1.2}
+        mark = {"marker": _MARKS[edge.shown_effect], "markersize": 5.0, "markeredgewidth": look["linewidth"]}
+        face = "white" if edge.shown_effect == "unclear" else look["color"]
+        sample = Line2D([], [], **look, **mark, markerfacecolor=face)
+        samples.setdefault(edge.faint or edge.shown_effect, sample)
+    if not samples:
+        return 0.0
+    names = sorted(samples, key=lambda name: (*STROKES, *samples).index(name))
+    parts = [part for part in (told, "wider: larger lower bound of the effect") if part]
+    for columns, between in [(len(names), "; "), *((n, "\n") for n in range(len(names), 0, -1))]:
+        legend = ax.legend(
+            handles=[samples[name] for name in names],
+            labels=names,
+            handler_map={Line2D: Sample()},
+            handlelength=2.6,
+            columnspacing=1.5,
+            loc="upper center",
+            bbox_to_anchor=(0.5, 0.0),
+            borderaxespad=0,
+            ncols=columns,
+            frameon=False,
+            fontsize=font_size,
+            title=between.join(parts),
+            title_fontsize=font_size,
+        )
+        legend.get_title().set_multialignment("center")
+        box = legend.get_window_extent()
+        if box.width <= wide * ax.figure.dpi:
+            break
+    return float(box.height) / float(ax.figure.dpi)
+
+
+# ------------------------------------------------------------------ one model
+
+#: More influencers than this are told in words.
+_MOST_DOTS = 14
+
+
+def _chosen(model: Any, label: str | None) -> int:
+    """The place of a label in the target; without one, of the only label there is."""
+    if label is None and len(model.target_) > 1:
+        raise SettingError(f"say which label to draw: label= one of {', '.join(model.target_)}")
+    if label is not None and label not in model.target_:
+        raise SettingError(f"{label!r} is not in the target; its labels are {', '.join(model.target_)}")
+    return 0 if label is None else model.target_.index(label)
+
+
+def states(model: Any, *, label: str | None = None, most: int = 40, ax: Axes | None = None) -> Axes:
+    """Draw a fitted model's states: estimate, 95% interval and count, against the base rate.
+
+    Parameters
+    ----------
+    model : SummaryModel
+        Fitted.
+    label : str, optional
+        Which label of the target; needed where there are several.
+    most : int
+        Draw at most this many states, those seen most often.
+    ax : matplotlib axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns the axes. The most probable state comes first. The area of a mark goes with how often its state
+    was seen, which stands beside it. A filled dot says that the influencer above it is there.
+    """
+    x, rows = _chosen(model, label), model.table_
+    often = sorted(range(len(rows)), key=lambda i: (-rows[i].n, i))[:most]
+    chosen = sorted(often, key=lambda i: (-rows[i].probabilities[x], i))
+    table = [rows[i] for i in chosen]
+    ax = _axes(ax, 5.5, 1.4 + 0.24 * len(table))
+    ends = np.array([row.intervals[x] for row in table]).reshape(len(table), 2)
+    n, place = np.array([row.n for row in table]), np.arange(len(table))
+    ax.hlines(place, ends[:, 0], ends[:, 1], color=_COLOURS[0], linewidth=1.2, zorder=2)
+    area = 12 + 80 * n / max(n.max(initial=0), 1e-300)
+    ax.scatter([row.probabilities[x] for row in table], place, s=area, color=_COLOURS[0], zorder=3)
+    ax.axvline(model.base_rates_[x], color="#666666", linewidth=0.8, linestyle="--", zorder=1)
+    ax.set_ylim(len(table) - 0.5, -0.5)
+    ax.set_xlim(left=0)
+    of = f"probability of {_plain(model.target_[x])}, 95% interval"
+    ax.set_xlabel(f"{of}\n(dashed: its share of all events)")
+    ax.tick_params(axis="y", length=0)
+    names = [f"{row.n:,g}" for row in table]
+    if model.fitted.summary.by_level and 0 < len(model.influencers_) <= _MOST_DOTS:
+        _dots(ax, model.influencers_, model.fitted.table.keys[chosen])
+    else:
+        words = [fill(_plain(row.words or "always", 120), 44) for row in table]
+        names = [f"{word}  ({n})" for word, n in zip(words, names, strict=True)]
+    ax.set_yticks(place, names)
+    return ax
+
+
+def _dots(ax: Any, influencers: Sequence[str], keys: Any) -> None:
+    """Which influencers are there in each state: a column of dots each, left of the axes, filled if it is."""
+    from matplotlib.transforms import ScaledTranslation
+
+    for i, label in enumerate(influencers):
+        inches, levels = -0.75 - 0.2 * (len(influencers) - 1 - i), keys[:, i].tolist()
+        beside = ax.get_yaxis_transform() + ScaledTranslation(inches, 0, ax.figure.dpi_scale_trans)
+        faces = ["#222222" if level else "white" for level in levels]
+        style = {"s": 34, "c": faces, "edgecolors": "#555555", "clip_on": False}
+        ax.scatter(np.zeros(len(keys)), np.arange(len(keys)), transform=beside, **style)
+        for row, level in enumerate(levels):
+            if level > 1:  # how often, or in which order
+                style = {"color": "white", "fontsize": 6, "ha": "center", "va": "center"}
+                ax.text(0, row, str(level), transform=beside, **style)
+        ax.text(0, -0.8, _plain(label, 24), transform=beside, rotation=60, rotation_mode="anchor", fontsize=8)
+
+
+def tree(model: Any, *, label: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw a fitted tree: its tests, and at every leaf the probability with its 95% interval and count.
+
+    Parameters
+    ----------
+    model : TreeSuMM
+        Fitted.
+    label : str, optional
+        Which label of the target; needed where there are several.
+    ax : matplotlib axes, optional
+        Where to draw; by default on a new figure, as large as the tree needs.
+
+    Returns the axes. Of two branches the upper one is yes. The bars are probabilities.
+    """
+    rules = model.fitted.summary
+    if not isinstance(rules, TreeSummary):
+        raise SettingError(f"only a TreeSuMM is a tree; draw a {type(model).__name__} with plot.states")
+    x, states = _chosen(model, label), model.table_
+    depth = np.array([len(rules.path(row)) for row in range(len(rules.nodes))])
+    deepest = int(depth.max())
+    height = np.zeros(len(rules.nodes))
+    height[rules.leaves] = np.arange(len(rules.leaves))
+    for row in range(len(rules.nodes) - 1, -1, -1):
+        if rules.nodes[row] is not None:
+            height[row] = height[rules.branches[row]].mean()
+    ax = _axes(ax, 2.0 * (deepest + 1.6), 0.9 + 0.42 * max(len(states), 2))
+    around = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": "#999999"}
+    for row, test in enumerate(rules.nodes):
+        if test is None:
+            continue
+        start = depth[row]
+        for branch, answer in zip(rules.branches[row].tolist(), ("yes", "no"), strict=True):
+            end, at = depth[branch] if rules.nodes[branch] is not None else deepest, height[branch]
+            ax.plot([start, start, end], [height[row], at, at], color="#999999", linewidth=0.8, zorder=1)
+            ax.text(start + 0.42, at, answer, va="bottom", fontsize="x-small", color="#555555")
+        asked = fill(_plain(test.words(True, model.labels_) + "?", 60), 22)
+        ax.text(start, height[row], asked, ha="center", va="center", fontsize="small", bbox=around, zorder=3)
+    scale = 0.55 / max(state.intervals[x][1] for state in states)
+    for place, state in enumerate(states):
+        p, (low, high) = state.probabilities[x], state.intervals[x]
+        ax.barh(place, p * scale, left=deepest, height=0.5, color=_COLOURS[0], zorder=2)
+        ends = deepest + low * scale, deepest + high * scale
+        ax.hlines(place, *ends, color="black", linewidth=0.8, zorder=3)
+        words = f"{_short(p)} ({_short(low)} to {_short(high)}), n={state.n:,g}"
+        ax.text(deepest + 0.6, place, words, va="center", fontsize="small")
+    ax.set(xlim=(-0.55, deepest + 1.7), ylim=(len(states) - 0.3, -0.7))
+    ax.set_title(f"probability of {_plain(model.target_[x])}", loc="left")
+    ax.set_axis_off()
+    return ax
+
+
+def _short(probability: float) -> str:
+    """A probability with about two digits.
+
+    >>> [_short(p) for p in (0.25, 0.0123, 0.00002, 0.9999)]
+    ['0.25', '0.012', '<0.001', '>0.999']
+    """
+    if probability < 0.001:
+        return "<0.001"
+    return ">0.999" if probability > 0.999 else f"{probability:.2g}"
+
+
+# ------------------------------------------------------------------ how far to trust it
+
+
+def path(stability: Any, *, most: int = 40, ax: Axes | None = None) -> Axes:
+    """Draw what ``sensitivity`` found: one row per edge, one column per setting, a mark where it is found.
+
+    Parameters
+    ----------
+    stability : Stability
+        What :func:`summarkov.sensitivity` returned.
+    most : int
+        The most edges to draw: those found with most settings.
+    ax : matplotlib axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns the axes. Beside each edge stands the share of the settings that find it.
+    """
+    every, settings = stability.edges, stability.settings
+    often = sorted(range(len(every)), key=lambda i: (-every[i].share, i))[:most]
+    edges = [every[i] for i in sorted(often)]
+    found = {(row.target, z, tuple(row.settings.values())) for row in stability.rows for z in row.influencers}
+    ax = _axes(ax, 3.2 + 0.3 * len(settings), 1.1 + 0.22 * len(edges))
+    there = [[(e.target, e.influencer, tuple(s.values())) in found for s in settings] for e in edges]
+    is_there = np.array(there, bool).reshape(len(edges), len(settings))
+    for rows, area, tint in ((~is_there, 4, "#cccccc"), (is_there, 34, _COLOURS[0])):
+        y, x = np.nonzero(rows)
+        ax.scatter(x, y, s=area, color=tint, zorder=3)
+    targets = [e.target if isinstance(e.target, str) else " + ".join(e.target) for e in edges]
+    names = [f"{_plain(e.influencer, 24)} → {_plain(x, 24)}" for e, x in zip(edges, targets, strict=True)]
+    ax.set_yticks(range(len(edges)), [f"{n}  {e.share:.0%}" for n, e in zip(names, edges, strict=True)])
+    values = [["all" if v is None else f"{v:g}" for v in reversed(s.values())] for s in settings]
+    ax.set_xticks(range(len(settings)), ["\n".join(each) for each in values])
+    ax.set_xlabel(", below it ".join(n.replace("lookback", "look-back") for n in reversed(stability.paths)))
+    ax.set(xlim=(-0.6, len(settings) - 0.4), ylim=(len(edges) - 0.4, -0.6))
+    ax.tick_params(length=0)
+    return ax
+
+
+def calibration(
+    found: Any,
+    names: Iterable[str] | None = None,
+    *,
+    target: str | None = None,
+    label: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw calibration curves: how often what was predicted occurred.
+
+    Parameters
+    ----------
+    found : Comparison or Evaluation
+        What :func:`summarkov.compare` returned, or ``model.evaluate(events)`` of one model.
+    names : iterable of str, optional
+        The contenders of a comparison; by default the best five.
+    target, label : str, optional
+        Of which ``target`` of a comparison, or of which ``label`` of an evaluation; by default over all.
+    ax : matplotlib axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns the axes. A bin of predictions is a mark whose area goes with the number of predictions in it; on
+    the dashed line what is predicted occurs as often as it should. Both scales are logarithmic, since most
+    events are rare; a bin in which nothing occurred has no place there and is drawn hollow at the bottom.
+    """
+    if not hasattr(found, "reliability"):
+        raise SettingError(
+            f"{type(found).__name__} has no calibration; give what model.evaluate(events) or "
+            "compare(events) returned"
+        )
+    if is_comparison := hasattr(found, "lines"):
+        if label is not None:
+            raise SettingError("label= is for one model's evaluation; of a comparison choose a target=")
+        chosen = [line.name for line in found.lines][:5] if names is None else list(names)
+        if not chosen:
+            raise SettingError("names= is empty; name the contenders to draw, or leave it out")
+        curves = {name: found.reliability(name, target) for name in chosen}
+    else:
+        if names is not None or target is not None:
+            raise SettingError("names= and target= are for a comparison; of an evaluation choose a label=")
+        curves = {"": found.reliability(label)}
+    ax = _axes(ax, 4.2, 4.0)
+    every = [each for bins in curves.values() for each in bins]
+    known = [value for each in every for value in (each.predicted, each.occurred) if value > 0]
+    low, most = min(known, default=1e-3) / 2, max((each.n for each in every), default=1)
+    ax.plot([low, 1], [low, 1], color="#777777", linewidth=0.8, linestyle="--", zorder=1)
+    for (name, bins), tint in zip(curves.items(), itertools.cycle(_COLOURS), strict=False):
+        at = np.array([(max(b.predicted, low), max(b.occurred, low)) for b in bins]).reshape(-1, 2)
+        some = np.array([b.occurred > 0 for b in bins], bool)
+        area = [10 + 70 * b.n / most for b in bins]
+        ax.plot(*at[some].T, color=tint, linewidth=1)
+        face = np.where(some, tint, "none").tolist()
+        ax.scatter(at[:, 0], at[:, 1], s=area, facecolors=face, edgecolors=tint, zorder=3)
+        if name:
+            ax.plot([], [], color=tint, marker="o", label=_plain(name))
+    ax.set(xscale="log", yscale="log", xlim=(low, 1.1), ylim=(low * 0.9, 1.2))
+    of = target if label is None else label
+    ax.set_xlabel("predicted probability" if of is None else f"predicted probability of {_plain(of)}")
+    ax.set_ylabel("share that occurred")
+    if is_comparison:
+        ax.legend(frameon=False, loc="upper left")
+    return ax

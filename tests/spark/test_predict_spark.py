@@ -1,0 +1,245 @@
+"""``predict_spark``: the numbers of memory beside the columns of the dataframe, in every form."""
+
+import math
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import summarkov as sm
+from summarkov.errors import SettingError, UnknownLabelError
+
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
+LABELS = ["Buy", "buy", "café ☃", "a,b;{c}(d)\n=\t"]
+COLUMNS = {"case": "visit no", "event": "what", "order": "at"}
+
+
+def table(n=90, n_cases=9, seed=0, times=None):
+    """Rows in any order, with columns of the user's own, one of them with odd names inside."""
+    rng = np.random.default_rng(seed)
+    at = rng.permutation(n) if times is None else times
+    return pa.table(
+        {
+            "visit no": pa.array([f"visit {case}" for case in rng.integers(n_cases, size=n)]),
+            "what": rng.choice(LABELS, size=n),
+            "at": pa.array([f"{number:04}" for number in at.tolist()]),
+            "paid": pa.array([None if each % 5 else each / 4 for each in at.tolist()]),
+            "more": pa.array([{"a b": int(each), "c": ["x"] * (each % 3)} for each in at.tolist()]),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def events():
+    return sm.read_events(table(), **COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def graph(events):
+    return sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")).fit(events)
+
+
+def keyed(found, *names):
+    """Rows by their values in some columns."""
+    rows = {tuple(row[name] for name in names): row for row in found.to_pylist()}
+    assert len(rows) == found.num_rows
+    return rows
+
+
+def places(events):
+    """The sequence and position of every event, in the order of the events."""
+    each = zip(events.ids, events.lengths.tolist(), strict=True)
+    return [(name, position + 1) for name, n in each for position in range(n)]
+
+
+def test_all_columns_are_kept_beside_the_numbers_of_memory(spark, tmp_path, events, graph):
+    given = table()
+    frame = spark.createDataFrame(given)
+    tree = sm.TreeSuMM("Buy").fit(events)
+    names = {graph: ["p_Buy", "p_a_b_c_d", "p_buy_2", "p_cafe"], tree: ["p_Buy"]}
+    for model, columns in names.items():
+        folder = tmp_path / columns[-1]
+        sm.predict_spark(model, frame, **COLUMNS).write.parquet(str(folder))
+        written = parquet.read_table(folder)
+        assert written.column_names == [*given.column_names, "position", "log_likelihood", *columns]
+        p = model.predict_proba(events)
+        rows = keyed(written, "visit no", "position")
+        before = keyed(given, "at")
+        for at, key in enumerate(places(events)):
+            row = rows[key]
+            assert {name: row[name] for name in given.column_names} == before[row["at"],]
+            assert [row[name] for name in columns] == p[at, : len(columns)].tolist()
+            happened = [x for x in model.outcomes_ if x == row["what"]] or [sm.OTHER]
+            assert row["log_likelihood"] == math.log(p[at, model.outcomes_.index(happened[0])])
+        total = math.fsum(row["log_likelihood"] for row in rows.values())
+        assert total == pytest.approx(model.log_likelihood(events), rel=1e-12)
+
+
+def test_names_of_columns_that_every_table_format_takes(spark, tmp_path, graph):
+    predicted = sm.predict_spark(graph, spark.createDataFrame(table()), **COLUMNS).drop("visit no")
+    new = [field for field in predicted.schema.fields if field.name.startswith("p_")]
+    assert [field.metadata["label"] for field in new] == sorted(LABELS)
+    assert new[0].metadata["comment"] == "probability of Buy"
+    assert all(re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", field.name) for field in new)
+    assert len({field.name.lower() for field in new}) == 4
+    predicted.drop("more").write.orc(str(tmp_path / "orc"))  # refuses other names, and names that come twice
+    again = spark.read.orc(str(tmp_path / "orc"))
+    assert again.columns == [*predicted.drop("more").columns]
+    assert again.count() == 90
+
+
+def test_the_long_form_has_the_likeliest_first(spark, monkeypatch, events, graph):
+    frame = spark.createDataFrame(table())
+    p, labels = graph.predict_proba(events), np.array(graph.outcomes_)
+    for top, n in ((None, 4), (2, 2), (9, 4)):
+        found = sm.predict_spark(graph, frame, **COLUMNS, form="long", top=top).toArrow()
+        new = ["position", "log_likelihood", "rank", "label", "probability"]
+        assert found.column_names == [*table().column_names, *new]
+        rows = keyed(found, "visit no", "position", "rank")
+        assert len(rows) == 90 * n
+        for at, key in enumerate(places(events)):
+            order = np.argsort(-p[at], kind="stable")[:n]
+            told = [rows[*key, rank] for rank in range(1, n + 1)]
+            assert [row["label"] for row in told] == labels[order].tolist()
+            assert [row["probability"] for row in told] == p[at, order].tolist()
+    alone = sm.BSuMM("Buy").fit(events)
+    found = sm.predict_spark(alone, frame, **COLUMNS, form="long").toArrow()
+    assert set(found.column("label").to_pylist()) == {"Buy", None}  # null is any other label
+
+
+def test_what_comes_next_after_each_sequence(spark, events, graph):
+    frame = spark.createDataFrame(table())
+    after = graph.predict_next(events)
+    found = keyed(sm.predict_spark(graph, frame, **COLUMNS, rows="next").toArrow(), "visit no")
+    assert len(found) == len(events)
+    last = {name: sequence[-1] for name, sequence in zip(events.ids, events.to_lists(), strict=True)}
+    for at, name in enumerate(events.ids):
+        row = found[name,]
+        assert (row["position"], row["what"]) == (events.lengths[at] + 1, last[name])
+        assert [value for key, value in row.items() if key.startswith("p_")] == after.probabilities[
+            at
+        ].tolist()
+        assert "log_likelihood" not in row
+    best = sm.predict_spark(graph, frame, **COLUMNS, rows="next", form="long", top=1).toArrow()
+    likeliest = dict(zip(events.ids, after.most_likely, strict=True))
+    assert (
+        dict(zip(*(best.column(name).to_pylist() for name in ("visit no", "label")), strict=True))
+        == likeliest
+    )
+
+
+def test_how_likely_each_sequence_was(spark, events, graph):
+    found = sm.predict_spark(graph, spark.createDataFrame(table()), **COLUMNS, rows="sequences").toArrow()
+    assert found.column_names == ["visit no", "n_events", "log_likelihood"]
+    rows = keyed(found, "visit no")
+    for at, name in enumerate(events.ids):
+        assert rows[name,]["n_events"] == events.lengths[at]
+        expected = graph.log_likelihood(events[at : at + 1])
+        assert rows[name,]["log_likelihood"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_end_of_a_case_counts(spark):
+    """Of a model that was learned from complete cases; sequences are as likely as memory says."""
+    whole = sm.read_events(table(), **COLUMNS, ends="complete")
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")).fit(whole)
+    frame = spark.createDataFrame(table())
+    rows = keyed(sm.predict_spark(graph, frame, **COLUMNS, rows="sequences").toArrow(), "visit no")
+    after = keyed(sm.predict_spark(graph, frame, **COLUMNS, rows="next").toArrow(), "visit no")
+    told, (end,) = graph.predict_next(whole), [x for x in after[whole.ids[0],] if x.startswith("p_end")]
+    for at, name in enumerate(whole.ids):
+        expected = graph.log_likelihood(whole[at : at + 1])
+        assert rows[name,]["log_likelihood"] == pytest.approx(expected, rel=1e-12)
+        assert after[name,][end] == told.probabilities[at, graph.outcomes_.index(sm.END)]
+    p = sm.predict_spark(graph, frame, **COLUMNS).toArrow()
+    assert p.num_rows == 90
+    of = sm.BSuMM("Buy", lookback=2, required=["buy"]).fit(whole)  # for which the end is any other label
+    alone = keyed(sm.predict_spark(of, frame, **COLUMNS, rows="sequences").toArrow(), "visit no")
+    total = sum(row["log_likelihood"] for row in alone.values())
+    assert total == pytest.approx(of.log_likelihood(whole), rel=1e-12)
+
+
+def test_models_that_look_back_in_time(spark):
+    times = np.random.default_rng(4).integers(1, 60, size=90).cumsum()
+    given = table(times=times)
+    given = given.set_column(2, "at", pa.array(times * 10**6).cast(pa.timestamp("us", "UTC")))
+    events = sm.read_events(given, **COLUMNS, times=True)
+    model = sm.BSuMM("Buy", lookback="90s", criterion="aic", required=("buy",)).fit(events)
+    assert model.layout_.time == "clock"
+    frame = spark.createDataFrame(given)
+    rows = keyed(sm.predict_spark(model, frame, **COLUMNS).toArrow(), "visit no", "position")
+    p = model.predict_proba(events)[:, 0]
+    assert [rows[key]["p_Buy"] for key in places(events)] == p.tolist()
+    assert len(set(p.tolist())) > 1
+    after = keyed(sm.predict_spark(model, frame, **COLUMNS, rows="next").toArrow(), "visit no")
+    assert [after[name,]["p_Buy"] for name in events.ids] == model.predict_next(events).probabilities[
+        :, 0
+    ].tolist()
+
+
+def test_unknown_labels(spark, events):
+    frame = spark.createDataFrame(table())
+    known = sm.InfluenceGraph(sm.BSuMM()).fit(events.restrict(LABELS[1:]))
+    with pytest.raises(UnknownLabelError, match="unknown label 'Buy'"):
+        sm.predict_spark(known, frame, **COLUMNS)
+    found = sm.predict_spark(known, frame, **COLUMNS, unknown="ignore").toArrow()
+    missing = [row["what"] for row in found.to_pylist() if row["log_likelihood"] is None]
+    assert set(missing) == {"Buy"}
+    assert len(missing) == table().column("what").to_pylist().count("Buy")
+    some = sm.InfluenceGraph(sm.BSuMM(), targets=LABELS[:2]).fit(events)  # each model stands for itself
+    assert sm.predict_spark(some, frame, **COLUMNS).columns[5:] == ["position", "p_Buy", "p_buy_2"]
+
+
+def test_what_is_refused(spark, events, graph):
+    frame = spark.createDataFrame(table())
+    taken = frame.withColumnRenamed("paid", "Position")
+    ticks = sm.BSuMM("Buy").fit(sm.read_events([[["Buy", "buy"], ["Buy"]]] * 20))
+    streaming = spark.readStream.format("rate").load()
+    for words, ask in (
+        ("has a column 'Position', .* rename it with", lambda: sm.predict_spark(graph, taken, **COLUMNS)),
+        ("top= goes with form='long'", lambda: sm.predict_spark(graph, frame, top=3)),
+        ("form='long' with rows=", lambda: sm.predict_spark(graph, frame, rows="sequences", form="long")),
+        ("rows must be one of 'events', ", lambda: sm.predict_spark(graph, frame, rows="cases")),
+        ("top must be", lambda: sm.predict_spark(graph, frame, form="long", top=0)),
+        ("happened together, or with attr", lambda: sm.predict_spark(ticks, frame, **COLUMNS)),
+        ("not dict; only these predict", lambda: sm.predict_spark({}, frame, **COLUMNS)),
+        ("batches of its writeStream.foreach", lambda: sm.predict_spark(graph, streaming, **COLUMNS)),
+    ):
+        with pytest.raises(SettingError, match=words):
+            ask()
+
+
+def test_a_stream_is_predicted_batch_by_batch(spark, tmp_path, events, graph):
+    """The recipe of the guide: what comes next in every case that a batch has touched."""
+    log, out = tmp_path / "log", tmp_path / "out"
+    log.mkdir()
+    given = table()
+    frame = spark.createDataFrame(given.slice(0, 0))
+
+    def score(batch, number):
+        cases = batch.select("visit no").distinct()
+        so_far = batch.sparkSession.read.schema(frame.schema).parquet(str(log))
+        predicted = sm.predict_spark(
+            graph, so_far.join(cases, "visit no", "left_semi"), **COLUMNS, rows="next", form="long", top=1
+        )
+        predicted.write.mode("overwrite").parquet(str(out / f"batch={number}"))
+
+    by_time = given.sort_by("at")
+    for part in range(3):  # every case goes on from file to file
+        parquet.write_table(by_time.slice(30 * part, 30), log / f"{part}.parquet")
+        stream = spark.readStream.schema(frame.schema).parquet(str(log))
+        writer = stream.writeStream.foreachBatch(score).option("checkpointLocation", str(tmp_path / "state"))
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination()
+        assert query.exception() is None
+        sofar = sm.read_events(by_time.slice(0, 30 * (part + 1)), **COLUMNS, labels=LABELS)
+        touched = set(by_time.slice(30 * part, 30).column("visit no").to_pylist())
+        found = keyed(parquet.read_table(out / f"batch={part}"), "visit no")
+        assert {name for (name,) in found} == touched
+        after = dict(zip(sofar.ids, graph.predict_next(sofar).most_likely, strict=True))
+        assert {name: row["label"] for (name,), row in found.items()} == {
+            name: after[name] for name in touched
+        }

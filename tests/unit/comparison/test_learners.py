@@ -1,0 +1,313 @@
+"""Learners of matrices: features against naive loops, models as scikit-learn fits them, ticks."""
+
+import math
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.comparison import boosting, regression
+from summarkov.comparison.learners import (
+    TINY,
+    EventCache,
+    base_rate,
+    clip,
+    is_target,
+    recency_features,
+    window_features,
+)
+from summarkov.errors import SettingError
+from summarkov.events import EventSequences
+from summarkov.events.attributes import Attributes
+from summarkov.simulate.example import web_shop
+
+LABELS = ("A", "B", "C", "never")
+FEATURES = ["presence", "counts", "onehot"]
+learned = pytest.mark.needs("sklearn")
+
+
+# ------------------------------------------------------------------ features
+
+
+def random_events(seed):
+    """Sequences of A, B and C, two of them empty, over a vocabulary with one more label."""
+    rng = np.random.default_rng(seed)
+    lists = [[*map(str, rng.choice(list("ABC"), n))] for n in [0, *rng.integers(0, 10, 10).tolist(), 0]]
+    return EventSequences.from_lists(lists, labels=LABELS)
+
+
+def random_ticks(seed):
+    """The same with sets of labels, some of them empty, in the place of single ones."""
+    rng = np.random.default_rng(seed)
+    lists = [
+        [sorted(rng.choice(list("ABC"), rng.integers(0, 4), replace=False).tolist()) for _ in range(n)]
+        for n in [0, *rng.integers(0, 8, 10).tolist(), 0]
+    ]
+    return EventSequences.from_lists(lists, labels=LABELS)
+
+
+def naive_window(events, lookback, features):
+    rows = []
+    for sequence in events.to_lists():
+        for i in range(len(sequence)):
+            seen = [sequence[i - lag] if i - lag >= 0 else "" for lag in range(1, lookback + 1)]
+            if features == "onehot":
+                rows.append([float(label in at) for at in seen for label in events.labels])
+            elif features == "counts":
+                rows.append([float(sum(label in at for at in seen)) for label in events.labels])
+            else:
+                rows.append([float(any(label in at for at in seen)) for label in events.labels])
+    return rows
+
+
+def naive_recency(events, longest_lag, last_position):
+    rows = []
+    for sequence in events.to_lists():
+        for i in range(len(sequence)):
+            lags = [[lag for lag in range(1, i + 1) if x in sequence[i - lag]] for x in events.labels]
+            rows.append([*(float(min([*each, longest_lag])) for each in lags), float(min(i, last_position))])
+    return rows
+
+
+@pytest.mark.parametrize("made", [random_events, random_ticks])
+def test_features_equal_naive_loops(made):
+    events, nothing = made(1), EventSequences.from_lists([[], []], labels=LABELS)
+    for features in FEATURES:
+        for lookback in (1, 2, 50):
+            matrix = window_features(events, lookback, features)
+            assert matrix.indices.dtype == np.int32
+            assert matrix.toarray().tolist() == naive_window(events, lookback, features)
+        assert window_features(nothing, 3, features).shape == (0, 12 if features == "onehot" else 4)
+    for longest_lag, last_position in ((200, 50), (3, 4)):
+        matrix = recency_features(events, longest_lag=longest_lag, last_position=last_position)
+        assert matrix.tolist() == naive_recency(events, longest_lag, last_position)
+    assert recency_features(nothing).shape == (0, 5)
+
+
+def test_an_unknown_event_keeps_its_place_and_says_nothing():
+    events = EventSequences.from_lists([["A", "X", "B"]]).recode(("A", "B"), unknown="ignore")
+    assert window_features(events, 1, "presence").toarray().tolist() == [[0, 0], [1, 0], [0, 0]]
+    assert window_features(events, 2, "onehot").toarray().tolist() == [[0] * 4, [1, 0, 0, 0], [0, 0, 1, 0]]
+    assert recency_features(events).tolist() == [[200, 200, 0], [1, 200, 1], [2, 200, 2]]
+
+
+def test_attributes_are_columns_and_the_target_is_looked_for_in_ticks():
+    present = [[True, False], [False, True]]
+    events = EventSequences.from_lists([[["A", "B"], ["A"]], [["B"]]]).with_attributes(
+        Attributes(["r=n", "r=s"], ["r", "r"], present)
+    )
+    names = ["r=m", "r=n", "r=s"]  # of the training data
+    window = window_features(events, 1, "presence", names).toarray().astype(int)
+    assert window.tolist() == [[0, 0, 0, 1, 0], [1, 1, 0, 1, 0], [0, 0, 0, 0, 1]]
+    recent = recency_features(events, names).astype(int)
+    assert recent.tolist() == [[200, 200, 0, 0, 1, 0], [1, 1, 1, 0, 1, 0], [200, 200, 0, 0, 0, 1]]
+    assert is_target(events, "B").tolist() == [True, False, True]
+
+
+def test_small_helpers():
+    assert clip([0.0, 0.3, 1.0]).tolist() == [TINY, 0.3, 1 - TINY]
+    assert base_rate(np.array([True, False, False])) == 0.375
+    assert base_rate(np.array([], dtype=bool)) == 0.5
+    a, b, c = (random_events(0) for _ in range(3))
+    calls = []
+    kept: EventCache[str] = EventCache(most=2)
+    for events, key, name in ((a, 0, "a"), (b, 0, "b"), (a, 0, "a"), (c, 0, "c"), (a, 0, "a"), (b, 0, "b")):
+        assert kept.get(events, key, lambda name=name: calls.append(name) or name) == name
+    assert calls == ["a", "b", "c", "b"]  # equal events are not the same; the oldest is forgotten
+
+
+# ------------------------------------------------------------------ logistic regression
+
+
+def planted(seed, n=120, length=12):
+    """B has probability .8 after an A among the last two events and .1 otherwise; A and C share the rest."""
+    rng = np.random.default_rng(seed)
+    lists = []
+    for _ in range(n):
+        sequence = []
+        for _ in range(length):
+            p = 0.8 if "A" in sequence[-2:] else 0.1
+            sequence.append(str(rng.choice(["B", "A", "C"], p=[p, (1 - p) / 2, (1 - p) / 2])))
+        lists.append(sequence)
+    return EventSequences.from_lists([*lists, []], labels=LABELS)
+
+
+@learned
+@pytest.mark.parametrize("strength", [100.0, None])
+def test_presence_recovers_a_planted_effect(strength):
+    train = planted(0)
+    [(settings, predictor)] = regression(2, strengths=[strength]).fit_each(train, ["B"])
+    assert settings == {"C": strength}
+    new = EventSequences.from_lists([["A", "C", "C", "C"]], labels=LABELS)
+    probability = predictor.probability(new, "B")
+    assert probability[[1, 2]] == pytest.approx([0.8, 0.8], abs=0.06)
+    assert probability[[0, 3]] == pytest.approx([0.1, 0.1], abs=0.06)
+    assert predictor.influencers("B") == ("A", "B", "C")
+    if strength is None:  # then the mean is that of the data
+        share = (train.codes == train.code("B")).mean()
+        assert predictor.probability(train, "B").mean() == pytest.approx(share, abs=1e-4)
+
+
+@learned
+@pytest.mark.parametrize("features", FEATURES)
+def test_one_candidate_a_strength_fitted_as_scikit_learn_does(features):
+    from sklearn.linear_model import LogisticRegression
+
+    events, new = planted(2, n=30), planted(3, n=5)
+    found = list(regression(3, features, (0.1, 10.0)).fit_each(events, ["A", "B"]))
+    assert [settings for settings, _ in found] == [{"C": 0.1}, {"C": 10.0}]
+    for settings, predictor in found:  # all of them stay valid
+        model = LogisticRegression(C=settings["C"], tol=1e-5, max_iter=1000)
+        model.fit(window_features(events, 3, features).toarray(), events.codes == events.code("A"))
+        expected = model.predict_proba(window_features(new, 3, features).toarray())[:, 1]
+        assert predictor.probability(new, "A") == pytest.approx(expected, rel=1e-6)
+
+
+@learned
+@pytest.mark.parametrize(
+    "contender",
+    [regression(2, "onehot"), regression(2, strengths=[None]), boosting([(5, 0.1, 1.0), (3, 0.3, 0.0)], 5)],
+    ids=lambda contender: contender.name,
+)
+def test_probabilities_for_every_kind_of_events(contender):
+    train = planted(4, n=20)
+    nothing = EventSequences.from_lists([[], []], labels=LABELS)
+    for _, predictor in contender.fit_each(train, LABELS):
+        for new in (planted(5, n=3), nothing):
+            for target in LABELS:
+                probability = predictor.probability(new, target)
+                assert probability.shape == (new.n_events,)
+                assert ((probability > 0) & (probability < 1)).all()
+        share = 0.5 / (train.n_events + 1)
+        assert predictor.probability(train, "never").tolist() == [share] * train.n_events
+    for _, predictor in contender.fit_each(nothing, ["A"]):
+        assert predictor.probability(EventSequences.from_lists([["A", "A"]]), "A").tolist() == [0.5, 0.5]
+
+
+@learned
+def test_labels_are_matched_by_name():
+    events = planted(6, n=20)
+    [(_, predictor)] = regression(2, strengths=[None]).fit_each(events, ["B"])
+    other = EventSequences.from_lists([["C", "B"]])
+    same = EventSequences.from_lists([["C", "B"]], labels=LABELS)
+    assert predictor.probability(other, "B").tolist() == predictor.probability(same, "B").tolist()
+    unknown = predictor.probability(EventSequences.from_lists([["X", "B"]]), "B")
+    assert unknown[1] == unknown[0]  # it keeps its place, and says nothing
+
+
+@learned
+def test_a_relaxed_lasso_chooses_and_fits_anew():
+    events = web_shop().simulate(n_sequences=200, length=20, random_state=1)
+    contender = regression(5, strengths=(1e-4, 0.05), relaxed=True)
+    (none, nothing), (some, fitted) = contender.fit_each(events, ["purchase"])
+    assert (none, some) == ({"C": 1e-4}, {"C": 0.05})
+    assert nothing.influencers("purchase") == ()
+    rate = (events.label_counts[events.labels.index("purchase")] + 0.5) / (events.n_events + 1)
+    assert nothing.probability(events, "purchase")[0] == pytest.approx(rate, rel=0.02)
+    chosen = fitted.influencers("purchase")
+    assert "add to cart" in chosen
+    assert len(chosen) <= 4
+    # fitted anew: as if only these had been there, with hardly any penalty
+    only = events.map_labels({x: "other" for x in events.labels if x not in (*chosen, "purchase")})
+    ((_, plain),) = regression(5, strengths=(10.0,)).fit_each(only, ["purchase"])
+    relaxed, full = (p.models["purchase"].coefficients for p in (fitted, plain))
+    at = events.labels.index("add to cart")
+    assert relaxed[at] == pytest.approx(full[only.labels.index("add to cart")], abs=0.3)
+
+
+def test_names_and_settings():
+    names = [regression(5), regression(5, "counts", [None]), regression(5, relaxed=True)]
+    assert [each.name for each in names] == [
+        "5-LR presence",
+        "5-LR counts unpenalised",
+        "5-LR presence relaxed",
+    ]
+    assert boosting().n_trees == (1, *range(5, 301, 5))
+    with pytest.raises(SettingError, match="features must be one of presence, counts, onehot, not 'lags'"):
+        regression(5, "lags")
+    with pytest.raises(SettingError, match="lookback must be a whole number from 1 on, not 0"):
+        regression(0)
+
+
+# ------------------------------------------------------------------ gradient boosting
+
+
+def two_back(seed, n=30, length=10):
+    """B stands two events after an A, with probability .9; A and C come at random otherwise."""
+    rng = np.random.default_rng(seed)
+    lists = []
+    for _ in range(n):
+        sequence = []
+        for i in range(length):
+            after = i >= 2 and sequence[-2] == "A" and rng.random() < 0.9
+            sequence.append("B" if after else str(rng.choice(["A", "C"])))
+        lists.append(sequence)
+    return EventSequences.from_lists([[], *lists], labels=LABELS)
+
+
+@learned
+def test_stages_equal_fitting_with_fewer_trees_by_scikit_learn():
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    train, new, other = two_back(0), two_back(1, n=4), two_back(2, n=5)
+    found = list(boosting([(5, 0.1, 1.0), (3, 0.3, 0.0)], 12).fit_each(train, ["A", "B"]))
+    assert [settings["iterations"] for settings, _ in found] == [1, 5, 10, 12] * 2
+    assert found[4][0] == {"leaves": 3, "learning_rate": 0.3, "l2": 0.0, "iterations": 1}
+    for settings, predictor in reversed(found):  # also going back, and between other events
+        model = HistGradientBoostingClassifier(
+            learning_rate=settings["learning_rate"],
+            max_leaf_nodes=settings["leaves"],
+            l2_regularization=settings["l2"],
+            max_iter=settings["iterations"],
+            min_samples_leaf=5,
+        ).fit(recency_features(train), train.codes == train.code("B"))
+        expected = model.predict_proba(recency_features(new))[:, 1]
+        assert predictor.probability(new, "B") == pytest.approx(expected, rel=1e-9)
+        assert predictor.probability(other, "B").shape == (other.n_events,)
+        assert predictor.influencers("B") is None
+
+
+@learned
+def test_trees_find_what_stands_two_events_back():
+    *_, (_, predictor) = boosting([(5, 0.1, 1.0)], 60).fit_each(two_back(2), ["B"])
+    probability = predictor.probability(EventSequences.from_lists([list("CACCC")], labels=LABELS), "B")
+    assert probability[3] > 0.8
+    assert probability[[0, 1, 2, 4]].max() < 0.1
+
+
+# ------------------------------------------------------------------ ticks and attributes
+
+
+def documents(n):
+    """Two labels in every tick, or one; those of the north have "news" in three of four ticks."""
+    lists = [[["dull", "news"], ["dull", "news"], ["dull"], ["dull", "news"]], [["dull"]] * 4] * n
+    north = [[True, False], [False, True]] * n
+    return sm.read_events(lists).with_attributes(Attributes(["at=north", "at=south"], ["at", "at"], north))
+
+
+@learned
+@pytest.mark.parametrize(
+    "contender",
+    [
+        regression(1, "presence", (100.0,)),
+        regression(1, "onehot", (100.0,)),
+        boosting([(3, 0.1, 0.0)], 60, 60),
+    ],
+)
+def test_learners_say_how_likely_a_label_is_in_a_tick(contender):
+    events = documents(40)
+    (line,) = sm.compare(events, dev=events, test=events, models=[contender], targets=["news"]).lines
+    # Three of eight ticks have it: to know the attribute alone costs less than the base rate.
+    alone = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25)) / 2
+    assert line.log_loss < alone + 0.01
+
+
+@pytest.mark.parametrize("name", ["chain-1", "kneser-ney", "joint"])
+def test_what_tells_of_events_in_a_row_alone_refuses_ticks_and_attributes(name):
+    with pytest.raises(SettingError, match="some of these happened together; use BSuMM"):
+        sm.compare(documents(10).with_attributes(None), models=[name], targets=["news"])
+    in_a_row = sm.read_events([["A", "B"], ["B"]] * 9).with_attributes(
+        Attributes(["at=north"], ["at"], [[True], [False]] * 9)
+    )
+    with pytest.raises(SettingError, match="and these have attributes; use BSuMM"):
+        sm.compare(in_a_row, models=[name])

@@ -1,0 +1,87 @@
+"""One prediction explained, on data small enough to count by hand; and the marks of states hardly seen."""
+
+import json
+
+import pytest
+
+import summarkov as sm
+from summarkov.evidence import Active, Counterfactual, seen
+
+#: Numbers as the paper counts them.
+pytestmark = pytest.mark.cut_off
+
+# B follows A 24 times of 30, and A then X 3 times of 6; otherwise never.
+EVENTS = (
+    [["A", "B"]] * 24 + [["A", "C"]] * 6 + [["A", "X", "B"]] * 3 + [["A", "X", "C"]] * 3 + [["C", "C"]] * 40
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> sm.BSuMM:
+    return sm.BSuMM("B", lookback=2, required=["A", "X"], candidates=[]).fit(EVENTS)
+
+
+def test_what_is_active_and_what_if_not(model):
+    why = model.explain(["C", "A", "X"])
+    assert why.active == (Active("A", (2,), (2,)), Active("X", (1,), (3,)))
+    assert (why.support, why.seen) == (6, "hardly")
+    assert why.probability == pytest.approx(3.1 / 6.2, rel=1e-12)
+    without_a, without_x = why.counterfactuals
+    assert (without_a.label, without_a.occurred, without_a.support, without_a.seen) == (
+        "A",
+        False,
+        0,
+        "never",
+    )
+    assert without_a.probability == 0.5
+    assert (without_x.label, without_x.words, without_x.support) == ("X", "A, no X", 36)  # A at lag 2 too
+    assert without_x.probability == pytest.approx(24.1 / 36.2, rel=1e-12)
+    assert without_x.seen == "often"
+
+
+def test_what_if_it_had_occurred(model):
+    why = model.explain(["A"])
+    assert [(c.label, c.occurred) for c in why.counterfactuals] == [("A", False), ("X", True)]
+    assert why.counterfactuals[1].words == "A, X"
+    assert why.counterfactuals[1].probability == pytest.approx(0.5, rel=1e-12)
+    # a label within the delay does not count yet, so nothing is said about it
+    delayed = sm.BSuMM("B", lookback=3, delay=1, required=["A", "X"], candidates=[]).fit(EVENTS)
+    assert [(c.label, c.occurred) for c in delayed.explain(["A", "C"]).counterfactuals] == [("A", False)]
+
+
+def test_all_occurrences_in_the_window_go(model):
+    why = model.explain(["A", "C", "A", "A"])
+    assert why.active == (Active("A", (1, 2), (4, 3)),)  # the first is too far back to count
+    assert why.counterfactuals[0].words == "no A, no X"
+
+
+def test_in_words(model):
+    assert str(Active("A", (1,), (9,))) == "A just before"
+    assert str(Active("A", (2,), (8,))) == "A 2 events before"
+    assert str(Active("A", (1, 3, 4), (9, 7, 6))) == "A 1, 3 and 4 events before"
+    assert str(Active("A", (2, 3), (8, 7), "tick")) == "A 2 and 3 ticks before"
+    assert str(Active("A", (1, 3), (9, 7), "tick", ("0s", "5h"))) == "A 0s and 5h before"
+    lines = str(model.explain(["A", "X"])).split("\n")
+    assert lines[0].endswith("in history state: A, X (seen 6 times, hardly)")
+    assert lines[1] == "  had A not occurred: never seen; the prior alone says 50.0%"
+    assert lines[2].startswith("  had X not occurred: 66.6% (49.0% to 81.4%")
+    now = Counterfactual("A", True, (), "A", 9, 0.25, (0.1, 0.5), "hardly")
+    assert str(now) == "had A occurred just now: 25.0% (10.0% to 50.0%, hardly seen)"
+    json.dumps(model.explain(["A", "X"]).to_dict(), allow_nan=False)
+
+
+def test_a_chain_says_that_it_never_saw_a_gap():
+    chain = sm.MarkovChain("B", order=1).fit(EVENTS)
+    why = chain.explain(["C", "A"])
+    assert why.active == (Active("A", (1,), (2,)),)
+    assert [(c.label, c.seen, c.probability) for c in why.counterfactuals] == [("A", "never", 0.5)]
+
+
+def test_marks(model):
+    assert [seen(n) for n in (0, 0.5, 9.9, 10, 1000)] == ["never", "hardly", "hardly", "often", "often"]
+    assert [seen(n, 40.0) for n in (0, 39, 40)] == ["never", "hardly", "often"]
+    assert [(row.n, row.seen) for row in model.table_] == [(116, "often"), (36, "often"), (6, "hardly")]
+    assert repr(model.table_).splitlines()[-1].endswith(" to 88.2%  hardly seen")
+    assert [row.seen for row in model.table_] == ["often", "often", "hardly"]
+    cautious = sm.BSuMM("B", lookback=2, alpha=20, required=["A", "X"], candidates=[]).fit(EVENTS)
+    assert [row.seen for row in cautious.table_] == ["often", "hardly", "hardly"]  # the prior counts for 40

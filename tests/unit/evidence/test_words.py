@@ -1,0 +1,371 @@
+"""What is said of influences, checked against counts by hand: follow rates, never, not comparable."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov import END
+from summarkov.cli.learned import influences, learned
+from summarkov.cli.main import app
+from summarkov.cli.page import Page
+from summarkov.evidence import ORDERS, Influence, words
+from summarkov.models.edges import Edges
+from summarkov.show.content import content
+
+# ---------------------------------------------------------------------- counts by hand
+
+
+def moments(log: list[list[str]], z: str, x: str, k: int | None) -> tuple[int, int, int, int]:
+    """Hits and moments with z among the k labels before, and without; the end of a case is a moment too."""
+    counted = [0, 0, 0, 0]
+    for events in log:
+        case = [*events, END]
+        for at, label in enumerate(case):
+            side = 0 if z in case[0 if k is None else max(0, at - k) : at] else 2
+            counted[side] += label == x
+            counted[side + 1] += 1
+    return tuple(counted)
+
+
+def followings(log: list[list[str]], z: str, x: str, k: int | None) -> tuple[int, ...]:
+    """Followed and all occurrences of z, of all other events, and cases: with x after z, and with z."""
+    own, others, cases = [0, 0], [0, 0], [0, 0]
+    for case in log:
+        is_followed = False
+        for at, label in enumerate(case):
+            after = case[at + 1 :] if k is None else case[at + 1 : at + 1 + k]
+            if x == END:
+                after = [*case, END][at + 1 : at + 2]
+            counted = own if label == z else others
+            counted[0] += x in after
+            counted[1] += 1
+            is_followed |= label == z and x in after
+        cases[0] += is_followed
+        cases[1] += z in case
+    return (*own, *others, *cases)
+
+
+def counts_in(text: str) -> list[tuple[int, int]]:
+    """All "k of n" in a text."""
+    found = re.findall(r"([\d,]+) of ([\d,]+)", text)
+    return [(int(k.replace(",", "")), int(n.replace(",", ""))) for k, n in found]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=8), min_size=3, max_size=12),
+    st.sampled_from(["a", "b", "c", END]),
+    st.sampled_from([1, 3, None]),
+)
+def test_sentences_have_the_counts_of_a_count_by_hand(log, x, k) -> None:
+    labels = sorted({label for case in log for label in case})
+    if x not in {*labels, END}:
+        return
+    events = sm.EventSequences.from_lists(log)
+    model = sm.BSuMM(target=x, lookback=k, required=labels, candidates=()).fit(events)
+    assert len(model.influences_) == len(labels)
+    for edge in model.influences_:
+        z = edge.influencer
+        assert (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without) == moments(log, z, x, k)
+        followed, n, others, n_others, cases, cases_with = followings(log, z, x, k)
+        said = words.evidence(edge, "'Z'", "'X'", "in its window", "within")
+        found = counts_in(said)
+        assert found[:1] in ([(followed, n)], [(cases, cases_with)])
+        assert (followed, n) in found
+        if n_others:
+            assert (others, n_others) in found
+        if x == END:
+            assert said.startswith("The case ")
+        assert ("never" in said.split(";")[0].split(", after")[0]) == (followed == 0)
+        shown = words.times(edge)
+        if "never" in shown:
+            assert edge.hits_with == 0
+            assert shown == f"never (0 of {n})"
+        if "only" in shown:
+            assert edge.hits_without == 0
+            assert shown == f"only with it ({edge.hits_with:g} of {edge.hits_with:g})"
+
+
+# ---------------------------------------------------------------------- not comparable
+
+
+def log_of(*cases: tuple[int, str]) -> list[list[str]]:
+    """So many cases of each kind."""
+    return [case.split() for n, case in cases for _ in range(n)]
+
+
+#: With B held equal the ratio of Z is 0 or infinite, while raw counts are not.
+NOT_COMPARABLE = {
+    "ratio 0, raw up": log_of((300, "Z c c c"), (60, "c c x c"), (900, "c c c c"), (120, "Z B x c")),
+    "ratio 0, raw down": log_of((900, "Z c c c"), (400, "c c x c"), (900, "c c c c"), (40, "Z B x c")),
+    "infinite, raw up": log_of((200, "Z c x c"), (50, "B c x c"), (900, "c c c c")),
+    "infinite, raw down": log_of((20, "Z c x c"), (400, "Z c c c"), (300, "B x x c"), (30, "c c c c")),
+    "ratio 0, raw up, 1.6% to 3.5%": log_of(
+        (1000, "Z c c c"), (60, "c c x c"), (598, "c c c c"), (117, "Z B x c")
+    ),
+}
+
+
+def not_comparable(log: list[list[str]]) -> tuple[sm.BSuMM, Influence]:
+    events = sm.EventSequences.from_lists(log)
+    model = sm.BSuMM(target="x", lookback=None, required=["Z", "B"], candidates=()).fit(events)
+    return model, next(edge for edge in model.influences_ if edge.influencer == "Z")
+
+
+@pytest.mark.parametrize("name", NOT_COMPARABLE)
+def test_a_ratio_of_comparable_strata_alone_is_not_comparable(name, capsys) -> None:
+    log = NOT_COMPARABLE[name]
+    model, edge = not_comparable(log)
+    hits, n, hits_without, n_without = moments(log, "Z", "x", None)
+    assert (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without) == (
+        hits,
+        n,
+        hits_without,
+        n_without,
+    )
+    assert hits > 0
+    assert hits_without > 0
+    assert edge.ratio == (0 if "ratio 0" in name else np.inf)
+    assert edge.not_comparable == "B"
+    raw = (hits / n) / (hits_without / n_without)
+    assert edge.raw_ratio == pytest.approx(raw)
+    assert (raw > 1) == ("raw up" in name)
+    assert edge.effect in ("amplifies", "inhibits")  # the record keeps what the interval says
+    assert edge.shown_effect == "unclear"
+    assert edge.set_aside == "not comparable"
+    told = f"raw ×{raw:.0f}" if raw >= 9.95 else f"raw ×{raw:#.2g}"
+    assert words.times(edge) == told
+    assert words.limits(edge) == ""
+    # the terminal
+    Page().show(learned(model))
+    output = capsys.readouterr().out
+    assert "Z → x: not comparable with B held equal" in output
+    # the page and the table that it saves
+    page = content(model)
+    at = [page["labels"][code] for code in page["edges"]["influencer"]].index("Z")
+    found = {name: column[at] for name, column in page["edges"].items()}
+    assert (found["effect"], found["effectWord"]) == ("unclear", "not comparable")
+    assert (found["not_comparable"], found["set_aside"]) == ("B", "not comparable")
+    verdict = found["verdict"]
+    assert verdict.startswith("not comparable with B held equal; raw, ")
+    # a frame
+    (row,) = (row for row in model.influences_.to_frame("pyarrow").to_pylist() if row["influencer"] == "Z")
+    assert (row["not_comparable"], row["shown_effect"]) == ("B", "unclear")
+    assert row["raw_ratio"] == pytest.approx(raw)
+    # a sheet, which notebooks show
+    (cells,) = (cells for cells in model.influences_.summary().rows if cells[0] == "Z")
+    assert "not comparable" in cells
+    for text in (words.times(edge), verdict, *cells, json.dumps(found)):
+        assert "never" not in text
+        assert "only then" not in text
+        assert "only with it" not in text
+
+
+def test_nothing_comparable_at_all() -> None:
+    _, edge = not_comparable(log_of((300, "Z B x c"), (90, "c x c c"), (600, "c c c c"), (40, "B c x c")))
+    assert not edge.not_comparable  # some are: B without Z
+    log = log_of((300, "B x c c"), (90, "Z x c c"), (600, "Z c c c"))
+    events = sm.EventSequences.from_lists(log)
+    (edge,) = sm.BSuMM(target="x", lookback=None, required=["Z"], candidates=()).fit(events).influences_
+    assert not edge.not_comparable  # there is no other influencer
+
+
+def test_the_influencer_that_makes_it_so_is_named() -> None:
+    """C varies freely and is not the reason; B is."""
+    cases = NOT_COMPARABLE["ratio 0, raw up"]
+    log = [[*(["C"] if at % 2 else []), *case] for at, case in enumerate(cases)]
+    events = sm.EventSequences.from_lists(log)
+    model = sm.BSuMM(target="x", lookback=None, required=["Z", "B", "C"], candidates=()).fit(events)
+    (edge,) = (edge for edge in model.influences_ if edge.influencer == "Z")
+    assert edge.ratio == 0
+    assert edge.not_comparable == "B"
+
+
+def test_csv_has_raw_and_adjusted(tmp_path) -> None:
+    log = NOT_COMPARABLE["ratio 0, raw up"]
+    events = sm.EventSequences.from_lists(log)
+    model = sm.BSuMM(lookback=None, required=["Z", "B"], candidates=())
+    sm.InfluenceGraph(model, targets=["x"]).fit(events).save(tmp_path / "model.json")
+    result = CliRunner().invoke(
+        app, ["export", str(tmp_path / "model.json"), "-o", str(tmp_path / "edges.csv")]
+    )
+    assert result.exit_code == 0, result.output
+    with open(tmp_path / "edges.csv", newline="") as file:
+        (row,) = (row for row in csv.DictReader(file) if row["influencer"] == "Z")
+    assert float(row["ratio"]) == 0
+    assert float(row["raw_ratio"]) > 1
+    assert (row["not_comparable"], row["set_aside"]) == ("B", "not comparable")
+
+
+# ---------------------------------------------------------------------- few comparable, reversed, directions
+
+EDGE = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 300, 1000, 200, 2000)
+
+
+def test_no_factor_from_few_comparable_events() -> None:
+    few = replace(EDGE, comparable_hits=9.0, comparable_expected=3.0)
+    assert words.times(few) == "raw ×3.0"
+    assert words.limits(few) == ""
+    assert words.verdict(few) == (
+        "amplifies, raw, 3.0 times as likely; with other influencers equal too few events are comparable"
+    )
+    enough = replace(few, comparable_expected=10.0)
+    assert words.times(enough) == "×3.0"
+    turned = replace(few, effect="inhibits", ratio=0.2, low=0.1, high=0.8)
+    assert turned.is_reversed
+    assert turned.shown_effect == "unclear"
+    assert words.verdict(turned).startswith("unclear direction, raw, 3.0 times as likely")
+
+
+def test_raw_and_adjusted_are_both_shown_where_they_differ(capsys) -> None:
+    edge = replace(
+        EDGE, effect="inhibits", ratio=0.7, low=0.6, high=0.8, comparable_hits=90.0, comparable_expected=120.0
+    )
+    assert words.times(edge) == "×0.70, raw ×3.0"
+    assert "0.70 times as likely (95% interval 0.60 to 0.80)" in words.verdict(edge)
+    assert words.verdict(edge).endswith("; raw, 3.0 times as likely")
+    Page().show(influences([edge], {}))
+    assert "×0.70, raw ×3.0" in capsys.readouterr().out
+
+
+def test_no_verb_where_follow_rates_point_the_other_way(capsys) -> None:
+    counted = {"occurrences": 100.0, "followed": 20.0, "follow_rate": 0.2, "follow_rule": "counted"}
+    other = {"occurrences_other": 900.0, "followed_other": 450.0, "follow_rate_other": 0.5}
+    edge = replace(EDGE, **counted, **other)
+    assert edge.directions_differ
+    assert words.effect_word(edge) == "unclear direction"
+    assert edge.effect == "amplifies"
+    assert "follow rates point the other way" in words.verdict(edge)
+    assert "3.0 times as likely" in words.verdict(edge)
+    Page().show(influences([edge], {}))
+    output = capsys.readouterr().out
+    assert "? A → B" in " ".join(output.split())
+    assert "20.0% of 100" in output
+    assert "Unclear direction: the interval holds 1, or rates and ratio point different ways" in output
+
+
+def test_cases_lead_where_the_influencer_comes_often_in_a_case() -> None:
+    counted = {
+        "occurrences": 2300.0,
+        "followed": 1020.0,
+        "follow_rate": 1020 / 2300,
+        "follow_rule": "counted",
+    }
+    other = {"occurrences_other": 900.0, "followed_other": 90.0, "follow_rate_other": 0.1}
+    edge = replace(EDGE, **counted, **other, cases_with=843.0, cases_followed=620.0)
+    assert words.evidence(edge, "Z", "x", "", "within 5 events") == (
+        "In 620 of 843 cases with Z, x follows within 5 events; in 44.3% of occurrences (1,020 of 2,300), "
+        "after other events in 10.0% (90 of 900)"
+    )
+
+
+def test_cut_off_sequences_are_said_to_be_so() -> None:
+    counted = {"occurrences": 100.0, "followed": 60.0, "follow_rate": 0.6, "follow_rule": "complete windows"}
+    other = {"occurrences_other": 900.0, "followed_other": 90.0, "follow_rate_other": 0.1, "left_out": 7.0}
+    edge = replace(EDGE, **counted, **other)
+    note = "Follow rates leave out all occurrences whose window is cut off."
+    assert Edges([edge, EDGE]).summary().notes == (note,)
+    assert words.follow_note([EDGE, replace(edge, follow_rule="counted")]) == ""
+    about = replace(edge, follow_rule="product-limit", follow_rate=0.7)
+    assert words.change(about) == "about 10.0% → about 70.0%"
+    assert "product-limit" in words.follow_note([about])
+
+
+def test_never_is_not_said_where_hits_were_left_out() -> None:
+    """All windows with a hit are cut off: none of those counted is followed, and yet it does follow."""
+    log = [["a", "c", "c", "b"]] * 20 + [["a", "c", "c", "c", "c"]] * 20
+    events = sm.EventSequences.from_lists(log, ends="cut off")
+    model = sm.BSuMM(target="b", lookback=4, required=["a"], candidates=()).fit(events)
+    (edge,) = model.influences_
+    assert (edge.followed, edge.occurrences, edge.left_out, edge.hits_with) == (0, 20, 20, 20)
+    said = words.evidence(edge, "a", "b", "", "within 4 events")
+    assert said == (
+        "b follows a within 4 events in 0% of occurrences (0 of 20); 20 occurrences left out; in 20 of 40 "
+        "cases with a"
+    )
+    assert "never" not in words.times(edge)
+
+
+def test_moments_are_called_so_where_follow_rates_are_not_known() -> None:
+    said = words.evidence(EDGE, "'A'", "'B'", "within the last 5 events", "within 5 events")
+    assert said == (
+        "At 30.0% of the moments (300 of 1,000) with 'A' within the last 5 events, 'B' is the next event; "
+        "otherwise at 10.0% (200 of 2,000)"
+    )
+    assert words.change(EDGE) == "10.0% → 30.0% of moments"
+
+
+# ---------------------------------------------------------------------- the end of a case
+
+
+def test_the_end_of_a_case(capsys) -> None:
+    rng = np.random.default_rng(1)
+    log = []
+    for _ in range(500):
+        case = (
+            ["Open"] + [str(each) for each in rng.choice(["Work", "Wait"], rng.integers(1, 6))] + ["Closed"]
+        )
+        log.append(case + (["Work", "Closed"] if rng.random() < 0.02 else []))
+    model = sm.BSuMM(target=END, lookback=5).fit(log)
+    (edge,) = (edge for edge in model.influences_ if edge.influencer == "Closed")
+    last = sum(case[-1] == "Closed" for case in log)
+    n = sum(label == "Closed" for case in log for label in case)
+    others = sum(label != "Closed" for case in log for label in case)
+    assert words.evidence(edge, "Closed", "the end", "", "") == (
+        f"The case ends after Closed: {100 * last / n:.1f}% ({last} of {n}); after other events: "
+        f"0% (0 of {others:,})"
+    )
+    Page().show(learned(model))
+    assert f"({last} of {n})" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------------- headlines
+
+
+def test_what_was_set_aside_does_not_count() -> None:
+    company = [replace(EDGE, target=x, order=ORDERS[1]) for x in "BCD"]
+    assert words.headline(company) == "0 influences depend on order (set aside: 3 co-occurrence only)"
+    mixed = [
+        replace(EDGE, order=ORDERS[0]),
+        replace(EDGE, order=ORDERS[0], competition=True),
+        replace(EDGE, order="fixed order"),
+        replace(EDGE, order="unclear"),
+        replace(EDGE, hits_with=3, hits_without=2, order=ORDERS[0]),
+    ]
+    assert words.headline(mixed) == (
+        "1 influence depends on order (set aside: 1 fixed order, 1 crowding out, 1 unclear order, "
+        "1 too few events)"
+    )
+    assert words.headline([EDGE, replace(EDGE, effect="unclear", low=0.5)]) == (
+        "1 influence (set aside: 1 unclear direction)"
+    )
+
+
+def test_a_log_without_order_has_no_influences_in_its_headline(capsys) -> None:
+    """Two kinds of cases with other shares of labels, in any order: labels keep company, and that is all."""
+    rng = np.random.default_rng(0)
+    shares = [(0.6, 0.3, 0.05, 0.05), (0.05, 0.05, 0.3, 0.6)]
+    log = [[str(x) for x in rng.choice(list("abcd"), 30, p=shares[at % 2])] for at in range(300)]
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(log)
+    graph.order_test(log, n=99)
+    edges = graph.edges_
+    assert len(edges) > 5
+    counted = Counter(edge.set_aside for edge in edges)
+    assert counted["co-occurrence only"] > 5
+    assert counted[""] == len(edges.passing) == 0
+    first = f"0 influences depend on order (set aside: {counted['co-occurrence only']} co-occurrence only"
+    Page().show(learned(graph))
+    assert " ".join(capsys.readouterr().out.split()).startswith(first)
+    assert content(graph)["headline"].startswith(first)
+    assert edges.summary().title.startswith(first)
+    assert first in graph.summary().title

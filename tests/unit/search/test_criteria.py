@@ -1,0 +1,156 @@
+"""Estimates and scores against their formulas, with SciPy's log-gamma."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import comb, gammaln
+from scipy.stats import betabinom, dirichlet_multinomial
+
+from summarkov.errors import SettingError
+from summarkov.search.criteria import SCORES, Scorer, log_likelihood, probabilities, pseudo_counts
+from summarkov.search.trees import split_gains, unexplained
+
+TABLES = [
+    np.array([[8, 2], [1, 9]]),
+    np.array([[8, 2, 5], [0, 0, 0], [1, 0, 90]]),
+    np.array([[0, 7]]),
+    np.random.default_rng(2).integers(0, 1000, (16, 4)),
+]
+
+
+def marginal(counts, pseudo):
+    total = pseudo.sum()
+    by_state = gammaln(total) - gammaln(total + counts.sum(axis=1))
+    return (by_state + (gammaln(pseudo + counts) - gammaln(pseudo)).sum(axis=1)).sum()
+
+
+def prior_of(counts, alpha, prior):
+    outcomes = counts.shape[1]
+    if prior == "uniform":
+        return np.full(outcomes, alpha)
+    totals = counts.sum(axis=0)
+    return alpha * outcomes * (totals + 0.5) / (totals.sum() + outcomes / 2)
+
+
+@pytest.mark.parametrize("prior", ["uniform", "base-rate"])
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 7.5])
+@pytest.mark.parametrize("counts", TABLES, ids=lambda c: f"{c.shape}")
+class TestFormulas:
+    def test_pseudo_counts(self, counts, alpha, prior):
+        found = pseudo_counts(counts.sum(axis=0), alpha, prior)
+        assert found == pytest.approx(prior_of(counts, alpha, prior), rel=1e-12)
+        assert found.sum() == pytest.approx(alpha * counts.shape[1], rel=1e-12)
+
+    def test_estimates(self, counts, alpha, prior):
+        pseudo = prior_of(counts, alpha, prior)
+        found = probabilities(counts, pseudo)
+        by_state = counts.sum(axis=1, keepdims=True)
+        assert found == pytest.approx((pseudo + counts) / (alpha * counts.shape[1] + by_state), rel=1e-12)
+        assert found.sum(axis=1) == pytest.approx(np.ones(len(counts)), rel=1e-12)
+
+    def test_likelihood(self, counts, alpha, prior):
+        pseudo = prior_of(counts, alpha, prior)
+        theta = probabilities(counts, pseudo)
+        expected = math.fsum(
+            n * math.log(p) for n, p in zip(counts.ravel().tolist(), theta.ravel().tolist(), strict=True)
+        )
+        assert float(log_likelihood(counts, pseudo)) == pytest.approx(expected, rel=1e-12)
+
+    def test_scores(self, counts, alpha, prior):
+        pseudo = prior_of(counts, alpha, prior)
+        likelihood = float(log_likelihood(counts, pseudo))
+        n_parameters, half_log = (counts.shape[1] - 1) * 8, math.log(12345.0) / 2
+        expected = {
+            "bic": likelihood - 0.7 * n_parameters * half_log,
+            "aic": likelihood - n_parameters,
+            "extended-bic": likelihood - 0.7 * n_parameters * half_log - 0.4 * math.log(comb(20, 3)),
+            "marginal": marginal(counts, pseudo),
+        }
+        assert set(expected) == set(SCORES)
+        for kind in SCORES:
+            found = Scorer(kind, alpha, gamma=0.7, xi=0.4, prior=prior)(counts, 3, 8, 20, 12345.0)
+            assert float(found) == pytest.approx(expected[kind], rel=1e-11)
+
+    def test_many_tables_at_once(self, counts, alpha, prior):
+        """Tables along a leading axis share their totals, as the candidates of one round do."""
+        many = np.stack([counts, counts[::-1]])
+        for kind in SCORES:
+            scorer = Scorer(kind, alpha, prior=prior)
+            found = scorer(many, 2, np.array([4.0, 8.0]), 9, 500.0)
+            alone = [float(scorer(t, 2, n, 9, 500.0)) for t, n in zip(many, (4.0, 8.0), strict=True)]
+            assert found == pytest.approx(alone, rel=1e-12)
+
+
+def test_the_marginal_likelihood_of_one_state_is_a_beta_binomial():
+    """Up to the number of orders in which the outcomes could have come."""
+    found = float(Scorer("marginal", alpha=0.3)([[7, 5]], 0, 1, 5, 12.0))
+    assert found == pytest.approx(betabinom.logpmf(7, 12, 0.3, 0.3) - math.log(math.comb(12, 7)), rel=1e-10)
+    found = float(Scorer("marginal", alpha=0.3)([[7, 5, 2]], 0, 1, 5, 14.0))
+    orders = gammaln(15) - gammaln(8) - gammaln(6) - gammaln(3)
+    assert found == pytest.approx(dirichlet_multinomial.logpmf([7, 5, 2], [0.3] * 3, 14) - orders, rel=1e-10)
+
+
+def test_the_marginal_likelihood_is_that_of_predicting_one_by_one():
+    """The chain rule: the estimate before each event, with the counts so far."""
+    outcomes = [0, 0, 1, 0, 1, 1, 1, 0, 0, 0]
+    seen, total = np.zeros(2), 0.0
+    for x in outcomes:
+        total += math.log((0.4 + seen[x]) / (0.8 + seen.sum()))
+        seen[x] += 1
+    assert float(Scorer("marginal", alpha=0.4)([seen], 0, 1, 3, 10.0)) == pytest.approx(total, rel=1e-12)
+
+
+def test_a_state_never_seen_adds_nothing():
+    with_it, without = np.array([[8, 2], [0, 0], [1, 9]]), np.array([[8, 2], [1, 9]])
+    for kind in SCORES:
+        scorer = Scorer(kind)
+        assert float(scorer(with_it, 1, 2, 5, 20.0)) == pytest.approx(float(scorer(without, 1, 2, 5, 20.0)))
+
+
+def test_one_event_has_no_penalty():
+    assert float(Scorer(gamma=5.0)([[1, 0]], 3, 1024, 5, 1.0)) == pytest.approx(
+        float(log_likelihood([[1, 0]], np.array([0.1, 0.1]))), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("kind", ["bic", "extended-bic", "marginal"])
+def test_no_events_at_all_score_nothing(kind):
+    """As a resample has that drew empty sequences only."""
+    assert float(Scorer(kind, xi=0)([[0, 0]], 0, 1, 3, 0.0)) == 0.0
+    tables, n_events = np.array([[[0, 0]], [[3, 1]]]), np.array([0.0, 4.0])
+    alone = float(Scorer(kind, xi=0)(tables[1], 0, 1, 3, 4.0))
+    assert Scorer(kind, xi=0)(tables, 0, 1, 3, n_events).tolist() == [0.0, alone]
+
+
+def test_no_outcome_but_one():
+    for kind in SCORES:
+        assert float(Scorer(kind, xi=0)([[5], [7]], 1, 2, 3, 12.0)) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["", "BIC", None, 3, "extended_bic"])
+def test_unknown_scores(kind):
+    with pytest.raises(SettingError, match=f"criterion must be one of {', '.join(SCORES)}, not"):
+        Scorer(kind)
+
+
+def test_unknown_prior():
+    with pytest.raises(SettingError, match="prior must be 'uniform' or 'base-rate', not 'jeffreys'"):
+        pseudo_counts([1, 2], 1.0, "jeffreys")
+
+
+def largest(*counts):
+    """The log-likelihood at the shares themselves."""
+    return sum(n * math.log(n / sum(counts)) for n in counts if n > 0)
+
+
+def test_gains_of_splits():
+    """Counts are below 1 where sequences weigh little; a part that is empty gains nothing."""
+    yes, whole = np.array([[0.25, 0.5], [0.0, 0.75], [0.0, 0.0], [1.0, 0.75]]), np.array([1.0, 0.75])
+    parts = [((0.25, 0.5), (0.75, 0.25)), ((0.75,), (1.0,)), ((), (1.0, 0.75)), ((1.0, 0.75), ())]
+    expected = [largest(*a) + largest(*b) - largest(1.0, 0.75) for a, b in parts]
+    assert split_gains(yes, whole) == pytest.approx(np.array(expected), rel=1e-12)
+    assert expected[2:] == [0.0, 0.0]
+    assert unexplained(yes) == pytest.approx(
+        np.array([-largest(*row) for row in yes.tolist()]), rel=1e-12, abs=0
+    )
