@@ -56,8 +56,6 @@ def test_names_tell_their_columns():
         Attributes(["old"], ["age"], [[True]])
     with pytest.raises(DataError, match="'a=b' of attributes holds '='"):
         Attributes(["a=b=c"], ["a=b"], [[True]])
-    with pytest.raises(DataError, match="'a=b' of the dynamics holds '='"):
-        sm.Dynamics({"x": 1.0}, attributes={"a=b": {"c": 1.0}})
 
 
 def test_a_value_that_is_called_like_missing_ones(names_of):

@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
@@ -14,16 +16,33 @@ from summarkov.settings import Duration
 
 
 def world(lookback, n=120):
-    """Pain follows a dose within a window; steps are of 1 to 5 hours."""
-    pain, rest = {(0,): 0.02, (1,): 0.6}, {(0,): 0.78, (1,): 0.2}
-    rules = {"dose": 0.2, "pain": (("dose",), pain), "walk": (("dose",), rest)}
-    return sm.Dynamics(rules, lookback=lookback, step=("1h", "5h")).simulate(n, 20, random_state=3)
+    """Pain follows a dose within some hours, or positions; steps are of 1 to 5 hours."""
+    rng, rows = np.random.default_rng(3), []
+    for case in range(n):
+        doses, time = [], np.datetime64("2026-01-01", "s")
+        for place in range(20):
+            time += np.timedelta64(3600 * rng.integers(1, 6), "s")
+            far = [
+                (time - then) / np.timedelta64(1, "h") if lookback == "8h" else place - at
+                for then, at in doses
+            ]
+            p = 0.6 if any(d <= int(str(lookback)[0]) for d in far) else 0.02
+            event = rng.choice(["dose", "pain", "walk"], p=[0.2, p, 0.8 - p])
+            doses += [(time, place)] if event == "dose" else []
+            rows.append((case, str(time), event))
+    columns = dict(zip(("case", "time", "event"), zip(*rows, strict=True), strict=True))
+    return sm.read_events(pa.table(columns), order="time", times=True, ends="cut off")
 
 
 def test_positions_in_a_time_are_counted():
     events = world("8h", 30)
     times = events.times.reshape(30, 20).tolist()
-    pairs = sum(0 < b - a <= 8 * 3600 for row in times for at, b in enumerate(row) for a in row[:at])
+    pairs = sum(
+        0 < b - a <= 8 * 3600 * 10**9 // events.time_unit.size
+        for row in times
+        for at, b in enumerate(row)
+        for a in row[:at]
+    )
     assert positions_within(make_source(events), Duration.of("8h", "lookback")) == round(pairs / 600) == 2
 
 

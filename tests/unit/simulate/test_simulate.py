@@ -99,7 +99,9 @@ def test_windows_that_make_no_sense(settings, words):
 def test_too_many_influencers_to_check():
     labels = [f"{i:02}" for i in range(17)]
     rules = {x: ((x,), {(0,): 1 / 17, (1,): 1 / 17}) for x in labels}
-    with pytest.raises(SettingError, match="17 labels influence others; sums can be checked for 16 at most"):
+    with pytest.raises(
+        SettingError, match=r"17 labels influence others, .*; sums can be checked for 16 labels"
+    ):
         sm.Dynamics(rules, lookback=1)
 
 
@@ -206,10 +208,10 @@ def test_only_binary_dynamics_are_written():
         (("rules", "A", 1, "state", "C"), 0.7, "the rule for 'A' has no probability for state (0, 1)"),
         (("rules", "A", 1, "state", "C"), [], "every rule a list of rows with 'state' and 'probability'"),
         (("rules", "A", 0, "state"), {"B": 0, "X": 0}, "every rule a list of rows"),
-        (("lookback",), "3", "rules that look back by time need step="),
+        (("lookback",), "3", "rules look back by numbers of events, for no times are drawn; give a number"),
         (("delay",), -1, "delay must be a whole number from 0 on, not -1"),
-        (("version",), 3, "these are not dynamics in version 1 or 2 of their format"),
-        (("kind",), "BSuMM", "these are not dynamics in version 1 or 2 of their format"),
+        (("version",), 2, "these are not dynamics in version 1 of their format; write them anew"),
+        (("kind",), "BSuMM", "these are not dynamics in version 1 of their format"),
     ],
 )
 def test_damaged_values(dynamics, path, value, words):
@@ -258,7 +260,7 @@ def test_no_sequences(dynamics):
 
 @pytest.mark.parametrize("n", [-1, 2.5, "3", None])
 def test_numbers_of_sequences_that_make_no_sense(dynamics, n):
-    with pytest.raises(SettingError, match="n_sequences must be a whole number from 0 on, not "):
+    with pytest.raises(SettingError, match=r"n_sequences must be a whole number from 0 .*, not "):
         dynamics.simulate(n, 3)
 
 
