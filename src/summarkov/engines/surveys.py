@@ -1,4 +1,4 @@
-"""Passes that count sequences: how they begin, and open cases."""
+"""Passes that count how sequences begin."""
 
 from __future__ import annotations
 
@@ -61,51 +61,3 @@ class WithinWork(Work[tuple[int, int]]):
         number, sequence = np.arange(len(index.rows)), index.sequence[index.rows]
         beyond = index.beyond(number, index.tick_times, sequence, kernels.Span(self.time, in_time=True))
         return int((beyond - number - 1).sum()), len(number)
-
-
-#: Each number of positions up to this is a moment of its own; beyond, moments are 2% apart.
-EVERY_MOMENT = 100
-
-
-def moments_up_to(longest: int) -> IntArray:
-    """The numbers of positions after which open cases are counted.
-
-    >>> moments_up_to(110).tolist()[-4:]
-    [100, 102, 105, 108]
-    """
-    found = list(range(min(longest, EVERY_MOMENT) + 1))
-    while (after := -(-found[-1] * 51 // 50)) <= longest and len(found) > EVERY_MOMENT:
-        found.append(after)
-    return np.array(found)
-
-
-def count_open(source: EndedSource, request: StatesRequest) -> StateCounts:
-    """What became of cases that were open at each moment, of a source that has outcomes everywhere.
-
-    Keys are those of states, behind the number of positions that had passed.
-    """
-    return source.run(OpenWork(request))
-
-
-@dataclass(frozen=True)
-class OpenWork(Work[StateCounts]):
-    """Counts whole sequences by the state after each number of positions; each counts once at a moment."""
-
-    request: StatesRequest
-
-    def run(self, shard: Shard) -> StateCounts:
-        """Each beginning is followed by the outcome of its sequence, and looks back from its last tick."""
-        request, index = self.request, shard.index
-        if index.tick_times is not None:
-            before = np.maximum(index.tick - 1, index.bounds[index.sequence])
-            index = replace(index, asked=index.tick_times[before])
-        ids, keys = request.summary.encode(index, request.influencers, shard.labels)
-        outcome = request.target.outcome_of()[shard.codes]
-        passed = positions(shard) - 1
-        (at,) = np.nonzero((outcome >= 0) & np.isin(passed, moments_up_to(int(passed.max(initial=0)))))
-        together, rows = np.unique(passed[at] * len(keys) + ids[at], return_inverse=True)
-        counts = np.zeros((len(together), request.target.n_outcomes), np.int64)
-        weights = 1 if shard.weights is None else shard.weights[index.sequence[at]]
-        np.add.at(counts, (rows, outcome[at]), weights)
-        moment, state = np.divmod(together, max(1, len(keys)))
-        return StateCounts(np.column_stack([moment, keys[state]]).astype(np.int32), counts)
