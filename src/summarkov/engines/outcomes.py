@@ -324,7 +324,7 @@ class OpenWork(Work[StateCounts]):
     ended: Ended
 
     def run(self, shard: Shard) -> StateCounts:
-        """The state before each position, the last of which is the outcome; looking back from the event before."""
+        """The state before each position, the outcome included, looking back from the event before."""
         request, told, shown = self.request, self.ended.outcome.tell(shard), self.ended(shard)
         index, passed = shown.index, positions(shown) - 1
         if index.tick_times is not None:
