@@ -136,7 +136,9 @@ def table_of_cases():
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_data_is_exported(kind, tmp_path):
     table = table_of_cases()
-    events = sm.read_events(table, case="case", event="event", order="day", **{"ties": "in row order"} | KINDS[kind])
+    events = sm.read_events(
+        table, case="case", event="event", order="day", **{"ties": "in row order"} | KINDS[kind]
+    )
     template = sm.BSuMM(lookback="1 units" if kind == "times" else 1, required=["A"])
     graph = sm.InfluenceGraph(template, targets=["B", "C"]).fit(events)
     labels = {visible(label) for label in graph.labels_}
