@@ -22,7 +22,6 @@ GRAPH = sm.InfluenceGraph(sm.BSuMM(criterion="aic"), targets=["purchase", "searc
 WHOLE = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(EVENTS)
 OUTCOME = sm.OutcomeModel(contains="purchase", after=3).fit(EVENTS)
 JOINT = sm.JointSuMM().fit(EVENTS)
-SETS = sm.LabelSets(WHOLE).fit(EVENTS)
 WEIGHTS = [1] * len(EVENTS)
 
 #: What is asked, given events or a source of them.
@@ -92,10 +91,6 @@ REFUSES = {
     "JointSuMM.predict": (lambda e: JOINT.predict(e), IN_MEMORY),
     "JointSuMM.predictions": (lambda e: JOINT.predictions(e), IN_MEMORY),
     "JointSuMM.predict_next": (lambda e: JOINT.predict_next(e), IN_MEMORY),
-    "LabelSets.fit": (lambda e: SETS.copy().fit(e), IN_MEMORY),
-    "LabelSets.predict_next": (lambda e: SETS.predict_next(e), IN_MEMORY),
-    "LabelSets.held": (lambda e: SETS.held(e), IN_MEMORY),
-    "LabelSets.mean_size": (lambda e: SETS.mean_size(e), IN_MEMORY),
     "SummaryModel.predict_next": (lambda e: MODEL.predict_next(e), IN_MEMORY),
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),

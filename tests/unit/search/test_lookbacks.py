@@ -109,12 +109,10 @@ def test_only_what_the_influencers_need_is_remembered(events):
     assert BinarySummary({"B": 2, "C": None}, only=True).horizon is None
 
 
-def test_a_graph_follows_and_simulates(graph, events):
+def test_a_graph_predicts_and_simulates(graph, events):
     few = events[:3]
-    follower, rows = graph.follow(), graph.predict_proba(few)
-    for event, row in zip(few.to_lists()[0], rows, strict=False):
-        assert follower.probabilities() == pytest.approx(row, rel=1e-12)
-        follower.observe(event)
+    after = graph.predict_next([few.to_lists()[0][:n] for n in range(5)]).probabilities
+    assert after == pytest.approx(graph.predict_proba(few)[:5], rel=1e-12)
     drawn = graph.simulate(400, 40, random_state=3)
     again = sm.BSuMM("X", lookback="auto").fit(drawn)
     assert again.lookbacks_ == {"B": 2, "C": 10}
