@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,11 +13,10 @@ import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.engines import IN_A_ROW, Layout
-from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, cuts, recoded
-from summarkov.events.vocabulary import END, UNKNOWN, Unknown, check_unknown, iterate, label_text
+from summarkov.events.vocabulary import END, Unknown, iterate
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
 from summarkov.models.parameters import codes_of
@@ -336,60 +334,6 @@ def next_places(data: EventSequences, horizon: int | None = None) -> tuple[Index
         return Index(codes, offsets, len(data.labels)), ends
     rows = rows.with_next()
     return rows.index(), rows.offsets[1:] - 1
-
-
-class Follower:
-    """The probabilities of the next event, kept up to date.
-
-    It keeps the events that the model can look back at: all of them, if there is no limit to that.
-
-    >>> from summarkov import BSuMM
-    >>> model = BSuMM("B", lookback=1).fit([["A", "B", "A", "B", "C"]] * 9)
-    >>> follower = model.follow()
-    >>> follower.observe("A")
-    >>> round(float(follower.probabilities()[0]), 2)
-    0.99
-    """
-
-    def __init__(self, model: Distribution, unknown: Unknown) -> None:
-        check_unknown(unknown)
-        if model.layout.attributes or model.layout.time is not None:
-            raise SettingError(
-                "a history of labels has no attributes and no times, which this model looks at; give "
-                "predict_next events that have them"
-            )
-        self._model, self._unknown = model, unknown
-        self._codes = {label: code for code, label in enumerate(model.labels)}
-        self._ticks = deque[list[int]](maxlen=model.horizon)  # the codes of what happened at each position
-        self._n_observed = 0
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({plural(self._n_observed, 'event')} observed)"
-
-    def observe(self, event: object) -> None:
-        """Tell it the event that happened next; or a list of those that happened together."""
-        self._n_observed += 1
-        several = self._model.layout.together and isinstance(event, list | tuple | Set)
-        events: Iterable[object] = event if several else [event]  # type: ignore[assignment]  # a list then
-        self._ticks.append(sorted({self._code(each) for each in events}) or [UNKNOWN])
-
-    def probabilities(self) -> FloatArray:
-        """Probability of each outcome (as in ``outcomes_``) for the event to come."""
-        labels, ticks = self._model.labels, [*self._ticks, [UNKNOWN]]
-        codes = np.array([code for tick in ticks for code in tick], np.int32)
-        moments = None
-        if self._model.layout.together:
-            moments = Moments(np.array([at == 0 for tick in ticks for at in range(len(tick))]))
-        offsets = np.array([0, len(codes)], np.int64)
-        rows = Rows(codes, offsets, labels, np.zeros(len(labels) + 1, bool), moments)
-        return np.asarray(self._model.at(rows.index(), offsets[1:] - 1)[0])
-
-    def _code(self, event: object) -> int:
-        label = label_text(event)
-        code = self._codes.get(label, UNKNOWN)
-        if code == UNKNOWN and self._unknown != "ignore":
-            raise UnknownLabelError(label, self._model.labels)
-        return code
 
 
 # ---------------------------------------------------------------------- what comes at all

@@ -111,7 +111,8 @@ def to_graphml(graph: nx.DiGraph) -> str:
     named = networkx.DiGraph()
     node = {label: f"n{i}" for i, label in enumerate(graph)}
     for label, attributes in graph.nodes(data=True):
-        named.add_node(node[label], label=visible(label), **attributes)
+        # only plain text, for networkx looks up the very class of a value
+        named.add_node(node[label], label=str(visible(label)), **attributes)
     for a, b, attributes in graph.edges(data=True):
         named.add_edge(node[a], node[b], **{k: v for k, v in attributes.items() if v is not None})
     return "\n".join(networkx.generate_graphml(named)) + "\n"

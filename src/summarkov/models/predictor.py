@@ -14,7 +14,6 @@ from summarkov.events.vocabulary import Unknown
 from summarkov.models.distribution import (
     OTHER,
     Distribution,
-    Follower,
     Predictions,
     Residual,
     column_names,
@@ -128,8 +127,7 @@ class Predictor(Saved, Parameters):
     def predict_next(self, histories: Any, *, unknown: Unknown = "error") -> Predictions:
         """What comes next after each history? One row per history, in their order.
 
-        ``histories`` are sequences of labels, oldest first: lists, or whatever ``read_events`` takes. The
-        numbers are those of ``follow``, all at once.
+        ``histories`` are sequences of labels, oldest first: lists, or whatever ``read_events`` takes.
 
         >>> import numpy as np
         >>> from summarkov import BSuMM, InfluenceGraph
@@ -142,14 +140,6 @@ class Predictor(Saved, Parameters):
         """
         self._check_predicts()
         return predict_next(self.fitted, histories, unknown)
-
-    def follow(self, *, unknown: Unknown = "error") -> Follower:
-        """Feed events one at a time; same numbers as ``predict_proba``.
-
-        For many histories at once, :meth:`predict_next` is far faster.
-        """
-        self._check_predicts()
-        return Follower(self.fitted, unknown)
 
     # ------------------------------------------------------------------ show
 
