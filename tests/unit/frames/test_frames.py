@@ -46,7 +46,6 @@ RESULTS = {
     "trace": (MODEL.trace_, len(MODEL.trace_)),
     "patterns": (MODEL.patterns_, len(MODEL.patterns_)),
     "confidence": (MODEL.confidence(EVENTS, n=5), None),
-    "discoveries": (GRAPH.discoveries(EVENTS), None),
     "groups": (GROUPS, len(GROUPS.edges)),
     "labels of groups": (GROUPS.labels, 1),
     "comparison": (COMPARED, 2),

@@ -139,7 +139,6 @@ def test_random_state():
     pairs = [
         lambda **s: graph.confidence(EVENTS, n=3, **s),
         lambda **s: graph.models_["browse"].confidence(EVENTS, n=3, **s),
-        lambda **s: graph.discoveries(EVENTS, **s),
         lambda **s: graph.simulate(3, 4, **s).to_lists(),
         lambda **s: OUTCOME.confidence(EVENTS, n=3, **s),
         lambda **s: OUTCOME.order_test(EVENTS, n=19, **s),

@@ -8,7 +8,6 @@ import summarkov as sm
 from strategies import drawn_weights
 from summarkov.engines import Bootstrap, MemorySource
 from summarkov.errors import SettingError, StoreError
-from summarkov.models.tested import Halves
 from summarkov.summaries import BinarySummary
 
 STATES = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -225,21 +224,6 @@ def test_each_replicate_learns_its_own_look_backs():
     for jobs in (1, 3):
         again = sm.BSuMM("X", **settings, n_jobs=jobs).fit(events).confidence(events, n=n, random_state=5)
         assert again == confidence
-
-
-def test_a_half_is_tested_at_the_look_backs_that_the_other_proposed(events):
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=(2, 10)), targets=["X"]).fit(events)
-    found = {each.influencer: each for each in graph.discoveries(events, random_state=1).tested}
-    weights = drawn_weights(Halves(1), 0, len(events))
-    proposed = sm.BSuMM("X", lookback=(2, 10)).fit(events, sample_weight=weights)
-    assert proposed.lookbacks_ == {"B": 2, "C": 10}
-    assert set(found) == {"B", "C"}
-    by_hand = sm.BSuMM("X", lookback={"B": 2, "C": 10}, required=["B", "C"], candidates=[])
-    by_hand.fit(events, sample_weight=drawn_weights(Halves(1), 1, len(events)))
-    for edge in by_hand.influences_:
-        same = found[edge.influencer]
-        assert same.ratio == pytest.approx(edge.ratio, rel=1e-9)
-        assert edge.low <= same.low <= same.high <= edge.high  # of counts; that of a fit is robust
 
 
 @pytest.mark.parametrize("lookback", ["auto", (2, 10)])
