@@ -11,7 +11,7 @@ from pyarrow import parquet
 import summarkov as sm
 from strategies import assert_same
 from summarkov.engines import StatesRequest, Target
-from summarkov.engines.memory import make_source
+from summarkov.engines.source import make_source
 from summarkov.errors import DataError, SettingError, TiesWarning, UnknownLabelError
 from summarkov.events import draws
 

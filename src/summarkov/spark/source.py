@@ -31,7 +31,6 @@ from summarkov.errors import DataError, SettingError, SummarkovError, warn_calle
 from summarkov.events import EventSequences, vocabulary
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Origin
-from summarkov.events.draws import Drawn
 from summarkov.events.rows import recoded
 from summarkov.events.vocabulary import END, Unknown, check_unknown, refuse_unknown_labels, translation
 from summarkov.read import read_events
@@ -521,9 +520,3 @@ class SparkSource(EventSource):
         if unknown == "error":
             refuse_unknown_labels(self.labels, self.label_counts, labels)
         return self._then(partial(recoded, labels=tuple(labels), unknown=unknown))
-
-    def only(self, drawn: Drawn) -> SparkSource:
-        """The sequences that were drawn, however often. This takes a pass."""
-        found = self._then(methodcaller("only", drawn))
-        found.n_sequences = len(found.sequence_keys())
-        return found
