@@ -242,30 +242,6 @@ def test_all_of_it(folder, tmp_path):
     assert all(math.isfinite(figure) and figure < 0 for figure in ours)
 
 
-def test_going_on_after_an_interruption(folder, tmp_path, monkeypatch):
-    path = tmp_path / "kept"
-    worked = []
-
-    def stop(done, total):
-        if done == 9:
-            raise KeyboardInterrupt
-
-    real = run.tune
-    monkeypatch.setattr(run, "tune", lambda *given: worked.append(1) or real(*given))
-    with pytest.raises(KeyboardInterrupt):
-        reproduce(folder, checkpoint=path, progress=stop)
-    assert len(worked) == len(path.read_text().splitlines()) == 9 - 2
-    result = reproduce(folder, checkpoint=path)
-    assert len(worked) == 2 * 10
-    assert not path.exists()
-
-    def timeless(report):
-        sections = report.to_dict()["sections"]
-        return [[{**row, "seconds": ""} for row in section["rows"]] for section in sections]
-
-    assert timeless(result) == timeless(reproduce(folder))
-
-
 def test_pieces_are_found_again_by_their_content(folder, tmp_path):
     path = tmp_path / "kept"
     first = Tables(folder, path).result("linkedin", REGRESSIONS[0])

@@ -33,13 +33,6 @@ def test_a_sequence_that_is_cut_begins_once(most, monkeypatch):
     assert work.total(parts).tolist() == count_starts(make_source(events)).tolist()
 
 
-def test_streams_begin_alike(tmp_path):
-    path = tmp_path / "events.jsonl"
-    path.write_text("".join(json.dumps(sequence) + "\n" for sequence in SEQUENCES))
-    with sm.scan_events(path, memory=200) as source:
-        assert count_starts(make_source(source)).tolist() == count_starts(make_source(SEQUENCES)).tolist()
-
-
 def test_only_what_begins_far_more_often_is_special():
     labels = ["a", "b", "c"]
     assert special_starts(labels, np.array([50, 30, 20]), np.array([550, 330, 220])) == []
