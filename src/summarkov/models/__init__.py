@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from summarkov.models.chains import ContextTreeWeighting, MarkovChain, VariableOrderChain
     from summarkov.models.changes import Change, Drift, drift
-    from summarkov.models.distribution import OTHER, Predictions, Reached
+    from summarkov.models.distribution import OTHER, Predictions
     from summarkov.models.edges import Edges
     from summarkov.models.families import BSuMM, CSuMM, OSuMM, SuMM
     from summarkov.models.files import load
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "chains": "ContextTreeWeighting MarkovChain VariableOrderChain",
     "changes": "Change Drift drift",
-    "distribution": "OTHER Predictions Reached",
+    "distribution": "OTHER Predictions",
     "edges": "Edges",
     "families": "BSuMM CSuMM OSuMM SuMM",
     "files": "load",
