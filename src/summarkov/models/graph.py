@@ -21,12 +21,8 @@ from summarkov.models.fitted import FittedGraph
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import codes_of, label_list
-<<<<<<< HEAD
 from summarkov.models.predictor import Edges, GraphPredictor
-from summarkov.models.tested import Tested
-=======
 from summarkov.models.ranking import rank_pairs
->>>>>>> main
 from summarkov.settings import Progress, check_seed
 from summarkov.simulate.draw import draw_sequences, draw_ticks
 from summarkov.summaries import Summary
