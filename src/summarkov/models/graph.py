@@ -17,11 +17,11 @@ from summarkov.evidence.words import headline
 from summarkov.frames import Sheet
 from summarkov.models.bootstrap import bootstrap, order_of
 from summarkov.models.distribution import check_drawable
-from summarkov.models.edges import Edges, GraphPredictor
 from summarkov.models.fitted import FittedGraph
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import codes_of, label_list
+from summarkov.models.predictor import Edges, GraphPredictor
 from summarkov.models.ranking import rank_pairs
 from summarkov.settings import Progress, check_seed
 from summarkov.simulate.draw import draw_sequences, draw_ticks
