@@ -19,7 +19,7 @@ from paper.tables import Tables, read_split, targets_of
 import summarkov as sm
 from paper import reproduction as report
 from summarkov.comparison import regression, run
-from summarkov.comparison.measures import Tuned, tune
+from summarkov.comparison.measures import tune
 from summarkov.errors import DataError
 from summarkov.simulate.example import web_shop
 
@@ -240,14 +240,3 @@ def test_all_of_it(folder, tmp_path):
     assert text.count("\n## ") == 11
     ours = [float(row[3]) for section in result.sections[1:5] for row in section.rows]
     assert all(math.isfinite(figure) and figure < 0 for figure in ours)
-
-
-def test_pieces_are_found_again_by_their_content(folder, tmp_path):
-    path = tmp_path / "kept"
-    first = Tables(folder, path).result("linkedin", REGRESSIONS[0])
-    assert Tuned.from_dict(json.loads(path.read_text())["result"]).to_dict() == first.to_dict()
-    again = Tables(folder, path)
-    assert again.result("linkedin", REGRESSIONS[0]).seconds == first.seconds
-    assert again.result("linkedin", REGRESSIONS[1]).name == "3-LR presence unpenalised"
-    again.finish()
-    assert not path.exists()

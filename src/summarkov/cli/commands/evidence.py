@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.commands import add_confidence, add_order_test
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
-from summarkov.cli.files import check_output, going_on, load_model, save_model, suffix_of, write_text
+from summarkov.cli.files import check_output, load_model, save_model, suffix_of, write_text
 from summarkov.cli.learned import learned
 from summarkov.cli.page import Document, Headline, Line, Note, Part, progress, shorten, shown
 from summarkov.cli.reading import Reading, make_template, read_option, several
@@ -20,8 +20,8 @@ from summarkov.wording import factor, factor_interval, percent, plural
 if TYPE_CHECKING:
     from summarkov.evidence import Difference, GroupComparison, Influence, SeveralGroups
 
-#: The kinds of models whose edges are compared; the first three have look-backs.
-_KINDS = ("bsumm", "osumm", "csumm", "tree")
+#: The kinds of models whose edges are compared.
+_KINDS = ("bsumm", "osumm", "csumm")
 
 
 def confidence(given: Any) -> Document:
@@ -30,8 +30,6 @@ def confidence(given: Any) -> Document:
     from summarkov.models.files import confidence_document, order_document
 
     output, seed = given.output, given.seed
-    if given.rate is not None and output is not None:
-        raise SettingError("--rate keeps nothing with the graph; leave out --output")
     check_output(output, given.file)  # into the model itself is fine: nothing in it is lost
     graph = load_model(given.model)
     if not isinstance(graph, InfluenceGraph):
@@ -40,17 +38,6 @@ def confidence(given: Any) -> Document:
         )
     graph = graph.set_params(n_jobs=given.jobs)
     with Reading(given).as_learned(graph.layout_).open(given.file, graph.labels_) as events:
-        if given.rate is not None:
-            found = graph.discoveries(events, rate=given.rate, random_state=seed, blocks=given.blocks)
-            tested = [vars(edge) for edge in found.tested]
-            note = Note(
-                f"One half of {found.n_units:,} {found.units} proposed them, the other tested them. "
-                "Adjusted: the least rate at which an edge is kept (Benjamini and Yekutieli). Half of the "
-                "data finds less than all, so what is not kept need not be wrong."
-            )
-            return Document(
-                lambda: {**vars(found), "tested": tested}, [found.summary(), note], more="--json has all"
-            )
         if given.order_test:
             add_order_test(graph, events, within=given.within, seed=seed)
         add_confidence(
@@ -199,7 +186,6 @@ def compare(given: Any) -> Document:
     reading = Reading(given).for_models(*(getattr(each, "template", None) for each in lineup(names or ())))
     with (
         reading.open_several([given.file, *parts]) as data,
-        going_on(output) as checkpoint,
         progress("Comparing", given.splits * len(names or DEFAULT), "models") as advance,
     ):
         result = run(
@@ -209,7 +195,6 @@ def compare(given: Any) -> Document:
             random_state=given.seed,
             n_jobs=given.jobs,
             splits=given.splits,
-            checkpoint=checkpoint,
             progress=lambda done, total, what: advance(done, total),
         )
 
@@ -240,7 +225,7 @@ def sensitivity(given: Any) -> Document:
     from summarkov.models import InfluenceGraph
     from summarkov.models import sensitivity as run
 
-    template = make_template(given, _KINDS[:3], but=("gamma", "lookback"))
+    template = make_template(given, _KINDS, but=("gamma", "lookback"))
     gammas = read_option(
         "gamma", given.gamma, lambda text: [*map(float, text.split(","))], "numbers such as 0.1,0.5,1"
     )
