@@ -22,14 +22,12 @@ LEARN = {
     "--alpha": ("0", "-1", "nan", "inf", "1e-320", "1e308", "x"),
     "--gamma": ("-1", "nan", "inf", "1e308"),
     "--lookback": ("0", "-3", "1.5", "nan", "99999999999"),
-    "--delay": ("-1", "5"),
+    "--set": ("delay=-1", "delay=5", "criterion=x", "prior=x", "nothing=1", "x"),
     "--max-influencers": ("-1",),
     "--jobs": ("0", "-7"),
     "--confidence": ("-3",),
     "--memory": ("0", "-1G"),
-    **dict.fromkeys(
-        ("--model", "--criterion", "--search", "--prior", "--target", "--engine", "--format"), ("x",)
-    ),
+    **dict.fromkeys(("--model", "--search", "--target", "--engine", "--format"), ("x",)),
 }
 OTHERS = [
     ["predict", "m.json", "e.jsonl", "--unknown", "x"],
