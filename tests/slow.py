@@ -27,7 +27,6 @@ SLOW = (
     "tests/paper/test_networks.py::test_it_learns_a_cycle",
     "tests/paper/test_networks.py::test_it_takes_part",
     "tests/paper/test_reproduce.py::test_all_of_it",
-    "tests/paper/test_reproduce.py::test_going_on_after_an_interruption",
     "tests/properties/test_context_trees.py",
     "tests/properties/test_exact.py",
     "tests/published/",

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from summarkov.engines import EventSource, Layout, StateCounts, make_source
 from summarkov.engines.counts import merge_keys
-from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, EndedSource, Outcome
-from summarkov.engines.surveys import count_open
+from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, EndedSource, Outcome, count_open
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
@@ -23,16 +22,13 @@ from summarkov.events.vocabulary import Unknown
 from summarkov.evidence import Confidence, Explanation, Influence, OrderTest
 from summarkov.evidence.words import effect_word, limits, outcome_change, times
 from summarkov.frames import MOST, Column, Sheet
-from summarkov.models.bootstrap import bootstrap
+from summarkov.models.bootstrap import bootstrap, order_of
 from summarkov.models.distribution import Predictions, next_places, read_new_events
-from summarkov.models.edges import Edges
-from summarkov.models.explaining import explain, n_positions, read_history
-from summarkov.models.families import BSuMM, SearchedModel
-from summarkov.models.fitted import Fitted, StateTable
+from summarkov.models.fitted import Fitted, StateTable, explain, n_positions, read_history
 from summarkov.models.learning import check_time, learn
-from summarkov.models.model import SummaryModel
+from summarkov.models.model import BSuMM, SearchedModel, SummaryModel
 from summarkov.models.parameters import Parameters, Saved, codes_of, label_list
-from summarkov.models.tested import order_of
+from summarkov.models.predictor import Edges
 from summarkov.models.tree import TreeSuMM
 from summarkov.read import read_events
 from summarkov.settings import Duration, Progress, check_seed, check_whole, span_of
@@ -132,8 +128,7 @@ class OutcomeModel(Saved, Parameters):
         itself = self.contains if self.ends_with is None else self.ends_with
         model = _without_itself(template, itself).copy(target=outcome.names)
         learn([model], ended, [model.make_summary()])
-        every_moment = EndedSource(source, replace(outcome, after=None), everywhere=True)
-        open_cases = OpenCases.of(model.fitted, count_open(every_moment, model.fitted.request))
+        open_cases = OpenCases.of(model.fitted, count_open(source, outcome, model.fitted.request))
         known = ended.survey[[0, *range(3, len(ended.survey))]].sum(axis=0)
         classes = _classes(source, y, self.outcome)
         rate = float(known[2] / known[1])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.commands import add_confidence, add_order_test
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
-from summarkov.cli.files import check_output, going_on, load_model, save_model, suffix_of, write_text
+from summarkov.cli.files import check_output, load_model, save_model, suffix_of, write_text
 from summarkov.cli.learned import learned
 from summarkov.cli.page import Document, Headline, Line, Note, Part, progress, shorten, shown
 from summarkov.cli.reading import Reading, make_template, read_values
@@ -19,8 +19,8 @@ from summarkov.wording import factor, factor_interval, percent, plural
 if TYPE_CHECKING:
     from summarkov.evidence import Difference, GroupComparison, Influence, SeveralGroups
 
-#: The kinds of models whose edges are compared; the first three have look-backs.
-_KINDS = ("bsumm", "osumm", "csumm", "tree")
+#: The kinds of models whose edges are compared.
+_KINDS = ("bsumm", "osumm", "csumm")
 
 
 def confidence(given: Any) -> Document:
@@ -28,8 +28,6 @@ def confidence(given: Any) -> Document:
     from summarkov.models import InfluenceGraph
 
     output, seed = given.output, given.seed
-    if given.rate is not None and output is not None:
-        raise SettingError("--rate keeps nothing with the graph; leave out --output")
     check_output(output, given.file)  # into the model itself is fine: nothing in it is lost
     graph = load_model(given.model)
     if not isinstance(graph, InfluenceGraph):
@@ -38,14 +36,6 @@ def confidence(given: Any) -> Document:
         )
     graph = graph.set_params(n_jobs=given.jobs)
     with Reading(given).as_learned(graph.layout_).open(given.file, graph.labels_) as events:
-        if given.rate is not None:
-            found = graph.discoveries(events, rate=given.rate, random_state=seed, blocks=given.blocks)
-            note = Note(
-                f"One half of {found.n_units:,} {found.units} proposed them, the other tested them. "
-                "Adjusted: the least rate at which an edge is kept (Benjamini and Yekutieli). Half of the "
-                "data finds less than all, so what is not kept need not be wrong."
-            )
-            return Document(lambda: found, [found.summary(), note], more="--json has all")
         if given.order_test:
             add_order_test(graph, events, within=given.within, seed=seed)
         add_confidence(
@@ -193,7 +183,6 @@ def compare(given: Any) -> Document:
     reading = Reading(given).for_models(*(getattr(each, "template", None) for each in lineup(names or ())))
     with (
         reading.open_several([given.file, *parts]) as data,
-        going_on(output) as checkpoint,
         progress("Comparing", given.splits * len(names or DEFAULT), "models") as advance,
     ):
         result = run(
@@ -203,7 +192,6 @@ def compare(given: Any) -> Document:
             random_state=given.seed,
             n_jobs=given.jobs,
             splits=given.splits,
-            checkpoint=checkpoint,
             progress=lambda done, total, what: advance(done, total),
         )
 
@@ -234,7 +222,7 @@ def sensitivity(given: Any) -> Document:
     from summarkov.models import InfluenceGraph
     from summarkov.models import sensitivity as run
 
-    template = make_template(given, _KINDS[:3], but=("gamma", "lookback"))
+    template = make_template(given, _KINDS, but=("gamma", "lookback"))
     gammas, lookbacks = read_values(given.gamma), read_values(given.lookback)
     reading = Reading(given).for_models(*(template.copy(lookback=k) for k in lookbacks))
     events = reading.read(given.file)
