@@ -65,12 +65,6 @@ class Tree:
             np.add.at(total, self.parent[nodes], total[nodes])
         return total
 
-    def own(self, totals: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """What each node has of its own: its total less those of its children."""
-        own = totals.copy()
-        np.subtract.at(own, self.parent[1:], totals[1:])
-        return own
-
     def prune(self, gain: FloatArray) -> BoolArray:
         """The pruning whose nodes, but for the root, gain most together; of several the largest.
 
