@@ -20,23 +20,20 @@ from summarkov.evidence.explanation import Share, SharedExplanation, ordered
 from summarkov.evidence.words import headline
 from summarkov.frames import Sheet
 from summarkov.kernels import Index, LevelArray
-from summarkov.models.distribution import OTHER, Distribution, next_places
-from summarkov.models.edges import Edges, GraphPredictor
-from summarkov.models.explaining import one_sequence
-from summarkov.models.joint_features import (
+from summarkov.models.distribution import OTHER, Distribution, Residual, next_places
+from summarkov.models.fitted import one_sequence
+from summarkov.models.joint_parts import (
     N_HABITS,
     N_LAGS,
     PER_LABEL,
+    Features,
     JointFeatures,
+    LastLabels,
     Profile,
     ProfileSummary,
-    base_rates,
-)
-from summarkov.models.joint_parts import (
-    Features,
-    LastLabels,
     Trees,
     Weights,
+    base_rates,
     boost,
     dense,
     likelihood,
@@ -45,7 +42,7 @@ from summarkov.models.joint_parts import (
 )
 from summarkov.models.learning import check_in_a_row
 from summarkov.models.parameters import codes_of, label_list
-from summarkov.models.predictor import Residual
+from summarkov.models.predictor import Edges, GraphPredictor
 from summarkov.settings import (
     OnStep,
     Progress,

@@ -20,8 +20,8 @@ from summarkov.wording import factor, factor_interval, percent, plural
 if TYPE_CHECKING:
     from summarkov.evidence import Difference, GroupComparison, Influence, SeveralGroups
 
-#: The kinds of models whose edges are compared; the first three have look-backs.
-_KINDS = ("bsumm", "osumm", "csumm", "tree")
+#: The kinds of models whose edges are compared.
+_KINDS = ("bsumm", "osumm", "csumm")
 
 
 def confidence(given: Any) -> Document:
@@ -225,7 +225,7 @@ def sensitivity(given: Any) -> Document:
     from summarkov.models import InfluenceGraph
     from summarkov.models import sensitivity as run
 
-    template = make_template(given, _KINDS[:3], but=("gamma", "lookback"))
+    template = make_template(given, _KINDS, but=("gamma", "lookback"))
     gammas = read_option(
         "gamma", given.gamma, lambda text: [*map(float, text.split(","))], "numbers such as 0.1,0.5,1"
     )
