@@ -128,8 +128,9 @@ def test_the_least_penalty_is_that_of_the_narrowest_windows():
     target = Target((3,), 4)
     problem = Problem(summary, target, Scorer(), "ABCD", 9, 1, (), (0, 1, 2), reachable_only=True)
     branches = Branches(problem, None)
-    assert branches.least_penalty((0,), (2, 1)) == problem.penalty_of(2, 3.0)
-    assert branches.least_penalty((0,), (2,)) == problem.penalty_of(2, 4.0)
+    for rest, n_states in (((2, 1), 3.0), ((2,), 4.0)):
+        expected = -float(problem.scores(np.zeros((1, problem.target.n_outcomes)), 2, n_states))
+        assert branches.least_penalty((0,), rest) == expected
 
 
 def test_a_stopped_search():
