@@ -216,6 +216,8 @@ def explanation_document(explanation: Any) -> dict[str, Any]:
     if "interval" not in values:
         return values
     if values["moment"] is None:  # only open cases have one
+        for each in (values, *values["counterfactuals"]):
+            del each["is_nearby"]
         del values["moment"]
     values["counterfactuals"] = [with_bounds(each) for each in values["counterfactuals"]]
     return {"label": values.pop("target"), **with_bounds(values)}

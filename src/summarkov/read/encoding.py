@@ -77,6 +77,10 @@ def no_labels(name: str, source: str, kind: pa.DataType) -> DataError:
     )
 
 
+#: What helps where events have no label.
+FILL_LABELS = "fill them, or leave these events out with missing='skip'"
+
+
 def is_list(kind: pa.DataType) -> bool:
     """Whether a column of this type holds lists."""
     kinds = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
@@ -189,13 +193,13 @@ def missing_rows(column: pa.ChunkedArray) -> IntArray:
     return numpy_of(pa.chunked_array([missing])).astype(np.int64)
 
 
-def refuse_missing(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> None:
+def refuse_missing(
+    column: pa.ChunkedArray, name: str, source: str, first_row: int = 0, remedy: str = "fill or drop them"
+) -> None:
     """Say how many values of a column, which begins at ``first_row``, are missing and where the first is."""
     rows = missing_rows(column)
     if len(rows):
-        raise DataError(
-            f"column {name!r} of {source} has no value in {_where(rows, first_row)}; fill or drop them"
-        )
+        raise DataError(f"column {name!r} of {source} has no value in {_where(rows, first_row)}; {remedy}")
 
 
 def refuse_caseless(rows: IntArray, name: str, source: str, first_row: int = 0) -> None:

@@ -18,6 +18,7 @@ from summarkov.events.describe import Lifecycles
 from summarkov.events.vocabulary import is_missing
 from summarkov.read.columns import Columns
 from summarkov.read.encoding import (
+    FILL_LABELS,
     Encoded,
     Vocabulary,
     arrow_of,
@@ -225,7 +226,7 @@ class Coding:
         parts = list[Encoded]()
         for name in self.chosen.event:
             if self.wanted.missing == "error":
-                refuse_missing(table.column(name), name, path, first_row)
+                refuse_missing(table.column(name), name, path, first_row, FILL_LABELS)
             parts.append(self._filled(encode_some(table.column(name), name, path)))
         for part, name in zip(parts[:-1], self.chosen.event, strict=False):
             for text, here in zip(part.texts, which_occur(part.codes, len(part.texts)).tolist(), strict=True):
@@ -303,7 +304,7 @@ class Coding:
             raise DataError(
                 f"column {self.chosen.event[0]!r} of {block.path} has {count(len(absent), 'event')} without "
                 f"a label, the first in {thing} {block.first_row + int(of[absent[0]]) + 1} (the first "
-                f"{thing} of data is 1); fill or drop them"
+                f"{thing} of data is 1); {FILL_LABELS}"
             )
 
     def _list_times(
