@@ -16,7 +16,7 @@ from summarkov.engines import Target
 from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
-from summarkov.models.joint_features import JointFeatures, ProfileSummary, base_rates
+from summarkov.models.joint_parts import JointFeatures, ProfileSummary, base_rates
 from summarkov.settings import check_whole
 from summarkov.typing import FloatArray, IntArray
 

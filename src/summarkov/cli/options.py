@@ -52,7 +52,6 @@ files:FILE...  Documents: .jsonl (one object per line), .csv or .tsv (one row pe
 --repeats runs|once|all  Keep the first event of every run of the same label, the first of each label in a
     document, or all. [default: runs]
 --single  One sequence over all documents by date, not one per document.
---together  With --single: the labels of a document happened together, whatever the order of its sentences.
 <json>
 Reading the documents:
 --id COLUMN  A document's name. [default: id]
@@ -340,14 +339,13 @@ Tune several models on one part of the data and see which predicts another part 
 parts:[DEV TEST]...  Two more of these, if the data is split already.
 --model -m NAME...  A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a
     look-back, bsumm-5 or bsumm-6h; tree, tree-average; chain-0 to chain-4; vom, ctw, kneser-ney; joint,
-    joint-boosted; lr-presence-K, lr-counts-K, lr-onehot-K, lr-relaxed-K with K = 3, 5, 10; boosting; or
-    all. Default: chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are
-    attributes: chain-0, bsumm, osumm.
+    joint-boosted; lr-presence-K, lr-counts-K, lr-onehot-K with K = 3, 5, 10; boosting; or all. Default:
+    chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are attributes:
+    chain-0, bsumm, osumm.
 --target -t LABEL...  Average over these labels only; repeatable.
 --splits N  Split the file at random N times. [default: 1]
 --seed N  Seed of the first split. [default: 0]
---output -o FILE  Save everything as .json, or the table as .md. An interrupted run goes on where it
-    stopped when it is started again.
+--output -o FILE  Save everything as .json, or the table as .md.
 --jobs -j N  Threads; -1 for one per core. [default: 1]
 <json> <opening>
 """,
@@ -371,11 +369,9 @@ Find topics in documents, and make a sequence of topics of each.
 <labelling>
 Learning the topics:
 --topics -n N  How many topics. [default: 15]
---method nmf|lda  How to find them. [default: nmf]
 --stop-word WORD...  Leave out this word, besides those of English grammar; repeatable.
 --max-share P  Leave out words in more than this share of the sentences. [default: 0.2]
 --proper-names  Let names be terms, not left out as usual.
---seed N  For lda: same seed, same topics. [default: 0]
 """,
     "text.concepts": """
 Recognise given concepts in documents, and make a sequence of concepts of each.

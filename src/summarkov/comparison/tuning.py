@@ -72,11 +72,6 @@ _LEARNERS = {
         for features in ("presence", "counts", "onehot")
         for k in (3, 5, 10)
     },
-    **{
-        name: regression(k, strengths=(0.01, 0.03, 0.1, 0.3, 1.0, 10.0), relaxed=True, name=name)
-        for k in (3, 5, 10)
-        for name in [f"lr-relaxed-{k}"]
-    },
     "boosting": boosting(),
 }
 #: One distribution over all labels, made with a number of threads.

@@ -22,16 +22,13 @@ from summarkov.events.vocabulary import Unknown
 from summarkov.evidence import Confidence, Explanation, Influence, OrderTest
 from summarkov.evidence.words import effect_word, limits, outcome_change, times
 from summarkov.frames import MOST, Column, Sheet
-from summarkov.models.bootstrap import bootstrap
+from summarkov.models.bootstrap import bootstrap, order_of
 from summarkov.models.distribution import Predictions, next_places, read_new_events
-from summarkov.models.edges import Edges
-from summarkov.models.explaining import explain, n_positions, read_history
-from summarkov.models.families import BSuMM, SearchedModel
-from summarkov.models.fitted import Fitted, StateTable
+from summarkov.models.fitted import Fitted, StateTable, explain, n_positions, read_history
 from summarkov.models.learning import check_time, learn
-from summarkov.models.model import SummaryModel
+from summarkov.models.model import BSuMM, SearchedModel, SummaryModel
 from summarkov.models.parameters import Parameters, Saved, codes_of, label_list
-from summarkov.models.tested import order_of
+from summarkov.models.predictor import Edges
 from summarkov.models.tree import TreeSuMM
 from summarkov.read import read_events
 from summarkov.settings import Duration, Progress, check_seed, check_whole, span_of

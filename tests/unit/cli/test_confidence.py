@@ -117,7 +117,7 @@ def test_groups(two_files):
     ("words", "message"),
     [
         (["-n", "1"], "n must be"),
-        (["-m", "chain"], "must be one of bsumm, osumm, csumm, tree"),
+        (["-m", "chain"], "must be one of bsumm, osumm, csumm"),
         (["-t", "x"], "x"),
     ],
 )

@@ -19,7 +19,6 @@ from summarkov.comparison.learners import (
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import Attributes
-from summarkov.simulate.example import web_shop
 
 LABELS = ("A", "B", "C", "never")
 FEATURES = ["presence", "counts", "onehot"]
@@ -195,32 +194,11 @@ def test_labels_are_matched_by_name():
     assert unknown[1] == unknown[0]  # it keeps its place, and says nothing
 
 
-@learned
-def test_a_relaxed_lasso_chooses_and_fits_anew():
-    events = web_shop().simulate(n_sequences=200, length=20, random_state=1)
-    contender = regression(5, strengths=(1e-4, 0.05), relaxed=True)
-    (none, nothing), (some, fitted) = contender.fit_each(events, ["purchase"])
-    assert (none, some) == ({"C": 1e-4}, {"C": 0.05})
-    assert nothing.influencers("purchase") == ()
-    rate = (events.label_counts[events.labels.index("purchase")] + 0.5) / (events.n_events + 1)
-    assert nothing.probability(events, "purchase")[0] == pytest.approx(rate, rel=0.02)
-    chosen = fitted.influencers("purchase")
-    assert "add to cart" in chosen
-    assert len(chosen) <= 4
-    # fitted anew: as if only these had been there, with hardly any penalty
-    only = events.map_labels({x: "other" for x in events.labels if x not in (*chosen, "purchase")})
-    ((_, plain),) = regression(5, strengths=(10.0,)).fit_each(only, ["purchase"])
-    relaxed, full = (p.models["purchase"].coefficients for p in (fitted, plain))
-    at = events.labels.index("add to cart")
-    assert relaxed[at] == pytest.approx(full[only.labels.index("add to cart")], abs=0.3)
-
-
 def test_names_and_settings():
-    names = [regression(5), regression(5, "counts", [None]), regression(5, relaxed=True)]
+    names = [regression(5), regression(5, "counts", [None])]
     assert [each.name for each in names] == [
         "5-LR presence",
         "5-LR counts unpenalised",
-        "5-LR presence relaxed",
     ]
     assert boosting().n_trees == (1, *range(5, 301, 5))
     with pytest.raises(SettingError, match="features must be one of presence, counts, onehot, not 'lags'"):

@@ -103,10 +103,6 @@ REFUSES = {
     "OutcomeModel.to_html": (lambda e: OUTCOME.to_html(events=e), IN_MEMORY),
     "JointSuMM.to_html": (lambda e: JOINT.to_html(events=e), IN_MEMORY),
     "JointSuMM.explain_next": (lambda e: JOINT.explain_next(e), "and a MemorySource holds many; give one"),
-    "InfluenceGraph.probability_of": (
-        lambda e: WHOLE.probability_of("purchase", e),
-        "and a MemorySource holds many; give one of them",
-    ),
     "read_events": (sm.read_events, IN_MEMORY),
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
     "predict_spark": (lambda e: sm.predict_spark(MODEL, e), "takes a Spark DataFrame, not MemorySource"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.commands import add_confidence, add_order_test
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
-from summarkov.cli.files import check_output, going_on, load_model, save_model, suffix_of, write_text
+from summarkov.cli.files import check_output, load_model, save_model, suffix_of, write_text
 from summarkov.cli.learned import learned
 from summarkov.cli.page import Document, Headline, Line, Note, Part, progress, shorten, shown
 from summarkov.cli.reading import Reading, make_template, read_option, several
@@ -20,8 +20,8 @@ from summarkov.wording import factor, factor_interval, percent, plural
 if TYPE_CHECKING:
     from summarkov.evidence import Difference, GroupComparison, Influence, SeveralGroups
 
-#: The kinds of models whose edges are compared; the first three have look-backs.
-_KINDS = ("bsumm", "osumm", "csumm", "tree")
+#: The kinds of models whose edges are compared.
+_KINDS = ("bsumm", "osumm", "csumm")
 
 
 def confidence(given: Any) -> Document:
@@ -186,7 +186,6 @@ def compare(given: Any) -> Document:
     reading = Reading(given).for_models(*(getattr(each, "template", None) for each in lineup(names or ())))
     with (
         reading.open_several([given.file, *parts]) as data,
-        going_on(output) as checkpoint,
         progress("Comparing", given.splits * len(names or DEFAULT), "models") as advance,
     ):
         result = run(
@@ -196,7 +195,6 @@ def compare(given: Any) -> Document:
             random_state=given.seed,
             n_jobs=given.jobs,
             splits=given.splits,
-            checkpoint=checkpoint,
             progress=lambda done, total, what: advance(done, total),
         )
 
@@ -227,7 +225,7 @@ def sensitivity(given: Any) -> Document:
     from summarkov.models import InfluenceGraph
     from summarkov.models import sensitivity as run
 
-    template = make_template(given, _KINDS[:3], but=("gamma", "lookback"))
+    template = make_template(given, _KINDS, but=("gamma", "lookback"))
     gammas = read_option(
         "gamma", given.gamma, lambda text: [*map(float, text.split(","))], "numbers such as 0.1,0.5,1"
     )

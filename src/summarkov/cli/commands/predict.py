@@ -26,7 +26,7 @@ def predict(given: Any) -> Document:
     """Probabilities for the events of a file, or after a history."""
     from summarkov.events.rows import recoded
     from summarkov.events.vocabulary import check_unknown
-    from summarkov.models.predictor import column_names
+    from summarkov.models.distribution import column_names
 
     file, output, unknown = given.file, given.output, given.unknown
     if (file is None) == (not given.after):
