@@ -702,7 +702,7 @@ class OpenCases:
         return {fitted.summary.state(key, names, fitted.labels) for key in keys}
 
     def predict(self, data: EventSequences) -> tuple[FloatArray, IntArray, BoolArray]:
-        """The probability of each outcome after each sequence, the moments taken, and where few were there."""
+        """The probability of each outcome after each sequence, the moments, and where few were there."""
         index, ends = next_places(data)
         places = self.nearest(_n_positions(data))
         found, is_nearby = np.zeros((len(data), self.counts.shape[2])), np.zeros(len(data), bool)
@@ -781,7 +781,7 @@ class OpenPredictions(Predictions):
             for row, is_there in zip(sheet.rows, self.already_reached, strict=False)
         ]
         n, n_few = int(self.already_reached.sum()), int(self.is_nearby.sum())
-        few = f"{plural(n_few, 'case')} in a state of fewer than {ENOUGH} then: moments around it are counted too."
+        few = f"{plural(n_few, 'case')} in a state of fewer than {ENOUGH} then: moments around it count too."
         reached = f"{plural(n, 'case')} already reached it: there is nothing left to predict."
         title = f"Probability for {plural(len(self), 'open case')}, from cases that had got as far"
         notes = (reached,) * bool(n) + (few,) * bool(n_few)

@@ -354,7 +354,7 @@ def test_the_value_that_was_learned_is_asked_about_in_new_data():
 
 
 def test_a_state_of_few_cases_says_that_moments_around_it_are_counted():
-    """x stands third in 30 cases and fifth in one: after five events no case but that one is in this state."""
+    """x is the third event of 30 cases and the fifth of one: after two events no case is in this state."""
     cases = [list("abxcd")] * 30 + [list("abcdx")] + [list("abcde")] * 30
     template = sm.BSuMM(lookback=None, required=["x"], candidates=["x"])
     model = sm.OutcomeModel(template, ends_with="d").fit(cases)
@@ -364,7 +364,7 @@ def test_a_state_of_few_cases_says_that_moments_around_it_are_counted():
     assert second.is_nearby  # in no case x is the second event
     assert "cases at the moments around this one)" in str(second)
     few, many = (str(model.predictions([case]).summary()) for case in (list("ax"), list("abx")))
-    assert "1 case in a state of fewer than 20 then: moments around it are counted too." in few
+    assert "1 case in a state of fewer than 20 then: moments around it count too." in few
     assert "around" not in many
 
 
