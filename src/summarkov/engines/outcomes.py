@@ -10,9 +10,8 @@ from typing import Generic, NamedTuple
 import numpy as np
 
 from summarkov.engines.counts import StateCounts
-from summarkov.engines.memory import MemorySource
 from summarkov.engines.requests import StatesRequest
-from summarkov.engines.source import EventSource
+from summarkov.engines.source import EventSource, MemorySource
 from summarkov.engines.work import Answer, Shard, Work
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
