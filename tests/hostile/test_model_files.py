@@ -8,10 +8,8 @@ import sys
 import pytest
 from fuzz import CORPUS
 from fuzz.stored import places
-from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.main import app
 from summarkov.errors import StoreError
 from summarkov.text import load_topics
 
@@ -262,34 +260,3 @@ def test_claims_cost_nothing(number, claimed):
     """Refused, or harmless, and in neither case is time or memory taken for what is claimed."""
     assert claimed[number].startswith(("refused: ", "harmless"))
     assert "\n" not in claimed[number]
-
-
-# ------------------------------------------------------------------------------- commands
-
-
-COMMANDS = {
-    "show": lambda model, events: ["show", model],
-    "predict": lambda model, events: ["predict", model, events],
-    "evaluate": lambda model, events: ["evaluate", model, events],
-    "simulate": lambda model, events: ["simulate", model],
-    "report": lambda model, events: ["report", model, "-o", f"{model}.html"],
-    "export": lambda model, events: ["export", model, "-o", f"{model}.mmd"],
-    "confidence": lambda model, events: ["confidence", model, events, "-n", "3"],
-}
-
-
-@pytest.mark.parametrize(
-    "kind", ["NaN", "nested 10^5", "repeated name", "nothing", "half a character, escaped", "a pickle"]
-)
-@pytest.mark.parametrize("command", COMMANDS)
-def test_commands_say_it_in_one_line_and_write_nothing(command, kind, tmp_path):
-    model, events = tmp_path / "m.json", tmp_path / "e.jsonl"
-    content = HOSTILE[kind]("graph")
-    model.write_bytes(content if isinstance(content, bytes) else content.encode())
-    events.write_text('["a", "b", "c"]\n')
-    ended = CliRunner().invoke(app, COMMANDS[command](str(model), str(events)))
-    assert ended.exit_code == 2
-    assert ended.stdout == ""
-    assert ended.stderr.startswith("Error: ")
-    assert ended.stderr.count("\n") == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["e.jsonl", "m.json"]

@@ -114,7 +114,6 @@ EVERY = [
     *("bsumm", "bsumm-auto", "osumm", "csumm", "bsumm-2", "chain-0", "chain-2", "vom", "ctw", "kneser-ney"),
     *("tree", "tree-average", "joint", "joint-boosted"),
     *(pytest.param(x, marks=pytest.mark.needs("sklearn")) for x in ("lr-presence-3", "lr-onehot-3")),
-    *(pytest.param(x, marks=pytest.mark.needs("sklearn")) for x in ("lr-presence-3", "boosting")),
 ]
 
 
