@@ -17,7 +17,7 @@ import numpy.typing as npt
 from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import translation
-from summarkov.settings import check_whole, is_number
+from summarkov.settings import check_whole
 from summarkov.typing import BoolArray, FloatArray, IntArray
 
 FEATURES = ("presence", "counts", "onehot")
@@ -152,15 +152,6 @@ def is_target(events: EventSequences, target: str) -> BoolArray:
     return found
 
 
-def positives(name: str, values: object) -> None:
-    """Refuse a grid that is empty or holds anything but finite numbers above 0."""
-    if not isinstance(values, tuple | list | np.ndarray) or not len(values):
-        raise SettingError(f"{name} must be a list of at least one number, not {values!r}")
-    for value in values:
-        if not is_number(value) or not 0 < value < float("inf"):
-            raise SettingError(f"{name} must be finite numbers above 0, not {value!r}")
-
-
 class EventCache(Generic[T]):
     """Values by (events object, key), the least recently used forgotten first.
 
@@ -217,35 +208,19 @@ def ridge(matrix: Any, outcomes: BoolArray, C: float | None) -> Any:
 
 
 def trees(
-    matrix: FloatArray, outcomes: BoolArray, leaves: int, learning_rate: float, l2: float, n_trees: int
+    matrix: FloatArray, outcomes: BoolArray, leaves: int, learning_rate: float, l2: float, iterations: int
 ) -> Any:
     """Gradient boosting."""
     model = boosted_trees()(
         learning_rate=learning_rate,
         max_leaf_nodes=leaves,
         l2_regularization=l2,
-        max_iter=n_trees,
+        max_iter=iterations,
         min_samples_leaf=5,
         early_stopping=False,
         random_state=0,
     )
     return model.fit(matrix, outcomes)
-
-
-class Stages:
-    """The log-odds of one target on some events, tree by tree; going forward costs one tree per step."""
-
-    def __init__(self, model: Any, matrix: FloatArray) -> None:
-        self._model, self._matrix, self._at = model, matrix, -1
-
-    def log_odds(self, n_trees: int) -> FloatArray:
-        """The sum over the first trees; asking for fewer trees than before starts over."""
-        if not 0 <= self._at <= n_trees:
-            self._steps, self._at = self._model.staged_decision_function(self._matrix), 0
-        while self._at < n_trees:
-            self._log_odds = np.asarray(next(self._steps), dtype=np.float64).reshape(-1)
-            self._at += 1
-        return self._log_odds
 
 
 @dataclass(frozen=True)
@@ -256,29 +231,23 @@ class Learned:
     attributes: tuple[str, ...]
     models: Mapping[str, Any]
     matrix: Callable[[EventSequences], Any]
-    stages: EventCache[Stages]
-    n_trees: int | None = None
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:
         """Probability of the target at every position, at least ``TINY`` away from 0 and 1."""
         model = self.models[target]
         if isinstance(model, float) or not events.n_ticks:
             return np.full(events.n_ticks, model if isinstance(model, float) else 0.0)
-        matrix = self.matrix(events)
         with _one_thread():
-            if self.n_trees is None:
-                odds = model.decision_function(matrix)
-            else:
-                odds = self.stages.get(events, target, lambda: Stages(model, matrix)).log_odds(self.n_trees)
+            odds = model.decision_function(self.matrix(events))
         return clip(np.exp(-np.logaddexp(0.0, -odds)))
 
     def influencers(self, target: str) -> tuple[str, ...] | None:
         """What has a coefficient other than zero; None of trees, which may look at whatever there is."""
-        if self.n_trees is not None:
-            return None
         model = self.models[target]
         if isinstance(model, float):
             return ()
+        if not hasattr(model, "coef_"):
+            return None
         has = model.coef_[0] != 0
         n = len(has) - len(self.attributes)
         used = [*has[:n].reshape(-1, len(self.labels)).any(axis=0), *has[n:]]
@@ -295,21 +264,18 @@ class MatrixContender:
         What tables call it.
     grid : sequence of settings
         What to choose from: of logistic regression ``C``, smaller is more penalty, and None is none at all;
-        of trees ``leaves``, ``learning_rate`` and ``l2``.
+        of trees ``leaves``, ``learning_rate``, ``l2`` and ``iterations``, the number of trees.
     lookback : int, optional
-        How many positions back the features look; None: recency (:func:`recency_features`).
+        How many positions back the features of a regression look; None: trees, which see recency
+        (:func:`recency_features`).
     features : {"presence", "counts", "onehot"}
         See :func:`window_features`.
-    n_trees : sequence of int
-        The numbers of trees of gradient boosting to choose from; one fit has them all. None: logistic
-        regression.
     """
 
     name: str
     grid: Sequence[Mapping[str, Any]]
     lookback: int | None = None
     features: str = "presence"
-    n_trees: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         if self.lookback is not None:
@@ -319,12 +285,12 @@ class MatrixContender:
 
     def require(self) -> None:
         """Refuse to go on without scikit-learn."""
-        (boosted_trees if self.n_trees else logistic_regression)()
+        (boosted_trees if self.lookback is None else logistic_regression)()
 
     def fit_each(
         self, train: EventSequences, targets: Sequence[str]
     ) -> Iterator[tuple[dict[str, Any], Learned]]:
-        """One per setting, and number of trees."""
+        """One per setting."""
         labels, attributes = train.labels, () if train.attributes is None else train.attributes.names
         kept: EventCache[Any] = EventCache(most=4)
 
@@ -336,7 +302,7 @@ class MatrixContender:
         def matrix(events: EventSequences) -> Any:
             return kept.get(events, "", lambda: features(events.recode(labels, unknown="ignore")))
 
-        fit, more = (trees, {"n_trees": max(self.n_trees)}) if self.n_trees else (ridge, {})
+        fit: Callable[..., Any] = trees if self.lookback is None else ridge
         for settings in self.grid:
             models: dict[str, Any] = {}
             for target in targets:
@@ -345,11 +311,8 @@ class MatrixContender:
                     models[target] = base_rate(outcomes)
                     continue
                 with _one_thread():
-                    models[target] = fit(matrix(train), outcomes, **settings, **more)
-            stages: EventCache[Stages] = EventCache(most=3 * max(len(targets), 1))
-            for n in self.n_trees or (None,):
-                told = {} if n is None else {"iterations": n}
-                yield {**settings, **told}, Learned(labels, attributes, models, matrix, stages, n)
+                    models[target] = fit(matrix(train), outcomes, **settings)
+            yield dict(settings), Learned(labels, attributes, models, matrix)
 
 
 def _one_thread() -> Any:
@@ -379,18 +342,16 @@ def regression(
 
 def boosting(
     grid: Sequence[tuple[int, float, float]] = ((5, 0.05, 10.0), (8, 0.03, 100.0), (15, 0.05, 10.0)),
-    n_trees: int = 300,
-    every: int = 5,
+    n_trees: Sequence[int] = (30, 100, 300),
     name: str = "boosting",
 ) -> MatrixContender:
     """Gradient boosting of "the target comes next" on the lag to the last event of each label.
 
     It is not in the paper, but what a user would try. ``grid`` has leaves, learning rate and l2 of the kinds
-    of trees. Of one fit there is a candidate after the first tree, and one every so many trees.
+    of trees, ``n_trees`` how many trees of each kind to try.
 
-    >>> boosting(n_trees=12).n_trees
-    (1, 5, 10, 12)
+    >>> boosting(n_trees=[12]).grid[0]
+    {'leaves': 5, 'learning_rate': 0.05, 'l2': 10.0, 'iterations': 12}
     """
-    kinds = tuple({"leaves": leaves, "learning_rate": rate, "l2": l2} for leaves, rate, l2 in grid)
-    numbers = tuple(sorted({1, n_trees, *range(every, n_trees + 1, every)}))
-    return MatrixContender(name, kinds, n_trees=numbers)
+    kinds = ({"leaves": leaves, "learning_rate": rate, "l2": l2} for leaves, rate, l2 in grid)
+    return MatrixContender(name, tuple({**kind, "iterations": n} for kind in kinds for n in n_trees))

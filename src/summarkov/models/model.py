@@ -16,7 +16,8 @@ from summarkov.errors import SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import END, Label, Unknown, label_text
-from summarkov.evidence import Confidence, Explanation, Pattern, pattern_of
+from summarkov.evidence import Confidence, Explanation, Pattern
+from summarkov.evidence.patterns import pattern_of
 from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap
 from summarkov.models.fitted import Fitted, StateTable, explain, read_history

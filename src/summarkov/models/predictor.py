@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from summarkov.engines import Layout
 from summarkov.events.vocabulary import Label, Unknown
-from summarkov.evidence import Explanation, Influence, SharedExplanation, ranked
+from summarkov.evidence import Explanation, Influence, SharedExplanation
+from summarkov.evidence.influence import ranked
 from summarkov.evidence.words import (
     cases,
     effect_word,

@@ -8,7 +8,8 @@ import numpy as np
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, CountSource, StateCounts
 from summarkov.errors import SettingError
-from summarkov.evidence import Confidence, Pair, Ranking, RateRatio, Strata, rate_ratio
+from summarkov.evidence import Confidence, Pair, Ranking, Strata, rate_ratio
+from summarkov.evidence.ratios import RateRatio
 from summarkov.evidence.results import standardised
 from summarkov.models.bootstrap import check_resampling
 from summarkov.models.learning import together

@@ -12,8 +12,8 @@ import numpy as np
 from summarkov.engines import StatesRequest, Target
 from summarkov.engines.followings import Following
 from summarkov.errors import SettingError
-from summarkov.evidence import Contrast, contrast_in_tree
-from summarkov.evidence.contrasts import Totals
+from summarkov.evidence import Contrast
+from summarkov.evidence.contrasts import Totals, contrast_in_tree
 from summarkov.kernels import OCCURS
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
