@@ -7,6 +7,7 @@ import pytest
 
 import summarkov as sm
 from oracle_outcomes import open_cases, share_at
+from summarkov.engines import EventSource
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
 from summarkov.models.outcome import window_words
@@ -376,3 +377,29 @@ def test_what_was_known_at_a_moment_is_said_of_its_table():
     )
     known = sm.OutcomeModel(template, ends_with="d", after=3).fit(cases).states_sheet()
     assert known.title == "ends with d, by what had happened after 3 events"
+
+
+def test_a_list_of_outcomes_needs_events_in_an_order():
+    """On a cluster every partition took the first outcomes of the list."""
+
+    class Cluster(EventSource):
+        labels, n_sequences = ("a", "b"), 4
+
+        def run(self, work):
+            raise AssertionError("nothing is counted")
+
+        def sequence_keys(self):
+            raise AssertionError("nothing is drawn")
+
+    with pytest.raises(SettingError, match="a Cluster has none; name the column of the outcome"):
+        sm.OutcomeModel().fit(Cluster(), ["x", "y", "x", "y"])
+
+
+def test_the_score_weighs_sequences():
+    sequences, y = made(n=60)
+    model, weights = sm.OutcomeModel(value="declined").fit(sequences, y), np.arange(60.0)
+    p = model.predict_proba(sequences)[np.arange(60), [list(model.classes_).index(each) for each in y]]
+    expected = np.average(np.log(p), weights=weights)
+    assert model.score(sequences, y, sample_weight=weights) == pytest.approx(expected, rel=1e-9)
+    weighed = sm.read_events(sequences).with_weights(weights)
+    assert model.score(weighed, y) == pytest.approx(expected, rel=1e-9)
