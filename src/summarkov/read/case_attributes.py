@@ -20,7 +20,7 @@ from summarkov.events.attributes import MISSING, Attributes, refuse_column
 from summarkov.events.vocabulary import translation
 from summarkov.read.addresses import name_of
 from summarkov.read.columns import case_column
-from summarkov.read.encoding import Encoded, count, encode, encode_some, no_labels, which_occur
+from summarkov.read.encoding import Encoded, count, encode, refuse_missing
 from summarkov.settings import is_finite
 from summarkov.typing import CodeArray, IntArray
 
@@ -105,7 +105,7 @@ def attribute_names(
                 "it out"
             )
         names = [*_names(column, values, wanted.cuts, source), f"{column}={MISSING}"]
-        occurs = [*which_occur(values.codes, len(values.texts)).tolist(), len(absent) > 0]
+        occurs = [*(values.counts > 0).tolist(), len(absent) > 0]
         each.append([name if here else None for name, here in zip(names, occurs, strict=True)])
         if occurs[-1] and names[-1] in each[-1][:-1]:
             raise DataError(
@@ -121,7 +121,7 @@ def attribute_names(
 
 def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
     """What each of the different values of a column is called."""
-    counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.texts))
+    counts = values.counts
     given = cuts.get(column)
     ranges = [] if given is None else _ranges(column, given)
     whole = {name.removeprefix(f"{column}=") for name in ranges}  # of numbers that were cut before
@@ -252,6 +252,7 @@ class CaseTable:
         _refuse_repeated(content.column_names, source)
         named = case_column(content.column_names, case, source)
         names = encode(content.column(named), named, source)
+        refuse_missing(names.missing, named, source)
         rows: dict[str, int] = {}
         for at, code in enumerate(names.codes.tolist()):
             if rows.setdefault(names.texts[code], at) != at:
@@ -260,7 +261,7 @@ class CaseTable:
                     "case: keep one"
                 )
         others = [name for name in content.column_names if name != named]
-        return cls(source, rows, {name: encode_some(content.column(name), name, source) for name in others})
+        return cls(source, rows, {name: encode(content.column(name), name, source) for name in others})
 
     def values(self, cases: Sequence[str]) -> dict[str, Encoded]:
         """The columns, with one value per case; missing where the table has no row of it."""
@@ -289,7 +290,7 @@ def _table_of(table: Any, source: str) -> pa.Table:
             schema = parquet_schema(source)
             _refuse_repeated(schema.names, source)
             for field in filter(lambda field: pa.types.is_nested(field.type), schema):
-                raise no_labels(field.name, source, field.type)  # before it is read, which may be much
+                encode(pa.chunked_array([], field.type), field.name, source)  # refused before it is read
             batches = [*parquet_batches(source, schema.names)]
             return pa.Table.from_batches(batches) if batches else schema.empty_table()
         raise SettingError(f"attributes are read from .csv, .tsv or .parquet, and {source} is none of these")

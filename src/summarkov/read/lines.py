@@ -1,4 +1,4 @@
-"""Files with one sequence per line: JSON lines, plain text and SPMF text, read as tables of lists."""
+"""Files with one sequence per line: JSON lines, plain text and SPMF text, read as rows of labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from summarkov.events.moments import time_column
 from summarkov.events.vocabulary import label_text
 from summarkov.read.addresses import size_of
 from summarkov.read.columns import Columns
-from summarkov.read.encoding import arrow_of, text_array
+from summarkov.read.encoding import text_array
 from summarkov.read.files import text_lines
 from summarkov.read.rows import Block, Source
 from summarkov.read.wanted import Wanted
@@ -37,10 +37,8 @@ _EVENTS = 1 << 17
 Line = tuple[list[Any], str | None, dict[str, Any]]
 
 
-def line_source(
-    paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, told: bool, whole: bool
-) -> Source:
-    """Files of lines as a table of lists, block by block, or all of it as one.
+def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, told: bool) -> Source:
+    """Files of lines, block by block.
 
     Unless ``told`` that it is plain text, what looks like SPMF text is refused.
     """
@@ -74,84 +72,57 @@ def line_source(
         "text": lambda path: _words(path, told=told),
         "spmf": _itemsets,
     }[kind]
-    blocks = _blocks(paths, read, chosen, whole)
-    n_bytes = 0 if whole else sum(map(size_of, paths))
-    return Source(name, chosen, blocks, True, True, is_lines=True, thing="line", n_bytes=n_bytes)
+    blocks = _blocks(paths, read, chosen)
+    return Source(name, chosen, blocks, by_place=True, is_lines=True, n_bytes=sum(map(size_of, paths)))
 
 
-def _blocks(
-    paths: Sequence[str], read: Callable[[str], Iterator[Line]], chosen: Columns, whole: bool
-) -> Iterator[Block]:
-    """Some sequences at a time; as one block of a file, if it is wanted whole."""
+def _blocks(paths: Sequence[str], read: Callable[[str], Iterator[Line]], chosen: Columns) -> Iterator[Block]:
+    """The labels of lines as rows, those of some sequences at a time."""
     done, number = 0, 0
     for path in paths:
-        done += 0 if whole else size_of(path)
-        lines, n, first, tables = list[Line](), 0, number, list[pa.Table]()
+        done += size_of(path)
+        lines, n, first = list[Line](), 0, number
         for line in read(path):
             lines.append(line)
             n += len(line[0]) + 1
             number += 1
             if n >= _EVENTS:
-                tables.append(_table(path, lines, chosen, number - len(lines)))
-                lines, n = [], 0
-                if not whole:
-                    yield Block(tables.pop(), path, first, done)
-                    first = number
-        tables.append(_table(path, lines, chosen, number - len(lines)))
-        yield Block(tables[0] if len(tables) == 1 else _joined(tables, chosen, first), path, first, done)
+                yield _block(path, lines, chosen, first, done)
+                lines, n, first = [], 0, number
+        yield _block(path, lines, chosen, first, done)
 
 
-def _joined(tables: Sequence[pa.Table], chosen: Columns, first: int) -> pa.Table:
-    """Tables of one file as one: all with names if any has some, and with lists in lists if any has these."""
-    columns: dict[str, list[pa.Array]] = {name: [] for each in tables for name in each.column_names}
-    case, number = str(chosen.case), first
-    for table in tables:
-        for name, parts in columns.items():
-            if name in table.column_names:
-                parts += table.column(name).chunks
-            elif name == case:
-                parts.append(text_array(map(str, range(number, number + len(table)))))
-        number += len(table)
-    for name, parts in columns.items():
-        if name == chosen.event[0] and any(pa.types.is_large_list(part.type.value_type) for part in parts):
-            columns[name] = [_nested(part) for part in parts]
-    return pa.table({name: pa.chunked_array(parts).combine_chunks() for name, parts in columns.items()})
-
-
-def _nested(column: pa.Array) -> pa.Array:
-    """Lists of lists as they are; lists of texts as lists of lists of one."""
-    if pa.types.is_large_list(column.type.value_type):
-        return column
-    inner = pa.LargeListArray.from_arrays(arrow_of(np.arange(len(column.values) + 1)), column.values)
-    return pa.LargeListArray.from_arrays(column.offsets, inner)
-
-
-def _table(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> pa.Table:
-    """Some sequences as a table, with names if any has one."""
-    columns_of: Any = ([line[at] for line in lines] for at in range(3))
-    events, names, values = columns_of
+def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int, done: int) -> Block:
+    """Some sequences; those without a name are called by their numbers."""
+    labels, sizes, sequence = list[str | None](), list[int](), list[int]()
+    for at, (events, _, _) in enumerate(lines):
+        for event in events:
+            tick = event if isinstance(event, list) else (event,)
+            labels += tick or (None,)
+            sizes.append(len(tick))
+            sequence.append(at)
+    size = np.array(sizes, np.int64)
+    place = np.repeat(np.arange(len(size)), np.maximum(size, 1))
+    nested = any(isinstance(event, list) for events, _, _ in lines for event in events)
     try:
-        columns = {chosen.event[0]: _list_array(events)}
-        if any(name is not None for name in names):
-            named = (str(first + at) if name is None else name for at, name in enumerate(names))
-            columns[str(chosen.case)] = text_array(named)
-        columns |= {key: _list_array([each[key] for each in values]) for key in chosen.order or ()}
-        columns |= {key: text_array(each.get(key) for each in values) for key in chosen.per_case}
+        columns = {chosen.event[0]: text_array(labels)}
+        for key in chosen.order or ():
+            times = [time for _, _, values in lines for time in values[key]]
+            columns[key] = text_array(times[at] for at in place.tolist())
+        return Block(
+            pa.table(columns),
+            path,
+            first,
+            done,
+            np.array(sequence, np.int64)[place],
+            [str(first + at) if name is None else name for at, (_, name, _) in enumerate(lines)],
+            pa.table({key: text_array(values.get(key) for _, _, values in lines) for key in chosen.per_case}),
+            np.append(True, np.diff(place) > 0)[: len(place)] if nested else None,
+            (size == 0)[place],
+        )
     except UnicodeEncodeError as problem:
         half = problem.object[problem.start : problem.end]
         raise DataError(f"{path} holds {half!r}, half of a character; mend the data") from problem
-    return pa.table(columns)
-
-
-def _list_array(lists: Sequence[list[Any]]) -> pa.Array:
-    """Lists as a column; if a list is in any of them, all others in it are lists of one text."""
-    flat = [each for one in lists for each in one]
-    if any(isinstance(each, list) for each in flat):
-        inner = _list_array([each if isinstance(each, list) else [each] for each in flat])
-    else:
-        inner = text_array(flat)
-    offsets = np.append(0, np.cumsum([*map(len, lists)], dtype=np.int64))
-    return pa.LargeListArray.from_arrays(arrow_of(offsets), inner)
 
 
 # ---------------------------------------------------------------------- JSON lines

@@ -36,15 +36,10 @@ class Part:
 
     codes: npt.NDArray[np.integer]
     offsets: IntArray
-    ids: Sequence[str] | None
+    ids: Sequence[str]
     keys: Keys = ()
     values: Mapping[str, Any] = field(default_factory=dict)
     starts: BoolArray | None = None
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of the sequences."""
-        return [str(at) for at in range(len(self.offsets) - 1)] if self.ids is None else self.ids
 
 
 @dataclass(frozen=True)
@@ -75,14 +70,13 @@ class Assembly:
     # ------------------------------------------------------------------ in memory
 
     def in_memory(self) -> EventSequences:
-        """All events, from the one block that the source has."""
-        (block,) = self.source.blocks
-        coded = self.coding.code(block)
+        """All events."""
+        coded = self.coding.together([self.coding.code(block) for block in self.source.blocks])
         self.left_out.refuse_all(self.wanted, len(coded.codes), self.source.name)
         part = self.part(coded)
         (events,) = self.chunks(lambda: [part])
         origin = self.origin()
-        kinds = self._kinds
+        kinds = self.coding.kinds
         if origin is not None and kinds and pa.types.is_timestamp(kinds[0]):
             late = late_cases(self._last.keys[0], self._last.offsets)
             if late is not None:
@@ -92,18 +86,16 @@ class Assembly:
 
     def part(self, coded: Coded) -> Part:
         """The rows of whole cases, put together and in order."""
-        each = zip(self.coding.order, coded.keys, coded.kinds, strict=False)
-        keys = [one.settled(key, kind) for one, key, kind in each] or coded.keys
-        sorts = bool(self.coding.order) and not self.source.of_lists
-        rows, starts, cases = group(coded.case, keys if sorts else ())
-        names: Sequence[str] | None = coded.names
-        if coded.n_sequences is None:
+        sorts = bool(self.coding.order) and not self.source.is_lines
+        rows, starts, cases = group(coded.case, coded.keys if sorts else ())
+        names = coded.names
+        if not self.source.by_place:
             offsets = np.append(starts, len(coded.case))
-            names = [(names or ())[code] for code in cases.tolist()]
+            names = [names[code] for code in cases.tolist()]
         else:
-            offsets = np.searchsorted(coded.case, np.arange(coded.n_sequences + 1))
-            if not sorts and keys and len(coded.case):
-                self._look_back(keys, starts, cases, names)
+            offsets = np.searchsorted(coded.case, np.arange(len(names) + 1))
+            if not sorts and coded.keys and len(coded.case):
+                self._look_back(coded.keys, starts, cases, names)
         translate = self.coding.labels.settled()[1]
 
         def placed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -113,26 +105,20 @@ class Assembly:
         if not self.source.by_place:
             values = {name: placed(each) for name, each in values.items()}
         codes = translate[placed(coded.codes)]
-        return Part(codes, offsets, names, [placed(key) for key in keys], values, coded.starts)
+        return Part(codes, offsets, names, [placed(key) for key in coded.keys], values, coded.starts)
 
-    def _look_back(self, keys: Keys, starts: IntArray, cases: Any, names: Sequence[str] | None) -> None:
+    def _look_back(self, keys: Keys, starts: IntArray, cases: Any, names: Sequence[str]) -> None:
         """Look at times that rows are not sorted by: those of lists must not fall, others may."""
         self.backwards = count_falls(keys, starts)
-        if self.backwards and self.source.of_lists:
+        if self.backwards and self.source.is_lines:
             each = zip(starts.tolist(), [*starts[1:].tolist(), None], strict=True)
             run = next(at for at, (a, b) in enumerate(each) if (np.diff(keys[0][a:b]) < 0).any())
-            case = str(cases[run]) if names is None else names[cases[run]]
             raise DataError(
                 f"{self.coding.order[0].name!r} of {self.source.name} run backwards in sequence "
-                f"{case[:40]!r}; sort its events by time"
+                f"{names[cases[run]][:40]!r}; sort its events by time"
             )
 
     # ------------------------------------------------------------------ all parts
-
-    @property
-    def _kinds(self) -> list[pa.DataType]:
-        """The types of the order columns."""
-        return [one.kind or pa.timestamp("ms") for one in self.coding.order]
 
     def chunks(self, parts: Callable[[], Iterable[Part]]) -> Iterator[EventSequences]:
         """All events, some whole sequences at a time. Numbers of attributes are cut by all of them, first."""
@@ -143,7 +129,7 @@ class Assembly:
             found = list[dict[str, Encoded]]()
             for done in map(self._finish, parts()):
                 found.append(done.attributes)
-                ids = done.part.names
+                ids = done.part.ids
             values = {name: _concatenated([each[name] for each in found]) for name in names}
             self._named = attribute_names(values, wanted, source, ids if len(found) == 1 else None)
         for part in parts():
@@ -151,13 +137,13 @@ class Assembly:
 
     def _finish(self, part: Part) -> _Finished:
         """Leave out duplicates and cut into sessions if asked to; with ties, moments and values of cases."""
-        wanted, order, kinds = self.wanted, self.coding.order, self._kinds
+        wanted, order, kinds = self.wanted, self.coding.order, self.coding.kinds
         together = bool(order) and wanted.ties == "together"
         filled = part.offsets[:-1][np.diff(part.offsets) > 0]
         same = tied(part.keys, filled) if part.keys and len(part.codes) else None
         of_cases = self._of_cases(part)
         duplicates = dropped = 0
-        if self.source.of_lists:
+        if self.source.is_lines:
             same = None if part.starts is None or wanted.ties in (None, "together") else ~part.starts
         elif same is not None and not together and same.any():
             again = repeated(part.codes, same)
@@ -169,12 +155,12 @@ class Assembly:
                 part = replace(part, codes=part.codes[keep], offsets=offsets, keys=keys)
         if wanted.gap is not None and kinds:
             limit = wanted.gap.in_keys(kinds[0], order[0].name, self.source.name)
-            offsets, ids, of = cut_sessions(part.keys[0], part.offsets, part.names, limit)
+            offsets, ids, of = cut_sessions(part.keys[0], part.offsets, part.ids, limit)
             part = replace(part, offsets=offsets, ids=ids)
             of_cases = {name: Encoded(each.codes[of], each.texts) for name, each in of_cases.items()}
-        attributes = of_cases if self.cases is None else self.cases.values(_cases(part.names, wanted))
+        attributes = of_cases if self.cases is None else self.cases.values(_cases(part.ids, wanted))
         ties = Ties.of(same, part.offsets, part.ids)
-        if order or self.source.of_lists:
+        if order or self.source.is_lines:
             refuse_ties(ties, wanted, order[0].name if order else "itemset", self.source.name)
         starts = part.starts if same is None else ~same if together else None
         moments, keeps = None, bool(order) and wanted.times
@@ -197,7 +183,7 @@ class Assembly:
                 if len(other):
                     at = int(np.searchsorted(part.offsets, other[0], side="right")) - 1
                     texts = column.text(int(part.offsets[at])), column.text(int(other[0]))
-                    raise changes(name, part.names[at], self.source.name, *texts)
+                    raise changes(name, part.ids[at], self.source.name, *texts)
                 column = Encoded(first, column.texts)
             found[name] = column
         return found
@@ -230,7 +216,7 @@ class Assembly:
             moments=moments,
             attributes=None if self._named is None else self._named.attributes(found.attributes),
             tied_order=found.ties.n,
-            weights=None if weight is None else self._weights(found.of_cases[weight], part.names),
+            weights=None if weight is None else self._weights(found.of_cases[weight], part.ids),
         )
         return with_ends(events, wanted.ends or AskedEnds.default())
 

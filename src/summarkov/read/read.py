@@ -209,7 +209,7 @@ def _file_source(path: str, wanted: Wanted, format: str | None) -> tuple[Source,
         with open_file(path) as file:  # which says what is wrong with it
             if not file.seekable():  # it is opened once more
                 raise DataError(f"{path} is not a regular file; save it as one first")
-        return file_source([path], path, kind, wanted, whole=True), wanted
+        return file_source([path], path, kind, wanted), wanted
     if kind == "xes":
         from summarkov.read.xes_files import xes_source
 
@@ -217,7 +217,7 @@ def _file_source(path: str, wanted: Wanted, format: str | None) -> tuple[Source,
     from summarkov.read.lines import line_source, with_told_ends
 
     wanted = with_told_ends(path, wanted) if kind == "jsonl" else wanted
-    return line_source([path], path, kind, wanted, told=format is not None, whole=True), wanted
+    return line_source([path], path, kind, wanted, told=format is not None), wanted
 
 
 def _as_table(source: Any, wanted: Wanted) -> Any:

@@ -102,11 +102,6 @@ def times_of(keys: npt.NDArray[Any], kind: pa.DataType, name: str, source: str) 
         )
     if pa.types.is_floating(kind):
         return np.rint(keys.astype(np.float64) * _PARTS).astype(np.int64), TimeUnit(1, False)
-    if pa.types.is_decimal(kind) and len(keys):
-        raise DataError(
-            f"order column {name!r} of {source} holds {kind}, which cannot be kept as times; turn it "
-            "into floats or whole numbers first"
-        )
     number = pa.types.is_integer(kind)
     return keys.astype(np.int64), TimeUnit(_PARTS if number else _nanoseconds(kind), not number)
 
@@ -153,11 +148,6 @@ class Gap(NamedTuple):
                     "give session_gap as a number in their unit"
                 )
             return self.length
-        if pa.types.is_decimal(kind):
-            raise DataError(
-                f"order column {name!r} of {source} holds {kind}, which session_gap cannot measure; "
-                "turn it into floats or whole numbers first"
-            )
         return self.length * 10**9 / _nanoseconds(kind)
 
 

@@ -89,7 +89,7 @@ def xes_source(path: str, wanted: Wanted) -> Source:
             ) from error
     if not log.open_once:
         raise DataError(f"{path} holds no <log>; expected an XES log")
-    return Source(path, chosen, [log.block()], by_place=True, thing="event")
+    return Source(path, chosen, [log.block()], by_place=True)
 
 
 class _Log:
@@ -192,11 +192,12 @@ class _Log:
 
     def block(self) -> Block:
         """All events."""
-        both: tuple[dict[str, Any], ...] = (self.rows, {"": self.names, **self.traces})
-        rows, traces = (
-            pa.table({key: text_array(column) for key, column in columns.items()}) for columns in both
+        rows, values = (
+            pa.table({key: text_array(column) for key, column in columns.items()})
+            for columns in (self.rows, self.traces)
         )
-        return Block(rows, self.path, sequence=np.array(self.sequence, np.int64), sequences=traces)
+        of = np.array(self.sequence, np.int64)
+        return Block(rows, self.path, sequence=of, names=self.names, values=values)
 
 
 # ---------------------------------------------------------------------- writing
