@@ -90,7 +90,7 @@ def _is_plain_dictionary(column: pa.ChunkedArray) -> bool:
 
 
 def _texts(values: pa.Array) -> list[str | None]:
-    """The text of every value: floats and truth values as Python writes them, the rest as Arrow; none of nan."""
+    """The text of every value, None of nan: floats and truth values as Python writes them, others as Arrow."""
     if pa.types.is_floating(values.type):  # as short as their precision allows
         return [None if value != value else str(value) for value in np.from_dlpack(values)]
     if pa.types.is_boolean(values.type):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -28,8 +27,6 @@ from summarkov.read.wanted import Wanted
 
 #: The keys of an object in JSON lines: its name, its labels, their times, what it weighs, whether it is over.
 ID, EVENTS, TIMES, WEIGHT, COMPLETE = "id", "events", "times", "weight", "complete"
-#: A file without sequences is not empty, as one is that was cut short.
-NOTHING = b"\n"
 #: Events to read at a time.
 _EVENTS = 1 << 17
 
@@ -212,14 +209,6 @@ def _no_number(text: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_number)
 
 
-def write_json_lines(events: EventSequences, file: Any) -> None:
-    """Write a list of labels and a name a line. Everything can be held: JSON escapes what is no text."""
-    if not len(events):
-        file.write(NOTHING)
-    for line in json_lines(events):
-        file.write(f"{line}\n".encode())
-
-
 def json_lines(events: EventSequences) -> Iterator[str]:
     """One line per sequence, with the times of its ticks, its attributes and its weight, if it has any."""
     taken = (ID, EVENTS, TIMES, WEIGHT, COMPLETE)
@@ -241,8 +230,6 @@ def json_lines(events: EventSequences) -> Iterator[str]:
 
 # ---------------------------------------------------------------------- plain text and SPMF text
 
-#: The name of the next sequence; to SPMF, which has no such names, a comment.
-NAMED = "# sequence "
 _ITEM = re.compile(r"@ITEM=(-?[0-9]+)=(.*)", re.DOTALL)
 
 
@@ -263,14 +250,10 @@ def _itemsets(path: str) -> Iterator[Line]:
 
     ``-1`` ends an itemset, which is a tick, and ``-2`` the sequence.
     """
-    names, items, name = dict[str, str](), dict[str, str](), None
+    names, items = dict[str, str](), dict[str, str]()
     for number, line in text_lines(path):
         where = f"{path}, line {number}"
-        if line.startswith(NAMED):
-            with suppress(ValueError, RecursionError):
-                given = json.loads(line.removeprefix(NAMED))
-                name = given if isinstance(given, str) else None
-        elif found := _ITEM.fullmatch(line):
+        if found := _ITEM.fullmatch(line):
             item, named = _number(found[1]), found[2]
             if names.setdefault(item, named) != named or items.setdefault(named, item) != item:
                 raise DataError(f"{where}: item {item[:40]} or its name {named!r} came before; keep one")
@@ -286,34 +269,8 @@ def _itemsets(path: str) -> Iterator[Line]:
                 )
             sets = (each.split() for each in " ".join(tokens).split("-1"))
             labels = [[names.get(_number(item), _number(item)) for item in each] for each in sets if each]
-            yield [each[0] if len(each) == 1 else each for each in labels], name, {}
-            name = None
+            yield [each[0] if len(each) == 1 else each for each in labels], None, {}
 
 
 def _number(token: str) -> str:
     return token.lstrip("0") or "0"
-
-
-def write_spmf(events: EventSequences, file: Any) -> None:
-    """Write an itemset for every tick; names of items, and of sequences, where they need them."""
-    if not len(events):
-        file.write(NOTHING)
-    labels = [label for label, n in zip(events.labels, events.label_counts.tolist(), strict=True) if n]
-    items = {label: label for label in labels}
-    if not all(re.fullmatch(r"0|[1-9][0-9]{0,8}", label) for label in labels):
-        items = {label: str(item) for item, label in enumerate(labels, start=1)}
-        file.write(b"@CONVERTED_FROM_TEXT\n")
-        for label, item in items.items():
-            if "\n" in label or "\r" in label:
-                raise DataError(
-                    f"the label {label[:80]!r} has a line break, which SPMF text cannot hold; write .jsonl, "
-                    "or rename it: events.map_labels({...})"
-                )
-            file.write(f"@ITEM={item}={label}\n".encode())
-    for number, (name, sequence) in enumerate(zip(events.ids, events, strict=True)):
-        if name != str(number):
-            file.write(f"{NAMED}{json.dumps(name)}\n".encode())
-        ticks = ([tick] if isinstance(tick, str) else tick for tick in sequence)
-        file.write(
-            ("".join(f"{' '.join(items[label] for label in tick)} -1 " for tick in ticks) + "-2\n").encode()
-        )
