@@ -62,9 +62,9 @@ def encode(column: pa.ChunkedArray, name: str, source: str, *, blanks: bool = Tr
         raise DataError(
             f"column {name!r} of {source} holds text that is not UTF-8; write it as UTF-8"
         ) from error
-    codes = numpy_of(
-        pa.chunked_array([pc.fill_null(each.indices.cast(pa.int64()), -1) for each in chunks], pa.int64())
-    )
+    none = arrow_of(np.array([-1]))[0]  # Arrow imports pandas to make a scalar
+    indices = [pc.fill_null(each.indices.cast(pa.int64()), none) for each in chunks]
+    codes = numpy_of(pa.chunked_array(indices, pa.int64()))
     first: dict[str, int] = {}  # the dictionary of a data frame may repeat a value
     known = [text if blanks or (text and text.strip()) else None for text in texts]
     each = [-1 if text is None else first.setdefault(text, len(first)) for text in known]
@@ -90,7 +90,7 @@ def _is_plain_dictionary(column: pa.ChunkedArray) -> bool:
 
 
 def _texts(values: pa.Array) -> list[str | None]:
-    """The text of every value, None of nan: floats and truth values as Python writes them, others as Arrow."""
+    """The text of every value, None of nan: floats and truth values as Python has them, others as Arrow."""
     if pa.types.is_floating(values.type):  # as short as their precision allows
         return [None if value != value else str(value) for value in np.from_dlpack(values)]
     if pa.types.is_boolean(values.type):

@@ -18,7 +18,6 @@ from summarkov.events.attributes import attribute_values
 from summarkov.events.ends import AskedEnds
 from summarkov.events.moments import time_column
 from summarkov.events.vocabulary import label_text
-from summarkov.read.addresses import size_of
 from summarkov.read.columns import Columns
 from summarkov.read.encoding import text_array
 from summarkov.read.files import text_lines
@@ -70,26 +69,25 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
         "spmf": _itemsets,
     }[kind]
     blocks = _blocks(paths, read, chosen)
-    return Source(name, chosen, blocks, by_place=True, is_lines=True, n_bytes=sum(map(size_of, paths)))
+    return Source(name, chosen, blocks, by_place=True, is_lines=True)
 
 
 def _blocks(paths: Sequence[str], read: Callable[[str], Iterator[Line]], chosen: Columns) -> Iterator[Block]:
     """The labels of lines as rows, those of some sequences at a time."""
-    done, number = 0, 0
+    number = 0
     for path in paths:
-        done += size_of(path)
         lines, n, first = list[Line](), 0, number
         for line in read(path):
             lines.append(line)
             n += len(line[0]) + 1
             number += 1
             if n >= _EVENTS:
-                yield _block(path, lines, chosen, first, done)
+                yield _block(path, lines, chosen, first)
                 lines, n, first = [], 0, number
-        yield _block(path, lines, chosen, first, done)
+        yield _block(path, lines, chosen, first)
 
 
-def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int, done: int) -> Block:
+def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> Block:
     """Some sequences; those without a name are called by their numbers."""
     labels, sizes, sequence = list[str | None](), list[int](), list[int]()
     for at, (events, _, _) in enumerate(lines):
@@ -110,7 +108,6 @@ def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int, done: 
             pa.table(columns),
             path,
             first,
-            done,
             np.array(sequence, np.int64)[place],
             [str(first + at) if name is None else name for at, (_, name, _) in enumerate(lines)],
             pa.table({key: text_array(values.get(key) for _, _, values in lines) for key in chosen.per_case}),

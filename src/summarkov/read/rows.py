@@ -30,7 +30,7 @@ _ENDS = {"complete", "completed", "end", "ended", "finish", "finished"}
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows: the chosen columns, of which file, where they begin, and bytes of all files read, about.
+    """Some rows: the chosen columns, of which file, and where they begin.
 
     Where sequences are known by their places, ``sequence`` is the number of the one that each row is of, and
     ``names`` and ``values`` are their names and what does not change during them. Where rows come from lists,
@@ -40,7 +40,6 @@ class Block:
     table: pa.Table
     path: str
     first_row: int = 0
-    done: int = 0
     sequence: IntArray | None = None
     names: Sequence[str] = ()
     values: pa.Table | None = None
@@ -61,7 +60,6 @@ class Source:
     blocks: Iterable[Block]
     by_place: bool = False
     is_lines: bool = False
-    n_bytes: int = 0
 
     @property
     def thing(self) -> str:

@@ -10,6 +10,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -21,7 +22,7 @@ from summarkov.errors import SettingError, StoreError, TooLargeError, naming_the
 from summarkov.events import EventSequences
 from summarkov.events.draws import sequence_keys
 from summarkov.events.mapped import map_events
-from summarkov.read.addresses import plain_name
+from summarkov.read.addresses import plain_name, size_of
 from summarkov.read.encoding import arrow_of, numpy_of, text_array
 from summarkov.read.files import Format
 from summarkov.read.finding import find_files, stream_format
@@ -124,12 +125,13 @@ def scan_events(
     else:
         source = file_source(paths, name, kind, wanted)
     assembly, tell = Assembly(source, wanted), reporter(progress)
+    sizes = dict(zip(paths, accumulate(map(size_of, paths)), strict=True))
     folder = TemporaryFolder(scratch)
     try:
         with naming_the_disk(folder.path.parent), _Rows(folder.path, assembly) as rows:
             for block in source.blocks:
                 rows.add(assembly.coding.code(block))
-                tell(block.done, source.n_bytes, "reading")
+                tell(sizes[block.path], sizes[paths[-1]], "reading")
             assembly.left_out.refuse_all(assembly.wanted, rows.n_rows, paths[0])
             if not rows.are_in_order():
                 rows.sort(memory, n_jobs)
@@ -165,11 +167,12 @@ def _mapped(
 ) -> EventSequences:
     """All events, on memory maps."""
     ids, keys = list[str](), [np.empty(0, np.uint64)]
+    keeps = keep_names or assembly.needs_names
 
     def chunks() -> Iterator[EventSequences]:
-        for chunk in assembly.chunks(rows.parts):
+        for chunk in assembly.chunks(rows.parts()):
             keys.append(sequence_keys(chunk.ids))
-            ids.extend(chunk.ids if keep_names else ())
+            ids.extend(chunk.ids if keeps else ())
             yield chunk
             tell(assembly.n_events, rows.n_rows, "grouping")
 
@@ -178,7 +181,7 @@ def _mapped(
         tied = assembly.ties.n
         return {"ids": kept, "keys": np.concatenate(keys), "tied_order": tied, "origin": assembly.origin()}
 
-    return map_events(chunks(), folder, about)
+    return assembly.finished(map_events(chunks(), folder, about), ids)
 
 
 #: Some rows in order, by column: codes, keys, values, and which begin a case (``begin``); and names of cases,

@@ -10,7 +10,7 @@ from typing import Any
 
 from summarkov.arrow import pa, parquet
 from summarkov.errors import DataError, SummarkovError
-from summarkov.read.addresses import arrow_file, size_of
+from summarkov.read.addresses import arrow_file
 from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
 from summarkov.read.csv_files import Header, csv_batches, separators_of
 from summarkov.read.encoding import is_list, is_text
@@ -132,23 +132,22 @@ def file_source(paths: Sequence[str], name: str, format: str, wanted: Wanted) ->
     chosen = columns_of(schema, wanted.columns, paths[0])
     kinds = {name: _plain(schema.field(name).type) for name in chosen.names()}
     blocks = _blocks(paths, format, chosen, kinds)
-    return Source(name, chosen, blocks, n_bytes=sum(map(size_of, paths)))
+    return Source(name, chosen, blocks)
 
 
 def _blocks(
     paths: Sequence[str], format: str, chosen: Columns, kinds: Mapping[str, pa.DataType]
 ) -> Iterator[Block]:
     """Read all files, some rows at a time, as columns of the types of the first file."""
-    done = 0
     for path in paths:
-        row, done = 0, done + size_of(path)
+        row = 0
         for batch in (_parquet if format == "parquet" else _csv)(path, format, chosen):
             columns = {name: _aligned(batch, name, kind, (paths[0], path)) for name, kind in kinds.items()}
             other = chosen.other_lifecycle
             there = other is not None and other in batch.schema.names
             if other is not None and there and is_text(_plain(batch.column(other).type)):
                 columns[other] = batch.column(other)
-            yield Block(pa.table(columns), path, row, done)
+            yield Block(pa.table(columns), path, row)
             row += batch.num_rows
 
 

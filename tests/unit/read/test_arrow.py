@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow
 import pytest
 
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError
 from summarkov.read import read_events
 
 pandas = pytest.importorskip("pandas")
@@ -128,16 +128,6 @@ def test_values_that_cannot_be_labels(role):
         f"column '{role}' of the table holds struct<a: int64>, which cannot be read as labels; "
         "turn it into text first"
     )
-
-
-def test_order_for_lists_is_refused():
-    with pytest.raises(SettingError) as error:
-        read_events(pyarrow.table({"events": [["a"]], "time": [1]}), order="time")
-    assert str(error.value) == (
-        "in the table a row is a whole sequence, in the order of its list; leave out order=, lifecycle= "
-        "and further columns of events"
-    )
-    assert read_events(pyarrow.table({"events": [["a"]], "time": [1]})).to_lists() == [["a"]]
 
 
 # ------------------------------------------------------------------ pandas' own ways
