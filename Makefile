@@ -58,9 +58,9 @@ scale: $(VENV)/.core
 
 # The paper's tables, from DATA. Add ARGS="--lstm --boosting" for the slow ones.
 reproduce: $(VENV)/.baselines
-	$(BIN)/python -m paper reproduce "$(DATA)" $(ARGS) -o docs/reproduction.md
+	$(BIN)/python -m paper reproduce "$(DATA)" $(ARGS) -o docs/measured/reproduction.md
 
-# Is what is said of edges true? A made-up log against counts by hand, and coverage of intervals: docs/claims.md.
+# Is what is said of edges true? A made-up log against counts by hand, and coverage of intervals: docs/measured/claims.md.
 claims: $(VENV)/.core
 	$(BIN)/python -m paper claims
 
@@ -68,7 +68,7 @@ claims: $(VENV)/.core
 calibration: $(VENV)/.core
 	$(BIN)/python -m paper calibration
 
-# Topics and graphs of the Beige Book, and how stable they are: the numbers of docs/text.md.
+# Topics and graphs of the Beige Book, and how stable they are: the numbers of docs/measured/text.md.
 text: $(VENV)/.text
 	$(BIN)/python -m paper text "$(DATA)/beigebook_text.jsonl"
 

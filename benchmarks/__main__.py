@@ -1,4 +1,4 @@
-"""Run benchmarks, print one table, and write what was measured to ``docs/benchmarks.md``.
+"""Run benchmarks, print one table, and write what was measured to ``docs/measured/benchmarks.md``.
 
 ``python -m benchmarks peers graphs`` runs some of them; the sections of the others stay as they are.
 """
@@ -30,7 +30,7 @@ ALL = (
     "endings",
     "page",
 )
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "benchmarks.md"
 
 
 HEAD = """# Benchmarks

@@ -64,14 +64,14 @@ def reproduce(
 
 
 @app.command()
-def calibration(output: Output = Path("docs/calibration.md")) -> None:
+def calibration(output: Output = Path("docs/measured/calibration.md")) -> None:
     """Simulate graphs that are known, and say how often edges that we call sure are true (some minutes)."""
     with progress("Learning", 1, "graphs") as advance:
         write_text(output, study.page(advance))
 
 
 @app.command()
-def claims(output: Output = Path("docs/claims.md")) -> None:
+def claims(output: Output = Path("docs/measured/claims.md")) -> None:
     """Check what is said of edges against counts by hand, and how often intervals hold the truth."""
     write_text(output, checks.page())
 
@@ -84,7 +84,7 @@ def text(
         typer.Option(help="Label 10,000 sentences with these concepts instead."),
     ] = None,
 ) -> None:
-    """Print the numbers of docs/text.md: topics and graphs of documents, and how stable they are."""
+    """Print the numbers of docs/measured/text.md: topics and graphs of documents, and how stable they are."""
     for each in text_evidence.measured(documents, concepts):
         typer.echo(each, nl=False)
 

@@ -61,19 +61,18 @@ def random_dynamics(seed: int) -> Dynamics:
 
 @dataclass(frozen=True)
 class Found:
-    """What one simulated data set gave: edges with their confidence and truth, and tests at some rates."""
+    """What one simulated data set gave: edges with their confidence and truth."""
 
     gamma: float
     n_sequences: int
     edges: tuple[tuple[float, bool, bool], ...]  # frequency, in the graph, true
     n_true: int
-    kept: dict[float, tuple[int, int]]  # rate -> edges kept, of which false
 
 
 Groups = dict[tuple[float, int], list[Found]]
 
 
-def examine(seed: int, n_sequences: int, length: int, gamma: float, n: int, rates: Sequence[float]) -> Found:
+def examine(seed: int, n_sequences: int, length: int, gamma: float, n: int) -> Found:
     """Learn one graph, and see which of its edges are true."""
     dynamics = random_dynamics(seed)
     truth = {(z, x) for x in TARGETS for z in dynamics.minimal_influencers(x)}
@@ -84,11 +83,7 @@ def examine(seed: int, n_sequences: int, length: int, gamma: float, n: int, rate
         (edge.frequency, edge.in_graph, (edge.influencer, edge.target) in truth)
         for edge in graph.confidence(events, n=n, random_state=seed).edges
     ]
-    kept = {}
-    for rate in rates:
-        found = graph.discoveries(events, rate=rate, random_state=seed).kept
-        kept[rate] = len(found), sum((edge.influencer, edge.target) not in truth for edge in found)
-    return Found(gamma, n_sequences, tuple(edges), len(truth), kept)
+    return Found(gamma, n_sequences, tuple(edges), len(truth))
 
 
 def calibration(
@@ -97,13 +92,12 @@ def calibration(
     length: int = 50,
     gammas: Sequence[float] = (1.0, 0.3, 0.1),
     n: int = 100,
-    rates: Sequence[float] = (0.05, 0.1, 0.2),
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Section]:
-    """Tables of how often edges of some confidence are true, and of false discoveries promised and found."""
+    """Tables of how often edges of some confidence are true."""
     found: list[Found] = []
     for gamma, size, seed in itertools.product(gammas, sizes, range(graphs)):
-        found.append(examine(seed, size, length, gamma, n, rates))
+        found.append(examine(seed, size, length, gamma, n))
         if progress is not None:
             progress(len(found), graphs * len(sizes) * len(gammas))
     about = (
@@ -117,7 +111,7 @@ def calibration(
         for gamma, size in itertools.product(gammas, sizes)
     }
     reliability = [_reliability(gamma, {size: groups[gamma, size] for size in sizes}, n) for gamma in gammas]
-    return [_sure(groups, about, length), *reliability, _rates(groups, rates)]
+    return [_sure(groups, about, length), *reliability]
 
 
 def page(progress: Callable[[int, int], None]) -> str:
@@ -177,33 +171,6 @@ def _reliability(gamma: float, by_size: dict[int, list[Found]], n: int) -> Secti
         f"How often edges of some confidence are true, gamma {gamma:g}",
         f"All edges that the graph or at least a tenth of its {n} bootstrap graphs has.",
         headings,
-        rows,
-    )
-
-
-def _rates(groups: Groups, rates: Sequence[float]) -> Section:
-    rows = []
-    for (gamma, size), some in groups.items():
-        for rate in rates:
-            kept = [one.kept[rate] for one in some]
-            shares = [false / max(1, all_) for all_, false in kept]
-            error = np.std(shares, ddof=1) / math.sqrt(len(shares)) if len(shares) > 1 else 0.0
-            true = sum(all_ - false for all_, false in kept)
-            rows.append(
-                [
-                    f"{gamma:g}",
-                    str(size),
-                    f"{rate:g}",
-                    f"{np.mean(shares):.3f} ({error:.3f})",
-                    str(sum(all_ for all_, _ in kept)),
-                    _share(true, sum(one.n_true for one in some)),
-                ]
-            )
-    return Section(
-        "False discoveries, promised and found",
-        "Influencers proposed by one half of the sequences, tested on the other. The rate found is the mean "
-        "over graphs (standard error) of the share of false edges among those kept.",
-        ["gamma", "sequences", "rate promised", "rate found", "edges kept", "of all true"],
         rows,
     )
 

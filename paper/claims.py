@@ -1,4 +1,4 @@
-"""Is what we say of edges true? The page docs/claims.md: a log full of zeros, and coverage of intervals."""
+"""Is what we say of edges true? The page docs/measured/claims.md: a log full of zeros, and coverage of intervals."""
 
 from __future__ import annotations
 

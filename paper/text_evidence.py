@@ -1,8 +1,8 @@
-"""What docs/text.md tells, measured on documents of one's own or the Beige Book.
+"""What docs/measured/text.md tells, measured on documents of one's own or the Beige Book.
 
 ``make text`` takes some minutes. With a file of concepts (``--concepts paper/beigebook_concepts.txt``; extra
 ``concepts``) it labels 10,000 sentences with these instead, and prints a sample to check by hand. The
-judgements in docs/text.md were made by reading.
+judgements in docs/measured/text.md were made by reading.
 """
 
 from __future__ import annotations

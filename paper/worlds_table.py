@@ -13,7 +13,7 @@ from summarkov.evidence import exact_intervals
 from summarkov.models import BSuMM, InfluenceGraph
 
 #: Ways to be sure of an edge.
-CLAIMS = ("an edge", "depends on order", "frequency 0.9", "q 0.05")
+CLAIMS = ("an edge", "depends on order", "frequency 0.9")
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,6 @@ def examine_world(world: World, n: int) -> Claimed:
         },
         "frequency 0.9": {
             (e.influencer, e.target): e.ratio for e in graph.confidence(world.events, n=n).stable(0.9)
-        },
-        "q 0.05": {
-            (e.influencer, e.target): e.ratio for e in graph.discoveries(world.events, rate=0.05).kept
         },
     }
     true = {
@@ -81,7 +78,6 @@ def worlds_table(
         [
             "About order: the order test, edges that are not competition only.",
             f"Frequency 0.9: edges that at least 90% of {n} graphs from resampled sequences have.",
-            "q 0.05: proposed by one half of the sequences and tested on the other.",
         ],
     )
 

@@ -1,8 +1,8 @@
-"""Hours of work in one process: a million steps of ``follow()``, and a thousand fits, each without growth.
+"""Hours of work in one process: a thousand fits of each model, without growth.
 
 Prints one line per model: how many more blocks of memory Python holds, and how much more memory the process
 has, at the end than after a tenth of the work. Python counts them anyway, so that costs nothing; to trace
-every byte, as the small version in ``tests/hostile/test_load.py`` does, makes a step 20 times as slow.
+every byte, as the small version in ``tests/hostile/test_load.py`` does, is 20 times as slow.
 
     python tools/load.py [N]
 
@@ -12,7 +12,6 @@ does an N-th of it. ``make load``.
 from __future__ import annotations
 
 import gc
-import itertools
 import resource
 import sys
 import time
@@ -20,12 +19,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import summarkov as sm
 from summarkov.simulate.example import web_shop
 
-STEPS, FITS = 1_000_000, 1000
+FITS = 1000
 MODELS = {
     "BSuMM": sm.BSuMM("purchase", lookback=5),
     "BSuMM, whole past": sm.BSuMM("purchase", lookback=None),
@@ -59,22 +56,10 @@ def watch(what: str, name: str, work: Callable[[int], None], times: int) -> None
 
 
 def main() -> None:
-    """Follow, then fit."""
+    """Fit."""
     less = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     events = web_shop().simulate(60, 20, random_state=3)
     print("| what | model | times | more blocks | more memory | processor time |\n|---|---|--:|--:|--:|--:|")
-    codes = np.random.default_rng(1).integers(len(events.labels), size=STEPS).tolist()
-    labels = events.labels
-    for name, model in MODELS.items():
-        follower = model.fit(events).follow()
-
-        def follow(times: int, follower: Any = follower) -> None:
-            for step, code in enumerate(itertools.islice(codes, times)):
-                follower.observe(labels[code])
-                if step % 100 == 0:
-                    follower.probabilities()
-
-        watch("follow", name, follow, STEPS // less)
     small = [events[i::5] for i in range(5)]
     more = {
         "InfluenceGraph": sm.InfluenceGraph(sm.BSuMM(lookback=5)),

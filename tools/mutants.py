@@ -9,7 +9,7 @@ with a tenth of their examples, and what survives that with all of them.
 
 tries N mutants of each module, drawn with a fixed seed (default: all), and prints the survivors; with
 ``--native`` those of the kernels in C++ (native_mutants.py). ``make mutants``; what survives, and why, is in
-docs/robustness.md.
+docs/measured/robustness.md.
 """
 
 from __future__ import annotations

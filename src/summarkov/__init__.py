@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from summarkov.models import CSuMM as CSuMM
     from summarkov.models import InfluenceGraph as InfluenceGraph
     from summarkov.models import JointSuMM as JointSuMM
-    from summarkov.models import LabelSets as LabelSets
     from summarkov.models import MarkovChain as MarkovChain
     from summarkov.models import OSuMM as OSuMM
     from summarkov.models import OutcomeModel as OutcomeModel
@@ -59,7 +58,7 @@ _WHERE = {
         ("kernels", "backend"),
         (
             "models",
-            "BSuMM CSuMM ContextTreeWeighting InfluenceGraph JointSuMM LabelSets MarkovChain OSuMM OTHER "
+            "BSuMM CSuMM ContextTreeWeighting InfluenceGraph JointSuMM MarkovChain OSuMM OTHER "
             "OutcomeModel PoolRare SuMM TreeSuMM VariableOrderChain compare_groups drift load "
             "sensitivity",
         ),

@@ -1,4 +1,4 @@
-"""Under load: long sequences, threads, other processes and many fits; no growth, and equal results."""
+"""Under load: threads, other processes and many fits; no growth, and equal results."""
 
 import gc
 import pickle
@@ -34,40 +34,6 @@ def fitted(name):
     if name not in FITTED:
         FITTED[name] = MODELS[name].fit(EVENTS)
     return FITTED[name]
-
-
-# ------------------------------------------------------------------------------- long sequences
-
-STEPS = 6_000
-
-
-@pytest.mark.parametrize("name", ["binary", "chain", "variable", "weighted", "graph"])
-def test_follow_in_bounded_memory(name):
-    """What a follower holds after some steps it holds after many: no more than the model looks back at."""
-    follower = fitted(name).follow()
-    labels = EVENTS.labels
-    order = np.random.default_rng(1).integers(len(labels), size=STEPS)
-
-    def feed(codes):
-        for code in codes.tolist():
-            follower.observe(labels[code])
-        return follower.probabilities()
-
-    feed(order[:1000])
-    gc.collect()
-    tracemalloc.start()
-    try:
-        feed(order[1000:2000])
-        gc.collect()
-        before = tracemalloc.get_traced_memory()[0]
-        last = feed(order[2000:])
-        gc.collect()
-        grown = tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
-    assert grown < 20_000
-    whole = sm.read_events([[labels[code] for code in order.tolist()] + [labels[0]]], labels=labels)
-    assert np.allclose(fitted(name).predict_proba(whole)[-1], last, rtol=1e-12)
 
 
 # ------------------------------------------------------------------------------- threads

@@ -92,7 +92,6 @@ def test_with_a_model(here, model):
         file = f"{name}.jsonl"
         told("report", "m.json", "--events", file, "-o", "out.html")
         told("confidence", "m.json", file, "-n", "2")
-        told("confidence", "m.json", file, "--rate", "0.1")
         for unknown, engine in (("error", "memory"), ("ignore", "memory"), ("ignore", "stream")):
             how = ("--unknown", unknown, "--engine", engine)
             told("evaluate", "m.json", file, *how)

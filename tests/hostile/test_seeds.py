@@ -24,7 +24,6 @@ def graph() -> sm.InfluenceGraph:
 SEEDED = {
     "order_test": lambda seed: graph().order_test(EVENTS, n=19, random_state=seed),
     "confidence": lambda seed: graph().confidence(EVENTS, n=5, random_state=seed),
-    "discoveries": lambda seed: graph().discoveries(EVENTS, random_state=seed),
     "simulate": lambda seed: graph().simulate(2, 3, random_state=seed),
     "dynamics": lambda seed: web_shop().simulate(2, 3, random_state=seed),
     "split": lambda seed: EVENTS.split((0.5, 0.5), random_state=seed),

@@ -60,11 +60,11 @@ def summarkov(*arguments: object, **more: object) -> subprocess.CompletedProcess
         ),
         (
             ["simulate", "graph.json", "--sequences", str(2**63 - 1)],
-            "n_sequences is too large; draw 1,073,741,824",
+            "n_sequences must be a whole number from 0 to 1073741824",
         ),
         (
             ["simulate", "graph.json", "--sequences", "1" + "0" * 30],
-            "n_sequences is too large; draw 1,073,741,824",
+            "n_sequences must be a whole number from 0 to 1073741824",
         ),
         (
             ["simulate", "graph.json", "--length", str(2**62)],

@@ -221,22 +221,21 @@ def test_averages_of_one_tree_are_chains(case, draw):
 @pytest.mark.parametrize("family", BOTH)
 @examples(60)
 @given(cases(), st.data())
-def test_following_equals_predicting_bit_for_bit(family, case, draw):
+def test_histories_and_explanations_have_the_numbers_of_positions(family, case, draw):
     model = case.fit(family)
     test = draw.draw(data(labels=case.train.labels, unknown=True))
     rows = model.predict_proba(test.events, unknown="ignore")
     table = {row.state: row for row in model.table_ if "start" not in row.words}
     at = 0
     for sequence in test.sequences:
-        follower = model.follow(unknown="ignore")
-        for i, event in enumerate(sequence):
-            assert (follower.probabilities() == rows[at]).all()
+        for i in range(len(sequence)):
+            (after,) = model.predict_next([sequence[:i]], unknown="ignore").probabilities
+            assert (after == rows[at]).all()
             why = model.explain(sequence[:i], label=model.target_[0], unknown="ignore")
             assert why.probability == rows[at][0]
             if "start" not in why.words:
                 row = table[why.state]
                 assert (why.words, why.support, why.interval) == (row.words, row.n, row.intervals[0])
-            follower.observe(event)
             at += 1
 
 
@@ -309,8 +308,6 @@ def test_a_graph_holds_the_models_of_its_labels(family, case, draw):
     p = np.column_stack(columns)
     found = graph.predict_proba(test.events, unknown="ignore")
     assert found == pytest.approx(p / p.sum(axis=1, keepdims=True), rel=1e-12)
-    follower = graph.follow(unknown="ignore")
-    for event, row in zip(test.sequences[0] if test.sequences else [], found, strict=False):
-        assert (follower.probabilities() == row).all()
-        follower.observe(event)
+    histories = [sequence[:n] for sequence in test.sequences for n in range(len(sequence))]
+    assert (graph.predict_next(histories, unknown="ignore").probabilities == found).all()
     assert UNKNOWN not in graph.labels_

@@ -138,7 +138,7 @@ def test_reachable_parameters_equal_the_oracle(problem):
 @examples(40)
 @given(problem=problems(), cut=st.integers(1, 12))
 def test_a_learned_model_is_the_model_with_these_look_backs(problem, cut):
-    """Predictions, likelihoods, following and adding counts are those of a mapping given by hand."""
+    """Predictions, likelihoods and adding counts are those of a mapping given by hand."""
     events, weights, lookbacks, delay, target, limits, score = problem
     learned = sm.BSuMM(target, lookback=lookbacks, delay=delay, **limits, **score)
     learned.fit(events.events, sample_weight=weights)
@@ -149,13 +149,8 @@ def test_a_learned_model_is_the_model_with_these_look_backs(problem, cut):
     assert learned.log_likelihood_ == by_hand.log_likelihood_
     assert (learned.predict_proba(events.events) == by_hand.predict_proba(events.events)).all()
     assert [row.words for row in learned.table_] == [row.words for row in by_hand.table_]
-    follower = learned.follow()
-    rows = iter(learned.predict_proba(events.events))
-    for sequence in events.sequences:
-        follower = learned.follow()
-        for event in sequence:
-            assert (follower.probabilities() == next(rows)).all()
-            follower.observe(event)
+    histories = [sequence[:n] for sequence in events.sequences for n in range(len(sequence))]
+    assert (learned.predict_next(histories).probabilities == learned.predict_proba(events.events)).all()
     twice = learned.partial_fit(events.events, sample_weight=weights)
     by_hand.partial_fit(events.events, sample_weight=weights)
     assert twice.lookbacks_ == found

@@ -71,18 +71,12 @@ def test_predictions_equal_the_oracle(fit, draw):
 
 @examples(110)
 @given(fits(), st.data())
-def test_following_equals_predicting_bit_for_bit(fit, draw):
+def test_histories_have_the_numbers_of_positions_bit_for_bit(fit, draw):
     train, *_, model = fit
     test = draw.draw(data(labels=train.labels, unknown=True))
     rows = model.predict_proba(test.events, unknown="ignore")
-    at = 0
-    for sequence in test.sequences:
-        follower = model.follow(unknown="ignore")
-        for event in sequence:
-            assert (follower.probabilities() == rows[at]).all()
-            follower.observe(event)
-            at += 1
-    assert at == len(rows)
+    histories = [sequence[:n] for sequence in test.sequences for n in range(len(sequence))]
+    assert (model.predict_next(histories, unknown="ignore").probabilities == rows).all()
 
 
 @examples(80)
@@ -216,7 +210,7 @@ def test_an_unknown_label_is_an_error_unless_ignored():
         with pytest.raises(UnknownLabelError, match="'Z'"):
             use([["A", "Z"]])
     with pytest.raises(UnknownLabelError, match="'Z'"):
-        model.follow().observe("Z")
+        model.predict_next([["Z"]])
     rows = model.predict_proba([["A", "Z", "B"]], unknown="ignore")
     assert (rows[0] == rows[2]).all()  # after Z, as after nothing: it says nothing, but keeps its place
     assert not (rows[0] == rows[1]).all()

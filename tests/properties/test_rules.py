@@ -161,18 +161,12 @@ def test_other_settings_without_the_data_equal_a_new_fit(case, gamma, alpha, ave
 
 @examples(60)
 @given(cases(), st.booleans(), st.data())
-def test_one_event_at_a_time_as_all_at_once(case, average, draw):
+def test_histories_have_the_numbers_of_positions(case, average, draw):
     model = case.fit(average=average)
     test = draw.draw(data(labels=case.train.labels, unknown=True))
-    at_once = model.predict_proba(test.events, unknown="ignore")
-    row = 0
-    for sequence in test.sequences:
-        follower = model.follow(unknown="ignore")
-        for event in sequence:
-            assert np.array_equal(follower.probabilities(), at_once[row])
-            follower.observe(event)
-            row += 1
-    assert row == len(at_once)
+    histories = [sequence[:n] for sequence in test.sequences for n in range(len(sequence))]
+    after = model.predict_next(histories, unknown="ignore").probabilities
+    assert np.array_equal(after, model.predict_proba(test.events, unknown="ignore"))
 
 
 @examples(40)

@@ -37,10 +37,10 @@ def test_estimators_list_their_parameters(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_estimators_list_what_they_learn(name):
+def test_what_estimators_learn_is_described(name):
     estimator = getattr(sm, name)
     learned = {each for each in dir(estimator) if each.endswith("_") and not each.startswith("_")}
-    assert learned - estimator._machinery - named_in("Attributes", inspect.getdoc(estimator)) == set()
+    assert all(inspect.getdoc(getattr(estimator, each)) for each in learned - estimator._machinery)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if inspect.isfunction(getattr(sm, name))])
@@ -60,8 +60,6 @@ def test_what_is_inherited_is_described_as_above():
     assert "alpha : float\n    The weight, for each outcome," in tree  # its own words
     assert "order : int\n    k, how many of the last labels to look at.\n\nAttributes\n----------\n" in chain
     assert "influences_, patterns_, trace_\n    Empty: nothing is searched for.\n" in chain
-    assert "labels_ : tuple[str, ...]\n    The vocabulary.\n" in chain
-    assert "classes_ : array\n    ``outcomes_`` as an array" in chain
     assert chain.count("Parameters\n---") == chain.count("Examples\n---") == 1
 
 

@@ -230,11 +230,9 @@ def test_errors_in_use():
         with pytest.raises(DataError, match="unknown='ignor' is not known; use 'error' or 'ignore'"):
             call([["flood"]], unknown="ignor")
     with pytest.raises(DataError, match="unknown='ignor' is not known; use 'error' or 'ignore'"):
-        model.follow(unknown="ignor")
+        model.predict_next([["flood"]], unknown="ignor")
     with pytest.raises(DataError, match="a sequence must be a list of labels, not 'riot'"):
         model.explain("riot")
-    with pytest.raises(DataError, match="an event has no label"):
-        model.follow(unknown="ignore").observe(None)
 
 
 def test_an_unused_label_of_a_refused_fit_leaves_the_old_model():

@@ -258,8 +258,6 @@ replacement; an edge is sure if most have it.
 --graphs -n N  How many graphs to learn. [default: 100]
 --blocks N  Draw blocks of N events in a row instead of sequences. Default for one single sequence.
 --level P  Level of the intervals of ratios. [default: 0.95]
---rate Q  Instead: test the edges that one half of the sequences proposes on the other half, and keep
-    those among which at most this share is false, on average.
 --order-test/--no-order-test  Test too whether each edge depends on order, or whether shuffled cases show
     it. [default: yes]
 <within> <seed> <jobs>

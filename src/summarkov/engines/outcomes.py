@@ -1,25 +1,27 @@
-"""Outcomes of whole sequences: how they are told, and a source whose sequences end in their outcome."""
+"""Outcomes of whole sequences: how they are told, sequences that end in their outcome, and open cases."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as np
 
+from summarkov.engines.counts import StateCounts
 from summarkov.engines.memory import MemorySource
+from summarkov.engines.requests import StatesRequest
 from summarkov.engines.source import EventSource
 from summarkov.engines.work import Answer, Shard, Work
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.moments import FARTHEST, Moments, join_moments
+from summarkov.events.moments import FARTHEST, Moments
 from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import END, translation
 from summarkov.kernels import UNLIMITED
 from summarkov.settings import Duration
-from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+from summarkov.typing import BoolArray, HashArray, IntArray
 from summarkov.wording import plural
 
 #: Of a sequence whose outcome is not known, and of a code that tells nothing about it.
@@ -158,18 +160,13 @@ class ReasonsWork(Work[IntArray]):
 
 @dataclass(frozen=True, eq=False)
 class Ended:
-    """Shows every sequence up to its limit, and then its outcome; those that do not count not at all.
-
-    With ``everywhere``, the outcome is also at each position, together with what stands there, as long as it
-    was not certain before: what became of the cases that were open then.
-    """
+    """Shows every sequence up to its limit, and then its outcome; those that do not count not at all."""
 
     outcome: Outcome
     labels: tuple[str, ...]
-    everywhere: bool
 
     @classmethod
-    def of(cls, labels: Sequence[str], outcome: Outcome, *, everywhere: bool) -> Ended:
+    def of(cls, labels: Sequence[str], outcome: Outcome) -> Ended:
         """The vocabulary with the outcome and its opposite, and without the values that tell it."""
         held = [] if outcome.values is None else np.flatnonzero(outcome.values[:-1] != NOT_TOLD).tolist()
         gone = {END, *(labels[code] for code in held)}
@@ -177,55 +174,32 @@ class Ended:
         for name in outcome.names:
             if name in kept:
                 raise DataError(f"there is a label {name!r} already; rename it, or the outcome")
-        return cls(outcome, tuple(sorted((*kept, *outcome.names))), everywhere)
+        return cls(outcome, tuple(sorted((*kept, *outcome.names))))
 
     def __call__(self, shard: Shard) -> Shard:
         """A shard up to the limits of its sequences, each of which ends there; kept with the shard."""
         return shard.index.keep(("ended", self), lambda: self._shown(shard))
 
     def _shown(self, shard: Shard) -> Shard:
-        hits, limits, first, reasons = self.outcome.tell(shard)
-        there, sequence, position = reasons == 0, shard.index.sequence, positions(shard)
-        into = translation(shard.labels, self.labels)
-        keep = there[sequence] & (position <= limits[sequence])
+        told, sequence = self.outcome.tell(shard), shard.index.sequence
+        there, into = told.reasons == 0, translation(shard.labels, self.labels)
+        keep = there[sequence] & (positions(shard) <= told.limits[sequence])
         keep &= shard.rows.is_event | shard.index.attribute  # no ends
         if self.outcome.values is not None:
             keep &= self.outcome.values[shard.codes] == NOT_TOLD
-        times = None if shard.index.times is None else shard.index.times[keep]
-        rows = _Inserting(into[shard.codes[keep]], sequence[keep], begins(shard)[keep], times)
-        code_of = np.searchsorted(self.labels, self.outcome.names).astype(np.int32)
-        outcomes, ending = code_of[np.where(hits == 1, 0, 1)], np.flatnonzero(there)
-        if self.everywhere:
-            at = np.flatnonzero(rows.starts & (position <= first[sequence])[keep])
-            rows = rows.inserted(at + 1, outcomes, rows.sequence[at], begins=False)
-            ending = ending[first[ending] > limits[ending]]
-        rows = rows.inserted(np.searchsorted(rows.sequence, ending, side="right"), outcomes, ending)
-        offsets = np.append(0, np.searchsorted(rows.sequence, np.flatnonzero(there), side="right"))
-        moments = replace(shard.rows.moments or Moments(rows.starts), starts=rows.starts, times=rows.times)
+        starts, times = begins(shard)[keep], shard.index.times
+        moments = shard.rows.moments or Moments(starts)
+        moments = replace(moments, starts=starts, times=None if times is None else times[keep])
         attributes = np.zeros(len(self.labels) + 1, bool)
         attributes[into[np.flatnonzero(shard.rows.attributes)]] = True
+        code_of = np.searchsorted(self.labels, self.outcome.names).astype(np.int32)
         attributes[[*code_of, -1]] = False
-        shown = Rows(rows.codes, offsets, self.labels, attributes, moments)
+        lengths = np.bincount(sequence[keep], minlength=shard.n_sequences)[there]
+        offsets = np.append(0, np.cumsum(lengths))
+        rows = Rows(into[shard.codes[keep]], offsets, self.labels, attributes, moments).with_next()
+        rows.codes[rows.offsets[1:] - 1] = code_of[np.where(told.hits[there] == 1, 0, 1)]
         weights = None if shard.weights is None else shard.weights[there]
-        return Shard(shown, weights, all_keys=lambda: shard.keys[there])
-
-
-class _Inserting(NamedTuple):
-    """Rows of some sequences."""
-
-    codes: CodeArray
-    sequence: IntArray
-    starts: BoolArray
-    times: IntArray | None
-
-    def inserted(self, at: IntArray, outcomes: CodeArray, of: IntArray, *, begins: bool = True) -> _Inserting:
-        """With the outcomes of sequences ``of`` before some rows, at the time of the row before each."""
-        times = self.times
-        if times is not None:  # that of a sequence without events is asked about by nobody
-            times = np.insert(times, at, np.append(times, 0)[at - 1])
-        new: tuple[Any, ...] = outcomes[of], of, begins
-        codes, sequence, starts = (np.insert(old, at, more) for old, more in zip(self[:3], new, strict=True))
-        return _Inserting(codes, sequence, starts, times)
+        return Shard(rows, weights, all_keys=lambda: shard.keys[there])
 
 
 @dataclass(frozen=True)
@@ -251,9 +225,9 @@ class OnEnded(Work[Answer], Generic[Answer]):
 class EndedSource(EventSource):
     """A source whose sequences end in their outcome; those without one are left out. It must stay open."""
 
-    def __init__(self, source: EventSource, outcome: Outcome, *, everywhere: bool = False) -> None:
-        self._source, self._view = source, Ended.of(source.labels, outcome, everywhere=everywhere)
-        self.labels, self.outcomes = self._view.labels, outcome.names
+    def __init__(self, source: EventSource, outcome: Outcome) -> None:
+        self._source, self._ended = source, Ended.of(source.labels, outcome)
+        self.labels, self.outcomes = self._ended.labels, outcome.names
         self.tied_order, self.scale = source.tied_order, source.scale
         self.has_ticks, self.time_unit, self.origin = source.has_ticks, source.time_unit, source.origin
         known = set(self.labels) - set(self.outcomes)
@@ -262,7 +236,7 @@ class EndedSource(EventSource):
     @cached_property
     def survey(self) -> IntArray:
         """For each of the outcome's reasons: sequences, their weight, and that of those with the outcome."""
-        return self._source.run(ReasonsWork(self._view.outcome))
+        return self._source.run(ReasonsWork(self._ended.outcome))
 
     @property
     def n_sequences(self) -> int:  # type: ignore[override]  # worked out when it is asked for
@@ -276,69 +250,93 @@ class EndedSource(EventSource):
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every shard as it is seen."""
-        return self._source.run(OnEnded(work, self._view))
+        return self._source.run(OnEnded(work, self._ended))
 
     def events(self) -> EventSequences:
         """The sequences with their outcomes, of a source in memory."""
         assert isinstance(self._source, MemorySource)
-        which = np.flatnonzero(np.isin(self._source.sequence_keys(), self.sequence_keys()))
-        held = self._source.events.attributes
+        given = self._source.events
+        shard = Shard(Rows.of(given), all_keys=self._source.sequence_keys)
+        (which,) = np.nonzero(self._ended.outcome.tell(shard).reasons == 0)
+        found, held = self._ended(shard).rows, given.attributes
         if held is not None:
-            told_by = {
-                of for name, of in zip(held.names, held.of, strict=True) if name not in self.attributes
-            }
-            held = held[which].without(*told_by) if told_by else held[which]
-        collect: Work[Any] = Collect("rows")
-        found = _joined(self.run(collect))
+            gone = [of for name, of in zip(held.names, held.of, strict=True) if name not in self.attributes]
+            held = held[which].without(*dict.fromkeys(gone)) if gone else held[which]
         event, labels = found.is_event, [label for label in self.labels if label not in self.attributes]
         return EventSequences(
             translation(self.labels, labels)[found.codes[event]],
             np.append(0, np.cumsum(event))[found.offsets],
             labels,
-            [self._source.ids[at] for at in which.tolist()],
+            [given.ids[at] for at in which.tolist()],
             moments=None if found.moments is None else found.moments[event],
             attributes=held,
         )
 
     def sequence_keys(self) -> HashArray:
-        """Numbers for the names of all sequences, sorted."""
-        return np.sort(np.concatenate([keys for keys, _ in self._weighed]))
-
-    def filled_keys(self) -> HashArray:
-        """The keys of all sequences of a weight above 0: each has its outcome to count."""
-        each = (keys if weights is None else keys[weights > 0] for keys, weights in self._weighed)
-        return np.sort(np.concatenate(list(each)))
-
-    @cached_property
-    def _weighed(self) -> list[tuple[HashArray, IntArray | None]]:
-        return self.run(Collect("keys", "weights"))
+        """Numbers for the names of all sequences of a weight above 0: each has its outcome to count."""
+        return np.sort(np.concatenate(self.run(KeysWork())))
 
 
-@dataclass(frozen=True, init=False)
-class Collect(Work[list[Any]]):
-    """Collects some values of each shard, such as its rows: one of them, or tuples of several."""
+@dataclass(frozen=True)
+class KeysWork(Work[list[HashArray]]):
+    """Collects the keys of sequences that weigh anything."""
 
-    names: tuple[str, ...]
+    def run(self, shard: Shard) -> list[HashArray]:
+        """Those of a shard."""
+        return [shard.keys if shard.weights is None else shard.keys[shard.weights > 0]]
 
-    def __init__(self, *names: str) -> None:
-        object.__setattr__(self, "names", names)
-
-    def run(self, shard: Shard) -> list[Any]:
-        """Those of one."""
-        found = tuple(getattr(shard, name) for name in self.names)
-        return [found if len(found) > 1 else found[0]]
-
-    def total(self, answers: Sequence[list[Any]]) -> list[Any]:
+    def total(self, answers: Sequence[list[HashArray]]) -> list[HashArray]:
         """All of them."""
-        return [one for some in answers for one in some]
+        return [keys for some in answers for keys in some]
 
 
-def _joined(parts: Sequence[Rows]) -> Rows:
-    """Rows one after the other."""
-    lengths = np.concatenate([[0], *(np.diff(rows.offsets) for rows in parts)])
-    return replace(
-        parts[0],
-        codes=np.concatenate([rows.codes for rows in parts]),
-        offsets=np.cumsum(lengths),
-        moments=join_moments([(len(rows.codes), rows.moments) for rows in parts]),
-    )
+# ---------------------------------------------------------------------- open cases
+
+#: Each number of positions up to this is a moment of its own; beyond, moments are 2% apart.
+EVERY_MOMENT = 100
+
+
+def moments_up_to(longest: int) -> IntArray:
+    """The numbers of positions after which open cases are counted.
+
+    >>> moments_up_to(110).tolist()[-4:]
+    [100, 102, 105, 108]
+    """
+    found = list(range(min(longest, EVERY_MOMENT) + 1))
+    while (after := -(-found[-1] * 51 // 50)) <= longest and len(found) > EVERY_MOMENT:
+        found.append(after)
+    return np.array(found)
+
+
+def count_open(source: EventSource, outcome: Outcome, request: StatesRequest) -> StateCounts:
+    """What became of the cases that were open at each moment, whole ones, until the outcome was certain.
+
+    Keys are those of states, behind the number of positions that had passed.
+    """
+    return source.run(OpenWork(request, Ended.of(source.labels, replace(outcome, after=None))))
+
+
+@dataclass(frozen=True)
+class OpenWork(Work[StateCounts]):
+    """Counts whole sequences by the state after each number of positions; each counts once at a moment."""
+
+    request: StatesRequest
+    ended: Ended
+
+    def run(self, shard: Shard) -> StateCounts:
+        """The state before each position, the outcome included, looking back from the event before."""
+        request, told, shown = self.request, self.ended.outcome.tell(shard), self.ended(shard)
+        index, passed = shown.index, positions(shown) - 1
+        if index.tick_times is not None:
+            before = np.maximum(index.tick - 1, index.bounds[index.sequence])
+            index = replace(index, asked=index.tick_times[before])
+        ids, keys = request.summary.encode(index, request.influencers, shown.labels)
+        is_open = begins(shown) & (passed < told.first[told.reasons == 0][index.sequence])
+        (at,) = np.nonzero(is_open & np.isin(passed, moments_up_to(int(passed.max(initial=0)))))
+        together, rows = np.unique(passed[at] * len(keys) + ids[at], return_inverse=True)
+        counts = np.zeros((len(together), request.target.n_outcomes), np.int64)
+        of = index.sequence[at]
+        outcome = request.target.outcome_of()[shown.codes[shown.offsets[1:] - 1]]
+        np.add.at(counts, (rows, outcome[of]), 1 if shown.weights is None else shown.weights[of])
+        moment, state = np.divmod(together, max(1, len(keys)))
+        return StateCounts(np.column_stack([moment, keys[state]]).astype(np.int32), counts)

@@ -206,6 +206,17 @@ class SurveyWork(Work[IntArray]):
         return counts[:-1]
 
 
+@dataclass(frozen=True)
+class StartsWork(Work[IntArray]):
+    """Counts how many sequences begin with each label; weights do not matter."""
+
+    def run(self, shard: Shard) -> IntArray:
+        """The rows of the first position of each sequence."""
+        index = shard.index
+        first = ~index.attribute & (index.tick == index.bounds[index.sequence])
+        return count_codes(shard.codes[first], len(shard.labels))
+
+
 def in_order(answers: Sequence[list[Any]]) -> list[Any]:
     """The answers to all questions, from those to every so many of them."""
     found = [None] * sum(map(len, answers))

@@ -66,13 +66,10 @@ from summarkov.evidence.ratios import (
 from summarkov.evidence.results import (
     Confidence,
     Difference,
-    Discoveries,
-    Discovery,
     EdgeConfidence,
     Pair,
     Ranking,
     benjamini_hochberg,
-    benjamini_yekutieli,
     standardised,
 )
 

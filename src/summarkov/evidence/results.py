@@ -1,9 +1,8 @@
-"""How sure each edge is: what resampled data and tests on one half say of it; and all pairs ranked."""
+"""How sure each edge is: what resampled data say of it; and all pairs ranked."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -161,50 +160,6 @@ def with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
 
 
 @dataclass(frozen=True, repr=False)
-class Discovery(Difference, Edge):
-    """An edge that one half of the data proposed and the other half tested.
-
-    Its ratio is that of the half that tested, with the 95% interval from counts
-    (:func:`summarkov.evidence.rate_ratio`), and ``adjusted`` the least false-discovery rate at which it is
-    kept: ``is_kept``.
-    """
-
-    is_kept: bool
-
-
-@dataclass(frozen=True, repr=False)
-class Discoveries(Listed):
-    """The edges proposed by one half of the data and tested by the other, target by target; a row for each.
-
-    Attributes
-    ----------
-    rate, seed : float, int
-        The share of false edges that is allowed among those kept, on average; and the seed of the halves.
-    units, n_units : str, int
-        What was dealt to the halves, "sequences" or "blocks", and how many there are.
-    tested : tuple of Discovery
-        The edges that were proposed.
-    """
-
-    rate: float
-    seed: int
-    units: str
-    n_units: int
-    tested: tuple[Discovery, ...]
-
-    listed = ("tested",)
-
-    @property
-    def kept(self) -> Records[Discovery]:
-        """The edges among which, on average, at most a share of ``rate`` is false."""
-        return Records((edge for edge in self.tested if edge.is_kept), Discovery)
-
-    def _title(self) -> str:
-        kept, tested = len(self.kept), plural(len(self.tested), "edge")
-        return f"{kept} of {tested} kept, of which at most {self.rate:.0%} are false on average"
-
-
-@dataclass(frozen=True, repr=False)
 class Pair(Edge):
     """A possible edge, found or not, beside the influencers that the graph gives the target.
 
@@ -267,21 +222,6 @@ def standardised(found: RateRatio) -> FloatArray:
     from_p = np.maximum(-ndtri(np.maximum(found.p_value, 1e-300) / 2), 0.0)
     is_known = (found.ratio > 0) & np.isfinite(found.ratio)
     return np.where(np.isnan(found.ratio), 0.0, np.where(is_known, from_ratio, from_p))
-
-
-def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
-    r"""Adjusted p-values: reject those up to q, and at most a share q of the rejections is false on average.
-
-    .. math:: \tilde p_{(i)} = \min_{j \ge i} \min(1, p_{(j)} \, m \, c_m / j), \quad c_m = \sum_{k=1}^m 1/k
-
-    It holds whatever the dependence among the tests; Benjamini and Yekutieli, Annals of Statistics 29 (2001),
-    Theorem 1.3.
-
-    >>> [round(p, 4) for p in benjamini_yekutieli([0.01, 0.04, 0.001])]
-    [0.0275, 0.0733, 0.0055]
-    """
-    m = len(p_values)
-    return benjamini_hochberg(p_values, m * sum(1 / k for k in range(1, m + 1)))
 
 
 def benjamini_hochberg(p_values: npt.ArrayLike, n_tests: float) -> list[float]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from summarkov.models.chains import ContextTreeWeighting, MarkovChain, VariableOrderChain
     from summarkov.models.changes import Change, Drift, drift
-    from summarkov.models.distribution import OTHER, Follower, Predictions, Reached
+    from summarkov.models.distribution import OTHER, Predictions
     from summarkov.models.edges import Edges
     from summarkov.models.families import BSuMM, CSuMM, OSuMM, SuMM
     from summarkov.models.files import load
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from summarkov.models.graph import InfluenceGraph
     from summarkov.models.groups import compare_groups
     from summarkov.models.joint import JointSuMM
-    from summarkov.models.label_sets import LabelSet, LabelSets
     from summarkov.models.measures import Evaluation, Figures
     from summarkov.models.model import SummaryModel
     from summarkov.models.outcome import OutcomeModel
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "chains": "ContextTreeWeighting MarkovChain VariableOrderChain",
     "changes": "Change Drift drift",
-    "distribution": "OTHER Follower Predictions Reached",
+    "distribution": "OTHER Predictions",
     "edges": "Edges",
     "families": "BSuMM CSuMM OSuMM SuMM",
     "files": "load",
@@ -36,7 +35,6 @@ _WHERE = {
     "graph": "InfluenceGraph",
     "groups": "compare_groups",
     "joint": "JointSuMM",
-    "label_sets": "LabelSet LabelSets",
     "measures": "Evaluation Figures",
     "model": "SummaryModel",
     "outcome": "OutcomeModel",

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.engines import IN_A_ROW, Layout
-from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, cuts, recoded
-from summarkov.events.vocabulary import END, UNKNOWN, Unknown, check_unknown, iterate, label_text
+from summarkov.events.vocabulary import Unknown, translation
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
-from summarkov.models.parameters import codes_of
 from summarkov.read import read_events
 from summarkov.read.case_attributes import cuts_of
 from summarkov.settings import check_whole
@@ -50,10 +47,6 @@ OTHER = Residual.OTHER
 _AT_ONCE = 1 << 28
 #: A printed row names at most this many outcomes.
 _LIKELIEST = 3
-#: Different pasts that are followed at once; where there are more, sequences are drawn, so many.
-_MOST_PASTS, _DRAWN = 20_000, 10_000
-#: What may be left undecided of an event that may come at any time, and when it is not waited for any longer.
-_LEFT, _LONGEST = 1e-9, 10_000
 
 
 class Distribution(ABC):
@@ -71,9 +64,10 @@ class Distribution(ABC):
         """What the columns of probabilities stand for."""
 
     @property
-    @abstractmethod
     def outcome_of(self) -> CodeArray:
         """The column of every label, and last that of events of no known label; -1 for none."""
+        found = translation(self.labels, [x for x in self.outcomes if isinstance(x, str)])
+        return np.where(found < 0, len(self.outcomes) - 1, found) if OTHER in self.outcomes else found
 
     @property
     @abstractmethod
@@ -336,141 +330,3 @@ def next_places(data: EventSequences, horizon: int | None = None) -> tuple[Index
         return Index(codes, offsets, len(data.labels)), ends
     rows = rows.with_next()
     return rows.index(), rows.offsets[1:] - 1
-
-
-class Follower:
-    """The probabilities of the next event, kept up to date.
-
-    It keeps the events that the model can look back at: all of them, if there is no limit to that.
-
-    >>> from summarkov import BSuMM
-    >>> model = BSuMM("B", lookback=1).fit([["A", "B", "A", "B", "C"]] * 9)
-    >>> follower = model.follow()
-    >>> follower.observe("A")
-    >>> round(float(follower.probabilities()[0]), 2)
-    0.99
-    """
-
-    def __init__(self, model: Distribution, unknown: Unknown) -> None:
-        check_unknown(unknown)
-        if model.layout.attributes or model.layout.time is not None:
-            raise SettingError(
-                "a history of labels has no attributes and no times, which this model looks at; give "
-                "predict_next events that have them"
-            )
-        self._model, self._unknown = model, unknown
-        self._codes = {label: code for code, label in enumerate(model.labels)}
-        self._ticks = deque[list[int]](maxlen=model.horizon)  # the codes of what happened at each position
-        self._n_observed = 0
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({plural(self._n_observed, 'event')} observed)"
-
-    def observe(self, event: object) -> None:
-        """Tell it the event that happened next; or a list of those that happened together."""
-        self._n_observed += 1
-        several = self._model.layout.together and isinstance(event, list | tuple | Set)
-        events: Iterable[object] = event if several else [event]  # type: ignore[assignment]  # a list then
-        self._ticks.append(sorted({self._code(each) for each in events}) or [UNKNOWN])
-
-    def probabilities(self) -> FloatArray:
-        """Probability of each outcome (as in ``outcomes_``) for the event to come."""
-        labels, ticks = self._model.labels, [*self._ticks, [UNKNOWN]]
-        codes = np.array([code for tick in ticks for code in tick], np.int32)
-        moments = None
-        if self._model.layout.together:
-            moments = Moments(np.array([at == 0 for tick in ticks for at in range(len(tick))]))
-        offsets = np.array([0, len(codes)], np.int64)
-        rows = Rows(codes, offsets, labels, np.zeros(len(labels) + 1, bool), moments)
-        return np.asarray(self._model.at(rows.index(), offsets[1:] - 1)[0])
-
-    def _code(self, event: object) -> int:
-        label = label_text(event)
-        code = self._codes.get(label, UNKNOWN)
-        if code == UNKNOWN and self._unknown != "ignore":
-            raise UnknownLabelError(label, self._model.labels)
-        return code
-
-
-# ---------------------------------------------------------------------- what comes at all
-
-
-@dataclass(frozen=True)
-class Reached:
-    """The probability that a label comes, and how it was found.
-
-    Attributes
-    ----------
-    probability : float
-        The probability.
-    error : float
-        Its standard error; 0 where it was worked out exactly from all that may happen.
-    method : str
-        "exact" or "drawn".
-    """
-
-    probability: float
-    error: float
-    method: Literal["exact", "drawn"]
-
-
-def reach(
-    model: Distribution, history: Iterable[object], label: object, within: int | None, seed: int
-) -> Reached:
-    """See :meth:`InfluenceGraph.probability_of`."""
-    model.check_complete()
-    past = np.array(codes_of(iterate(history), model.labels), np.int32)
-    (x,) = codes_of([label], model.labels)
-    stops = [x, *codes_of([END] if END in model.labels else [], model.labels)]
-    if within is None and END not in model.labels:
-        raise SettingError(
-            "without within=, a number of events, it must be known when a sequence ends; learn from complete "
-            "sequences (ends='complete')"
-        )
-    steps = _LONGEST if within is None else check_whole("within", within, 1, _LONGEST)
-    found = _exactly(model, past, x, stops, steps)
-    return _by_drawing(model, past, x, stops, steps, seed) if found is None else Reached(found, 0.0, "exact")
-
-
-def _exactly(model: Distribution, past: CodeArray, x: int, stops: list[int], steps: int) -> float | None:
-    """Follow all that may happen; None where there is too much of it, or the whole past matters."""
-    if model.horizon is None:
-        return None
-    pasts, reached = past[None, max(0, len(past) - model.horizon) :], 0.0
-    mass: FloatArray = np.ones(1)
-    for _ in range(steps):
-        p = model.after(pasts)
-        reached += float(mass @ p[:, x])
-        p = p * mass[:, None]
-        p[:, stops] = 0.0
-        if p.sum() < _LEFT:
-            break
-        came, label = np.nonzero(p)
-        longer = np.column_stack([pasts[came], label.astype(np.int32)])
-        longer = longer[:, max(0, longer.shape[1] - model.horizon) :]
-        pasts, which = np.unique(longer, axis=0, return_inverse=True)
-        if len(pasts) > _MOST_PASTS:
-            return None
-        mass = np.bincount(which.reshape(-1), p[came, label], len(pasts)).astype(float)
-    return min(reached, 1.0)
-
-
-def _by_drawing(
-    model: Distribution, past: CodeArray, x: int, stops: list[int], steps: int, seed: int
-) -> Reached:
-    """Draw sequences that go on from the history, and count."""
-    rng = np.random.default_rng(seed)
-    pasts, reached = np.repeat(past[None, :], _DRAWN, axis=0), 0
-    for _ in range(steps):
-        if not len(pasts):
-            break
-        p: FloatArray = model.after(pasts)
-        drawn = (rng.random(len(p))[:, None] > np.cumsum(p, axis=1)).sum(axis=1).astype(np.int32)
-        drawn = np.minimum(drawn, p.shape[1] - 1)
-        reached += int((drawn == x).sum())
-        on = ~np.isin(drawn, stops)
-        pasts = np.column_stack([pasts[on], drawn[on]])
-        if model.horizon is not None:
-            pasts = pasts[:, max(0, pasts.shape[1] - model.horizon) :]
-    share = reached / _DRAWN
-    return Reached(share, float(np.sqrt(max(share * (1 - share), 1 / _DRAWN) / _DRAWN)), "drawn")

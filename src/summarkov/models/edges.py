@@ -1,11 +1,13 @@
-"""The influences of a model or graph: a tuple to work with, a table, files of other programs."""
+"""The influences of a model or graph: a tuple to work with, a table, pictures by other programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Self
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Self
 
-from summarkov.evidence import Influence, ranked
+from summarkov.events.vocabulary import Label, Unknown
+from summarkov.evidence import Explanation, Influence, SharedExplanation, ranked
 from summarkov.evidence.words import (
     cases,
     effect_word,
@@ -19,6 +21,10 @@ from summarkov.evidence.words import (
     verdict,
 )
 from summarkov.frames import MOST, Records, Sheet
+from summarkov.models.distribution import predict_next
+from summarkov.models.explaining import one_sequence
+from summarkov.models.predictor import Predictor
+from summarkov.settings import check_whole
 from summarkov.show import STROKES, colour, width
 from summarkov.wording import percent, visible
 
@@ -86,81 +92,128 @@ def _effect(edge: Influence) -> str:
 _TEXTS = ("effect", "interval", "order", "follow_rule", "not_comparable")
 
 
-def to_networkx(edges: Iterable[Influence], label_counts: Mapping[str, float]) -> nx.DiGraph:
-    """A ``networkx.DiGraph``; edges have their effect and all numbers."""
-    import networkx
+class GraphPredictor(Predictor):
+    """A predictor that is a graph of influences, for other programs to draw: a graph, a joint model."""
 
-    found = networkx.DiGraph()
-    for label, n in label_counts.items():
-        found.add_node(label, n=n)
-    for edge in edges:
-        told = {
-            k: v
-            for k, v in vars(edge).items()
-            if isinstance(v, float | int) or (v is not None and k in _TEXTS)
-        }
-        told |= {"is_thin": edge.is_thin, "set_aside": edge.set_aside}
-        found.add_edge(edge.influencer, edge.target, **told)
-    return found
+    @property
+    @abstractmethod
+    def edges_(self) -> Edges:
+        """Every influence, the surest first."""
 
+    @property
+    @abstractmethod
+    def influencers_(self) -> dict[str, tuple[str, ...]]:
+        """The influencers of every target."""
 
-def to_graphml(graph: nx.DiGraph) -> str:
-    """GraphML, for Gephi, Cytoscape, yEd and others."""
-    import networkx
+    @property
+    @abstractmethod
+    def label_counts_(self) -> dict[str, float]:
+        """How often each label occurred in what was learned from."""
 
-    named = networkx.DiGraph()
-    node = {label: f"n{i}" for i, label in enumerate(graph)}
-    for label, attributes in graph.nodes(data=True):
-        named.add_node(node[label], label=visible(label), **attributes)
-    for a, b, attributes in graph.edges(data=True):
-        named.add_edge(node[a], node[b], **{k: v for k, v in attributes.items() if v is not None})
-    return "\n".join(networkx.generate_graphml(named)) + "\n"
+    @abstractmethod
+    def explain(self, history: Any, label: Label, *, unknown: Unknown = "error") -> Any:
+        """Say why a label has its probability after a history."""
 
+    def explain_next(
+        self, history: Any, *, most: int | None = None, unknown: Unknown = "error"
+    ) -> Records[Any]:
+        """Say which labels may come next after a history, the most likely first, and why.
 
-def to_dot(edges: Iterable[Influence], labels: Iterable[str]) -> str:
-    """Graphviz's DOT language."""
-    lines = [
-        "digraph influence {",
-        "  rankdir=LR;",
-        '  node [shape=box, style=rounded, fontname="sans-serif"];',
-        '  edge [fontname="sans-serif", fontsize=10];',
-        *(f"  {_dot(label)};" for label in labels),
-    ]
-    for edge in edges:
-        _, line, head, _ = STROKES[edge.shown_effect]
-        sure = "" if edge.frequency is None else percent(edge.frequency)
-        lines.append(
-            f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
-            f'[color="{colour(edge)}", fontcolor="{colour(edge)}", style={line}, arrowhead={head}, '
-            f'penwidth={width(edge):.2f}, label="{f"{times(edge)} {sure}".strip()}", '
-            f'tooltip="{rates(edge)}: {_dot_text(verdict(edge))}"];'
-        )
-    return "\n".join([*lines, "}"]) + "\n"
+        Of a graph, ``probability`` is that of the graph, so it sums to 1 over all labels if the graph has a
+        model of each, and labels come one at a time. The interval is scaled likewise; support and base rate
+        are those of the label's own model. :meth:`explain` tells of one label what would make it different.
+        ``most`` is the largest number of labels to explain; without it, all of them.
+        """
+        most = None if most is None else check_whole("most", most, 1)
+        past, targets = one_sequence(history), self.influencers_
+        (p,) = predict_next(self.fitted, past, unknown).probabilities.tolist()
+        shares = dict(zip(self.outcomes_, p, strict=True))
+        chosen = sorted(targets, key=lambda label: (-shares[label], label))[:most]
+        found = {label: self.explain(past, label, unknown=unknown) for label in chosen}
+        if all(isinstance(each, SharedExplanation) for each in found.values()):
+            return Records(found.values(), SharedExplanation)
+        return Records((each.scaled(shares[label]) for label, each in found.items()), Explanation)
 
+    def plot(self, **how: Any) -> Any:
+        """Draw it on axes of matplotlib, which are returned; ``how`` as of :func:`summarkov.plot.graph`."""
+        from summarkov.show.figures import graph
 
-def to_mermaid(edges: Iterable[Influence], labels: Iterable[str]) -> str:
-    """Mermaid's language."""
-    node = {label: f"n{i}" for i, label in enumerate(labels)}
-    lines = ["flowchart LR", *(f'  {name}["{_mermaid(label)}"]' for label, name in node.items())]
-    styles = []
-    for i, edge in enumerate(edges):
-        text = f'|"{times(edge)}"|' if times(edge) else ""
-        arrow = STROKES[edge.shown_effect].arrow
-        lines.append(f"  {node[edge.influencer]} {arrow}{text} {node[edge.target]}")
-        styles.append(
-            f"  linkStyle {i} stroke:{colour(edge)},stroke-width:{width(edge):.1f}px,color:{colour(edge)}"
-        )
-    return "\n".join([*lines, *styles]) + "\n"
+        return graph(self, **how)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
+        import networkx
+
+        found = networkx.DiGraph()
+        for label, n in self.label_counts_.items():
+            found.add_node(label, n=n)
+        for edge in self.edges_:
+            told = {
+                k: v
+                for k, v in vars(edge).items()
+                if isinstance(v, float | int) or (v is not None and k in _TEXTS)
+            }
+            told |= {"is_thin": edge.is_thin, "set_aside": edge.set_aside}
+            found.add_edge(edge.influencer, edge.target, **told)
+        return found
+
+    def to_graphml(self) -> str:
+        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
+        import networkx
+
+        graph, named = self.to_networkx(), networkx.DiGraph()
+        node = {label: f"n{i}" for i, label in enumerate(graph)}
+        for label, attributes in graph.nodes(data=True):
+            # only plain text, for networkx looks up the very class of a value
+            named.add_node(node[label], label=str(visible(label)), **attributes)
+        for a, b, attributes in graph.edges(data=True):
+            named.add_edge(node[a], node[b], **attributes)
+        return "\n".join(networkx.generate_graphml(named)) + "\n"
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT language.
+
+        Amplifying edges are solid with an arrow, inhibiting ones dashed with a bar, mixed ones dotted with a
+        diamond, unclear ones dotted with a ring, and faint ones are grey. They are labelled with the rate
+        ratio, and with the ``frequency`` if it is known, and wider the larger the lower bound of the effect.
+        """
+        lines = [
+            "digraph influence {",
+            "  rankdir=LR;",
+            '  node [shape=box, style=rounded, fontname="sans-serif"];',
+            '  edge [fontname="sans-serif", fontsize=10];',
+            *(f"  {_dot(label)};" for label in self.labels_),
+        ]
+        for edge in self.edges_:
+            _, line, head, _ = STROKES[edge.shown_effect]
+            sure = "" if edge.frequency is None else percent(edge.frequency)
+            lines.append(
+                f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
+                f'[color="{colour(edge)}", fontcolor="{colour(edge)}", style={line}, arrowhead={head}, '
+                f'penwidth={width(edge):.2f}, label="{f"{times(edge)} {sure}".strip()}", '
+                f"tooltip={_dot(f'{rates(edge)}: {verdict(edge)}')}];"
+            )
+        return "\n".join([*lines, "}"]) + "\n"
+
+    def to_mermaid(self) -> str:
+        """Return the graph in Mermaid's language, which many wikis and Markdown viewers draw.
+
+        Effects differ by colour and arrow: a head for amplifying, a cross for inhibiting, a ring for mixed.
+        """
+        node = {label: f"n{i}" for i, label in enumerate(self.labels_)}
+        lines = ["flowchart LR", *(f'  {name}["{_mermaid(label)}"]' for label, name in node.items())]
+        styles = []
+        for i, edge in enumerate(self.edges_):
+            text = f'|"{times(edge)}"|' if times(edge) else ""
+            arrow, ink = STROKES[edge.shown_effect].arrow, colour(edge)
+            lines.append(f"  {node[edge.influencer]} {arrow}{text} {node[edge.target]}")
+            styles.append(f"  linkStyle {i} stroke:{ink},stroke-width:{width(edge):.1f}px,color:{ink}")
+        return "\n".join([*lines, *styles]) + "\n"
 
 
 def _dot(text: str) -> str:
-    """Quote a label for DOT."""
-    return f'"{_dot_text(text)}"'
-
-
-def _dot_text(text: str) -> str:
-    """What may stand between quotes in DOT."""
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    """A label or a sentence for DOT, between quotes."""
+    return '"{}"'.format(text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n"))
 
 
 def _mermaid(text: str) -> str:

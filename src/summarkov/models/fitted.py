@@ -14,7 +14,6 @@ from summarkov.engines.clusters import Clusters
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.followings import Followed, Following
 from summarkov.engines.weights import refuse_overflow
-from summarkov.events.vocabulary import translation
 from summarkov.evidence import Contrast, Influence, contrasts_in_table, exact_intervals, influence_of, seen
 from summarkov.frames import MOST, Column, Records, Sheet
 from summarkov.kernels import Index
@@ -22,7 +21,7 @@ from summarkov.models.distribution import OTHER, Distribution, Residual
 from summarkov.search import Certificate, Problem, SearchResult, Step
 from summarkov.search.criteria import log_likelihood, probabilities, pseudo_counts
 from summarkov.summaries import Reach, Summary
-from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray, KeyArray
+from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 from summarkov.wording import interval, number, percent, with_attributes
 
 
@@ -82,10 +81,6 @@ class Fitted(Distribution):
         """The target's labels, then ``OTHER`` unless the target is the whole vocabulary."""
         names = tuple(self.labels[code] for code in self.target.codes)
         return (*names, OTHER) if self.target.has_residual else names
-
-    @property
-    def outcome_of(self) -> CodeArray:
-        return self.target.outcome_of()
 
     @property
     def horizon(self) -> int | None:
@@ -279,10 +274,6 @@ class FittedGraph(Distribution):
     @property
     def outcomes(self) -> tuple[str, ...]:
         return tuple(self.models)
-
-    @property
-    def outcome_of(self) -> CodeArray:
-        return translation(self.labels, self.outcomes)
 
     @property
     def horizon(self) -> int | None:

@@ -14,17 +14,15 @@ from summarkov.evidence import Confidence, Explanation
 from summarkov.evidence.order import with_order
 from summarkov.evidence.results import with_confidence
 from summarkov.evidence.words import headline
-from summarkov.frames import Records, Sheet
-from summarkov.models.distribution import Reached, check_drawable, reach
-from summarkov.models.edges import Edges
-from summarkov.models.explaining import read_history
+from summarkov.frames import Sheet
+from summarkov.models.distribution import check_drawable
+from summarkov.models.edges import Edges, GraphPredictor
 from summarkov.models.fitted import FittedGraph
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import codes_of, label_list
-from summarkov.models.predictor import GraphPredictor
 from summarkov.models.tested import Tested
-from summarkov.settings import Progress, check_seed, check_whole
+from summarkov.settings import Progress, check_seed
 from summarkov.simulate.draw import draw_sequences, draw_ticks
 from summarkov.summaries import Summary
 
@@ -174,48 +172,6 @@ class InfluenceGraph(Tested, GraphPredictor):
         if name not in self.models_:
             codes_of([name], list(self.models_))
         return self.models_[name].explain(history, unknown=unknown)
-
-    def explain_next(
-        self, history: Iterable[object], *, most: int | None = None, unknown: Unknown = "error"
-    ) -> Records[Explanation]:
-        """Say which labels may come next after a history, the most likely first, and why.
-
-        ``probability`` is that of the graph, so it sums to 1 over all labels if the graph has a model of
-        each, and labels come one at a time. The interval is scaled likewise; support and base rate are
-        those of the label's own model. :meth:`explain` tells of one label what would make it different.
-        ``most`` is the largest number of labels to explain; without it, all of them.
-        """
-        most = None if most is None else check_whole("most", most, 1)
-        past = read_history(history, self.labels_, self.layout_, unknown)
-        p = self.fitted.at(past.with_next().index())[-1]
-        shares = dict(zip(self.models_, p.tolist(), strict=True))
-        chosen = sorted(shares, key=lambda label: (-shares[label], label))[:most]
-        return Records((self.models_[x]._explained(past, x).scaled(shares[x]) for x in chosen), Explanation)
-
-    def probability_of(
-        self,
-        label: Label,
-        history: Iterable[object] = (),
-        *,
-        within: int | None = None,
-        random_state: int = 0,
-    ) -> Reached:
-        """The probability that a label comes within some events after a history, or ever.
-
-        Without ``within`` it is that of its coming before the sequence ends, for graphs of
-        complete sequences. All that may happen is followed where look-backs have a limit and that is not
-        too much; else 10,000 sequences are drawn, and ``error`` is the standard error of that.
-
-        >>> from summarkov import BSuMM
-        >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
-        >>> round(graph.probability_of("C", ["A"], within=2).probability, 2)
-        0.8
-        """
-        if self.layout_.together or self.layout_.attributes or self.layout_.time is not None:
-            raise SettingError(
-                "what comes later is worked out for graphs of events in a row, without attributes and times"
-            )
-        return reach(self.fitted, history, label, within, check_seed(random_state))
 
     def simulate(
         self, n_sequences: int, length: int | Sequence[int], random_state: int = 0

@@ -18,10 +18,10 @@ from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.evidence import Influence, effect_of, follow_numbers
 from summarkov.evidence.explanation import Share, SharedExplanation, ordered
 from summarkov.evidence.words import headline
-from summarkov.frames import Records, Sheet
+from summarkov.frames import Sheet
 from summarkov.kernels import Index, LevelArray
 from summarkov.models.distribution import OTHER, Distribution, next_places
-from summarkov.models.edges import Edges
+from summarkov.models.edges import Edges, GraphPredictor
 from summarkov.models.explaining import one_sequence
 from summarkov.models.joint_features import (
     N_HABITS,
@@ -45,7 +45,7 @@ from summarkov.models.joint_parts import (
 )
 from summarkov.models.learning import check_in_a_row
 from summarkov.models.parameters import codes_of, label_list
-from summarkov.models.predictor import GraphPredictor, Residual
+from summarkov.models.predictor import Residual
 from summarkov.settings import (
     OnStep,
     Progress,
@@ -98,10 +98,6 @@ class FittedJoint(Distribution):
         target = self.features.target
         names = tuple(self.labels[code] for code in target.codes)
         return (*names, OTHER) if target.has_residual else names
-
-    @property
-    def outcome_of(self) -> CodeArray:
-        return self.features.target.outcome_of()
 
     @property
     def horizon(self) -> int | None:
@@ -639,20 +635,6 @@ class JointSuMM(GraphPredictor):
         (place,) = codes_of([name], targets)
         data = self.fitted.read(one_sequence(history), unknown)
         return self.fitted.explain(*next_places(data, self.fitted.horizon), place)
-
-    def explain_next(
-        self, history: Iterable[object], *, most: int | None = None, unknown: Unknown = "error"
-    ) -> Records[SharedExplanation]:
-        """Say which labels may come next after a history, the most likely first, and why.
-
-        ``most`` is the largest number of labels to explain; without it, all of them.
-        """
-        most = None if most is None else check_whole("most", most, 1)
-        past = one_sequence(history)
-        p = self.predict_next(past, unknown=unknown).probabilities[0]
-        order = sorted(range(len(self.influencers_)), key=lambda at: (-p[at], at))[:most]
-        names = list(self.influencers_)
-        return Records((self.explain(past, names[at], unknown=unknown) for at in order), SharedExplanation)
 
     def simulate(
         self, n_sequences: int, length: int | Sequence[int], random_state: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,15 @@ class Sums(NamedTuple):
     logs: float
     squares: float
 
+    @classmethod
+    def of(cls, p: FloatArray, n: FloatArray) -> Self:
+        """For the probabilities ``p[i, x]`` of rows of which outcome x came with the weight ``n[i, x]``."""
+        came = n > 0
+        squares = n * (1 - 2 * p + (p**2).sum(axis=1, keepdims=True))
+        with np.errstate(divide="ignore"):
+            logs = n[came] * np.log(p[came])
+        return cls(*(float(each.sum()) for each in (n, logs, squares)))
+
     @property
     def score(self) -> float:
         """Mean log-likelihood per event."""
@@ -49,21 +58,6 @@ class Sums(NamedTuple):
     def brier(self) -> float:
         """Mean over events of the squared error."""
         return self.squares / max(self.weight, 1e-300)
-
-
-def _sums(p: FloatArray, outcome: npt.NDArray[np.integer], weight: FloatArray) -> FloatArray:
-    """Sums for probabilities ``p[i, x]`` of events whose outcomes were these; -1 is not counted."""
-    known = np.flatnonzero(outcome >= 0)
-    hit, weight = p[known, outcome[known]], weight[known]
-    squares = 1 - 2 * hit + (p[known] ** 2).sum(axis=1)
-    with np.errstate(divide="ignore"):
-        return np.array([each.sum() for each in (weight, weight * np.log(hit), weight * squares)])
-
-
-def _sums_of_counts(n: FloatArray, theta: FloatArray) -> Sums:
-    """Sums for the probabilities ``theta[s, x]`` of states that were followed ``n[s, x]`` times by x."""
-    squares = n * (1 - 2 * theta + (theta**2).sum(axis=1, keepdims=True))
-    return Sums(*(float(each.sum()) for each in (n, n * np.log(theta), squares)))
 
 
 # ---------------------------------------------------------------------- calibration and accuracy
@@ -94,7 +88,7 @@ class ReliabilityBin:
         return dict(zip(("from", "to", "n", "predicted", "occurred"), vars(self).values(), strict=True))
 
 
-def binned(p: FloatArray, n: IntArray, occurred: IntArray) -> FloatArray:
+def binned(p: FloatArray, n: FloatArray | IntArray, occurred: FloatArray | IntArray) -> FloatArray:
     """Probabilities that were each given ``n`` times and came true ``occurred`` times, in bins of ``BINS``.
 
     One row per bin: how many predictions, the sum of them, and how many came true.
@@ -148,14 +142,14 @@ def new_source(
     return source.recode(model.labels, unknown=unknown)
 
 
-def states_seen(models: Sequence[Fitted], source: CountSource) -> Iterator[tuple[IntArray, FloatArray]]:
-    """Of each model what followed every state, in units of ``1 / scale``, and the probabilities told there.
+def states_seen(models: Sequence[Fitted], source: CountSource) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Of each model how often each outcome came in every state, weighted, and the probabilities told there.
 
     Models have one target each, and events are in their vocabulary. All are counted in one pass.
     """
     for fitted, table in zip(models, source.count([each.request for each in models]), strict=True):
         assert isinstance(table, StateCounts)
-        yield table.counts, fitted.theta[fitted.rows(table.keys)]
+        yield table.counts / source.scale, fitted.theta[fitted.rows(table.keys)]
 
 
 def measure(
@@ -165,10 +159,9 @@ def measure(
     model.check_complete()
     source = new_source(model, events, unknown, sample_weight, n_jobs)
     if model.is_apart:
-        seen = states_seen(model.parts, source)
-        each = [_sums_of_counts(n / source.scale, theta) for n, theta in seen]
+        each = [Sums.of(theta, n) for n, theta in states_seen(model.parts, source)]
         return Sums(each[0].weight, sum(one.logs for one in each), sum(one.squares for one in each))
-    return Sums(*_tally(source, MeasureWork(model, source.scale)).whole.tolist())
+    return Sums(*_tally(source, model).whole.tolist())
 
 
 class Tally(NamedTuple):
@@ -201,33 +194,36 @@ class MeasureWork(Work[Tally]):
     def run(self, shard: Shard) -> Tally:
         """Measure predictions of some sequences, which are in the codes of the model."""
         index, rows = shard.index, shard.index.begins
-        counts = (
-            np.ones(len(shard.codes), np.int64) if shard.weights is None else shard.of_rows(shard.weights)
-        )
-        p, happened, n = self.model.at(index)[rows], self.model.outcome_of[index.codes][rows], counts[rows]
-        weight, found = n / self.scale, np.array([n[happened >= 0].sum(), 0, 0], float)
-        each, bins = np.zeros((len(self.labels), 3)), np.zeros((len(self.labels), len(BINS) - 1, 3))
-        for at, x in enumerate(self.labels):
-            occurred = happened == x
-            each[at] = _sums(np.stack([p[:, x], 1 - p[:, x]], 1), 1 * ~occurred, weight)
-            bins[at] = binned(p[:, x], n, n * occurred)
+        ones = np.ones(len(shard.codes), np.int64)
+        weight = (ones if shard.weights is None else shard.of_rows(shard.weights))[rows]
+        p, happened = self.model.at(index)[rows], self.model.outcome_of[index.codes][rows]
+        n = weight[:, None] * (happened[:, None] == np.arange(p.shape[1])) / self.scale
+        known = np.array([weight[happened >= 0].sum(), 0, 0], float)
+        pairs = [(np.column_stack([p[:, x], 1 - p[:, x]]), n[:, x], weight / self.scale) for x in self.labels]
         if self.accuracy:
             names = [str(x) for x in self.model.outcomes]
             order = sorted(range(len(names)), key=names.__getitem__)  # ties go to the first name
             code = np.append(np.argsort(order), -1)[happened]
-            found[1:] = hits(code, p[:, order], 1, n), hits(code, p[:, order], 3, n)
-        return Tally(_sums(p, happened, weight), each, bins, found)
+            known[1:] = hits(code, p[:, order], 1, weight), hits(code, p[:, order], 3, weight)
+        return Tally(
+            np.array(Sums.of(p, n)),
+            np.array([Sums.of(both, np.column_stack([hit, all_ - hit])) for both, hit, all_ in pairs]),
+            np.array([binned(both[:, 0], all_, hit) for both, hit, all_ in pairs]),
+            known,
+        )
 
     def total(self, answers: Sequence[Tally]) -> Tally:
         """Add up several shards."""
         return Tally(*(np.sum(parts, axis=0) for parts in zip(*answers, strict=True)))
 
 
-def _tally(source: CountSource, work: MeasureWork) -> Tally:
+def _tally(
+    source: CountSource, model: Distribution, labels: tuple[int, ...] = (), accuracy: bool = False
+) -> Tally:
     """Measure predictions event by event, which takes events and not only counts."""
     if not isinstance(source, EventSource):
         raise DataError("this source only counts; to measure the next event, give the events themselves")
-    return source.run(work)
+    return source.run(MeasureWork(model, source.scale, labels, accuracy))
 
 
 # ---------------------------------------------------------------------- what is said of it
@@ -380,11 +376,11 @@ def evaluate(
     for start in range(0, len(model.parts), _AT_ONCE):
         some = model.parts[start : start + _AT_ONCE]
         for fitted, (n, theta) in zip(some, states_seen(some, source), strict=True):
-            found = _sums_of_counts(n / source.scale, theta)
+            found = Sums.of(theta, n)
             names = tuple(fitted.labels[code] for code in fitted.target.codes)
             targets[names] = _figures(found, _counts(source, fitted, found), fitted.overall)
             for x, name in enumerate(names):
-                tables[name] = (binned(theta[:, x], n.sum(axis=1), n[:, x]) / source.scale).tolist()
+                tables[name] = binned(theta[:, x], n.sum(axis=1), n[:, x]).tolist()
         tell(len(targets), total)
     sizes = source.n_sequences, int(data.n_events)
     n_ticks = n_positions(source) if Layout.of(source).together else None
@@ -392,14 +388,14 @@ def evaluate(
         return Evaluation(*sizes, targets, None, n_ticks, tables=tables)
     labels = tuple(x for x in model.outcomes if isinstance(x, str))
     each, accuracy = () if model.parts else tuple(range(len(labels))), len(labels) == len(model.outcomes)
-    tally = _tally(source, MeasureWork(model, source.scale, each, accuracy))
+    tally = _tally(source, model, each, accuracy)
     whole = Sums(*tally.whole.tolist())
     counts = _counts(source, model, whole)
     for x in each:
         one, rate = Sums(*tally.each[x].tolist()), float(model.overall[x])
         apart = np.array([counts[x], one.weight - counts[x]]), np.array([rate, 1 - rate])
         targets[(labels[x],)] = _figures(one, *apart)
-        tables[labels[x]] = (tally.bins[x] / source.scale).tolist()
+        tables[labels[x]] = tally.bins[x].tolist()
     next_event = _figures(whole, counts, model.overall, of_one=False)
     top_1, top_3 = (float(n / tally.known[0]) if accuracy else None for n in tally.known[1:])
     tell(max(total, 1), max(total, 1))

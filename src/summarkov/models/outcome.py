@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from summarkov.engines import EventSource, Layout, StateCounts, make_source
 from summarkov.engines.counts import merge_keys
-from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, EndedSource, Outcome
-from summarkov.engines.surveys import count_open
+from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, EndedSource, Outcome, count_open
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
@@ -132,8 +131,7 @@ class OutcomeModel(Saved, Parameters):
         itself = self.contains if self.ends_with is None else self.ends_with
         model = _without_itself(template, itself).copy(target=outcome.names)
         learn([model], ended, [model.make_summary()])
-        every_moment = EndedSource(source, replace(outcome, after=None), everywhere=True)
-        open_cases = OpenCases.of(model.fitted, count_open(every_moment, model.fitted.request))
+        open_cases = OpenCases.of(model.fitted, count_open(source, outcome, model.fitted.request))
         known = ended.survey[[0, *range(3, len(ended.survey))]].sum(axis=0)
         classes = _classes(source, y, self.outcome)
         rate = float(known[2] / known[1])

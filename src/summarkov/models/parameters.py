@@ -6,7 +6,6 @@ import bisect
 import dataclasses
 import inspect
 import re
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Self
@@ -17,27 +16,21 @@ from summarkov.events.vocabulary import END, is_label, label_text
 from summarkov.frames import Sheet
 
 
-def completed(cls: type, hidden: Iterable[str]) -> str | None:
-    """The docstring of an estimator with all its parameters and attributes, wherever they are described.
+def completed(cls: type) -> str | None:
+    """The docstring of an estimator with all its parameters, wherever they are described.
 
-    A parameter that it does not describe itself is described as in the nearest class above that does; a
-    fitted attribute, whose name ends in "_", as its property is. ``hidden`` are no attributes for people.
+    One that it does not describe itself is described as in the nearest class above that does.
     """
     if cls.__doc__ is None:
         return None
-    doc = inspect.cleandoc(cls.__doc__)
-    told = [inspect.cleandoc(each.__doc__ or "") for each in cls.__mro__[1:]]
-    settings = [name for each in reversed(cls.__mro__) for name in _settings(each)]
-    learned = [name for each in cls.__mro__ for name in vars(each) if re.fullmatch(r"[a-z]\w*_", name)]
-    head = re.split(r"^\w+\n-+$", doc, maxsplit=1, flags=re.MULTILINE)[0].rstrip()
-    examples = re.search(r"^Examples\n-+\n.*", doc, re.MULTILINE | re.DOTALL)
-    properties = {name: _entry(cls, name) for name in learned if name not in set(hidden)}
-    parts = [
-        head,
-        _section("Parameters", settings, [_entries(each, "Parameters") for each in (doc, *told)]),
-        _section("Attributes", properties, [_entries(doc, "Attributes"), properties]),
-        examples[0] if examples else "",
-    ]
+    docs = [inspect.cleandoc(each.__doc__ or "") for each in cls.__mro__]
+    head, *rest = re.split(r"^(?=(?:Attributes|Examples)\n-+$)", docs[0], flags=re.MULTILINE)
+    names = [name for each in reversed(cls.__mro__) for name in _settings(each)]
+    described = [_parameters(doc) for doc in docs]
+    found = (next((some[name] for some in described if name in some), None) for name in names)
+    entries = "\n".join(entry for entry in dict.fromkeys(found) if entry is not None)
+    head = re.split(r"^Parameters\n-+$", head, maxsplit=1, flags=re.MULTILINE)[0].rstrip()
+    parts = [head, f"Parameters\n----------\n{entries}" if entries else "", *map(str.rstrip, rest)]
     return "\n\n".join(filter(None, parts))
 
 
@@ -47,30 +40,15 @@ def _settings(cls: type) -> list[str]:
     return [name for name, kind in given if not name.startswith("_") and "ClassVar" not in str(kind)]
 
 
-def _entries(doc: str, title: str) -> dict[str, str]:
-    """What a section says, by name; several names may share an entry."""
-    found = re.search(rf"^{title}\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", doc, re.MULTILINE | re.DOTALL)
+def _parameters(doc: str) -> dict[str, str]:
+    """What the section on parameters says, by name; several names may share an entry."""
+    found = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", doc, re.MULTILINE | re.DOTALL)
     entries = re.findall(r"^\S.*\n(?:[ ]+.*\n?|\n)*", found[1], re.MULTILINE) if found else []
     return {
         name.strip(): entry.rstrip()
         for entry in entries
         for name in entry.partition("\n")[0].partition(" : ")[0].split(",")
     }
-
-
-def _entry(cls: type, name: str) -> str:
-    """An attribute as its property describes it."""
-    found = inspect.getattr_static(cls, name)
-    words = inspect.cleandoc(found.__doc__ or "").partition("\n\n")[0]
-    kind = getattr(found, "fget", found).__annotations__.get("return", "")
-    return f"{name} : {'array' if 'NDArray' in kind else kind}\n{textwrap.indent(words, '    ')}"
-
-
-def _section(title: str, names: Iterable[str], told: Sequence[dict[str, str]]) -> str:
-    """Entries for all names, each once: as the first that has one tells it."""
-    each = (next((some[name] for some in told if name in some), None) for name in names)
-    entries = [entry for entry in dict.fromkeys(each) if entry is not None]
-    return "\n".join([title, "-" * len(title), *entries]) if entries else ""
 
 
 class _Shown(type):
@@ -114,7 +92,7 @@ class Parameters(metaclass=_Shown):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.__doc__ = completed(cls, cls._machinery)
+        cls.__doc__ = completed(cls)
 
     def __dir__(self) -> list[str]:
         return sorted(set(super().__dir__()) - self._machinery)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ from summarkov.events.vocabulary import Unknown
 from summarkov.models.distribution import (
     OTHER,
     Distribution,
-    Follower,
     Predictions,
     Residual,
     column_names,
@@ -23,15 +22,11 @@ from summarkov.models.distribution import (
     predict_next,
     predict_rows,
 )
-from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
 from summarkov.models.measures import Evaluation, evaluate, measure
 from summarkov.models.parameters import Parameters, Saved
 from summarkov.read import read_events
 from summarkov.settings import Progress
 from summarkov.typing import FloatArray
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 __all__ = ["OTHER", "Predictions", "Predictor", "Residual", "column_names", "likeliest"]
 
@@ -128,8 +123,7 @@ class Predictor(Saved, Parameters):
     def predict_next(self, histories: Any, *, unknown: Unknown = "error") -> Predictions:
         """What comes next after each history? One row per history, in their order.
 
-        ``histories`` are sequences of labels, oldest first: lists, or whatever ``read_events`` takes. The
-        numbers are those of ``follow``, all at once.
+        ``histories`` are sequences of labels, oldest first: lists, or whatever ``read_events`` takes.
 
         >>> import numpy as np
         >>> from summarkov import BSuMM, InfluenceGraph
@@ -142,14 +136,6 @@ class Predictor(Saved, Parameters):
         """
         self._check_predicts()
         return predict_next(self.fitted, histories, unknown)
-
-    def follow(self, *, unknown: Unknown = "error") -> Follower:
-        """Feed events one at a time; same numbers as ``predict_proba``.
-
-        For many histories at once, :meth:`predict_next` is far faster.
-        """
-        self._check_predicts()
-        return Follower(self.fitted, unknown)
 
     # ------------------------------------------------------------------ show
 
@@ -188,47 +174,3 @@ class Predictor(Saved, Parameters):
             sequences=sequences,
             groups=groups,
         )
-
-
-class GraphPredictor(Predictor):
-    """A predictor that is a graph of influences, for other programs to draw: a graph, a joint model."""
-
-    @property
-    @abstractmethod
-    def edges_(self) -> Edges:
-        """Every influence, the surest first."""
-
-    @property
-    @abstractmethod
-    def label_counts_(self) -> dict[str, float]:
-        """How often each label occurred in what was learned from."""
-
-    def plot(self, **how: Any) -> Any:
-        """Draw it on axes of matplotlib, which are returned; ``how`` as of :func:`summarkov.plot.graph`."""
-        from summarkov.show.figures import graph
-
-        return graph(self, **how)
-
-    def to_networkx(self) -> nx.DiGraph:
-        """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
-        return to_networkx(self.edges_, self.label_counts_)
-
-    def to_graphml(self) -> str:
-        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
-        return to_graphml(self.to_networkx())
-
-    def to_dot(self) -> str:
-        """Return the graph in Graphviz's DOT language.
-
-        Amplifying edges are solid with an arrow, inhibiting ones dashed with a bar, mixed ones dotted with a
-        diamond, unclear ones dotted with a ring, and faint ones are grey. They are labelled with the rate
-        ratio, and with the ``frequency`` if it is known, and wider the larger the lower bound of the effect.
-        """
-        return to_dot(self.edges_, self.labels_)
-
-    def to_mermaid(self) -> str:
-        """Return the graph in Mermaid's language, which many wikis and Markdown viewers draw.
-
-        Effects differ by colour and arrow: a head for amplifying, a cross for inhibiting, a ring for mixed.
-        """
-        return to_mermaid(self.edges_, self.labels_)

@@ -1,39 +1,25 @@
-"""The edges of a graph put to the test: on resampled and shuffled data, and one half on the other."""
+"""The edges of a graph put to the test on resampled and shuffled data; and all pairs ranked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, CountSource, StateCounts
-from summarkov.errors import DataError, SettingError
-from summarkov.events.draws import Drawn, deal
-from summarkov.evidence import (
-    Confidence,
-    Discoveries,
-    Discovery,
-    OrderTest,
-    Pair,
-    Ranking,
-    RateRatio,
-    Strata,
-    benjamini_yekutieli,
-    contrasts_in_table,
-    rate_ratio,
-)
+from summarkov.errors import SettingError
+from summarkov.evidence import Confidence, OrderTest, Pair, Ranking, RateRatio, Strata, rate_ratio
 from summarkov.evidence.order import order_test
 from summarkov.evidence.results import standardised
 from summarkov.models.bootstrap import bootstrap, check_resampling
-from summarkov.models.learning import learn_replicates, progress_counter, together
+from summarkov.models.learning import together
 from summarkov.models.model import SummaryModel
 from summarkov.models.tree import tested_codes
 from summarkov.search import Problem
-from summarkov.settings import Progress, check_level, check_seed
+from summarkov.settings import Progress, check_seed
 from summarkov.summaries import WindowSummary
-from summarkov.typing import FloatArray, HashArray
+from summarkov.typing import FloatArray
 
 
 def order_of(models: Sequence[SummaryModel], source: CountSource, n: int, seed: int, **how: Any) -> OrderTest:
@@ -44,18 +30,6 @@ def order_of(models: Sequence[SummaryModel], source: CountSource, n: int, seed: 
         limits = fitted.settings["candidates"], fitted.settings["forbidden"]
         n_pairs += len(tested_codes(fitted.labels, *limits, fitted.target))
     return order_test(models, events, n_pairs, n=n, seed=seed, **how)
-
-
-@dataclass(frozen=True)
-class Halves:
-    """Two replicates: a half of the units, chosen at random, and the other."""
-
-    seed: int = 0
-    n: int = 2
-
-    def drawn(self, replicate: int, keys: HashArray) -> Drawn:
-        """The units of the half."""
-        return deal(keys, [(len(keys) + 1) // 2], self.seed)[replicate]
 
 
 class Tested:
@@ -181,75 +155,6 @@ class Tested:
         how: dict[str, Any] = {"within": within, "progress": progress}
         self._order = found = order_of(models, source, n, check_seed(random_state), **how)
         return found
-
-    def discoveries(
-        self,
-        events: Any,
-        *,
-        rate: float = 0.1,
-        random_state: int = 0,
-        blocks: Any = None,
-        sample_weight: Any = None,
-        progress: Progress = None,
-    ) -> Discoveries:
-        """Which edges hold if at most a share of ``rate`` may be false: for graphs over many labels.
-
-        One half of the sequences, drawn at random, proposes the influencers of every target; the other half
-        tests the ratio of each of them (see :func:`summarkov.evidence.rate_ratio`), given the target's
-        other influencers. Of all tests together those are kept that the procedure of Benjamini and Yekutieli
-        allows. Half the data find less than all of them, so edges of the
-        graph that are not kept need not be wrong; see :meth:`confidence` for those. The promise is about
-        edges that do not hold given the others proposed: one that stands for an influencer that the first
-        half missed is not false in this sense.
-
-        Parameters
-        ----------
-        events, sample_weight
-            What the graph was learned from.
-        rate : float
-            The share of false edges among those kept, on average, that one is ready to accept.
-        random_state, blocks, progress
-            As for :meth:`confidence`; the halves are of sequences, or of blocks.
-
-        >>> from summarkov import BSuMM, InfluenceGraph, read_events
-        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5, ends="cut off")
-        >>> found = InfluenceGraph(BSuMM(lookback=1)).fit(events).discoveries(events, rate=0.05)
-        >>> [(edge.influencer, edge.target) for edge in found.kept]
-        [('C', 'A'), ('A', 'B'), ('B', 'C')]
-        """
-        models, source = self._tested(events, sample_weight)
-        seed = check_seed(random_state)
-        local = check_resampling(models, source, 2, seed)
-        if not models[0].fitted.summary.by_level:
-            name = type(models[0]).__name__
-            raise SettingError(f"edges of a {name} cannot be tested; use a BSuMM, OSuMM or CSuMM")
-        check_level("rate", rate)
-        halves = local.replicated(Halves(seed), blocks)
-        if halves.n_units < 2:
-            raise DataError(f"there is nothing to split in halves; give at least two {halves.units}")
-        templates = [type(model)(**model.fitted.settings) for model in models]
-        on_done = progress_counter(progress, len(models))
-        learned = learn_replicates(templates, halves, models[0].fitted.n_targets, on_done)
-        proposed = [results[0] for results in learned]
-        requests = [  # with the summary that this half learned, where one is
-            replace(model.fitted.request, summary=half.summary, influencers=half.influencers, replicates=(1,))
-            for model, half in zip(models, proposed, strict=True)
-        ]
-        names, tests = list[Any](), list[Any]()
-        for model, half, table in zip(models, proposed, halves.count(requests), strict=True):
-            assert isinstance(table, StateCounts)
-            one = StateCounts(table.keys, table.counts[0])
-            for column, outcome, found in contrasts_in_table(one, halves.scale, len(model.target_)):
-                names.append((model.labels_[half.influencers[column]], model.target_[outcome]))
-                tests.append([float(number) for number in vars(rate_ratio(found.strata)).values()])
-        adjusted = benjamini_yekutieli([p_value for *_, p_value in tests])
-        tested = tuple(
-            Discovery(*each)
-            for each in (
-                [*name, *test, q, q <= rate] for name, test, q in zip(names, tests, adjusted, strict=True)
-            )
-        )
-        return Discoveries(float(rate), seed, halves.units, halves.n_units, tested)
 
     def ranking(self, events: Any, *, sample_weight: Any = None) -> Ranking:
         """Every pair that the search could have chosen, the likeliest edges first.

@@ -53,18 +53,8 @@ def test_confidence_of_a_graph_learned_before(files, tmp_path):
     assert sm.load(tmp_path / "sure.json").confidence_.units == "blocks"
 
 
-def test_false_discovery_control(files):
-    command = ("confidence", files / "graph.json", files / "events.jsonl", "--rate", 0.1)
-    text = run(*command)
-    assert "edges kept, of which at most 10% are false on average" in text
-    assert max(map(len, text.splitlines())) <= 80
-    document = json.loads(run(*command, "--json"))
-    found = sm.load(files / "graph.json").discoveries(sm.read_events(files / "events.jsonl"), rate=0.1)
-    assert [edge["adjusted"] for edge in document["tested"]] == [edge.adjusted for edge in found.tested]
-
-
-@pytest.mark.parametrize("asked", [("-n", 10, "--seed", 2), ("--rate", 0.1)])
-def test_the_same_of_events_that_are_streamed(files, tmp_path, asked):
+def test_the_same_of_events_that_are_streamed(files, tmp_path):
+    asked = ("-n", 10, "--seed", 2)
     for number, lines in enumerate(np.array_split((files / "events.jsonl").read_text().splitlines(), 3)):
         (tmp_path / f"{number}.jsonl").write_text("\n".join(lines))
     in_memory = run("confidence", files / "graph.json", files / "events.jsonl", *asked, "--json")
@@ -78,8 +68,6 @@ def test_the_same_of_events_that_are_streamed(files, tmp_path, asked):
     [
         (["learn", "E", "-t", "search", "--confidence", "5"], "edges of a graph"),
         (["learn", "E", "--blocks", "5"], "--confidence"),
-        (["confidence", "G", "E", "--rate", "0.1", "-o", "x.json"], "--rate keeps nothing"),
-        (["confidence", "G", "E", "--rate", "2"], "rate must be"),
         (["confidence", "G", "E", "-n", "0"], "n must be"),
         (["confidence", "M", "E"], "model of one target"),
     ],

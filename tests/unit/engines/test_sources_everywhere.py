@@ -22,7 +22,6 @@ GRAPH = sm.InfluenceGraph(sm.BSuMM(criterion="aic"), targets=["purchase", "searc
 WHOLE = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(EVENTS)
 OUTCOME = sm.OutcomeModel(contains="purchase", after=3).fit(EVENTS)
 JOINT = sm.JointSuMM().fit(EVENTS)
-SETS = sm.LabelSets(WHOLE).fit(EVENTS)
 WEIGHTS = [1] * len(EVENTS)
 
 #: What is asked, given events or a source of them.
@@ -45,7 +44,6 @@ WORKS = {
     "InfluenceGraph.confidence": lambda e: GRAPH.confidence(e, n=3),
     "InfluenceGraph.order_test": lambda e: GRAPH.order_test(e, n=19),
     "InfluenceGraph.ranking": lambda e: str(GRAPH.ranking(e)),
-    "InfluenceGraph.discoveries": lambda e: GRAPH.discoveries(e),
     "JointSuMM.fit": lambda e: sm.JointSuMM(rounds=1).fit(e).to_document(),
     "JointSuMM.log_likelihood": lambda e: JOINT.log_likelihood(e),
     "JointSuMM.score": lambda e: JOINT.score(e),
@@ -93,10 +91,6 @@ REFUSES = {
     "JointSuMM.predict": (lambda e: JOINT.predict(e), IN_MEMORY),
     "JointSuMM.predictions": (lambda e: JOINT.predictions(e), IN_MEMORY),
     "JointSuMM.predict_next": (lambda e: JOINT.predict_next(e), IN_MEMORY),
-    "LabelSets.fit": (lambda e: SETS.copy().fit(e), IN_MEMORY),
-    "LabelSets.predict_next": (lambda e: SETS.predict_next(e), IN_MEMORY),
-    "LabelSets.held": (lambda e: SETS.held(e), IN_MEMORY),
-    "LabelSets.mean_size": (lambda e: SETS.mean_size(e), IN_MEMORY),
     "SummaryModel.predict_next": (lambda e: MODEL.predict_next(e), IN_MEMORY),
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
@@ -109,10 +103,6 @@ REFUSES = {
     "OutcomeModel.to_html": (lambda e: OUTCOME.to_html(events=e), IN_MEMORY),
     "JointSuMM.to_html": (lambda e: JOINT.to_html(events=e), IN_MEMORY),
     "JointSuMM.explain_next": (lambda e: JOINT.explain_next(e), "and a MemorySource holds many; give one"),
-    "InfluenceGraph.probability_of": (
-        lambda e: WHOLE.probability_of("purchase", e),
-        "and a MemorySource holds many; give one of them",
-    ),
     "read_events": (sm.read_events, IN_MEMORY),
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
     "predict_spark": (lambda e: sm.predict_spark(MODEL, e), "takes a Spark DataFrame, not MemorySource"),
@@ -136,7 +126,6 @@ OPTIONS = {
             lambda e: sm.InfluenceGraph(sm.BSuMM()).fit(e, sample_weight=WEIGHTS),
             lambda e: WHOLE.score(e, sample_weight=WEIGHTS),
             lambda e: GRAPH.confidence(e, sample_weight=WEIGHTS),
-            lambda e: GRAPH.discoveries(e, sample_weight=WEIGHTS),
             lambda e: GRAPH.order_test(e, sample_weight=WEIGHTS),
             lambda e: sm.sensitivity(sm.BSuMM("purchase"), e, sample_weight=WEIGHTS),
         ],

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.engines import make_source
-from summarkov.engines.surveys import StartsWork, count_starts
+from summarkov.engines.work import StartsWork
 from summarkov.events.describe import special_starts
 
 #: Numbers as the paper counts them.
@@ -22,7 +22,7 @@ SEQUENCES = [["log in", *"abcab"], [], ["log in", *"bbca"], ["a"], ["log in", *"
 def test_a_sequence_that_is_cut_begins_once(most, monkeypatch):
     monkeypatch.setattr("summarkov.engines.work.SHARD_EVENTS", most)
     events = sm.read_events(SEQUENCES)
-    assert dict(zip(events.labels, count_starts(make_source(events)).tolist(), strict=True)) == {
+    assert dict(zip(events.labels, make_source(events).run(StartsWork()).tolist(), strict=True)) == {
         "a": 1,
         "b": 0,
         "c": 0,
@@ -30,14 +30,17 @@ def test_a_sequence_that_is_cut_begins_once(most, monkeypatch):
     }
     work = StartsWork()
     parts = [make_source(events[:2]).run(work), make_source(events[2:]).run(work)]
-    assert work.total(parts).tolist() == count_starts(make_source(events)).tolist()
+    assert work.total(parts).tolist() == make_source(events).run(StartsWork()).tolist()
 
 
 def test_streams_begin_alike(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_text("".join(json.dumps(sequence) + "\n" for sequence in SEQUENCES))
     with sm.scan_events(path, memory=200) as source:
-        assert count_starts(make_source(source)).tolist() == count_starts(make_source(SEQUENCES)).tolist()
+        assert (
+            make_source(source).run(StartsWork()).tolist()
+            == make_source(SEQUENCES).run(StartsWork()).tolist()
+        )
 
 
 def test_only_what_begins_far_more_often_is_special():

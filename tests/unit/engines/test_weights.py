@@ -136,7 +136,7 @@ def test_a_weight_is_as_many_copies_for_graphs(weighted):
         one.log_likelihood(events, sample_weight=[1])
 
 
-def test_confidence_and_discoveries_with_weights(weighted):
+def test_confidence_with_weights(weighted):
     """Sequences of weight 0 are not drawn; those of weight 2 are drawn as one, and count twice."""
     events, weights, _ = weighted
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(events, sample_weight=weights)
@@ -145,9 +145,6 @@ def test_confidence_and_discoveries_with_weights(weighted):
     held = np.flatnonzero(weights)
     again = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(events[held], sample_weight=weights[held])
     assert again.confidence(events[held], n=6, sample_weight=weights[held]) == sure
-    found = graph.discoveries(events, sample_weight=weights)
-    assert again.discoveries(events[held], sample_weight=weights[held]) == found
-    assert len(found.tested) > 3
 
 
 @pytest.mark.parametrize("weight", [1e-9, 2.0**-21, 5e-324])

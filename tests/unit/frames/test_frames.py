@@ -26,7 +26,6 @@ GROUPS = sm.compare_groups(sm.BSuMM(lookback=1), EVENTS[:30], EVENTS[30:], targe
 
 OUTCOME = sm.OutcomeModel(ends_with="browse").fit(EVENTS)
 JOINT = sm.JointSuMM().fit(EVENTS)
-SETS = sm.LabelSets(GRAPH).fit(EVENTS)
 
 
 def drift():
@@ -47,7 +46,6 @@ RESULTS = {
     "trace": (MODEL.trace_, len(MODEL.trace_)),
     "patterns": (MODEL.patterns_, len(MODEL.patterns_)),
     "confidence": (MODEL.confidence(EVENTS, n=5), None),
-    "discoveries": (GRAPH.discoveries(EVENTS), None),
     "groups": (GROUPS, len(GROUPS.edges)),
     "labels of groups": (GROUPS.labels, 1),
     "comparison": (COMPARED, 2),
@@ -68,7 +66,6 @@ RESULTS = {
     "joint edges": (JOINT.edges_, len(JOINT.edges_)),
     "joint explanation": (JOINT.explain(["search"], "browse"), None),
     "joint why next": (JOINT.explain_next(["search"], most=2), 2),
-    "label sets": (SETS.predict_next([["search"], ["browse"]]), 2),
     "reliability": (COMPARED.reliability("chain-1"), None),
     "drift": (drift(), None),
 }
@@ -111,7 +108,7 @@ def test_every_result_prints_and_shows(name):
     assert result._repr_html_().startswith(("<table>", "<p>"))
 
 
-@pytest.mark.parametrize("fitted", [GRAPH, MODEL, OUTCOME, JOINT, SETS], ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("fitted", [GRAPH, MODEL, OUTCOME, JOINT], ids=lambda each: type(each).__name__)
 def test_everything_fitted_shows_its_summary(fitted):
     assert str(fitted.summary()).count("%") >= 1
     assert fitted._repr_html_() == fitted.summary()._repr_html_()

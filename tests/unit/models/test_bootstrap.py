@@ -191,8 +191,6 @@ def test_trees_are_learned_again_replicate_by_replicate(events):
         assert math.isnan(edge.ratio) or edge.ratio == known[edge.influencer, edge.target]
     with pytest.raises(SettingError, match="blocks must not cut"):
         graph.confidence(some, n=2, blocks=5)
-    with pytest.raises(SettingError, match="TreeSuMM cannot be tested"):
-        graph.discoveries(some)
 
 
 def test_learned_look_backs_and_other_searches(events):

@@ -109,3 +109,48 @@ def test_notebooks_show_tables(graph, hostile):
 def test_notebooks_show_what_is_not_fitted():
     assert sm.BSuMM("<b>")._repr_html_() == "<p><bdi>BSuMM(target=&#x27;&lt;b&gt;&#x27;)</bdi></p>"
     assert "InfluenceGraph" in sm.InfluenceGraph(sm.BSuMM())._repr_html_()
+
+
+KINDS = {
+    "attributes": {"attributes": ["region"]},
+    "ticks": {"ties": "together"},
+    "times": {"times": True},
+    "weights": {"weight": "w"},
+    "cut off": {"ends": "cut off"},
+    "complete": {"ends": "complete"},
+}
+
+
+def table_of_cases():
+    """Forty cases in which B follows A, with a day, a region and a weight."""
+    rows = {"case": [], "event": [], "day": [], "region": [], "w": []}
+    for case in range(40):
+        for day, event in enumerate(["A", "B", "C", "A", "B"] if case % 4 else ["C", "A", "C", "C", "B"]):
+            for name, value in zip(
+                rows, (f"c{case}", event, day // 2, "NS"[case % 2], case % 3 + 1), strict=True
+            ):
+                rows[name].append(value)
+    return rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_data_is_exported(kind, tmp_path):
+    table = table_of_cases()
+    events = sm.read_events(
+        table, case="case", event="event", order="day", **{"ties": "in row order"} | KINDS[kind]
+    )
+    template = sm.BSuMM(lookback="1 units" if kind == "times" else 1, required=["A"])
+    graph = sm.InfluenceGraph(template, targets=["B", "C"]).fit(events)
+    labels = {visible(label) for label in graph.labels_}
+    assert len(graph.edges_) >= 2
+    read = networkx.read_graphml(io.BytesIO(graph.to_graphml().encode()))
+    assert {data["label"] for _, data in read.nodes(data=True)} == labels
+    assert read.number_of_edges() == len(graph.edges_) == graph.to_networkx().number_of_edges()
+    nodes, edges, _ = read_mermaid(graph.to_mermaid())
+    assert (set(nodes.values()), len(edges)) == (labels, len(graph.edges_))
+    assert graph.to_dot().count(" -> ") == len(graph.edges_) == len(graph.edges_.to_frame("pyarrow"))
+    path = tmp_path / "page.html"
+    graph.to_html(path)
+    assert path.stat().st_size > 10_000
+    graph.save(tmp_path / "model.json")
+    assert sm.load(tmp_path / "model.json").to_graphml() == graph.to_graphml()

@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 import summarkov as sm
 from problems import Recorder
-from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.errors import DataError, SettingError
 from summarkov.evidence import words
 
 #: Numbers as the paper counts them.
@@ -279,14 +279,6 @@ MODELS = [
     sm.MarkovChain("B", order=2),
     sm.BSuMM(["A", "B"], lookback=2, gamma=0.1, false_edges=None),
 ]
-
-
-def test_following_refuses_an_unknown_label_and_goes_on(model):
-    follower = model.follow()
-    follower.observe("A")
-    with pytest.raises(UnknownLabelError, match="unknown label 'Z'"):
-        follower.observe("Z")
-    assert follower.probabilities()[0] == pytest.approx(30.1 / 30.2, rel=1e-14)
 
 
 def test_an_unknown_label_keeps_its_place(model):

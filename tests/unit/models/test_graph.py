@@ -207,7 +207,7 @@ def test_some_targets(events):
         graph.score,
         graph.brier_score,
         lambda _: graph.simulate(1, 1),
-        lambda _: graph.follow().probabilities(),
+        graph.predict_next,
     ):
         with pytest.raises(SettingError, match=re.escape(words)):
             call([["A"]])

@@ -1,6 +1,5 @@
 """Outcomes of sequences: counted by hand, learned, predicted for open cases."""
 
-import itertools
 from collections import Counter
 
 import numpy as np
@@ -279,38 +278,6 @@ def test_what_is_refused(settings, y, error, message):
 def test_of_two_values_the_rarer_one_is_meant():
     model = sm.OutcomeModel().fit([["a"], ["b"], ["a", "b"]], ["y", "x", "y"])
     assert (model.name_, model.base_rate_) == ("outcome=x", 1 / 3)
-
-
-def test_what_comes_later_is_summed_over_all_ways_there():
-    rng = np.random.default_rng(2)
-    events = sm.read_events([[str(x) for x in rng.integers(0, 3, 20)] for _ in range(50)], ends="complete")
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1, false_edges=None, gamma=0.1)).fit(events)
-    labels = graph.labels_
-    expected = 0.0
-    for length in (1, 2, 3):
-        for way in itertools.product(labels, repeat=length):
-            if way[-1] != "2" or "2" in way[:-1] or sm.END in way[:-1]:
-                continue
-            p, past = 1.0, ["0"]
-            for label in way:
-                p *= float(graph.predict_next([past]).probabilities[0, labels.index(label)])
-                past = [*past, label]
-            expected += p
-    found = graph.probability_of("2", ["0"], within=3)
-    assert (found.method, found.error) == ("exact", 0.0)
-    assert found.probability == pytest.approx(expected, rel=1e-9)
-    ever = graph.probability_of("2", ["0"])
-    assert found.probability < ever.probability < 1
-    drawn = sm.InfluenceGraph(sm.BSuMM(lookback=None)).fit(events).probability_of("2", ["0"], within=3)
-    assert drawn.method == "drawn"
-    assert 0 < drawn.error < 0.01
-    assert drawn.probability == pytest.approx(1 - (1 - 0.32) ** 3, abs=0.08)
-
-
-def test_without_an_end_a_number_of_events_is_needed():
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([["a", "b", "a", "b"]] * 9)
-    with pytest.raises(SettingError, match="learn from complete sequences"):
-        graph.probability_of("a")
 
 
 def test_what_is_reached_is_marked_and_later_moments_are_asked_at_their_own():

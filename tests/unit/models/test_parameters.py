@@ -131,7 +131,7 @@ def test_unfitted_attributes(family, name):
         lambda m: m.score([["A"]]),
         lambda m: m.brier_score([["A"]]),
         lambda m: m.explain(["A"]) if isinstance(m, sm.BSuMM) else m.explain(["A"], "A"),
-        lambda m: m.follow(),
+        lambda m: m.predict_next([["A"]]),
         lambda m: m.save("nowhere/at/all.json"),
     ],
 )

@@ -139,9 +139,7 @@ def test_random_state():
     pairs = [
         lambda **s: graph.confidence(EVENTS, n=3, **s),
         lambda **s: graph.models_["browse"].confidence(EVENTS, n=3, **s),
-        lambda **s: graph.discoveries(EVENTS, **s),
         lambda **s: graph.simulate(3, 4, **s).to_lists(),
-        lambda **s: graph.probability_of("purchase", within=3, **s),
         lambda **s: OUTCOME.confidence(EVENTS, n=3, **s),
         lambda **s: OUTCOME.order_test(EVENTS, n=19, **s),
         lambda **s: web_shop().simulate(3, 4, **s).to_lists(),

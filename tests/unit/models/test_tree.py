@@ -129,10 +129,8 @@ def test_a_graph_of_trees():
     assert '"A" -> "B"' in graph.to_dot()
     assert np.allclose(graph.predict_proba(EVENTS).sum(axis=1), 1)
     assert graph.simulate(3, 5, random_state=1).n_events == 15
-    follower = graph.follow()
-    for event in ["D", "A"]:
-        follower.observe(event)
-    assert np.array_equal(follower.probabilities(), graph.predict_proba([["D", "A", "D"]])[-1])
+    (after,) = graph.predict_next([["D", "A"]]).probabilities
+    assert np.array_equal(after, graph.predict_proba([["D", "A", "D"]])[-1])
 
 
 # ------------------------------------------------------------------ settings

@@ -91,16 +91,11 @@ def test_a_graph_with_an_own_summary(events):
 
 
 @pytest.mark.parametrize("summary", [Presence(), WholePast(), JustBefore()], ids=lambda s: type(s).__name__)
-def test_following_and_threads(events, summary):
+def test_histories_and_threads(events, summary):
     model = sm.SuMM("A", summary=summary, gamma=0.1, false_edges=None).fit(events)
     batch = model.predict_proba(events[:4])
-    rows = []
-    for sequence in events[:4]:
-        follower = model.follow()
-        for event in sequence:
-            rows.append(follower.probabilities())
-            follower.observe(event)
-    assert np.array_equal(np.array(rows), batch)
+    histories = [sequence[:n] for sequence in events[:4] for n in range(len(sequence))]
+    assert np.array_equal(model.predict_next(histories).probabilities, batch)
     threads = sm.SuMM("A", summary=summary, gamma=0.1, false_edges=None, n_jobs=3).fit(events)
     assert threads.score_ == model.score_
     assert threads.trace_ == model.trace_

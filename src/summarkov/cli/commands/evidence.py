@@ -30,8 +30,6 @@ def confidence(given: Any) -> Document:
     from summarkov.models.files import confidence_document, order_document
 
     output, seed = given.output, given.seed
-    if given.rate is not None and output is not None:
-        raise SettingError("--rate keeps nothing with the graph; leave out --output")
     check_output(output, given.file)  # into the model itself is fine: nothing in it is lost
     graph = load_model(given.model)
     if not isinstance(graph, InfluenceGraph):
@@ -40,17 +38,6 @@ def confidence(given: Any) -> Document:
         )
     graph = graph.set_params(n_jobs=given.jobs)
     with Reading(given).as_learned(graph.layout_).open(given.file, graph.labels_) as events:
-        if given.rate is not None:
-            found = graph.discoveries(events, rate=given.rate, random_state=seed, blocks=given.blocks)
-            tested = [vars(edge) for edge in found.tested]
-            note = Note(
-                f"One half of {found.n_units:,} {found.units} proposed them, the other tested them. "
-                "Adjusted: the least rate at which an edge is kept (Benjamini and Yekutieli). Half of the "
-                "data finds less than all, so what is not kept need not be wrong."
-            )
-            return Document(
-                lambda: {**vars(found), "tested": tested}, [found.summary(), note], more="--json has all"
-            )
         if given.order_test:
             add_order_test(graph, events, within=given.within, seed=seed)
         add_confidence(

@@ -29,10 +29,9 @@ _MANY_TARGETS = 5_000
 def learn(given: Any) -> Document:
     """A model or a graph of the events of a file."""
     from summarkov.engines import make_source
-    from summarkov.engines.surveys import count_starts
+    from summarkov.engines.work import StartsWork
     from summarkov.events.describe import as_read as reading_document
     from summarkov.events.describe import case_ends, special_starts
-    from summarkov.models.stability import by_position
 
     template = make_template(given)
     is_joint = is_a(template, "JointSuMM")
@@ -52,16 +51,13 @@ def learn(given: Any) -> Document:
         source = make_source(events)
         ends = case_ends(len(events), int(events.complete.sum()), events.lengths, origin)
         without = source.without_ends()
-        starts = special_starts(without.labels, count_starts(without), without.label_counts)
-        position = None if is_joint else by_position(fitted, source)
+        starts = special_starts(without.labels, without.run(StartsWork()), without.label_counts)
     saved = save_model(fitted, given.output)
 
     def data() -> dict[str, Any]:
-        by = {} if position is None else {"by_position": position.to_dict()}
         return {
             "saved": saved,
             **reading_document(origin, tied_order),
-            **by,
             "ends": vars(ends),
             **document(fitted),
         }
@@ -71,8 +67,6 @@ def learn(given: Any) -> Document:
         yield ""
         yield from as_read(origin, ends, fitted.labels_, tied_order)
         yield from first_events(starts)
-        if position is not None and position.differs:
-            yield str(position)
         yield from _many_labels(fitted)
         yield _saved_words(saved)
 
