@@ -173,7 +173,7 @@ def choose_columns(
     if event[0] in list_columns:
         raise DataError(
             f"column {event[0]!r} of {source} holds lists, and a table has one row per event; make a row of "
-            f"each first, such as by frame.explode({event[0]!r}) (in SQL UNNEST, in Spark posexplode)"
+            f"each first, such as by frame.explode({event[0]!r}) (in SQL unnest, in Spark posexplode)"
         )
     given = () if asked.case is None else (asked.case,)
     case = next(iter(choose("case", given, CASE_NAMES)), None)
