@@ -20,7 +20,7 @@ from summarkov.events.attributes import MISSING, Attributes, refuse_column
 from summarkov.events.vocabulary import translation
 from summarkov.read.addresses import name_of
 from summarkov.read.columns import case_column
-from summarkov.read.encoding import Encoded, count, encode, refuse_missing
+from summarkov.read.encoding import Encoded, count, encode, no_labels, refuse_missing
 from summarkov.settings import is_finite
 from summarkov.typing import IntArray
 
@@ -92,7 +92,7 @@ def _attributes(
                 "it out"
             )
         names = [*_names(column, values, wanted.cuts, source), f"{column}={MISSING}"]
-        occurs = [*(values.counts > 0).tolist(), len(absent) > 0]
+        occurs = [*values.occurring.tolist(), len(absent) > 0]
         each.append([name if here else None for name, here in zip(names, occurs, strict=True)])
         if occurs[-1] and names[-1] in each[-1][:-1]:
             raise DataError(
@@ -110,7 +110,7 @@ def _attributes(
 
 def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
     """What each of the different values of a column is called."""
-    counts = values.counts
+    counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.texts))
     given = cuts.get(column)
     ranges = [] if given is None else _ranges(column, given)
     whole = {name.removeprefix(f"{column}=") for name in ranges}  # of numbers that were cut before
@@ -236,7 +236,7 @@ def case_table(table: Any, case: str | None, cases: Sequence[str]) -> tuple[str,
     named = case_column(content.column_names, case, source)
     names = encode(content.column(named), named, source)
     refuse_missing(names.missing, named, source)
-    several = np.flatnonzero(names.counts > 1)
+    several = np.flatnonzero(np.bincount(names.codes) > 1)
     if len(several):
         raise DataError(
             f"case {names.texts[several[0]][:40]!r} has two rows in {source}; attributes have one row per "
@@ -271,7 +271,7 @@ def _table_of(table: Any, source: str) -> pa.Table:
             schema = parquet_schema(source)
             _refuse_repeated(schema.names, source)
             for field in filter(lambda field: pa.types.is_nested(field.type), schema):
-                encode(pa.chunked_array([], field.type), field.name, source)  # refused before it is read
+                raise no_labels(field.name, source, field.type)  # before it is read, which may be much
             batches = [*parquet_batches(source, schema.names)]
             return pa.Table.from_batches(batches) if batches else schema.empty_table()
         raise SettingError(f"attributes are read from .csv, .tsv or .parquet, and {source} is none of these")

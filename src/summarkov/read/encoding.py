@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from summarkov.arrow import pa, pc
 from summarkov.errors import DataError, UnknownLabelError
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 
 class Encoded(NamedTuple):
     """A column as codes into its different texts (in any order, some unused); -1 is a missing value."""
 
     codes: npt.NDArray[np.integer]
-    texts: list[str]
+    texts: Any  # a sequence of them
 
     def text(self, row: int) -> str | None:
         """The value of a row; None if it is missing."""
@@ -30,9 +30,11 @@ class Encoded(NamedTuple):
         return np.flatnonzero(self.codes < 0)
 
     @property
-    def counts(self) -> IntArray:
-        """How often each text occurs."""
-        return np.bincount(self.codes + 1, minlength=len(self.texts) + 1)[1:]
+    def occurring(self) -> BoolArray:
+        """Which of the texts occur."""
+        found = np.zeros(len(self.texts) + 1, bool)
+        found[self.codes] = True  # a missing value counts as the last
+        return found[:-1]
 
 
 def encode(column: pa.ChunkedArray, name: str, source: str, *, blanks: bool = True) -> Encoded:
@@ -52,12 +54,7 @@ def encode(column: pa.ChunkedArray, name: str, source: str, *, blanks: bool = Tr
         chunks = column.unify_dictionaries().chunks
         texts = _texts(chunks[0].dictionary) if chunks else []
     except pa.ArrowException as error:
-        what = (
-            "lists; make a row of every event first"
-            if is_list(column.type)
-            else (f"{column.type}, which cannot be read as labels; turn it into text first")
-        )
-        raise DataError(f"column {name!r} of {source} holds {what}") from error
+        raise no_labels(name, source, column.type) from error
     except UnicodeDecodeError as error:
         raise DataError(
             f"column {name!r} of {source} holds text that is not UTF-8; write it as UTF-8"
@@ -69,6 +66,12 @@ def encode(column: pa.ChunkedArray, name: str, source: str, *, blanks: bool = Tr
     known = [text if blanks or (text and text.strip()) else None for text in texts]
     each = [-1 if text is None else first.setdefault(text, len(first)) for text in known]
     return Encoded(np.array([*each, -1], np.int32)[codes], [*first])
+
+
+def no_labels(name: str, source: str, kind: pa.DataType) -> DataError:
+    """The error for a column of another type than labels have."""
+    what = f"{kind}, which cannot be read as labels; turn it into text first"
+    return DataError(f"column {name!r} of {source} holds {what}")
 
 
 def is_list(kind: pa.DataType) -> bool:
@@ -204,7 +207,8 @@ class Vocabulary(dict[str, int]):
 
     def recode(self, column: Encoded) -> CodeArray:
         """The codes of the texts of a column, of those that occur; a missing value stays one."""
-        each = [self[text] if n else -1 for text, n in zip(column.texts, column.counts.tolist(), strict=True)]
+        occurring = column.occurring.tolist()
+        each = [self[text] if here else -1 for text, here in zip(column.texts, occurring, strict=True)]
         return np.asarray(np.array([*each, -1], np.int32)[column.codes])
 
     def settled(self) -> tuple[list[str], CodeArray]:

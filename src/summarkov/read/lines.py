@@ -98,6 +98,9 @@ def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> Blo
             sequence.append(at)
     size = np.array(sizes, np.int64)
     place = np.repeat(np.arange(len(size)), np.maximum(size, 1))
+    names: Sequence[str] | range = range(first, first + len(lines))
+    if any(name is not None for _, name, _ in lines):
+        names = [str(at) if line[1] is None else line[1] for at, line in enumerate(lines, start=first)]
     nested = any(isinstance(event, list) for events, _, _ in lines for event in events)
     try:
         columns = {chosen.event[0]: text_array(labels)}
@@ -109,7 +112,7 @@ def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> Blo
             path,
             first,
             np.array(sequence, np.int64)[place],
-            [str(first + at) if name is None else name for at, (_, name, _) in enumerate(lines)],
+            names,
             pa.table({key: text_array(values.get(key) for _, _, values in lines) for key in chosen.per_case}),
             np.append(True, np.diff(place) > 0)[: len(place)] if nested else None,
             (size == 0)[place],

@@ -34,7 +34,7 @@ class Part:
 
     codes: npt.NDArray[np.integer]
     offsets: IntArray
-    ids: Sequence[str]
+    ids: Sequence[str] | range
     keys: Keys = ()
     values: Mapping[str, Any] = field(default_factory=dict)
     starts: BoolArray | None = None
@@ -66,7 +66,7 @@ class Assembly:
             if late is not None:
                 since = np.datetime64(late[1], kinds[0].unit)
                 origin = replace(origin, late=late[0], late_since=str(since.astype("datetime64[s]")))
-        return self.finished(events, events.ids).with_origin(origin)
+        return self.finished(events, events.ids if self.needs_names else ()).with_origin(origin)
 
     def part(self, coded: Coded) -> Part:
         """The rows of whole cases, put together and in order."""
@@ -91,7 +91,7 @@ class Assembly:
         codes = translate[placed(coded.codes)]
         return Part(codes, offsets, names, [placed(key) for key in coded.keys], values, coded.starts)
 
-    def _look_back(self, keys: Keys, starts: IntArray, cases: Any, names: Sequence[str]) -> None:
+    def _look_back(self, keys: Keys, starts: IntArray, cases: Any, names: Sequence[str] | range) -> None:
         """Look at times that rows are not sorted by: those of lists must not fall, others may."""
         self.backwards = count_falls(keys, starts)
         if self.backwards and self.source.is_lines:
@@ -99,7 +99,7 @@ class Assembly:
             run = next(at for at, (a, b) in enumerate(each) if (np.diff(keys[0][a:b]) < 0).any())
             raise DataError(
                 f"{self.coding.order[0].name!r} of {self.source.name} run backwards in sequence "
-                f"{names[cases[run]][:40]!r}; sort its events by time"
+                f"{str(names[cases[run]])[:40]!r}; sort its events by time"
             )
 
     # ------------------------------------------------------------------ all parts
@@ -151,10 +151,9 @@ class Assembly:
         self.n_events += len(codes)
         self._last = keys, offsets
         codes.flags.writeable = False  # so that it need not be copied
-        events = EventSequences(
-            codes, offsets, labels, ids, moments=moments, tied_order=ties.n * (not together)
-        )
-        return wanted.ended(events)
+        n, plain = 0 if together else ties.n, isinstance(ids, range) and ids[:1] in (range(0), range(1))
+        names = None if plain else [*map(str, ids)]
+        return wanted.ended(EventSequences(codes, offsets, labels, names, moments=moments, tied_order=n))
 
     def finished(self, events: EventSequences, ids: Sequence[str]) -> EventSequences:
         """All events, with what is known of whole sequences; ``ids`` are needed if :attr:`needs_names`."""

@@ -33,15 +33,15 @@ class Block:
     """Some rows: the chosen columns, of which file, and where they begin.
 
     Where sequences are known by their places, ``sequence`` is the number of the one that each row is of, and
-    ``names`` and ``values`` are their names and what does not change during them. Where rows come from lists,
-    ``starts`` tells which begin a tick, and ``empty`` which stand for a tick that has no label.
+    ``names`` and ``values`` are their names, or numbers, and what does not change during them. Where rows
+    come from lists, ``starts`` tells which begin a tick, and ``empty`` which stand for one without a label.
     """
 
     table: pa.Table
     path: str
     first_row: int = 0
     sequence: IntArray | None = None
-    names: Sequence[str] = ()
+    names: Sequence[str] | range = ()
     values: pa.Table | None = None
     starts: BoolArray | None = None
     empty: BoolArray | None = None
@@ -113,13 +113,13 @@ class LeftOut:
 class Coded:
     """Rows as codes, but for those that are left out.
 
-    ``names`` are those of cases. ``keys`` of order columns are of the types ``kinds``. ``starts`` tells which
-    rows begin a tick, where lists do. ``values``, of what must not change, are those of rows, or of sequences
-    where these are known by their places.
+    ``names`` are those of cases, or their numbers. ``keys`` of order columns are of the types ``kinds``.
+    ``starts`` tells which rows begin a tick, where lists do. ``values``, of what must not change, are those
+    of rows, or of sequences where these are known by their places.
     """
 
     case: npt.NDArray[np.integer]
-    names: Sequence[str]
+    names: Sequence[str] | range
     codes: CodeArray
     keys: list[npt.NDArray[Any]]
     kinds: list[pa.DataType]
@@ -146,7 +146,7 @@ class Coding:
         chosen, path, first_row, table = self.chosen, block.path, block.first_row, block.table
         kept = np.ones(table.num_rows, bool)
         if block.sequence is not None:
-            case = Encoded(block.sequence, [*block.names])
+            case = Encoded(block.sequence, block.names)
         else:
             case = encode(table.column(chosen.case), str(chosen.case), path, blanks=False)
             if len(case.missing):
@@ -201,14 +201,15 @@ class Coding:
         """Several blocks as one."""
         if len(blocks) == 1:
             return self.settled(blocks[0])
-        names: Sequence[str]
         if self.source.by_place:
             before = np.cumsum([0, *(len(each.names) for each in blocks)])
             cases = [each.case + n for each, n in zip(blocks, before, strict=False)]
-            names = [name for each in blocks for name in each.names]
+            names: Sequence[str] | range = range(int(before[-1]))
+            if any(not isinstance(each.names, range) for each in blocks):
+                names = [str(name) for each in blocks for name in each.names]
         else:
             known = Vocabulary()
-            cases = [known.recode(Encoded(each.case, [*each.names])) for each in blocks]
+            cases = [known.recode(Encoded(each.case, each.names)) for each in blocks]
             names = [*known]
         settled = [self.settled(each) for each in blocks]
         keys = [np.concatenate(some) for some in zip(*(each.keys for each in settled), strict=True)]
@@ -263,7 +264,7 @@ class Coding:
                 part = Encoded(np.where(absent, texts.index(wanted.missing), part.codes), texts)
             parts.append(part)
         for part, name in zip(parts[:-1], self.chosen.event, strict=False):
-            for text, n in zip(part.texts, part.counts.tolist(), strict=True):
+            for text, n in zip(part.texts, part.occurring.tolist(), strict=True):
                 if n and wanted.separator in text:
                     raise DataError(
                         f"column {name!r} of {block.path} holds {text[:40]!r}, with {wanted.separator!r} in "
@@ -297,10 +298,10 @@ def labelled(given: Sequence[object], wanted: Wanted, left_out: LeftOut) -> list
     return kept
 
 
-def changes(name: str, case: str, source: str, first: str | None, second: str | None) -> DataError:
+def changes(name: str, case: object, source: str, first: str | None, second: str | None) -> DataError:
     """The error for a column that changes during a case."""
     values = [repr(value[:40]) if value is not None else "no value" for value in (first, second)]
     return DataError(
-        f"column {name!r} of {source} changes during case {case[:40]!r}: {values[0]} in one row and "
+        f"column {name!r} of {source} changes during case {str(case)[:40]!r}: {values[0]} in one row and "
         f"{values[1]} in another; it must have one value per case: correct it, or leave it out"
     )

@@ -6,7 +6,6 @@ import os
 import pickle
 import shutil
 import tempfile
-import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -113,11 +112,7 @@ def scan_events(
     if not is_whole(memory) or memory < 1:
         raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
     kind = stream_format(given, format)
-    paths, repeated = find_files(given, kind)
-    if repeated:
-        shown = ", ".join(repeated[:3]) + (", ..." if len(repeated) > 3 else "")
-        told = f"files that are there by several names, by links, are read once; left out: {shown}"
-        warnings.warn(told, stacklevel=2)
+    paths = find_files(given, kind)
     name = plain_name(paths[0]) if len(paths) == 1 else FILES
     if kind == "jsonl":
         wanted = with_told_ends(paths[0], wanted)
@@ -362,7 +357,7 @@ class _Sorted:
         """Take the rows, numbered."""
         n = 0
         for coded in blocks:
-            case = pa.DictionaryArray.from_arrays(arrow_of(coded.case), text_array(coded.names))
+            case = pa.DictionaryArray.from_arrays(arrow_of(coded.case), text_array(map(str, coded.names)))
             columns = {name: arrow_of(each) for name, each in _columns(coded).items()}
             rows = pa.table({"c": case, "r": arrow_of(np.arange(n, n + len(case))), **columns})
             self._db.register("new_rows", rows)

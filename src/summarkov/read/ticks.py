@@ -39,7 +39,7 @@ class Ties(NamedTuple):
     case: str | None = None
 
     @classmethod
-    def of(cls, tied: BoolArray | None, offsets: IntArray, ids: Sequence[str] | None) -> Ties:
+    def of(cls, tied: BoolArray | None, offsets: IntArray, ids: Sequence[str] | range) -> Ties:
         """Those of some sequences, from which of their events are tied.
 
         >>> Ties.of(np.array([False, False, True]), np.array([0, 1, 3]), ["a", "b"])
@@ -49,7 +49,7 @@ class Ties(NamedTuple):
         if tied is None or not n:
             return cls()
         sequence = int(np.searchsorted(offsets, tied.argmax(), side="right")) - 1
-        return cls(n, str(sequence) if ids is None else ids[sequence])
+        return cls(n, str(ids[sequence]))
 
 
 def warn_of_ties(n: int, n_events: int, origin: Origin | None, wanted: Wanted, source: str) -> None:
@@ -152,7 +152,7 @@ class Gap(NamedTuple):
 
 
 def cut_sessions(
-    keys: npt.NDArray[Any], offsets: IntArray, ids: Sequence[str], gap: Fraction
+    keys: npt.NDArray[Any], offsets: IntArray, ids: Sequence[str] | range, gap: Fraction
 ) -> tuple[IntArray, list[str], IntArray]:
     """Begin a new sequence wherever more than ``gap`` lies between an event and the one before it.
 
