@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +172,7 @@ def passages(given: Any) -> Document:
 
     def data() -> dict[str, Any]:
         asked = {"target": target, "influencer": influencer, "after": after}
-        return {**asked, "total": found.total, "passages": [asdict(each) for each in found]}
+        return {**asked, "total": found.total, "passages": list(found)}
 
     return Document(data, [Headline(f"{target}{how}"), *_passages(found)])
 
