@@ -12,7 +12,7 @@ from paper import calibration as study
 from paper import claims as checks
 from paper import reproduction, text_evidence
 from summarkov.cli.errors import Commands
-from summarkov.cli.files import check_output, going_on, suffix_of, write_text
+from summarkov.cli.files import check_output, suffix_of, write_text
 from summarkov.cli.page import Document, Line, Part, progress, shown
 from summarkov.frames import Sheet
 
@@ -40,15 +40,10 @@ def reproduce(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for one per core.")] = -1,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")] = False,
 ) -> None:
-    """Work out every table of the paper that can be, and say how far it is from the published one.
-
-    With --output FILE, .md or .json, an interrupted run goes on where it stopped when it is started again.
-    """
+    """Work out every table of the paper that can be, and say how far it is from the published one."""
     check_output(output, endings=".json or .md")
-    with going_on(output) as checkpoint, progress("Reproducing", 1, "models") as advance:
-        report = reproduction.reproduce(
-            folder, lstm=lstm, boosting=boosting, checkpoint=checkpoint, progress=advance, n_jobs=jobs
-        )
+    with progress("Reproducing", 1, "models") as advance:
+        report = reproduction.reproduce(folder, lstm=lstm, boosting=boosting, progress=advance, n_jobs=jobs)
 
     def parts() -> Iterator[Part]:
         for each in report.sections:

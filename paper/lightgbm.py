@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from summarkov.comparison.learners import EventCache, clip, positives, recency_features, window_features
+from paper.network_contender import positives
+from summarkov.comparison.learners import EventCache, clip, recency_features, window_features
 from summarkov.engines import Target
 from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
-from summarkov.models.joint_features import JointFeatures, ProfileSummary, base_rates
+from summarkov.models.joint_parts import JointFeatures, ProfileSummary, base_rates
 from summarkov.settings import check_whole
 from summarkov.typing import FloatArray, IntArray
 

@@ -14,11 +14,20 @@ from typing import Any
 import numpy as np
 
 from paper.network import label_probabilities, load_torch, reproducibly, seeded, train_epoch
-from summarkov.comparison.learners import EventCache, clip, positives
+from summarkov.comparison.learners import EventCache, clip
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.settings import check_whole
+from summarkov.settings import check_whole, is_number
 from summarkov.typing import FloatArray
+
+
+def positives(name: str, values: object) -> None:
+    """Refuse a grid that is empty or holds anything but finite numbers above 0."""
+    if not isinstance(values, tuple | list | np.ndarray) or not len(values):
+        raise SettingError(f"{name} must be a list of at least one number, not {values!r}")
+    for value in values:
+        if not is_number(value) or not 0 < value < float("inf"):
+            raise SettingError(f"{name} must be finite numbers above 0, not {value!r}")
 
 
 @dataclass(frozen=True)

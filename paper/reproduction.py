@@ -60,16 +60,13 @@ def reproduce(
     *,
     lstm: bool = False,
     boosting: bool = False,
-    checkpoint: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
     n_jobs: int | None = None,
 ) -> Report:
     """Work out everything that can be, from the paper's data sets in ``folder``.
 
     ``progress`` is told how many pieces are done, and how many there are: a model on a data set each, the
-    sizes of the discovery experiment, the two case studies, the order test and the irrelevant labels. Models
-    on data sets are kept in ``checkpoint``, if it is named, and an interrupted reproduction goes on where it
-    stopped.
+    sizes of the discovery experiment, the two case studies, the order test and the irrelevant labels.
     """
     others: list[Contender] = [*REGRESSIONS]
     others += [LstmContender()] * lstm + [comparison.boosting()] * boosting
@@ -84,7 +81,7 @@ def reproduce(
             progress(done, total)
 
     statements = read_fomc(folder)
-    tables = Tables(folder, checkpoint, step)
+    tables = Tables(folder, step)
 
     def ours(name: str) -> tuple[str, Callable[[str], Contender]]:
         (contender,) = lineup([name], n_jobs=n_jobs)
@@ -134,7 +131,6 @@ def reproduce(
     step()
     sections.append(irrelevant())
     step()
-    tables.finish()
     return Report(tuple(sections))
 
 

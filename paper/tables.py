@@ -9,8 +9,7 @@ from pathlib import Path
 from paper.published import published
 from paper.section import Section
 from summarkov.comparison import Contender
-from summarkov.comparison.measures import Split, Tuned
-from summarkov.comparison.run import Checkpoint
+from summarkov.comparison.measures import Split, Tuned, tune
 from summarkov.errors import DataError
 from summarkov.read import read_events
 
@@ -39,11 +38,9 @@ class Tables:
     def __init__(
         self,
         folder: str | os.PathLike[str],
-        checkpoint: str | os.PathLike[str] | None = None,
         on_done: Callable[[], None] | None = None,
     ) -> None:
         self.splits = {name: read_split(folder, name) for name in published()["names"]}
-        self._kept = Checkpoint(checkpoint)
         self._on_done = on_done
         self._done: dict[tuple[str, str], Tuned] = {}
 
@@ -52,14 +49,10 @@ class Tables:
         at = (name, contender.name)
         if at not in self._done:
             split = self.splits[name]
-            self._done[at] = self._kept.tuned(contender, split, targets_of(name, split))
+            self._done[at] = tune(contender, split, targets_of(name, split))
             if self._on_done is not None:
                 self._on_done()
         return self._done[at]
-
-    def finish(self) -> None:
-        """Everything is done: forget what was kept for going on."""
-        self._kept.clear()
 
     def table(
         self,

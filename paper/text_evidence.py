@@ -33,7 +33,6 @@ from summarkov.text import (
 #: Graphs resampled for the confidence of edges; trees take far longer than sets of influencers.
 GRAPHS, TREES = 100, 20
 RESAMPLES = 5
-SEEDS = range(5)
 SURE = 0.9
 
 
@@ -71,9 +70,6 @@ def sections(
     yield edges_section(learned(found, sm.TreeSuMM(), TREES), "TreeSuMM, one sequence per report")
     # trees are learned again from whole sequences, so one sequence does not tell how sure they are
     yield edges_section(sm.InfluenceGraph(sm.TreeSuMM()).fit(one.events), "TreeSuMM, one sequence")
-    lda = [TopicModel(method="lda", random_state=seed).fit(documents) for seed in SEEDS]
-    base = learned(text_events(documents, lda[0]), sm.BSuMM(lookback=5, false_edges=None), GRAPHS)
-    yield stability("Other seeds, LDA", documents, sentences, lda[0], base, lda[1:])
 
 
 def concepts_section(sentences: Sequence[str], file: Path) -> Section:

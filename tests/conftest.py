@@ -2,6 +2,7 @@
 
 import functools
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,15 +10,20 @@ import typer.testing
 from hypothesis import settings
 
 import needs
+from strategies import TIMES, examples
 from summarkov.events import vocabulary
 
-# The same examples in every run, 0.25 times as many as a test says. SUMMARKOV_EXPLORE=20 tries 20 times as
-# many, new ones each time; 0.1 a tenth, the same ones each time.
-TIMES = float(os.environ.get("SUMMARKOV_EXPLORE") or 0.25)
-EXAMPLES = max(1, round(100 * TIMES))  # of tests that do not say how many
-settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=EXAMPLES)
-settings.register_profile("explore", deadline=None, print_blob=True, max_examples=EXAMPLES)
+# The same examples in every run; with SUMMARKOV_EXPLORE above 1 new ones each time.
+settings.register_profile("fixed", examples(100), derandomize=True, deadline=None)
+settings.register_profile("explore", examples(100), deadline=None, print_blob=True)
 settings.load_profile("explore" if TIMES > 1 else "fixed")
+
+# A process that is started ignores what its parent ignores, as SIGHUP under nohup. What is caught instead
+# is in it as it should be, and still does not end the tests.
+for name in ("SIGHUP", "SIGINT", "SIGTERM", "SIGQUIT"):
+    if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
+        signal.signal(getattr(signal, name), lambda number, frame: None)
+os.umask(0o022)  # files have the modes that tests expect
 
 # Typer puts the commands together from the types of all functions; once is enough for all calls of CliRunner.
 typer.testing._get_command = functools.cache(typer.testing._get_command)

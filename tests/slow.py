@@ -1,6 +1,6 @@
 """What ``make quick`` leaves out: files and tests that take long, by how their names start.
 
-Every room of the package keeps quick tests; ``tests/unit/test_selection.py`` sees to that.
+Every room of the package keeps quick tests.
 """
 
 SLOW = (
@@ -27,7 +27,6 @@ SLOW = (
     "tests/paper/test_networks.py::test_it_learns_a_cycle",
     "tests/paper/test_networks.py::test_it_takes_part",
     "tests/paper/test_reproduce.py::test_all_of_it",
-    "tests/paper/test_reproduce.py::test_going_on_after_an_interruption",
     "tests/properties/test_context_trees.py",
     "tests/properties/test_exact.py",
     "tests/published/",
@@ -44,8 +43,6 @@ SLOW = (
     "tests/unit/evidence/test_patterns.py::test_planted_patterns_are_named_mostly",
     "tests/unit/store/test_damage.py",
     "tests/unit/read/test_formats.py::test_bombs_are_bounded",
-    "tests/unit/read/test_killed.py",
-    "tests/unit/read/test_roundtrip.py",
     "tests/unit/show/test_figures.py::test_calibration_of_one_model_draws_its_evaluation",
     "tests/unit/show/test_figures.py::test_equal_figures_are_equal_files",
     "tests/unit/models/test_outcome.py::test_open_cases_are_calibrated",

@@ -24,9 +24,13 @@ WINDOWS = ("binary", "ordinal", "first", "count")
 KINDS = (*WINDOWS, "chain", "custom")
 
 
+#: How many times as many examples are tried as tests say: 20 tries 20 times as many, new ones each time.
+TIMES = float(os.environ.get("SUMMARKOV_EXPLORE") or 0.25)
+
+
 def examples(n):
-    """Settings of a test: `n` examples, times SUMMARKOV_EXPLORE, which is 0.4 where it is not set."""
-    return settings(max_examples=max(1, round(n * float(os.environ.get("SUMMARKOV_EXPLORE") or 0.4))))
+    """Settings of a test: ``n`` examples times SUMMARKOV_EXPLORE."""
+    return settings(max_examples=max(1, round(n * TIMES)))
 
 
 def drawn_weights(draws, replicate, n):

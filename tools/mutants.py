@@ -110,7 +110,7 @@ TESTS: dict[str, list[str]] = {
     ],
     "engines/outcomes.py": ["tests/every_engine/test_outcome_twins.py", "tests/unit/models/test_outcome.py"],
     "models/outcome.py": ["tests/unit/models/test_outcome.py", "tests/every_engine/test_outcomes.py"],
-    "models/joint_features.py": ["tests/unit/models/test_joint.py", "tests/every_engine/test_joint.py"],
+    "models/joint_parts.py": ["tests/unit/models/test_joint.py", "tests/every_engine/test_joint.py"],
 }
 
 # A failure is enough: there is no need to look for the smallest one.

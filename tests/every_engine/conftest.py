@@ -12,8 +12,9 @@ from pyarrow import parquet
 
 import summarkov as sm
 from summarkov import kernels
-from summarkov.engines import memory, work
-from summarkov.engines.memory import make_source
+from summarkov.engines import source as sources
+from summarkov.engines import work
+from summarkov.engines.source import make_source
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.kernels import boosted, clusters, followed, history_tests, numpy_kernels, order
 
@@ -77,7 +78,7 @@ def engine(request, backend, tmp_path):
             for number, (a, b) in enumerate(itertools.pairwise([0, 5, len(table) // 2, len(table)])):
                 parquet.write_table(table.slice(a, b - a), folder / f"{number}.parquet")
             with (
-                mock.patch.object(memory, "_MAPPED_EVENTS", size),
+                mock.patch.object(sources, "_MAPPED_EVENTS", size),
                 sm.scan_events(folder, scratch=tmp_path, **settings) as events,
             ):
                 yield make_source(events, n_jobs=2)

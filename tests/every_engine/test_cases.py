@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import summarkov as sm
-from summarkov.engines.memory import make_source
+from summarkov.engines.source import make_source
 from summarkov.errors import DataError, SettingError
 
 #: Numbers as the paper counts them.

@@ -120,26 +120,6 @@ def test_counts(engine):
             assert_same(got, expected)
 
 
-def test_prepared(engine):
-    """Labels replaced, repeats collapsed and starts added where the events are."""
-    table = shuffled(random_sequences(2))
-
-    def prepare(events):
-        return events.map_labels({"D": "A"}).pool_rare(5).collapse_repeats().add_start()
-
-    events = prepare(sm.read_events(table))
-    requests = list(requests_for(events.labels))[:6]
-    with engine(table) as source:
-        if isinstance(source, MemorySource):
-            pytest.skip("events in memory are prepared themselves")
-        source = prepare(source)
-        assert source.labels == events.labels
-        assert source.label_counts.tolist() == events.label_counts.tolist()
-        answers = source.count(requests)
-    for got, expected in zip(answers, MemorySource(events).count(requests), strict=True):
-        assert_same(got, expected)
-
-
 MODELS = [
     sm.BSuMM(lookback=3),
     sm.BSuMM(lookback="auto"),

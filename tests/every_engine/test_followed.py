@@ -186,17 +186,4 @@ def test_every_engine_counts_the_same(engine, lookback, span):
         assert_equals(vars(edge), expected)
 
 
-def test_a_source_that_shows_counts_only_does_not_know():
-    class Counting:
-        labels, n_sequences, scale = ("A", "B"), 2, 1
-        label_counts = np.array([2, 2])
-
-        def count(self, requests):
-            return MemorySource(EVENTS).count(requests)
-
-    model = sm.BSuMM("B", lookback=1).fit(Counting())
-    (edge,) = model.influences_
-    assert (edge.cases_followed, edge.followed, edge.follow_rule, edge.n_with) == (None, None, None, 2.0)
-
-
 EVENTS = sm.read_events([["A", "B"], ["A", "B"]], ends="cut off")

@@ -2,8 +2,6 @@
 
 from unittest import mock
 
-import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,12 +94,6 @@ def test_other_requests_are_asked_as_they_are():
     assert source.asked == later
 
 
-def table_of(events):
-    """One row per event."""
-    case = np.repeat(np.arange(len(events)), events.lengths)
-    return pa.table({"case": case, "event": [label for one in events.to_lists() for label in one]})
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -111,11 +103,10 @@ def table_of(events):
     ],
     ids=["binary", "count", "ordinal"],
 )
-def test_a_graph_is_the_same(engine, model):
+def test_a_graph_is_the_same(model):
     events = web_shop().simulate(n_sequences=60, length=20, random_state=1)
-    with engine(table_of(events), case="case", event="event", order=False) as source:
-        plain = sm.InfluenceGraph(model).fit(source)
-        with mock.patch.object(growing, "_FROM_EVENTS", 0):
-            grown = sm.InfluenceGraph(model).fit(source)
+    plain = sm.InfluenceGraph(model).fit(events)
+    with mock.patch.object(growing, "_FROM_EVENTS", 0):
+        grown = sm.InfluenceGraph(model).fit(events)
     assert max(map(len, plain.influencers_.values())) > 1
     assert grown.to_document() == plain.to_document()

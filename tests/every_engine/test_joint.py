@@ -13,7 +13,7 @@ from summarkov import kernels
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.kernels import boosted
-from summarkov.models.joint_features import ProfileSummary
+from summarkov.models.joint_parts import ProfileSummary
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.

@@ -123,31 +123,6 @@ def csv_or(table, path):
     return path if path.suffix == ".csv" else table
 
 
-@pytest.mark.parametrize("memory", [4000, 2**30])
-def test_models_are_equal(memory, tmp_path):
-    table = table_of(made(seed=5, n=40))
-    events = sm.read_events(table, ties="together", times=True)
-    parquet.write_table(table, tmp_path / "log.parquet")
-    with sm.scan_events(tmp_path / "log.parquet", ties="together", times=True, memory=memory) as source:
-        assert models(source, tmp_path / "model.json") == models(events, tmp_path / "model.json")
-        mapped = [models(data.map_labels({"A": "B"}), tmp_path / "model.json") for data in (source, events)]
-        assert mapped[0] == mapped[1]
-
-
-def test_times_without_ticks(tmp_path):
-    table = table_of([[(time, tick[:1]) for time, tick in sequence] for sequence in made(seed=3, n=30)])
-    table = table.group_by(["case", "event", "time"]).aggregate([])
-    events = sm.read_events(table, times=True)
-    parquet.write_table(table, tmp_path / "log.parquet")
-    with sm.scan_events(tmp_path / "log.parquet", memory=4000, times=True) as source:
-        assert (source.has_ticks, source.time_unit) == (False, WHOLE_NUMBERS)
-        timed = [sm.BSuMM("A", lookback="4").fit(data).table_ for data in (source, events)]
-        assert str(timed[0]) == str(timed[1])
-        rows = [data.collapse_repeats() for data in (source, events)]
-        tables = [str(sm.BSuMM("A", lookback="4").fit(data).table_) for data in rows]
-        assert tables[0] == tables[1]
-
-
 @pytest.mark.parametrize("memory", [1, 2**30])
 def test_cases_larger_than_a_batch(memory, tmp_path, monkeypatch):
     for module, name in ((scan, "_ROWS"), (tables, "_ROWS"), (lines, "_EVENTS")):
@@ -252,29 +227,6 @@ def test_attributes_that_change_or_clash_are_refused(tmp_path):
     parquet.write_table(named, tmp_path / "named.parquet")
     with pytest.raises(DataError, match="both a label and the name of an attribute"):
         sm.scan_events(tmp_path / "named.parquet", attributes=["region"])
-
-
-@pytest.mark.parametrize("kind", ["whole", "text", "clock", "float"])
-def test_spark(kind, backend, request, tmp_path):
-    if backend is numpy_kernels:
-        pytest.skip("the workers of Spark have kernels of their own")
-    spark = request.getfixturevalue("spark")
-    table = with_attributes(table_of(made(seed=7, n=30), kind))
-    asked = {"attributes": ["region", "age"], "ties": "together", "times": True}
-    events = sm.read_events(table, **asked)
-    held = sm.engines.MemorySource(events)
-    with sm.scan_spark(spark.createDataFrame(table), memory=3000, partitions=3, **asked) as source:
-        assert (source.has_ticks, source.attributes) == (True, events.attributes.names)
-        assert source.time_unit == events.moments.unit
-        assert (source.n_sequences, source.n_positions) == (30, events.n_ticks)
-        assert source.label_counts.tolist() == held.label_counts.tolist()
-        window = "5h" if kind == "clock" else "5"
-        for model in (sm.BSuMM(lookback=2), sm.BSuMM(lookback=window)):
-            files = []
-            for data in (source, events):
-                sm.InfluenceGraph(model).fit(data).save(tmp_path / "model.json")
-                files.append((tmp_path / "model.json").read_text())
-            assert files[0] == files[1]
 
 
 @pytest.mark.parametrize(

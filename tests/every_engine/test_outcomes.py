@@ -1,6 +1,5 @@
 """Outcomes of sequences are learned alike in memory and streamed, wherever sequences are cut."""
 
-import math
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
-from oracle_outcomes import open_cases, told
+from oracle_outcomes import told
 from summarkov.errors import DataError, SettingError
 
 #: Numbers as the paper counts them.
@@ -56,37 +55,6 @@ def twin(rows, asked):
     return [(*told(ticks, result, asked, "tick"), ticks) for ticks, result in found]
 
 
-@pytest.mark.parametrize("window", [(0, None), (0, "3"), ("1", "6"), ("2", None)])
-@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_outcomes_are_those_counted_by_hand(asked, window):
-    rows, (delay, lookback) = table(), window
-    template = sm.BSuMM(lookback=lookback, delay=delay, required=["A", "B"], max_influencers=2)
-    model = sm.OutcomeModel(template, **asked).fit(sm.read_events(rows, **READING))
-    in_table, left_out, everywhere = {}, {}, []
-    for hit, looked_at, reason, ticks in twin(rows, asked):
-        if reason is None:
-            in_table.setdefault(states(looked_at, window)[-1], [0, 0])[not hit] += 1
-        else:
-            left_out[reason] = left_out.get(reason, 0) + 1
-        reached = [n for n, (_, labels) in enumerate(ticks, 1) if asked.get("contains") in labels]
-        everywhere.append((states(ticks, window), hit, 1, min(reached, default=None)))
-    assert model.left_out_ == left_out
-    assert {row.state: list(row.counts) for row in model.table_} == in_table
-    opened, order = model.open_cases, [model.yes, 1 - model.yes]
-    for n, expected in enumerate(open_cases(everywhere)):
-        keys = [tuple(z for z, level in zip("AB", key, strict=True) if level) for key in opened.keys.tolist()]
-        found = dict(zip(keys, opened.counts[n][:, order].tolist(), strict=True))
-        assert {state: counts for state, counts in found.items() if any(counts)} == expected
-
-
-def states(ticks, window):
-    """Which of A and B is in the window after each beginning of a sequence, at the time of its last tick."""
-    delay, lookback = int(window[0]) if window[0] else -1, math.inf if window[1] is None else int(window[1])
-    beginnings = [ticks[:n] for n in range(len(ticks) + 1)]
-    seen = [{z for t, tick in b for z in tick if delay < b[-1][0] - t <= lookback} for b in beginnings]
-    return [tuple(z for z in "AB" if z in labels) for labels in seen]
-
-
 def test_a_tree_asks_of_beginnings_at_the_same_times():
     events = sm.read_events(table(200), **READING)
     asked = {"lookbacks": ("3",), "counts": (), "pairs": False, "starts": (), "candidates": list("ABCD")}
@@ -110,15 +78,6 @@ def scanned(rows, folder, memory=2**30, **reading):
     return sm.scan_events(folder, memory=memory, **READING, **reading)
 
 
-@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-@pytest.mark.parametrize("memory", [1, 5000])
-def test_streams_learn_what_is_learned_in_memory(asked, memory, tmp_path):
-    rows = table()
-    expected = sm.OutcomeModel(**asked).fit(sm.read_events(rows, **READING)).to_document()
-    with scanned(rows, tmp_path, memory) as source:
-        assert sm.OutcomeModel(**asked).fit(source).to_document() == expected
-
-
 @pytest.mark.parametrize("asked", ["column", "contained, beginnings"])
 def test_so_are_trees_windows_in_time_confidence_and_order(asked, tmp_path):
     rows, settings = table(), ASKED[asked]
@@ -133,20 +92,6 @@ def test_so_are_trees_windows_in_time_confidence_and_order(asked, tmp_path):
                 expected = found
     assert found == expected
     assert [edge.influencer for edge in tested.edges] == ["A"]
-
-
-def test_what_weighs_nothing_is_never_drawn(tmp_path):
-    rows = table()
-    weights = [int(name[-2:]) % 3 for name in rows["case"].to_pylist()]
-    rows = rows.append_column("weight", pa.array(weights))
-    template = sm.BSuMM(lookback=None, required=["A"])
-    model, found = sm.OutcomeModel(template, **ASKED["column"]), []
-    for some in (rows, rows.filter(pa.array([weight > 0 for weight in weights]))):
-        events = sm.read_events(some, **READING, weight="weight")
-        found.append(model.fit(events).confidence(events, n=9))
-    with scanned(rows, tmp_path, weight="weight") as source:
-        found.append(model.fit(source).confidence(source, n=9))
-    assert found[0] == found[1] == found[2]
 
 
 def test_weights_of_a_column_are_those_in_memory(tmp_path):

@@ -196,20 +196,6 @@ def test_windows_in_time_and_attributes(problem, within):
         )
 
 
-@pytest.mark.parametrize("within", [None, 6])
-def test_streams_give_the_test_of_memory(tmp_path, within):
-    rng = np.random.default_rng(5)
-    sequences = [[LABELS[c] for c in rng.integers(0, 4, n)] for n in rng.integers(0, 40, 30)]
-    path = tmp_path / "events.jsonl"
-    path.write_text("".join(json.dumps(sequence) + "\n" for sequence in sequences))
-    events = sm.read_events(sequences)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(events)
-    in_ram = graph.order_test(events, n=19, within=within)
-    assert len(in_ram.edges) > 3
-    with sm.scan_events(path, memory=5000) as source:
-        assert graph.order_test(source, n=19, within=within) == in_ram
-
-
 def named_sequences():
     rng = np.random.default_rng(8)
     return {f"visit {k}": [LABELS[c] for c in rng.integers(0, 4, 20)] for k in range(40)}

@@ -17,25 +17,13 @@ from pyarrow import csv, parquet
 
 import summarkov as sm
 from strategies import KINDS, WINDOWS, assert_same, codes, data, examples, specs, subsets, target_of, targets
-from summarkov.engines import CandidatesRequest, MemorySource, RecencyRequest, StatesRequest, make_source
+from summarkov.engines import CandidatesRequest, MemorySource, StatesRequest, make_source
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.read.scan import PREFIX
-from summarkov.summaries import HistoryTests, TreeSummary
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = [pytest.mark.cut_off, pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")]
-
-MODELS = [
-    sm.BSuMM(lookback=3),
-    sm.BSuMM(lookback="auto"),
-    sm.OSuMM(lookback=None, criterion="aic"),
-    sm.CSuMM(lookback=4, delay=1),
-    sm.MarkovChain(order=2),
-    sm.VariableOrderChain(),
-    sm.ContextTreeWeighting(max_order=3),
-    sm.TreeSuMM(gamma=0.3),
-]
 
 
 @pytest.fixture
@@ -108,57 +96,10 @@ def test_counts_are_those_in_memory(log, draw, n_jobs):
         assert [path for path in os.listdir(name) if path.startswith(PREFIX)] == []
 
 
-@examples(20)
-@given(logs())
-def test_recency_counts_are_those_in_memory(log):
-    events, table, cuts, memory = log
-    n = len(events.labels)
-    tree = TreeSummary((None,), HistoryTests(lookbacks=(1, 3, None), counts=(2,), pairs=True, starts=(1, 2)))
-    request = RecencyRequest(tree, target_of(events, events.labels[:1]), tuple(range(n)), (0,))
-    with tempfile.TemporaryDirectory() as name:
-        write_parts(table, Path(name), cuts)
-        with sm.scan_events(name, labels=events.labels, memory=memory, scratch=name) as source:
-            (got,) = make_source(source).count([request])
-    (expected,) = MemorySource(events.events).count([request])
-    for one, other in zip(got.tables, expected.tables, strict=True):
-        assert np.array_equal(one, other)
-
-
 def shop(n=60, length=25):
     from summarkov.simulate.example import web_shop
 
     return web_shop().simulate(n, length, random_state=3)
-
-
-# how files are read does not depend on the model: every other one is given rows in order
-@pytest.mark.parametrize(
-    ("model", "shuffled"),
-    [(model, number % 2 == 0) for number, model in enumerate(MODELS)],
-    ids=[type(model).__name__ for model in MODELS],
-)
-def test_models_and_graphs_are_those_in_memory(model, shuffled, tmp_path, scratch):
-    events = shop()
-    table = long_table(events.to_lists())
-    if shuffled:
-        table = table.take(pa.array(np.random.default_rng(1).permutation(len(table))))
-    write_parts(table, tmp_path, [100, 101, 900])
-    memory = 400 * EVENT_BYTES
-    with sm.scan_events(tmp_path, memory=memory, scratch=scratch) as source:
-        one, other = (sm.InfluenceGraph(model.copy()).fit(data) for data in (source, events))
-        assert one.influencers_ == other.influencers_
-        for x, streamed in one.models_.items():
-            local = other.models_[x]
-            assert streamed.score_ == local.score_
-            assert streamed.log_likelihood_ == local.log_likelihood_
-            assert_same(streamed.fitted.table, local.fitted.table)
-            assert streamed.fitted.n_sequences == local.fitted.n_sequences
-            assert np.array_equal(streamed.fitted.theta, local.fitted.theta)
-            assert streamed.log_likelihood(source) == local.log_likelihood(events)
-            assert streamed.score(source) == local.score(events)
-        one.partial_fit(source)
-        other.partial_fit(events)
-        assert [m.score_ for m in one.models_.values()] == [m.score_ for m in other.models_.values()]
-        assert one.edges_ == other.edges_
 
 
 def same_counts(source, events):
@@ -173,8 +114,7 @@ def same_counts(source, events):
     return True
 
 
-@pytest.mark.parametrize("memory", [1, 5000, 1 << 30])
-@pytest.mark.parametrize("n_cases", [1, 2, 40])
+@pytest.mark.parametrize(("memory", "n_cases"), [(1, 1), (1, 40), (1 << 30, 2)])
 @pytest.mark.parametrize("order", ["number", "text", "date", "none", "decimal"])
 def test_any_order_column_shuffled(memory, n_cases, order, tmp_path, scratch):
     """Ties included: what does not fit into memory is sorted in parts, and equal keys stay in order."""
@@ -208,7 +148,7 @@ def test_cases_that_come_again_much_later(tmp_path, scratch):
             assert same_counts(source, sm.read_events(table))
 
 
-@pytest.mark.parametrize("memory", [1, 1 << 12, 1 << 30])
+@pytest.mark.parametrize("memory", [1, 1 << 30])
 def test_other_formats(memory, tmp_path, scratch):
     events = shop(20, 12)
     table = long_table(events.to_lists())

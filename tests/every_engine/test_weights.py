@@ -3,13 +3,10 @@
 from fractions import Fraction
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyarrow import parquet
 
-import summarkov as sm
 from strategies import (
     WINDOWS,
     Data,
@@ -26,8 +23,7 @@ from strategies import (
     targets,
 )
 from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest
-from summarkov.engines.weights import FIXED_POINT, fixed_point
-from summarkov.errors import SettingError
+from summarkov.engines.weights import FIXED_POINT
 from summarkov.search.criteria import SCORES, Scorer
 
 #: Numbers as the paper counts them.
@@ -144,34 +140,3 @@ def test_weight_0_is_absence(question, kind, prior):
     settings = {"n_influencers": 1, "n_states": 4, "n_candidates": 3, "n_events": 10}
     with_empty, without = scorer(answer.counts, **settings), scorer(direct.counts, **settings)
     assert float(with_empty) == pytest.approx(float(without), rel=1e-12, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    "weights", [[-1, 1], [np.nan, 1], [np.inf, 1], [1], [[1, 1]], ["1", "2"], [2**43, 1]]
-)
-def test_weights_that_make_no_sense_are_refused(weights):
-    with pytest.raises(SettingError, match="sample_weight"):
-        fixed_point(weights, 2)
-
-
-def test_the_scale_is_documented():
-    assert FIXED_POINT == 2**20
-    stored, scale = fixed_point([0.1, 2.0], 2)
-    assert scale == FIXED_POINT
-    assert stored.tolist() == [round(0.1 * 2**20), 2 * 2**20]
-
-
-def test_streams_draw_sequences_with_their_weights(tmp_path):
-    rng = np.random.default_rng(4)
-    rows = [
-        (f"{case:02}", str(label), 0.5 + case % 4)
-        for case in range(30)
-        for label in rng.choice(list("ABC"), 8)
-    ]
-    columns = dict(zip(("case", "event", "weight"), map(list, zip(*rows, strict=True)), strict=True))
-    parquet.write_table(pa.table(columns), tmp_path / "all.parquet")
-    reading = {"order": False, "weight": "weight"}
-    events = sm.read_events(pa.table(columns), **reading)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1, required=["A"])).fit(events)
-    with sm.scan_events(tmp_path, **reading) as source:
-        assert graph.confidence(source, n=5) == graph.confidence(events, n=5)

@@ -46,7 +46,6 @@ ONE_LABEL = "so nothing tells one from another; does --event name the column of 
 #: Name of the file, its content, further arguments, and the sentence.
 REFUSED = [
     ("no.csv", None, [], "there is no file no.csv; check the path"),
-    ("no.xes", None, [], "there is no file no.xes; check the path"),
     ("log.dat", "x", [], "the format of log.dat cannot be told from its name"),
     ("log.csv", "x", ["--format", "xml"], "unknown format 'xml'"),
     *(
@@ -69,7 +68,6 @@ REFUSED = [
     ("log.csv", "case,event,event\n1,a,b\n", [], "log.csv has columns 'event' and 'event', and"),
     ("log.parquet", parquet(x=["a"], event=["b"]), [], "no column of log.parquet is recognised"),
     ("log.csv", "case,event\n1,a\n", ["--order-column", "tiem"], "log.csv has no column 'tiem'"),
-    ("log.jsonl", '{"event": ["a"]}\n', [], "log.jsonl, line 1: the object has no 'events'"),
     (
         "log.xes",
         "<log><trace><event><string key='name' value='a'/></event></trace></log>",
@@ -82,9 +80,6 @@ REFUSED = [
     ("log.parquet", parquet(case=[1, 1], event=["a", None]), [], "column 'event' of log.parquet "),
     ("log.parquet", parquet(case=[1, 1], event=[1.0, float("nan")]), [], "column 'event' of log.parquet ha"),
     ("log.parquet", parquet(id=[1, 1], events=[["a"], ["b", None]]), [], "column 'events' of log.parquet h"),
-    ("log.jsonl", '["a"]\n["b", null]\n', [], "log.jsonl, line 2: an event has no label (None or"),
-    ("log.jsonl", "[NaN]\n", [], "log.jsonl, line 1: NaN is not a label; drop it or give it a name"),
-    ("log.jsonl", '{"id": null, "events": []}\n', [], "log.jsonl, line 1: 'id' must be text or a"),
     ("log.csv", "case,event,time\n1,a,1\n1,b,\n", [], "column 'time' of log.csv has no value in "),
     (
         "log.csv",
@@ -93,27 +88,12 @@ REFUSED = [
         f"order column 'time' of log.csv cannot be put in order: row 2 of the data holds 'soon'{NO_ORDER}",
     ),
     (
-        "log.csv",
-        "case,event,time\n1,a,1\n1,b,2024-01-01\n",
-        [],
-        f"order column 'time' of log.csv cannot be put in order: row 1 of the data holds '1' and row 2 "
-        f"'2024-01-01'{NO_ORDER}",
-    ),
-    (
-        "log.csv",
-        "case,event,time\n1,a,01/02/2024\n",
-        [],
-        f"order column 'time' of log.csv cannot be put in order: row 1 of the data holds "
-        f"'01/02/2024'{NO_ORDER}",
-    ),
-    (
         "log.parquet",
         parquet(case=[1, 1], event=["a", "b"], time=[1.0, float("nan")]),
         [],
         "column 'time' of log.parquet",
     ),
     ("log.parquet", parquet(case=[1], event=["a"], time=[True]), [], "order column 'time' of log.parquet h"),
-    ("log.jsonl", '["a"]\n', ["--order-column", "time"], "in log.jsonl a line is a whole sequenc"),
     ("log.csv", "case,event\n1,a\n", ["--session-gap", "5min"], "--session-gap needs the time of"),
     (
         "log.csv",
@@ -123,8 +103,6 @@ REFUSED = [
     ),
     ("log.csv", b"case,event\n1,\xff\n", [], "log.csv, row 2 (the header is row 1): the text "),
     ("log.csv", b"\x89PNG\r\n", [], "log.csv, line 1: the text is not UTF-8"),
-    ("log.jsonl", b'["a"]\n["\xff"]\n', [], "log.jsonl, line 2: the text is not UTF-8"),
-    ("log.txt", b"a \xe9\n", [], "log.txt, line 1: the text is not UTF-8"),
     ("log.csv", "case,event\n1,a\n".encode("utf-16-le"), [], "log.csv begins like UTF-16 with"),
     ("log.csv", "case,event\n1,a\n".encode("utf-16")[:-1], [], "log.csv begins as UTF-16 and is not UTF-16"),
     ("log.csv", "case,event\n1,a\n1,b,c\n", [], "log.csv, row 3 (the header is row 1): 3 cel"),
@@ -137,14 +115,7 @@ REFUSED = [
     ("log.csv", "case,event\r1,a\r1,b\r", [], "log.csv, line 1: the header cannot be"),
     ("log.csv", "sep=;\r\n", [], "log.csv holds nothing after its first line"),
     ("log.csv", "sep=\u00a7\ncase\u00a7event\n1\u00a7a\n", [], "log.csv, line 1: '§' cannot separate cells"),
-    ("log.parquet", "case,event\n1,a\n", [], "log.parquet cannot be read as Parquet: "),
-    ("log.parquet", parquet(case=[1], event=["a"])[:-20], [], "log.parquet cannot be read as Parquet: "),
     ("log.parquet", parquet(case=[1], event=[{"x": 1}]), [], "column 'event' of log.parquet "),
-    ("log.jsonl", '["a"\n', [], "log.jsonl, line 1: not JSON (Expecting ',' delimiter, chara"),
-    ("log.jsonl", "{}\n", [], "log.jsonl, line 1: the object has no 'events'"),
-    ("log.jsonl", "[" * 100_000 + "\n", [], "log.jsonl, line 1: too deeply nested"),
-    ("log.jsonl", "[[[1]]]\n", [], "log.jsonl, line 1: a label must be text or a number, not"),
-    ("log.spmf", "1 2 3\n", [], "log.spmf, line 1: a sequence has whole numbers from 0 on, -"),
     ("log.txt", "1 -1 2 -1 -2\n", [], "log.txt looks like SPMF text, where -1 and -2 end ite"),
     ("log.xes", "<log><trace>", [], "log.xes, line 1: not XML (no element found)"),
     ("log.xes", "<html/>", [], "log.xes, line 1: expected an XES <log>, found <html>"),

@@ -8,10 +8,8 @@ import sys
 import pytest
 from fuzz import CORPUS
 from fuzz.stored import places
-from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.main import app
 from summarkov.errors import StoreError
 from summarkov.text import load_topics
 
@@ -143,7 +141,7 @@ def test_a_file_may_be_laid_out_anew_or_go_without_its_checksum(name, tmp_path):
 def in_place(name, what):
     """The text with something that JSON can hardly say in place of its first list."""
     head, _, rest = text_of(name).partition("[")
-    return f"{head}{what},[{rest}" if name in ("nmf", "lda") else f"{head}[{what},{rest}"
+    return f"{head}{what},[{rest}" if name == "nmf" else f"{head}[{what},{rest}"
 
 
 HOSTILE = {
@@ -197,11 +195,9 @@ CLAIMS = [
     ("learned", ["targets", 0, "lookbacks"], {"a": 10**9}),
     ("sure", ["confidence", "n"], 10**9),
     ("nmf", ["settings", "phrases"], 10**9),
-    ("nmf", ["settings", "seed"], 10**18),
     ("nmf", ["settings", "confidence"], 1e300),
     ("nmf", ["inverse_frequencies", 0], 1e308),
     ("nmf", ["topics", 0, "weights", 0], 1e308),
-    ("lda", ["topics", 0, "weights", 0], 1e308),
 ]
 
 
@@ -214,7 +210,7 @@ from summarkov.errors import SummarkovError
 from summarkov.text import load_topics
 
 def use(path, kind):
-    if kind in ("nmf", "lda"):
+    if kind == "nmf":
         return len(load_topics(path)(["the bank raised rates", "x"]))
     model = sm.load(path)
     return kind in ("sure", "some", "with_times") or len(model.predict_proba([["a", "b", "c"]]))
@@ -264,34 +260,3 @@ def test_claims_cost_nothing(number, claimed):
     """Refused, or harmless, and in neither case is time or memory taken for what is claimed."""
     assert claimed[number].startswith(("refused: ", "harmless"))
     assert "\n" not in claimed[number]
-
-
-# ------------------------------------------------------------------------------- commands
-
-
-COMMANDS = {
-    "show": lambda model, events: ["show", model],
-    "predict": lambda model, events: ["predict", model, events],
-    "evaluate": lambda model, events: ["evaluate", model, events],
-    "simulate": lambda model, events: ["simulate", model],
-    "report": lambda model, events: ["report", model, "-o", f"{model}.html"],
-    "export": lambda model, events: ["export", model, "-o", f"{model}.mmd"],
-    "confidence": lambda model, events: ["confidence", model, events, "-n", "3"],
-}
-
-
-@pytest.mark.parametrize(
-    "kind", ["NaN", "nested 10^5", "repeated name", "nothing", "half a character, escaped", "a pickle"]
-)
-@pytest.mark.parametrize("command", COMMANDS)
-def test_commands_say_it_in_one_line_and_write_nothing(command, kind, tmp_path):
-    model, events = tmp_path / "m.json", tmp_path / "e.jsonl"
-    content = HOSTILE[kind]("graph")
-    model.write_bytes(content if isinstance(content, bytes) else content.encode())
-    events.write_text('["a", "b", "c"]\n')
-    ended = CliRunner().invoke(app, COMMANDS[command](str(model), str(events)))
-    assert ended.exit_code == 2
-    assert ended.stdout == ""
-    assert ended.stderr.startswith("Error: ")
-    assert ended.stderr.count("\n") == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["e.jsonl", "m.json"]

@@ -306,36 +306,6 @@ def test_signals_while_writing(many, tmp_path, number, engine, ending):
     assert files(scratch) == []
 
 
-def test_ctrl_c_and_going_on(many, tmp_path):
-    """An interrupted comparison keeps what is done and goes on from there; it ends like any other."""
-    out, partial = tmp_path / "out.json", tmp_path / "out.json.partial"
-    whole = tmp_path / "whole.json"
-    models = [part for name in ("chain-0", "chain-1", "bsumm") for part in ("-m", name)]
-    command = ["compare", many / "fewer.jsonl", *models, "-o"]
-    out.write_text(OLD)
-    running = summarkov(*command, out)
-    wait_for(running, lambda: partial.exists() and partial.stat().st_size)
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate()
-    assert running.returncode == 130
-    assert f"what is done is kept in {partial}; run the same command again to go on" in " ".join(said.split())
-    assert said.endswith("Error: interrupted\n")
-    assert out.read_text() == OLD
-    assert files(tmp_path) == [out.name, partial.name]
-    done = partial.read_text().count("\n")
-    assert 1 <= done < 40
-    for path in (out, whole):
-        running = summarkov(*command, path)
-        running.communicate()
-        assert running.returncode == 0
-    assert files(tmp_path) == [out.name, whole.name]
-    found, expected = (json.loads(path.read_text()) for path in (out, whole))
-    for document in (found, expected):
-        for line in document["lines"]:
-            line.pop("seconds")
-    assert found == expected
-
-
 # ------------------------------------------------------------------------------- two at once
 
 WRITE = """

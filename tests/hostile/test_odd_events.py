@@ -33,7 +33,7 @@ LEARN = [
     ["--confidence", "3"],
     ["--joint"],
     ["--lookback", "auto"],
-    ["--criterion", "marginal"],
+    ["--set", "criterion=marginal"],
     ["--search", "exact", "--max-influencers", "1"],
     ["--alpha", "1e-12"],
     ["--gamma", "0"],

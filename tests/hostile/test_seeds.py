@@ -7,7 +7,6 @@ import pytest
 import summarkov as sm
 from summarkov.errors import SettingError
 from summarkov.simulate.example import web_shop
-from summarkov.text import TopicModel
 
 EVENTS = sm.read_events([["A", "B", "C", "D"] * 4, ["D", "D", "A", "B", "C", "C"] * 4] * 3)
 TEXTS = [
@@ -54,16 +53,6 @@ def test_the_largest_seed_is_kept_in_a_file(tmp_path, asked):
     found.save(tmp_path / "graph.json")
     loaded = sm.load(tmp_path / "graph.json")
     assert (loaded.order_ or loaded.confidence_).seed == LARGEST
-
-
-@pytest.mark.needs("sklearn", "sentencex")
-@pytest.mark.parametrize("method", ["nmf", "lda"])
-@pytest.mark.parametrize("seed", [-1, 2**32, 10**30, 1.5, "1", None], ids=repr)
-def test_seeds_of_topics(method, seed):
-    with pytest.raises(
-        SettingError, match=r"^random_state must be a whole number from 0 to 4294967295, not "
-    ):
-        TopicModel(2, method=method, random_state=seed).fit(TEXTS)
 
 
 @pytest.mark.parametrize("n", [10**6 + 1, 10**9, 2**63, 10**30])

@@ -19,7 +19,7 @@ from paper.tables import Tables, read_split, targets_of
 import summarkov as sm
 from paper import reproduction as report
 from summarkov.comparison import regression, run
-from summarkov.comparison.measures import Tuned, tune
+from summarkov.comparison.measures import tune
 from summarkov.errors import DataError
 from summarkov.simulate.example import web_shop
 
@@ -240,38 +240,3 @@ def test_all_of_it(folder, tmp_path):
     assert text.count("\n## ") == 11
     ours = [float(row[3]) for section in result.sections[1:5] for row in section.rows]
     assert all(math.isfinite(figure) and figure < 0 for figure in ours)
-
-
-def test_going_on_after_an_interruption(folder, tmp_path, monkeypatch):
-    path = tmp_path / "kept"
-    worked = []
-
-    def stop(done, total):
-        if done == 9:
-            raise KeyboardInterrupt
-
-    real = run.tune
-    monkeypatch.setattr(run, "tune", lambda *given: worked.append(1) or real(*given))
-    with pytest.raises(KeyboardInterrupt):
-        reproduce(folder, checkpoint=path, progress=stop)
-    assert len(worked) == len(path.read_text().splitlines()) == 9 - 2
-    result = reproduce(folder, checkpoint=path)
-    assert len(worked) == 2 * 10
-    assert not path.exists()
-
-    def timeless(report):
-        sections = report.to_dict()["sections"]
-        return [[{**row, "seconds": ""} for row in section["rows"]] for section in sections]
-
-    assert timeless(result) == timeless(reproduce(folder))
-
-
-def test_pieces_are_found_again_by_their_content(folder, tmp_path):
-    path = tmp_path / "kept"
-    first = Tables(folder, path).result("linkedin", REGRESSIONS[0])
-    assert Tuned.from_dict(json.loads(path.read_text())["result"]).to_dict() == first.to_dict()
-    again = Tables(folder, path)
-    assert again.result("linkedin", REGRESSIONS[0]).seconds == first.seconds
-    assert again.result("linkedin", REGRESSIONS[1]).name == "3-LR presence unpenalised"
-    again.finish()
-    assert not path.exists()

@@ -156,8 +156,10 @@ def test_no_set_scores_above_its_bound(kind, parameters, problem, drawn):
         assert branches.n_sets(chosen, rest, fewest) == len(sets)
         if sets:
             least = branches.least_penalty(chosen, rest, fewest)
+            nothing = np.zeros((1, problem.target.n_outcomes))
             assert least <= min(
-                problem.penalty_of(len(u), problem.n_states(codes(events.labels, u))) for u in sets
+                -float(problem.scores(nothing, len(u), problem.n_states(codes(events.labels, u))))
+                for u in sets
             )
             bound = largest - least
             top = max(map(score_of, sets))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import summarkov as sm
 from strategies import UNKNOWN, data, examples
-from summarkov.evidence import FEW
+from summarkov.evidence.ratios import FEW
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

@@ -14,18 +14,16 @@ from summarkov.errors import SettingError
 pytestmark = pytest.mark.cut_off
 
 
-class CountedPasses:
+class CountedPasses(MemorySource):
     """A source that knows how often it was asked."""
 
     def __init__(self, events, weights=None):
-        self.source = MemorySource(events, sample_weight=weights)
-        self.labels, self.scale = self.source.labels, self.source.scale
-        self.label_counts, self.n_sequences = self.source.label_counts, self.source.n_sequences
+        super().__init__(events, sample_weight=weights)
         self.passes = 0
 
     def count(self, requests):
         self.passes += 1
-        return self.source.count(requests)
+        return super().count(requests)
 
 
 @st.composite

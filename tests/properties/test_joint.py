@@ -12,8 +12,7 @@ import summarkov as sm
 from strategies import examples
 from summarkov.engines import MemorySource, Target
 from summarkov.models.joint import JointData
-from summarkov.models.joint_features import ProfileSummary
-from summarkov.models.joint_parts import Weights, penalised
+from summarkov.models.joint_parts import ProfileSummary, Weights, penalised
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

@@ -132,34 +132,17 @@ def test_what_comes_next_after_each_sequence(spark, events, graph):
     )
 
 
-def test_how_likely_each_sequence_was(spark, events, graph):
-    found = sm.predict_spark(graph, spark.createDataFrame(table()), **COLUMNS, rows="sequences").toArrow()
-    assert found.column_names == ["visit no", "n_events", "log_likelihood"]
-    rows = keyed(found, "visit no")
-    for at, name in enumerate(events.ids):
-        assert rows[name,]["n_events"] == events.lengths[at]
-        expected = graph.log_likelihood(events[at : at + 1])
-        assert rows[name,]["log_likelihood"] == pytest.approx(expected, rel=1e-12)
-
-
 def test_the_end_of_a_case_counts(spark):
-    """Of a model that was learned from complete cases; sequences are as likely as memory says."""
+    """Of a model that was learned from complete cases."""
     whole = sm.read_events(table(), **COLUMNS, ends="complete")
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")).fit(whole)
     frame = spark.createDataFrame(table())
-    rows = keyed(sm.predict_spark(graph, frame, **COLUMNS, rows="sequences").toArrow(), "visit no")
     after = keyed(sm.predict_spark(graph, frame, **COLUMNS, rows="next").toArrow(), "visit no")
     told, (end,) = graph.predict_next(whole), [x for x in after[whole.ids[0],] if x.startswith("p_end")]
     for at, name in enumerate(whole.ids):
-        expected = graph.log_likelihood(whole[at : at + 1])
-        assert rows[name,]["log_likelihood"] == pytest.approx(expected, rel=1e-12)
         assert after[name,][end] == told.probabilities[at, graph.outcomes_.index(sm.END)]
     p = sm.predict_spark(graph, frame, **COLUMNS).toArrow()
     assert p.num_rows == 90
-    of = sm.BSuMM("Buy", lookback=2, required=["buy"]).fit(whole)  # for which the end is any other label
-    alone = keyed(sm.predict_spark(of, frame, **COLUMNS, rows="sequences").toArrow(), "visit no")
-    total = sum(row["log_likelihood"] for row in alone.values())
-    assert total == pytest.approx(of.log_likelihood(whole), rel=1e-12)
 
 
 def test_models_that_look_back_in_time(spark):
@@ -201,7 +184,6 @@ def test_what_is_refused(spark, events, graph):
     for words, ask in (
         ("has a column 'Position', .* rename it with", lambda: sm.predict_spark(graph, taken, **COLUMNS)),
         ("top= goes with form='long'", lambda: sm.predict_spark(graph, frame, top=3)),
-        ("form='long' with rows=", lambda: sm.predict_spark(graph, frame, rows="sequences", form="long")),
         ("rows must be one of 'events', ", lambda: sm.predict_spark(graph, frame, rows="cases")),
         ("top must be", lambda: sm.predict_spark(graph, frame, form="long", top=0)),
         ("happened together, or with attr", lambda: sm.predict_spark(ticks, frame, **COLUMNS)),

@@ -10,8 +10,8 @@ from pyarrow import parquet
 
 import summarkov as sm
 from strategies import assert_same
-from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.memory import make_source
+from summarkov.engines import StatesRequest, Target
+from summarkov.engines.source import make_source
 from summarkov.errors import DataError, SettingError, TiesWarning, UnknownLabelError
 from summarkov.events import draws
 
@@ -275,33 +275,6 @@ def test_frames_that_are_refused(spark):
 
 
 # ------------------------------------------------------------------ results
-
-
-@quiet
-@pytest.mark.cut_off
-def test_prepared_as_in_memory(spark):
-    """With attributes, weights, times and ends of cases."""
-    table = rows(900, n_cases=30)
-    table = table.append_column("region", pa.array([f"r{case % 2}" for case in table["case"].to_pylist()]))
-    table = table.append_column("n", pa.array([1.5 + case % 3 for case in table["case"].to_pylist()]))
-    how = {"ends": "complete", "attributes": ["region"], "weight": "n", "times": True}
-    events = sm.read_events(table, **how)
-    steps = {
-        "B": lambda data: data.collapse_repeats().map_labels({"C": "A"}),
-        "a": lambda data: data.add_start().map_labels(str.lower),
-    }
-    with sm.scan_spark(spark.createDataFrame(table), partitions=3, **how) as source:
-        for target, step in steps.items():
-            mine, others = step(source), MemorySource(step(events), sample_weight=events.weights)
-            assert mine.labels == others.labels
-            assert mine.label_counts.tolist() == others.label_counts.tolist()
-            assert mine.n_events == others.n_events
-            document = sm.BSuMM(target, lookback=3).fit(mine).to_document()
-            assert document == sm.BSuMM(target, lookback=3).fit(step(events)).to_document()
-    plain = sm.read_events(table, ends="complete")
-    with sm.scan_spark(spark.createDataFrame(table), partitions=3, ends="complete") as source:
-        least = int(np.sort(plain.label_counts)[1]) + 1
-        assert source.pool_rare(least).labels == ("(end of case)", *plain.pool_rare(least).labels)
 
 
 @quiet

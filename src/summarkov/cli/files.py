@@ -12,7 +12,6 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.documents import is_a
-from summarkov.cli.errors import report
 from summarkov.cli.page import shown, working
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 
@@ -167,21 +166,3 @@ def plain_rows(part: Rows) -> list[dict[str, Any]]:
 
     rows: list[dict[str, Any]] = pa.table(dict(part)).to_pylist()
     return rows
-
-
-@contextmanager
-def going_on(path: Path | None) -> Iterator[Path | None]:
-    """The file to keep finished trials in; an interrupted user is told how to go on from there."""
-    from summarkov.read.addresses import is_address
-
-    partial = None if path is None or is_address(path) else path.with_name(path.name + ".partial")
-    try:
-        yield partial
-    except KeyboardInterrupt:
-        words = "nothing was done yet"
-        if partial is None:
-            words = "nothing is kept; with -o FILE of this machine a run can go on later"
-        elif partial.exists():
-            words = f"what is done is kept in {partial}; run the same command again to go on"
-        report(words, name="Note")
-        raise

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from summarkov.cli.documents import CHOICES, choose, history_document, is_a, notices, settings
-from summarkov.cli.page import Headline, Line, Note, Part, Table, first_of, shorten
+from summarkov.cli.documents import choose, history_document, is_a, notices, settings
+from summarkov.cli.page import Headline, Note, Part, Table, first_of, shorten
 from summarkov.errors import UnknownLabelError
 from summarkov.frames import Sheet
+from summarkov.settings import span_of
 from summarkov.wording import END, factor, number, percent, plural, visible
 
 if TYPE_CHECKING:
@@ -31,14 +32,17 @@ _ASIDE = {
     "not comparable": "Not comparable: no comparison with other influencers held equal",
     "too few events": "Too few events: under 10 seen and under 10 expected, or under 5 cases",
 }
-_FOLLOWS = (
-    "Follows: the share of an influencer's occurrences that the target follows within the window; Others: of "
-    "all other events."
-)
+#: What columns mean; it is printed with those that are shown.
+_COLUMNS = {
+    "Follows": "the share of an influencer's occurrences that the target follows within the window",
+    "Others": "the same share of all other events",
+    "Back": "how far back it is looked for, in events (ticks, if some happened together) or time",
+    "Sure": "in how many of the resampled graphs the influence is found again",
+}
 _NO_CAUSE = "Influence is statistical: no proof of cause."
 #: Settings that are shown even where they have their default value, in this order.
 _ALWAYS = (
-    *("order", "max_order", "lookback", "mask", "cap", "alpha", "gamma", "penalty", "rounds", "split"),
+    *("order", "max_order", "lookback", "mask", "cap", "alpha", "gamma", "penalty", "rounds"),
     *("criterion", "false_edges"),
 )
 #: The most labels that may come next, to print.
@@ -74,31 +78,26 @@ def settings_words(model: SummaryModel | JointSuMM) -> str:
     >>> settings_words(BSuMM(gamma=0.5, search="sweep"))
     'BSuMM: look-back 5, alpha 0.1, gamma 0.5, criterion bic, false edges 0.2, search sweep'
     """
-    given = settings(model)
-    defaults = {f.name: list(f.default) if isinstance(f.default, tuple) else f.default for f in fields(model)}
-    if given.get("average") is False:
-        del given["split"]  # it does nothing then
-    rest = [each for each in given if each not in _ALWAYS and given[each] != defaults[each]]
-    words = [
-        f"{'look-back' if each == 'lookback' else each.replace('_', ' ')} "
-        + _value_words(given[each], " or " if each in CHOICES else " + ")
-        for each in (*_ALWAYS, *rest)
-        if each in given
-    ]
-    return f"{type(model).__name__}: {', '.join(words)}"
+    given, defaults = settings(model), {each.name: each.default for each in fields(model)}
+    names = [name for name in _ALWAYS if name in given]
+    names += [name for name in given if name not in _ALWAYS and given[name] != defaults[name]]
+    words = [f"{name.replace('_', ' ')} {_value_words(given[name])}" for name in names]
+    return f"{type(model).__name__}: {', '.join(words)}".replace("lookback", "look-back")
 
 
-def _value_words(value: Any, between: str = "") -> str:
-    """The value of a setting; of several, with ``between`` them."""
-    from summarkov.settings import Duration
-
-    if isinstance(value, list):
-        return between.join(map(_value_words, value)) or "none"
-    if isinstance(value, dict):
-        return " + ".join(f"{visible(key)} {_value_words(each)}" for key, each in value.items())
-    if isinstance(value, str):
-        return visible(str(Duration.of(value, "delay")) if value[:1].isdigit() else value)
-    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+def _value_words(value: Any) -> str:
+    """The value of a setting; of several, with commas between them."""
+    if isinstance(value, Mapping):
+        return " + ".join(f"{visible(name)} {_value_words(each)}" for name, each in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return ",".join(map(_value_words, value)) or "none"
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return (
+        f"{value:g}"
+        if isinstance(value, float)
+        else visible(str(span_of(value, "delay")) if str(value)[:1].isdigit() else str(value))
+    )
 
 
 def _sample_words(fitted: Fitted) -> str:
@@ -177,7 +176,8 @@ def influences(
         list(columns),
         list(zip(*columns.values(), strict=True)),
         total,
-        spare=("Cases", "Sure"),
+        spare=("Cases", "Others", "Back", "Sure"),
+        explains=tuple(_COLUMNS.items()),
         sections=[(title, reasons.count(why)) for why, title in _ASIDE.items() if why in reasons],
         styles=["dim" if e.faint else _STYLES[e.shown_effect] for e in shown],
     )
@@ -218,10 +218,8 @@ def _how_to_read(edges: Sequence[Influence], models: Mapping[str, SummaryModel])
     ends = [f"'{shorten(each, 30)}'" for each in (edge.influencer, edge.target)]
     notes = {
         f"Read: {sentence(edge, ends[0], ends[1], where, within)}": True,
-        _FOLLOWS: edge.follow_rate is not None,
         "Of (end of case): the share that are the last event.": any(e.target == END for e in edges),
         "Never, only: within the window.": any(0 in (e.followed, e.hits_without) for e in edges),
-        f"Back: how far back it is looked for, in {thing}s or time.": any(_back(e, models) for e in edges),
         "?: no clear direction, or rates and rate ratio point different ways.": any(
             e.shown_effect != e.effect for e in edges
         ),
@@ -319,9 +317,8 @@ def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Par
     if sure is not None:
         yield ""
         yield (
-            f"Sure: how many of {plural(sure.n, 'graph')} have the edge, each learned from {sure.n_units:,} "
-            f"{sure.units} drawn with replacement. The interval ({sure.level:.0%}) is that of the edge, or "
-            "wider where those graphs spread more."
+            f"{plural(sure.n, 'resampled graph')}: each is learned from {sure.n_units:,} {sure.units} drawn "
+            f"with replacement. The intervals ({sure.level:.0%}) are wider where these spread more."
         )
         missing = sorted(sure.missing(), key=lambda edge: -edge.frequency)
         if missing:
@@ -355,42 +352,13 @@ def _model(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iter
                 f"Pattern ({each.kind}): '{shorten(each.target, 32)}' with {each.words}; {ends[0]} the next "
                 f"event at {percent(each.probability)} of moments, {ends[1]} at {percent(each.otherwise)}."
             )
-    if fitted.nodes is not None:
-        yield ""
-        yield from _tree(model, chosen, most)
     is_cut = most is not None and len(table) * len(chosen) > most
     rows = sorted(table, key=lambda row: -row.n) if is_cut else list(table)
     yield table.of_rows("", rows, most, chosen)
-    if fitted.nodes is None and model.trace_:  # a tree was drawn
+    if fitted.nodes is None and model.trace_:  # the states of a tree are all of its questions
         given = model.get_params(deep=False)
         yield model.trace_.sheet(f"How they were found ({given['search']} search, {given['criterion']})")
     yield from _proved([model])
-
-
-def _tree(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iterator[Part]:
-    """Draw a tree: the question at every node, and what follows at every leaf; ``most`` leaves at most.
-
-    In an average over prunings, it is shown how likely a node is split if the tree reaches it.
-    """
-    tree: Any = model.fitted.summary
-    splits, drawn = getattr(model.fitted, "splits", None), 0
-    waiting = [(0, "", "")]  # a node, what stands before it, and what stands before those below it
-    while waiting and (most is None or drawn < most):
-        row, before, below = waiting.pop()
-        if tree.nodes[row] is None:
-            theta, n = model.fitted.theta[drawn].tolist(), number(float(model.fitted.counts[drawn].sum()))
-            each = sorted(((theta[model.target_.index(x)], x) for x in chosen), reverse=True)[:2]
-            alone = len(model.target_) == 1
-            words = [percent(p) if alone else f"{shorten(x, 16)} {percent(p)}" for p, x in each]
-            yield Line(f"{before}{', '.join(words)} (n={n})")
-            drawn += 1
-        else:
-            asked = "" if splits is None else f" (asked: {percent(splits[row])})"
-            yield Line(f"{before}{shorten(tree.nodes[row].words(True, model.labels_), 50)}?{asked}")
-            yes, no = tree.branches[row].tolist()
-            waiting += [(no, f"{below}└─ no: ", f"{below}   "), (yes, f"{below}├─ yes: ", f"{below}│  ")]
-    if drawn < len(tree.leaves):
-        yield Note(f"... and {len(tree.leaves) - drawn} leaves more; --rows 0 draws all")
 
 
 # ---------------------------------------------------------------------- a joint model, an outcome
@@ -419,10 +387,9 @@ def _joint(model: JointSuMM, target: str | None, most: int | None) -> Iterator[P
         note = f"Gain: what the log-likelihood loses without it, in nats{alone}."
         yield Sheet(title, head, rows, len(rows), [note])
     over = "all labels" if model.targets is None else "the targets, and any other label as one"
-    follows = f" {_FOLLOWS}" if any(edge.follow_rate is not None for edge in edges) else ""
     yield ""
     yield (
-        f"One distribution over {over}.{follows} Odds ratio: against any other event type, with the "
+        f"One distribution over {over}. Odds ratio: against any other event type, with the "
         f"influencer among the last {model.lookback} events, all else equal{alone}; a penalty draws it to 1. "
         f"{_NO_CAUSE}"
     )
@@ -475,25 +442,22 @@ def explain(
     fitted: Any, past: Any, target: str | None, unknown: Any, most: int | None
 ) -> tuple[Sequence[Any], Iterator[Part]]:
     """What comes next after a history (labels, or the events of one sequence), and how it is shown."""
+    one, only = (None, None) if is_a(fitted, "OutcomeModel") else choose(fitted, target)
     every: Sequence[Any]
     if is_a(fitted, "OutcomeModel"):
         if target not in (None, fitted.name_):
             raise UnknownLabelError(target, [fitted.name_])
         every = [fitted.explain(past, unknown=unknown)]
-        return every, explanations(every)
-    one, only = choose(fitted, target)
-    if one is not None:
-        labels = one.target_ if only is None else (only,)
-        every = [one.explain(past, label=x, unknown=unknown) for x in labels]
-        return every, explanations(every)
-    if not is_a(fitted, "JointSuMM"):
-        every = fitted.explain_next(past, most=most, unknown=unknown)
-    elif target is None:
-        every = fitted.explain_next(past, unknown=unknown)
-    else:
-        every = [fitted.explain(past, target, unknown=unknown)]
+    elif one is not None:
+        every = [one.explain(past, label=x, unknown=unknown) for x in (only and (only,)) or one.target_]
+    elif only is not None:
+        every = [fitted.explain(past, only, unknown=unknown)]
         return every, iter([every[0].summary()])
-    return every, _next(every, len(fitted.labels_))
+    else:
+        most_of = {} if is_a(fitted, "JointSuMM") else {"most": most}
+        every = fitted.explain_next(past, **most_of, unknown=unknown)
+        return every, _next(every, len(fitted.labels_))
+    return every, explanations(every)
 
 
 def history(past: Any) -> Iterator[Part]:

@@ -52,7 +52,6 @@ files:FILE...  Documents: .jsonl (one object per line), .csv or .tsv (one row pe
 --repeats runs|once|all  Keep the first event of every run of the same label, the first of each label in a
     document, or all. [default: runs]
 --single  One sequence over all documents by date, not one per document.
---together  With --single: the labels of a document happened together, whatever the order of its sentences.
 <json>
 Reading the documents:
 --id COLUMN  A document's name. [default: id]
@@ -105,29 +104,11 @@ Reading the events:
 --memory SIZE  What streaming may use, such as 500M or 4G. [default: 1G]
 """,
     "settings": """
-What of the past counts:
---delay N|TIME  Leave out the N most recent events, or what is as recent as a time. Default 0.
---mask last|first  osumm: which occurrence of a label counts. Default last.
---cap N  csumm: count up to N. Default 2.
---lookbacks N,N,...  tree: how far back to look for a label, or times such as 1h,1d; none, the last: the whole
-    past. Default 1,2,3,5,10,20,none.
---counts N,N,...  tree: ask if a label occurred at least N times; none: do not. Default 2,3.
---pairs auto|yes|no  tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.
---starts N,N,...  tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10.
---max-depth N  tree: at most N questions to a history. Default 12.
 How influencers are chosen:
---alpha A  Pseudo-count of each outcome; larger is more cautious. Default 0.1; tree: 5.
---prior uniform|base-rate  What rarely seen states are drawn to; base-rate pays off for rare labels with alpha
-    from about 5 on. Default uniform; tree: base-rate.
---gamma G  Penalty for complexity; larger finds fewer influencers. Default 1.
---average  tree: average over all smaller trees; best with a smaller --gamma, say 0.3.
---split P  tree --average: how likely a node is split, before anything is seen. Default 0.5, as many times
-    less as there are questions.
---criterion NAME  bic, aic, extended-bic or marginal. Default bic.
---xi X  extended-bic: weight of its extended part. Default 1.
+--alpha A  Pseudo-count of each outcome; larger is more cautious. Default 0.1; tree: 5; ctw: 0.5.
+--gamma G  Penalty for complexity; larger finds fewer influencers. Default 1; joint: 0.5.
 --false-edges N|none  In pure noise, find at most N influences by chance, on average, among all that is
     learned; none: ask for no more than the criterion does, as in the paper. Default 0.2.
---parameters all|reachable  Which states the penalty counts. Default all.
 --search greedy|sweep|exact  The search; exact proves that no other influencers score better. Default greedy.
 --required LABEL...  An influencer that must be there.
 --forbidden LABEL...  One that may not be there.
@@ -135,19 +116,10 @@ How influencers are chosen:
 --given COLUMN...  An attribute (--attribute) within whose values all influences are reported; repeat for
     more.
 --max-influencers N  At most N influencers of a label.
---max-sets N  exact: stop after N sets per label, and say how much better others could be. Default 100000.
 --paper  The paper's settings: --cut-off and --false-edges none.
-""",
-    "chains": """
-What of the past counts:
---order N  chain: how many labels back. Default 1.
---max-order N  vom, ctw: at most N labels back. Default 4. (ctw: --alpha is 0.5, and --split, how likely a
-    context is split, 0.5.)
-How influencers are chosen:
---penalty P  joint: how strongly weights are held to 0; more for long sequences. Default 30. (joint: --gamma
-    is 0.5.)
---rounds N  joint: trees of every label beside the weights; some 40 or more, or none. Default 0.
---contexts S  joint: share of what followed the last two labels; 0.2 for few events. Default 0.
+--set NAME=VALUE...  Any other setting of the model, called as in Python: delay=2, criterion=aic,
+    prior=base-rate, max_sets=1000; mask=first (osumm), cap=3 (csumm), order=2 (chain), max_order=3 (vom
+    and ctw), max_depth=4 or average=yes (tree), rounds=40 (joint).
 """,
 }
 
@@ -186,7 +158,7 @@ What to learn:
     bsumm]
 What of the past counts:
 <lookback> Default 5; joint: a number from 20 on, 500.
-<settings> <chains>
+<settings>
 --tune  joint: take the penalty, rounds of trees and contexts that best predict a fifth of the sequences,
     held out; then learn from all.
 <opening>
@@ -340,14 +312,13 @@ Tune several models on one part of the data and see which predicts another part 
 parts:[DEV TEST]...  Two more of these, if the data is split already.
 --model -m NAME...  A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a
     look-back, bsumm-5 or bsumm-6h; tree, tree-average; chain-0 to chain-4; vom, ctw, kneser-ney; joint,
-    joint-boosted; lr-presence-K, lr-counts-K, lr-onehot-K, lr-relaxed-K with K = 3, 5, 10; boosting; or
-    all. Default: chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are
-    attributes: chain-0, bsumm, osumm.
+    joint-boosted; lr-presence-K, lr-counts-K, lr-onehot-K with K = 3, 5, 10; boosting; or all. Default:
+    chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are attributes:
+    chain-0, bsumm, osumm.
 --target -t LABEL...  Average over these labels only; repeatable.
 --splits N  Split the file at random N times. [default: 1]
 --seed N  Seed of the first split. [default: 0]
---output -o FILE  Save everything as .json, or the table as .md. An interrupted run goes on where it
-    stopped when it is started again.
+--output -o FILE  Save everything as .json, or the table as .md.
 --jobs -j N  Threads; -1 for one per core. [default: 1]
 <json> <opening>
 """,
@@ -371,11 +342,9 @@ Find topics in documents, and make a sequence of topics of each.
 <labelling>
 Learning the topics:
 --topics -n N  How many topics. [default: 15]
---method nmf|lda  How to find them. [default: nmf]
 --stop-word WORD...  Leave out this word, besides those of English grammar; repeatable.
 --max-share P  Leave out words in more than this share of the sentences. [default: 0.2]
 --proper-names  Let names be terms, not left out as usual.
---seed N  For lda: same seed, same topics. [default: 0]
 """,
     "text.concepts": """
 Recognise given concepts in documents, and make a sequence of concepts of each.

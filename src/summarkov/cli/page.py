@@ -7,11 +7,12 @@ to stdout; progress and errors go to stderr.
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +63,14 @@ class Table(Sheet):
     """A sheet whose rows stand below titles: ``sections`` are these, each with the number of rows below it.
 
     ``spare`` are headings of columns that are left out where there is little space, and it is said which;
-    ``styles`` are those of the rows.
+    ``explains`` says what columns mean, which is printed with those that are shown; ``styles`` are those of
+    the rows.
     """
 
     spare: Sequence[str] = ()
     sections: Sequence[tuple[str, int]] = ()
     styles: Sequence[str] = ()
+    explains: Sequence[tuple[str, str]] = ()
 
 
 Part = str | Sheet
@@ -91,16 +94,34 @@ class Document:
 
         Numbers that are infinite or not known, such as the ratio of what happens only then, are null.
         """
-        from summarkov.store import finite
-
         if as_json:
-            text = json.dumps(finite(self.data()), indent=1, allow_nan=False, default=str)
+            text = json.dumps(plain(self.data()), indent=1, allow_nan=False, default=str)
             sys.stdout.write(text + "\n")
         else:
             Page().show(self.parts, self.more)
         done = list(self.save())
         if not as_json:
             Page().show(done)
+
+
+def plain(value: Any) -> Any:
+    """Records as JSON has them: their fields, and what their class lists in ``derived_columns``.
+
+    >>> plain({"ratio": math.inf, "limits": (0.5, math.nan)})
+    {'ratio': None, 'limits': [0.5, None]}
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        names = [*(each.name for each in fields(value)), *getattr(value, "derived_columns", ())]
+        return {name: plain(getattr(value, name)) for name in names}
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    if hasattr(value, "tolist"):  # of NumPy
+        return plain(value.tolist())
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def saved(what: str, **data: Any) -> Document:
@@ -199,6 +220,10 @@ class Page(Console):
         lost = [table.head[at] for at in full if at not in shown]
         if lost:
             self._print(f"Left out for want of space, --json has it: {', '.join(lost)}", "dim")
+        names_shown = {table.head[at] for at in shown}
+        meant = [f"{name}: {what}." for name, what in getattr(table, "explains", ()) if name in names_shown]
+        if meant:
+            self._print(" ".join(meant), "dim")
         if table.total > len(rows):
             self._print(f"... and {table.total - len(rows):,} more{more and '; '}{more}", "dim")
 

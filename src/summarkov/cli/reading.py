@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -26,8 +26,8 @@ _SAME = (
     *("case", "event", "weight", "date_format", "missing", "separator", "ties", "times", "lifecycle"),
     *("format", "session_gap", "missing_attributes", "closed_by", "ends_column", "drop_duplicates"),
 )
-#: Bytes of memory that reading takes for a byte of a text file, of a packed one, and for a value of Parquet.
-_TEXT, _PACKED, _VALUE = 3, 30, 24
+#: Bytes of memory that reading takes for a byte of a text file, and of a packed one or Parquet.
+_TEXT, _PACKED = 3, 30
 
 
 class Reading:
@@ -174,9 +174,8 @@ class Reading:
 
 def is_streamed(path: Path, engine: str, memory: str, format: str | None) -> bool:
     """Whether events are streamed: where that is asked for, and folders, patterns and large files."""
-    from summarkov.arrow import parquet
     from summarkov.read.addresses import name_of, plain_name, size_of
-    from summarkov.read.files import ENDINGS, STREAMED, format_of, open_file
+    from summarkov.read.files import ENDINGS, STREAMED, format_of
     from summarkov.read.finding import are_several
 
     if engine not in ("auto", "memory", "stream"):
@@ -188,14 +187,8 @@ def is_streamed(path: Path, engine: str, memory: str, format: str | None) -> boo
         return engine != "memory"
     try:
         kind = format_of(name_of(path), format)
-        if kind == "parquet":
-            with open_file(name_of(path)) as file:
-                groups = parquet.read_metadata(file).to_dict()["row_groups"]
-            values = sum(column["num_values"] for group in groups for column in group["columns"])
-            n_bytes = 2 * sum(int(group["total_byte_size"]) for group in groups)
-            return bool(max(_VALUE * values, n_bytes) > most)
-        each = _PACKED if plain_name(path).lower().endswith(ENDINGS) else _TEXT
-        return kind in (*STREAMED, "tsv") and size_of(path) * each > most
+        is_packed = kind == "parquet" or plain_name(path).lower().endswith(ENDINGS)
+        return kind in (*STREAMED, "tsv") and size_of(path) * (_PACKED if is_packed else _TEXT) > most
     except Exception:  # reading will say what is wrong
         return False
 
@@ -278,67 +271,49 @@ def make_template(given: Any, among: Sequence[str] | None = None, but: Collectio
         raise SettingError(
             f"--model must be one of {', '.join(kinds)}, not {given.model!r}{nearest(kind, kinds)}"
         )
-    names = ["lookback", *(each.name for each in declared("<settings>\n<chains>")[1])]
-    typed = {name: getattr(given, name, None) for name in names if name not in but}
-    read = {
-        name: read_option(name, value, *_READ[name]) if name in _READ else value
-        for name, value in typed.items()
-        if value is not None and value is not False
-    }
     known = families[kind]().get_params(deep=False)
-    for name in read:
+    known = {name: known[name] for name in known if name not in ("target", "targets", "n_jobs")}
+    names = ["lookback", *(each.name for each in declared("<settings>")[1] if each.name != "set")]
+    typed: dict[str, Any] = {name: getattr(given, name, None) for name in names if name not in but}
+    typed = {name: value for name, value in typed.items() if value is not None and value is not False}
+    typed |= {name: read_value(typed[name]) for name in ("lookback", "false_edges") if name in typed}
+    for setting in getattr(given, "set", None) or ():
+        name, is_given, text = setting.partition("=")
+        if not is_given:
+            raise SettingError(f"--set takes NAME=VALUE, such as cap=3, not {setting!r}")
+        name = name.replace("-", "_")
+        is_several = isinstance(known.get(name), tuple)  # even if it is one
+        typed[name] = read_values(text) if is_several else read_value(text)
+    for name in typed:
         if name not in known:
-            raise SettingError(f"--{name.replace('_', '-')} is not a setting of --model {kind}; leave it out")
-    template = families[kind](**read)
+            called = f"--{name.replace('_', '-')}" if name in names else name
+            hint = nearest(name, known) or f"; its settings are {', '.join(known)}"
+            raise SettingError(f"{called} is not a setting of --model {kind}{hint}")
+    template = families[kind](**typed)
     # What makes no sense is refused before the events are read.
     template.make_summary() if isinstance(template, SummaryModel) else template._check()
     return template
 
 
-def read_option(name: str, text: str, read: Callable[[str], Any], expected: str) -> Any:
-    """The value that an option means, or what was expected of it."""
-    try:
-        return read(text)
-    except (KeyError, ValueError):
-        raise SettingError(f"--{name.replace('_', '-')} must be {expected}, not {text!r}") from None
+def read_value(text: str) -> Any:
+    """A setting as Python has it: a number, None, True, False, several of these, or text.
+
+    >>> read_value("5"), read_value("0.5"), read_value("none"), read_value("yes"), read_value("1,4,none")
+    (5, 0.5, None, True, (1, 4, None))
+    >>> read_value("6h"), read_value("auto")
+    ('6h', 'auto')
+    """
+    if "," in text:
+        return read_values(text)
+    words = {"none": None, "yes": True, "no": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text.lower() if text.lower() == "auto" else text
 
 
-def read_span(text: str) -> Any:
-    """A number of positions, or a time such as "6h" or "30 units"; what is neither is no number."""
-    from summarkov.settings import read_time
-
-    is_time = text[-1:].isalpha() and read_time(text, "lookback") is not None
-    return text if is_time else int(text)
-
-
-def several(text: str, read: Callable[[str], Any] = read_span) -> tuple[Any, ...]:
-    """Values with commas between them; "none" is None."""
-    return tuple(None if part.lower() == "none" else read(part) for part in map(str.strip, text.split(",")))
-
-
-def _lookback(text: str) -> Any:
-    """One value, "auto", or several to choose from."""
-    each = ("auto",) if text.lower() == "auto" else several(text)
-    return each if len(each) > 1 else each[0]
-
-
-def _numbers(text: str) -> tuple[Any, ...]:
-    return () if text.lower() == "none" else several(text, int)
-
-
-#: How a setting is read that is not what was typed, and what is expected.
-_READ: dict[str, tuple[Callable[[str], Any], str]] = {
-    "lookback": (
-        _lookback,
-        "a whole number from 1 on, a time such as 6h, none, auto, or several such as 1,4,none",
-    ),
-    "delay": (read_span, "a number of events, or a time such as 6h"),
-    "lookbacks": (several, "whole numbers such as 2,3"),
-    "counts": (_numbers, "whole numbers such as 2,3"),
-    "starts": (_numbers, "whole numbers such as 2,3"),
-    "false_edges": (
-        lambda text: None if text.lower() == "none" else float(text),
-        "a number above 0, or none",
-    ),
-    "pairs": (lambda text: {"auto": "auto", "yes": True, "no": False}[text.lower()], "auto, yes or no"),
-}
+def read_values(text: str) -> tuple[Any, ...]:
+    """Several values with commas between them; "none" alone is none at all."""
+    return () if text.lower() == "none" else tuple(read_value(part.strip()) for part in text.split(","))

@@ -9,7 +9,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import translation
-from summarkov.settings import check_whole, is_number
+from summarkov.settings import check_whole
 from summarkov.typing import BoolArray, FloatArray, IntArray
 
 FEATURES = ("presence", "counts", "onehot")
@@ -127,8 +127,6 @@ T = TypeVar("T")
 
 #: No baseline says less than this or more than one minus this: a certain mistake costs 27.6, not infinity.
 TINY = 1e-12
-#: C of the second fit of a relaxed lasso.
-_RELAXED = 10.0
 
 
 def clip(probability: npt.ArrayLike) -> FloatArray:
@@ -152,15 +150,6 @@ def is_target(events: EventSequences, target: str) -> BoolArray:
     found = np.zeros(events.n_ticks, bool)
     found[(np.cumsum(events.moments.starts) - 1)[occurred]] = True
     return found
-
-
-def positives(name: str, values: object) -> None:
-    """Refuse a grid that is empty or holds anything but finite numbers above 0."""
-    if not isinstance(values, tuple | list | np.ndarray) or not len(values):
-        raise SettingError(f"{name} must be a list of at least one number, not {values!r}")
-    for value in values:
-        if not is_number(value) or not 0 < value < float("inf"):
-            raise SettingError(f"{name} must be finite numbers above 0, not {value!r}")
 
 
 class EventCache(Generic[T]):
@@ -193,98 +182,45 @@ class EventCache(Generic[T]):
 # ---------------------------------------------------------------------- models of scikit-learn
 
 
-class Line(NamedTuple):
-    """A fitted regression: log-odds are ``intercept + features @ coefficients``."""
-
-    intercept: float
-    coefficients: FloatArray
-
-    def decision_function(self, matrix: Any) -> FloatArray:
-        """Log-odds, one per row."""
-        return np.asarray(self.intercept + matrix @ self.coefficients)
-
-
-def load_regression() -> Any:
+def logistic_regression() -> Any:
     """That of scikit-learn."""
     with optional_library("logistic regression", "scikit-learn", extra="baselines"):
         from sklearn.linear_model import LogisticRegression
     return LogisticRegression
 
 
-def load_boosting() -> Any:
-    """That of scikit-learn, the histogram kind."""
+def boosted_trees() -> Any:
+    """Those of scikit-learn, of the histogram kind."""
     with optional_library("gradient boosting", "scikit-learn", extra="baselines"):
         from sklearn.ensemble import HistGradientBoostingClassifier
     return HistGradientBoostingClassifier
 
 
-def ridge(matrix: Any, outcomes: BoolArray, C: float | None, **more: Any) -> Line:
+def ridge(matrix: Any, outcomes: BoolArray, C: float | None) -> Any:
     """Logistic regression with a squared penalty of weight 1 / C on coefficients; None: with none.
 
     Without a penalty it may not converge, since separable data have no optimum; that is no error.
     """
-    model = load_regression()(C=np.inf if C is None else C, max_iter=1000, tol=1e-5, **more)
+    model = logistic_regression()(C=np.inf if C is None else C, max_iter=1000, tol=1e-5)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*(failed to converge|[Ii]ncrease the number of iterations)")
-        model.fit(matrix, outcomes)
-    return Line(float(model.intercept_[0]), np.asarray(model.coef_[0], dtype=np.float64))
-
-
-def relaxed_lasso(matrix: Any, outcomes: BoolArray, C: float) -> Line | float:
-    """A penalty of weight 1 / C on the size of coefficients chooses features, which are then fitted anew.
-
-    The second fit has a squared penalty of weight 0.1. Reference: Meinshausen, "Relaxed Lasso", Computational
-    Statistics & Data Analysis 52, 2007.
-    """
-    older = load_regression()().get_params()["penalty"] == "l2"  # what versions of scikit-learn call it
-    lasso = {"penalty": "l1"} if older else {"l1_ratio": 1.0}
-    first = ridge(matrix, outcomes, C, **lasso, solver="liblinear", random_state=0)
-    chosen = np.flatnonzero(first.coefficients)
-    if not len(chosen):
-        return base_rate(outcomes)
-    again, coefficients = ridge(matrix[:, chosen], outcomes, _RELAXED), np.zeros(matrix.shape[1])
-    coefficients[chosen] = again.coefficients
-    return Line(again.intercept, coefficients)
+        return model.fit(matrix, outcomes)
 
 
 def trees(
-    matrix: FloatArray, outcomes: BoolArray, leaves: int, learning_rate: float, l2: float, n_trees: int
+    matrix: FloatArray, outcomes: BoolArray, leaves: int, learning_rate: float, l2: float, iterations: int
 ) -> Any:
     """Gradient boosting."""
-    model = load_boosting()(
+    model = boosted_trees()(
         learning_rate=learning_rate,
         max_leaf_nodes=leaves,
         l2_regularization=l2,
-        max_iter=n_trees,
+        max_iter=iterations,
         min_samples_leaf=5,
         early_stopping=False,
         random_state=0,
     )
     return model.fit(matrix, outcomes)
-
-
-#: What fits a matrix, and what loads the library that it needs.
-_LEARNERS: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
-    "ridge": (ridge, load_regression),
-    "relaxed lasso": (relaxed_lasso, load_regression),
-    "trees": (trees, load_boosting),
-}
-
-
-class Stages:
-    """The log-odds of one target on some events, tree by tree; going forward costs one tree per step."""
-
-    def __init__(self, model: Any, matrix: FloatArray) -> None:
-        self._model, self._matrix, self._at = model, matrix, -1
-
-    def log_odds(self, n_trees: int) -> FloatArray:
-        """The sum over the first trees; asking for fewer trees than before starts over."""
-        if not 0 <= self._at <= n_trees:
-            self._steps, self._at = self._model.staged_decision_function(self._matrix), 0
-        while self._at < n_trees:
-            self._log_odds = np.asarray(next(self._steps), dtype=np.float64).reshape(-1)
-            self._at += 1
-        return self._log_odds
 
 
 @dataclass(frozen=True)
@@ -295,30 +231,25 @@ class Learned:
     attributes: tuple[str, ...]
     models: Mapping[str, Any]
     matrix: Callable[[EventSequences], Any]
-    stages: EventCache[Stages]
-    n_trees: int | None = None
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:
         """Probability of the target at every position, at least ``TINY`` away from 0 and 1."""
         model = self.models[target]
         if isinstance(model, float) or not events.n_ticks:
             return np.full(events.n_ticks, model if isinstance(model, float) else 0.0)
-        matrix = self.matrix(events)
         with _one_thread():
-            if self.n_trees is None:
-                odds = model.decision_function(matrix)
-            else:
-                odds = self.stages.get(events, target, lambda: Stages(model, matrix)).log_odds(self.n_trees)
+            odds = model.decision_function(self.matrix(events))
         return clip(np.exp(-np.logaddexp(0.0, -odds)))
 
     def influencers(self, target: str) -> tuple[str, ...] | None:
         """What has a coefficient other than zero; None of trees, which may look at whatever there is."""
-        if self.n_trees is not None:
-            return None
-        line = self.models[target]
-        if isinstance(line, float):
+        model = self.models[target]
+        if isinstance(model, float):
             return ()
-        n, has = len(line.coefficients) - len(self.attributes), line.coefficients != 0
+        if not hasattr(model, "coef_"):
+            return None
+        has = model.coef_[0] != 0
+        n = len(has) - len(self.attributes)
         used = [*has[:n].reshape(-1, len(self.labels)).any(axis=0), *has[n:]]
         return tuple(sorted(z for z, use in zip((*self.labels, *self.attributes), used, strict=True) if use))
 
@@ -331,44 +262,35 @@ class MatrixContender:
     ----------
     name : str
         What tables call it.
-    learner : {"ridge", "relaxed lasso", "trees"}
-        Logistic regression with a squared penalty or as a relaxed lasso, or gradient boosting.
     grid : sequence of settings
-        What to choose from: ``C``, smaller is more penalty, and None of "ridge" is none at all; of trees
-        ``leaves``, ``learning_rate`` and ``l2``.
+        What to choose from: of logistic regression ``C``, smaller is more penalty, and None is none at all;
+        of trees ``leaves``, ``learning_rate``, ``l2`` and ``iterations``, the number of trees.
     lookback : int, optional
-        How many positions back the features look; None: recency (:func:`recency_features`).
+        How many positions back the features of a regression look; None: trees, which see recency
+        (:func:`recency_features`).
     features : {"presence", "counts", "onehot"}
         See :func:`window_features`.
-    n_trees : sequence of int
-        The numbers of trees to choose from; one fit has them all.
     """
 
     name: str
-    learner: str
     grid: Sequence[Mapping[str, Any]]
     lookback: int | None = None
     features: str = "presence"
-    n_trees: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         if self.lookback is not None:
             check_whole("lookback", self.lookback, 1)
-        for name, given, known in (
-            ("features", self.features, FEATURES),
-            ("learner", self.learner, _LEARNERS),
-        ):
-            if given not in known:
-                raise SettingError(f"{name} must be one of {', '.join(known)}, not {given!r}")
+        if self.features not in FEATURES:
+            raise SettingError(f"features must be one of {', '.join(FEATURES)}, not {self.features!r}")
 
     def require(self) -> None:
         """Refuse to go on without scikit-learn."""
-        _LEARNERS[self.learner][1]()
+        (boosted_trees if self.lookback is None else logistic_regression)()
 
     def fit_each(
         self, train: EventSequences, targets: Sequence[str]
     ) -> Iterator[tuple[dict[str, Any], Learned]]:
-        """One per setting, and number of trees."""
+        """One per setting."""
         labels, attributes = train.labels, () if train.attributes is None else train.attributes.names
         kept: EventCache[Any] = EventCache(most=4)
 
@@ -380,8 +302,7 @@ class MatrixContender:
         def matrix(events: EventSequences) -> Any:
             return kept.get(events, "", lambda: features(events.recode(labels, unknown="ignore")))
 
-        fit, _ = _LEARNERS[self.learner]
-        more = {"n_trees": max(self.n_trees)} if self.n_trees else {}
+        fit: Callable[..., Any] = trees if self.lookback is None else ridge
         for settings in self.grid:
             models: dict[str, Any] = {}
             for target in targets:
@@ -390,11 +311,8 @@ class MatrixContender:
                     models[target] = base_rate(outcomes)
                     continue
                 with _one_thread():
-                    models[target] = fit(matrix(train), outcomes, **settings, **more)
-            stages: EventCache[Stages] = EventCache(most=3 * max(len(targets), 1))
-            for n in self.n_trees or (None,):
-                told = {} if n is None else {"iterations": n}
-                yield {**settings, **told}, Learned(labels, attributes, models, matrix, stages, n)
+                    models[target] = fit(matrix(train), outcomes, **settings)
+            yield dict(settings), Learned(labels, attributes, models, matrix)
 
 
 def _one_thread() -> Any:
@@ -408,8 +326,6 @@ def regression(
     lookback: int,
     features: str = "presence",
     strengths: Sequence[float | None] = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0),
-    *,
-    relaxed: bool = False,
     name: str | None = None,
 ) -> MatrixContender:
     """Logistic regression of "the target comes next" on the last positions and attributes.
@@ -419,26 +335,23 @@ def regression(
     >>> regression(3, "onehot", [None]).name
     '3-LR onehot unpenalised'
     """
-    kind = " relaxed" if relaxed else " unpenalised" if [*strengths] == [None] else ""
+    kind = " unpenalised" if [*strengths] == [None] else ""
     grid = tuple({"C": strength} for strength in strengths)
-    learner = "relaxed lasso" if relaxed else "ridge"
-    return MatrixContender(name or f"{lookback}-LR {features}{kind}", learner, grid, lookback, features)
+    return MatrixContender(name or f"{lookback}-LR {features}{kind}", grid, lookback, features)
 
 
 def boosting(
     grid: Sequence[tuple[int, float, float]] = ((5, 0.05, 10.0), (8, 0.03, 100.0), (15, 0.05, 10.0)),
-    n_trees: int = 300,
-    every: int = 5,
+    n_trees: Sequence[int] = (30, 100, 300),
     name: str = "boosting",
 ) -> MatrixContender:
     """Gradient boosting of "the target comes next" on the lag to the last event of each label.
 
     It is not in the paper, but what a user would try. ``grid`` has leaves, learning rate and l2 of the kinds
-    of trees. Of one fit there is a candidate after the first tree, and one every so many trees.
+    of trees, ``n_trees`` how many trees of each kind to try.
 
-    >>> boosting(n_trees=12).n_trees
-    (1, 5, 10, 12)
+    >>> boosting(n_trees=[12]).grid[0]
+    {'leaves': 5, 'learning_rate': 0.05, 'l2': 10.0, 'iterations': 12}
     """
-    kinds = tuple({"leaves": leaves, "learning_rate": rate, "l2": l2} for leaves, rate, l2 in grid)
-    numbers = tuple(sorted({1, n_trees, *range(every, n_trees + 1, every)}))
-    return MatrixContender(name, "trees", kinds, n_trees=numbers)
+    kinds = ({"leaves": leaves, "learning_rate": rate, "l2": l2} for leaves, rate, l2 in grid)
+    return MatrixContender(name, tuple({**kind, "iterations": n} for kind in kinds for n in n_trees))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,20 +64,6 @@ class Tuned:
     top_3: float | None
     next_event_log_loss: float | None = None
     one_for_all: bool = False  # whether all targets have the same settings
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return {**asdict(self), "by_sequence": self.by_sequence.tolist()}
-
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Tuned:
-        """Read what :meth:`to_dict` returned."""
-        chosen = tuple(
-            Chosen(**{**each, "influencers": found if found is None else tuple(found)})
-            for each in given["chosen"]
-            for found in [each["influencers"]]
-        )
-        return cls(**{**given, "chosen": chosen, "by_sequence": np.array(given["by_sequence"])})
 
     @property
     def n_positions(self) -> int:
@@ -232,7 +218,7 @@ def _on_test(
 
 
 def plain(value: Any) -> Any:
-    """Settings as JSON can hold them, so that a result is the same when it was stored in between.
+    """Settings as JSON can hold them.
 
     >>> plain({"lookback": np.int64(5), "grid": (1, float("inf")), "of": BaseException})
     {'lookback': 5, 'grid': [1, 'inf'], 'of': "<class 'BaseException'>"}

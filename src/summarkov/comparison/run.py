@@ -1,104 +1,24 @@
-"""``compare``: tune several models on the same data and say which predicts best; interrupted, it goes on."""
+"""``compare``: tune several models on the same data and say which predicts best."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from summarkov import __version__
 from summarkov.comparison.comparison import Comparison
 from summarkov.comparison.contenders import Contender
 from summarkov.comparison.measures import Split, Tuned, tune
 from summarkov.comparison.tuning import default_models, lineup
 from summarkov.engines import Layout, as_events, make_source
-from summarkov.errors import DataError, SettingError, UnknownLabelError, naming_the_disk
+from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.draws import split_by_key
 from summarkov.events.vocabulary import Label, vocabulary_of
 from summarkov.models import SummaryModel
 from summarkov.settings import MOST_REPLICATES, check_seed, check_whole, reporter
 from summarkov.typing import HashArray
-
-#: How every line begins: what begins otherwise is somebody's file, and not to be removed.
-_START = '{"name": "'
-
-
-def trial_name(split: Split, targets: Sequence[str], contender: Contender) -> str | None:
-    """Name a trial, a contender on a split, by everything that its result depends on.
-
-    A contender counts by its ``repr``, which tells all settings if it is a dataclass. None if that tells
-    nothing but an address: such a trial must not be taken for another one.
-    """
-    told = repr(contender)
-    if " at 0x" in told:
-        return None
-    digest = hashlib.sha256(repr((tuple(targets), contender.name, told, __version__)).encode())
-    for part in vars(split).values():
-        moments, given = part.moments, part.attributes
-        arrays = [part.codes, part.offsets, part.weights, part.sequence_keys()]
-        arrays += [] if moments is None else [moments.starts, moments.times]
-        arrays += [] if given is None else [given.present]
-        for array in arrays:
-            digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
-        digest.update("\0".join([*part.labels, *(() if given is None else given.names)]).encode())
-    return digest.hexdigest()[:24]
-
-
-class Checkpoint:
-    """A file of finished trials, one line each; no file, nothing kept. One without a name is not kept."""
-
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
-        self.path = None if path is None else Path(path)
-        self._done: dict[str, Tuned] = {}
-        if self.path is None:
-            return
-        if not self.path.parent.is_dir():
-            raise SettingError(f"cannot write {self.path}: there is no folder {self.path.parent}")
-        if self.path.exists() and not self.path.is_file():  # a pipe, which would wait for somebody to write
-            raise SettingError(f"{self.path} is not a regular file; name another file to go on from")
-        if self.path.exists():
-            text = self.path.read_text(encoding="utf-8", errors="replace")
-            if not (text.startswith(_START) or _START.startswith(text)):
-                raise SettingError(f"{self.path} holds something else; name another file to go on from")
-            for line in text.splitlines():
-                try:
-                    record = json.loads(line)
-                    self._done[record["name"]] = Tuned.from_dict(record["result"])
-                except (json.JSONDecodeError, KeyError, TypeError):
-                    continue  # the line that was being written when the run was cut off
-
-    def tuned(self, contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
-        """The result of a trial: what is kept of it, or else a new one, which is kept from now on."""
-        name = None if self.path is None else trial_name(split, targets, contender)
-        if name is not None and name in self._done:
-            return self._done[name]
-        result = tune(contender, split, targets)
-        if name is not None:
-            self.put(name, result)
-        return result
-
-    def put(self, name: str, result: Tuned) -> None:
-        """Add a finished trial."""
-        assert self.path is not None
-        line = json.dumps({"name": name, "result": result.to_dict()})
-        with naming_the_disk(self.path), open(self.path, "a+b", buffering=0) as file:
-            if size := file.seek(0, os.SEEK_END):
-                file.seek(size - 1)
-            start = b"\n" if size and file.read(1) != b"\n" else b""  # after a line that was cut off
-            file.write(start + f"{line}\n".encode())  # at once, so that two runs do not mix their lines
-            os.fsync(file.fileno())
-
-    def clear(self) -> None:
-        """Remove the file once everything is done."""
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
-
 
 #: Told the trials done, the trials in all, and what is being worked on.
 Progress = Callable[[int, int, str], None] | bool | None
@@ -115,7 +35,6 @@ def compare(
     fractions: Sequence[float] = (0.7, 0.15, 0.15),
     random_state: int = 0,
     n_bootstrap: int = 2000,
-    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress = None,
     n_jobs: int | None = None,
 ) -> Comparison:
@@ -143,10 +62,6 @@ def compare(
         Of the first split, and of the resamples.
     n_bootstrap : int
         Resamples of the test sequences behind the intervals.
-    checkpoint : path, optional
-        Finished trials, each a contender on a split, are kept there, so that an interrupted comparison goes
-        on where it stopped. Removed at the end. A contender of your own is kept if its ``repr`` tells its
-        settings, as that of a dataclass does.
     progress : function or True, optional
         Called with trials done, trials in all, and what is being worked on; True writes that to the standard
         error.
@@ -177,7 +92,6 @@ def compare(
     contenders = lineup(default_models(layout) if models is None else models, n_jobs=n_jobs)
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")
-    kept = Checkpoint(checkpoint)
     results: list[list[Tuned]] = [[] for _ in contenders]
     total, done = len(parts) * len(contenders), 0
     for number, (whole, _) in enumerate(parts):
@@ -185,10 +99,10 @@ def compare(
         for c, contender in enumerate(contenders):
             what = contender.name if len(parts) == 1 else f"{contender.name}, split {number + 1}"
             tell(done, total, what)
-            results[c].append(kept.tuned(contender, split, chosen))
+            results[c].append(tune(contender, split, chosen))
             done += 1
             tell(done, total, what)
-    comparison = Comparison(
+    return Comparison(
         results,
         [tuned.n_positions for tuned in results[0]],
         unit="tick" if layout.together else "event",
@@ -196,8 +110,6 @@ def compare(
         n_bootstrap=n_bootstrap,
         seed=seed,
     )
-    kept.clear()
-    return comparison
 
 
 def splits_of(

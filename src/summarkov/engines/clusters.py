@@ -11,7 +11,7 @@ from summarkov import kernels
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.followings import Asked
 from summarkov.engines.requests import StatesRequest
-from summarkov.engines.source import CountSource, EventSource
+from summarkov.engines.source import EventSource
 from summarkov.engines.work import Shard, Work
 from summarkov.kernels import ClusterSums, ClusterValues
 from summarkov.summaries import Reach, WindowSummary
@@ -80,13 +80,10 @@ def block_of(windows: Sequence[Reach]) -> kernels.Span | None:
     return kernels.Span(_WINDOWS * max(span.size for span in spans), spans[0].in_time)
 
 
-def sum_clusters(source: CountSource, asked: Sequence[Clustered | None]) -> list[Clusters | None]:
-    """Answer for several targets in one pass; None for those that ask nothing; None from mere counts."""
-    wanted = [one for one in asked if one is not None]
-    if not wanted or not isinstance(source, EventSource):
-        return [None] * len(asked)
-    answers = source.run(ClusterWork(tuple(wanted)))
-    sums = iter(answers)
+def sum_clusters(source: EventSource, asked: Sequence[Clustered | None]) -> list[Clusters | None]:
+    """Answer for several targets in one pass; None for those that ask nothing."""
+    wanted = tuple(one for one in asked if one is not None)
+    sums = iter(source.run(ClusterWork(wanted)) if wanted else ())
     attributes = np.searchsorted(source.labels, source.attributes)
     return [
         None

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.source import CountSource, EventSource
+from summarkov.engines.source import EventSource
 from summarkov.engines.work import Shard, Work
 from summarkov.events.vocabulary import END
 from summarkov.summaries import Reach
@@ -100,10 +100,8 @@ class Followed:
         )
 
 
-def count_followed(source: CountSource, asked: Sequence[Asked]) -> list[Followed | None]:
-    """Answer for several targets in one pass; None from a source that shows its counts only."""
-    if not isinstance(source, EventSource):
-        return [None] * len(asked)
+def count_followed(source: EventSource, asked: Sequence[Asked]) -> list[Followed]:
+    """Answer for several targets in one pass."""
     labels, numbers = source.labels, dict[tuple[int, ...], int]()  # of each question, which is asked once
     ends = tuple(code for code, label in enumerate(labels) if label in {END, *source.outcomes})
 

@@ -10,9 +10,8 @@ from typing import Generic, NamedTuple
 import numpy as np
 
 from summarkov.engines.counts import StateCounts
-from summarkov.engines.memory import MemorySource
 from summarkov.engines.requests import StatesRequest
-from summarkov.engines.source import EventSource
+from summarkov.engines.source import EventSource, MemorySource
 from summarkov.engines.work import Answer, Shard, Work
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
@@ -262,6 +261,7 @@ class EndedSource(EventSource):
         if held is not None:
             gone = [of for name, of in zip(held.names, held.of, strict=True) if name not in self.attributes]
             held = held[which].without(*dict.fromkeys(gone)) if gone else held[which]
+        weights = None if self._source.weights is None else self._source.weights[which] / self.scale
         event, labels = found.is_event, [label for label in self.labels if label not in self.attributes]
         return EventSequences(
             translation(self.labels, labels)[found.codes[event]],
@@ -270,6 +270,7 @@ class EndedSource(EventSource):
             [given.ids[at] for at in which.tolist()],
             moments=None if found.moments is None else found.moments[event],
             attributes=held,
+            weights=weights,
         )
 
     def sequence_keys(self) -> HashArray:

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.source import CountSource, EventSource, Layout
+from summarkov.engines.source import EventSource, Layout
 from summarkov.engines.work import Shard, Work
-from summarkov.errors import SettingError
 from summarkov.events.vocabulary import END
 from summarkov.settings import Duration
 from summarkov.summaries import Reach
@@ -196,7 +195,7 @@ def longest_reach(windows: Sequence[Reach]) -> int | None:
 
 
 def count_moved(
-    source: CountSource,
+    source: EventSource,
     questions: Sequence[OrderQuestion],
     shuffles: Shuffles,
     use: Callable[[Moved], None],
@@ -206,8 +205,6 @@ def count_moved(
 
     ``progress`` is told how many of the shuffles are done, as it were: some of the edges in all of them.
     """
-    if not isinstance(source, EventSource):
-        raise SettingError(f"a {type(source).__name__} cannot be shuffled; give the events themselves")
     strata = position_strata(longest_reach([question.window for question in questions]))
     stays = tuple(sorted({*Layout.of(source).outcomes, END} & set(source.labels)))
     row_bytes = 8 * (1 + 3 * (shuffles.n + 1))
@@ -269,16 +266,16 @@ class MovedWork(Work[list[Moved]]):
         stratum = np.searchsorted(self.strata, place, side="left")
         return (
             kernels.OrderEvents(
-                np.ascontiguousarray(codes),
-                np.ascontiguousarray(tick),
-                np.ascontiguousarray(bounds),
-                np.ascontiguousarray(times),
+                codes,
+                tick,
+                bounds,
+                times,
                 stratum,
                 cuts,
                 seeds,
                 shard.weights,
-                np.ascontiguousarray(held),
-                np.ascontiguousarray(held_by),
+                held,
+                held_by,
                 stays,
                 len(shard.labels),
                 self.together,

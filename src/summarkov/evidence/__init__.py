@@ -6,22 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from summarkov.errors import SettingError
-from summarkov.evidence.contrasts import (
-    Contrast,
-    Totals,
-    contrast,
-    contrast_in_tree,
-    contrasts_in_table,
-    presence,
-)
-from summarkov.evidence.explanation import (
-    Active,
-    Counterfactual,
-    Explanation,
-    Share,
-    SharedExplanation,
-    ordered,
-)
+from summarkov.evidence.contrasts import Contrast, contrast, contrasts_in_table, presence
+from summarkov.evidence.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
 from summarkov.evidence.groups import (
     EdgeDifference,
     GroupComparison,
@@ -30,31 +16,11 @@ from summarkov.evidence.groups import (
     SeveralGroups,
     paired_interval,
 )
-from summarkov.evidence.influence import (
-    ORDERS,
-    Influence,
-    effect_of,
-    follow_numbers,
-    influence_of,
-    ranked,
-    weight,
-)
-from summarkov.evidence.order import (
-    OLD_ORDERS,
-    EdgeOrder,
-    OrderTest,
-    Remainder,
-    against_shuffled,
-    order_word,
-    sums_of,
-)
+from summarkov.evidence.influence import ORDERS, Influence, effect_of, follow_numbers, influence_of, weight
+from summarkov.evidence.order import OLD_ORDERS, EdgeOrder, OrderTest, Remainder
 from summarkov.evidence.patterns import Pattern, pattern_of
 from summarkov.evidence.ratios import (
-    FEW,
-    RateRatio,
     Strata,
-    added,
-    directions,
     exact_intervals,
     given_selected,
     rate_ratio,
@@ -63,15 +29,7 @@ from summarkov.evidence.ratios import (
     widened,
     widening,
 )
-from summarkov.evidence.results import (
-    Confidence,
-    Difference,
-    EdgeConfidence,
-    Pair,
-    Ranking,
-    benjamini_hochberg,
-    standardised,
-)
+from summarkov.evidence.results import Confidence, Difference, EdgeConfidence, Pair, Ranking
 
 #: Whatever has a page, asked for what it has: a model of one target, a graph of such models, a joint model
 #: (one distribution over all labels, with edges but no models), or a model of the outcome of whole cases.

@@ -8,17 +8,16 @@ if TYPE_CHECKING:
     from summarkov.models.chains import ContextTreeWeighting, MarkovChain, VariableOrderChain
     from summarkov.models.changes import Change, Drift, drift
     from summarkov.models.distribution import OTHER, Predictions
-    from summarkov.models.edges import Edges
-    from summarkov.models.families import BSuMM, CSuMM, OSuMM, SuMM
     from summarkov.models.files import load
     from summarkov.models.fitted import Row, StateTable
     from summarkov.models.graph import InfluenceGraph
     from summarkov.models.groups import compare_groups
     from summarkov.models.joint import JointSuMM
     from summarkov.models.measures import Evaluation, Figures
-    from summarkov.models.model import SummaryModel
+    from summarkov.models.model import BSuMM, CSuMM, OSuMM, SuMM, SummaryModel
     from summarkov.models.outcome import OutcomeModel
     from summarkov.models.pipeline import Pipeline
+    from summarkov.models.predictor import Edges
     from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
     from summarkov.models.transformers import PoolRare
     from summarkov.models.tree import TreeSuMM
@@ -28,17 +27,16 @@ _WHERE = {
     "chains": "ContextTreeWeighting MarkovChain VariableOrderChain",
     "changes": "Change Drift drift",
     "distribution": "OTHER Predictions",
-    "edges": "Edges",
-    "families": "BSuMM CSuMM OSuMM SuMM",
     "files": "load",
     "fitted": "Row StateTable",
     "graph": "InfluenceGraph",
     "groups": "compare_groups",
     "joint": "JointSuMM",
     "measures": "Evaluation Figures",
-    "model": "SummaryModel",
+    "model": "BSuMM CSuMM OSuMM SuMM SummaryModel",
     "outcome": "OutcomeModel",
     "pipeline": "Pipeline",
+    "predictor": "Edges",
     "stability": "Stability StabilityRow StableEdge sensitivity",
     "transformers": "PoolRare",
     "tree": "TreeSuMM",

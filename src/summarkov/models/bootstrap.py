@@ -1,4 +1,4 @@
-"""How sure the edges of models are: the same models learned again from resampled data."""
+"""How sure the edges of models are: learned again from resampled data, and tested on shuffled data."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from summarkov.events.draws import EVERYTHING, Drawn
 from summarkov.evidence import (
     Confidence,
     EdgeConfidence,
+    OrderTest,
     contrast,
     influence_of,
     presence,
     rate_ratio,
     widening,
 )
+from summarkov.evidence.order import order_test
 from summarkov.evidence.results import edge_confidence
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import learn_replicates, progress_counter
+from summarkov.models.parameters import tested_codes
 from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_seed, check_whole
 from summarkov.summaries import WindowSummary
 from summarkov.typing import HashArray
@@ -166,3 +169,16 @@ def _request(fitted: Fitted, z: int, votes: Counter[int | None]) -> StatesReques
     assert isinstance(summary.lookback, Mapping)
     best = max(votes, key=lambda k: (votes[k], -math.inf if k is None else -k))
     return replace(request, summary=replace(summary, lookback={**summary.lookback, fitted.labels[z]: best}))
+
+
+# ---------------------------------------------------------------------- the order test
+
+
+def order_of(models: Sequence[SummaryModel], source: CountSource, n: int, seed: int, **how: Any) -> OrderTest:
+    """Test the edges of fitted models of one kind; see :meth:`InfluenceGraph.order_test`."""
+    events = check_resampling(models, source, n, seed)
+    n_pairs = 0  # that the search could choose from
+    for fitted in (model.fitted for model in models):
+        limits = fitted.settings["candidates"], fitted.settings["forbidden"]
+        n_pairs += len(tested_codes(fitted.labels, *limits, fitted.target))
+    return order_test(models, events, n_pairs, n=n, seed=seed, **how)

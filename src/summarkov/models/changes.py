@@ -15,7 +15,7 @@ from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions
 from summarkov.engines.work import CountWork
 from summarkov.errors import SettingError
 from summarkov.evidence import Contrast, contrasts_in_table, rate_ratio, robust_widening, widened
-from summarkov.frames import Listed, Records, Sheet
+from summarkov.frames import Listed, Records
 from summarkov.models.graph import InfluenceGraph
 from summarkov.settings import check_level
 
@@ -72,23 +72,11 @@ class Drift(Listed):
 
     @property
     def changed(self) -> Records[Change]:
-        """Those that did."""
+        """Those that changed."""
         return Records((one for one in self.changes if one.has_changed), Change)
 
-    def summary(self) -> Sheet:
-        """What changed, as a table that prints well."""
-        rows = [
-            [
-                f"{one.influencer} → {one.target}",
-                one.since,
-                f"×{one.ratio_before:.2g} ({one.low_before:.2g} to {one.high_before:.2g})",
-                f"×{one.ratio_after:.2g} ({one.low_after:.2g} to {one.high_after:.2g})",
-                f"{one.p_value:.2g}",
-            ]
-            for one in self.changed
-        ]
-        title = f"{len(rows)} of {len(self.changes)} edges changed, at level {self.level:g}"
-        return Sheet(title, ["edge", "since", "before", "after", "p"], rows, len(rows))
+    def _title(self) -> str:
+        return f"{len(self.changed)} of {len(self.changes)} edges changed, at level {self.level:g}"
 
 
 def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> Drift:

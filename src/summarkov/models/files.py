@@ -29,17 +29,19 @@ from summarkov.kernels import LAG_BINS, NONE
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.joint import FittedJoint, JointSuMM
-from summarkov.models.joint_features import (
+from summarkov.models.joint_parts import (
     CONTEXT,
     N_HABITS,
     N_LEVELS,
     PER_LABEL,
     STARTS,
     JointFeatures,
+    LastLabels,
     ProfileSummary,
+    Trees,
+    Weights,
     base_rates,
 )
-from summarkov.models.joint_parts import LastLabels, Trees, Weights
 from summarkov.models.learning import check_layout
 from summarkov.models.model import SummaryModel, all_families
 from summarkov.models.outcome import FittedOutcome, OpenCases, OutcomeModel, moment_of

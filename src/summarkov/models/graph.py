@@ -6,29 +6,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from summarkov.engines import Layout
+from summarkov.engines import CountSource, Layout
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
-from summarkov.evidence import Confidence, Explanation
+from summarkov.evidence import Confidence, Explanation, OrderTest, Ranking
 from summarkov.evidence.order import with_order
 from summarkov.evidence.results import with_confidence
 from summarkov.evidence.words import headline
 from summarkov.frames import Sheet
+from summarkov.models.bootstrap import bootstrap, order_of
 from summarkov.models.distribution import check_drawable
-from summarkov.models.edges import Edges, GraphPredictor
 from summarkov.models.fitted import FittedGraph
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import codes_of, label_list
-from summarkov.models.tested import Tested
+from summarkov.models.predictor import Edges, GraphPredictor
+from summarkov.models.ranking import rank_pairs
 from summarkov.settings import Progress, check_seed
 from summarkov.simulate.draw import draw_sequences, draw_ticks
 from summarkov.summaries import Summary
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Tested, GraphPredictor):
+class InfluenceGraph(GraphPredictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -73,7 +74,7 @@ class InfluenceGraph(Tested, GraphPredictor):
     def _take(self, models: Sequence[SummaryModel]) -> None:
         self._models = {str(model.target): model for model in models}
         self._confidence: Confidence | None = None
-        self._order = None
+        self._order: OrderTest | None = None
 
     def make_models(self, labels: Sequence[str], attributes: Sequence[str] = ()) -> list[SummaryModel]:
         """A copy of the template for each target, not fitted, in sorted order; attributes are no targets."""
@@ -192,6 +193,141 @@ class InfluenceGraph(Tested, GraphPredictor):
                 check_seed(random_state),
             )
         return draw_sequences(self.fitted.after, self.labels_, n_sequences, length, check_seed(random_state))
+
+    # ------------------------------------------------------------------ how sure that is
+
+    def _tested(self, events: Any, sample_weight: Any) -> tuple[list[SummaryModel], CountSource]:
+        models = list(self.models_.values())
+        return models, models[0]._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+
+    @property
+    def confidence_(self) -> Confidence | None:
+        """What :meth:`confidence` found; None if it was not asked since the graph was fitted."""
+        return getattr(self, "_confidence", None)
+
+    @property
+    def order_(self) -> OrderTest | None:
+        """What :meth:`order_test` found; None if it was not asked since the graph was fitted."""
+        return getattr(self, "_order", None)
+
+    def confidence(
+        self,
+        events: Any,
+        *,
+        n: int = 100,
+        random_state: int = 0,
+        blocks: Any = None,
+        level: float = 0.95,
+        sample_weight: Any = None,
+        progress: Progress = None,
+    ) -> Confidence:
+        """How sure each edge is: learn ``n`` graphs from resampled data and see which edges they have.
+
+        Sequences are drawn with replacement, as many as there are; with one weight for each instead of
+        copies, so that all graphs are counted together. What was found is kept in ``confidence_``, shown with
+        the graph and saved with it.
+
+        Parameters
+        ----------
+        events, sample_weight
+            What the graph was learned from.
+        n : int
+            How many graphs.
+        random_state : int
+            Each graph has its own stream of random numbers, so the first 100 of 200 are those of 100.
+        blocks : int or names, optional
+            What to draw instead of sequences, for events that hang together: names of groups, one per
+            sequence; or blocks inside sequences, as a number of events in a row or as one name per event
+            (such as the document it is from). The past of an event is what it was, whatever else is drawn. A
+            single sequence is cut into blocks of N^(1/3) events unless told otherwise.
+        level : float
+            Of the intervals of strengths, from their percentiles.
+        progress : function or True, optional
+            Called as ``progress(done, total)``; True writes that to the standard error.
+
+        >>> from summarkov import BSuMM, InfluenceGraph, read_events
+        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5, ends="cut off")
+        >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
+        >>> [edge.frequency for edge in graph.confidence(events, n=20).edges if edge.in_graph]
+        [0.9, 1.0, 1.0]
+        """
+        models, source = self._tested(events, sample_weight)
+        how: dict[str, Any] = {"blocks": blocks, "level": level, "progress": progress}
+        self._confidence = found = bootstrap(models, source, n=n, seed=check_seed(random_state), **how)
+        return found
+
+    def order_test(
+        self,
+        events: Any,
+        *,
+        n: int = 99,
+        within: Any = "auto",
+        random_state: int = 0,
+        sample_weight: Any = None,
+        progress: Progress = None,
+    ) -> OrderTest:
+        """Test which edges depend on the order of events, and which only on what occurs in one sequence.
+
+        For each edge, the influencer's events stay in place and all others rotate against them by a
+        random number of steps inside blocks, ``n`` times. That keeps what each block is made of, and the
+        runs of influencer and target, and destroys the order between them. For an influence on itself or on
+        the end of a case the influencer's events are scattered over their block instead. The result is kept
+        in ``order_``, merged into ``edges_``, shown with the graph and saved with it. See
+        :class:`summarkov.evidence.EdgeOrder` for the verdicts.
+
+        The first event of each sequence stays in place: nothing came before it that could have influenced it.
+        So does the end of a case.
+
+        Parameters
+        ----------
+        events, sample_weight
+            What the graph was learned from.
+        n : int
+            How many shuffles of every edge. Edges near the decision, whose adjusted p-value is from 0.005 to
+            less than 1 then, get nine times as many in addition.
+        within : int, time, "auto" or None
+            Events move only inside blocks of this number of positions of their sequence, or of this time,
+            such as "7d". What changes more slowly than that stays in the shuffled data. "auto" is four times
+            the longest look-back; None takes whole sequences.
+        random_state : int
+            The order in each sequence follows from it, the number of the shuffle and the name of the
+            sequence, so that it is the same in memory, streamed and on a cluster, in whatever order sequences
+            or files come. Where two sequences have the same name, it follows from their numbers instead.
+        progress : function or True, optional
+            Called as ``progress(done, total)``; True writes that to the standard error.
+
+        >>> import summarkov as sm
+        >>> made = [["A", "B", "C", "D"] * 8, ["D", "D", "A", "B", "C", "C"] * 8] * 20
+        >>> events = sm.read_events(made, ends="cut off")
+        >>> graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)
+        >>> [(edge.influencer, edge.target) for edge in graph.order_test(events).depends_on_order][:2]
+        [('D', 'A'), ('A', 'B')]
+        """
+        models, source = self._tested(events, sample_weight)
+        how: dict[str, Any] = {"within": within, "progress": progress}
+        self._order = found = order_of(models, source, n, check_seed(random_state), **how)
+        return found
+
+    def ranking(self, events: Any, *, sample_weight: Any = None) -> Ranking:
+        """Every pair that the search could have chosen, the likeliest edges first.
+
+        A pair is ranked by how clearly its ratio differs from 1, beside the influencers that the graph gives
+        the target. That ranks true edges no worse than their frequency in resampled graphs, shown too
+        if :meth:`confidence` was asked before, and takes one pass over the data. For curves of precision and
+        recall, and to see what was nearly found.
+
+        Parameters
+        ----------
+        events, sample_weight
+            What the graph was learned from.
+
+        >>> from summarkov import BSuMM, InfluenceGraph, read_events
+        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5, ends="cut off")
+        >>> pairs = InfluenceGraph(BSuMM(lookback=1)).fit(events).ranking(events).pairs
+        >>> len(pairs), [(pair.influencer, pair.target, pair.in_graph) for pair in pairs[:1]]
+        (9, [('A', 'B', True)])
+        """
+        return rank_pairs(*self._tested(events, sample_weight), self.confidence_)
 
 
 def fit_together(graphs: Sequence[InfluenceGraph], events: Any) -> None:

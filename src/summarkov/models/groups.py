@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
-from summarkov.engines.weights import fixed_point
 from summarkov.errors import DataError, SettingError
 from summarkov.events import END, EventSequences
 from summarkov.events.attributes import join_attributes
@@ -29,11 +28,9 @@ from summarkov.evidence import (
 from summarkov.evidence.groups import compared_rates, compared_ratios, limits_of_ratios, limits_of_shares
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
-from summarkov.models.tree import TreeSuMM
 from summarkov.read import read_events
 from summarkov.read.case_attributes import ranked
 from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_seed, check_whole, reporter
-from summarkov.summaries import BinarySummary, Summary
 from summarkov.typing import FloatArray
 
 #: More groups would be compared for hours, and nobody would read it.
@@ -48,7 +45,6 @@ def compare_groups(
     by: str | Sequence[str] | None = None,
     names: tuple[str, str] = ("first", "second"),
     targets: Iterable[str] | None = None,
-    sample_weight: tuple[Any, Any] | None = None,
     n: int = 200,
     random_state: int = 0,
     level: float = 0.95,
@@ -69,10 +65,9 @@ def compare_groups(
     Parameters
     ----------
     model : SummaryModel
-        The template: a BSuMM, OSuMM, CSuMM or TreeSuMM without a target. Trees are compared by whether each
-        label that one of them asks about occurred as far back as any of them asks.
+        The template: a BSuMM, OSuMM or CSuMM without a target.
     first, second
-        Events of the groups, as ``fit`` takes them; sequences belong to one group each.
+        Events of the groups, as ``fit`` takes them, with their weights; sequences belong to one group each.
     by : str or list of str, optional
         Groups of the sequences of ``first`` alone, two or more: an attribute of the sequences (read with
         ``attributes=[by]``), which is then left out as an influencer; or the group of each sequence. Each
@@ -81,8 +76,6 @@ def compare_groups(
         What two groups are called.
     targets : labels, optional
         Compare these labels and their influencers only.
-    sample_weight : two lists of numbers, optional
-        A weight for every sequence, of the first group and of the second.
     n : int
         How many resampled groups.
     random_state, level, n_jobs, progress
@@ -114,8 +107,6 @@ def compare_groups(
     if (by is None) == (second is None):
         raise SettingError("give the events of two groups, or those of all groups and by=")
     if by is not None:
-        if sample_weight is not None:
-            raise SettingError("with by=, sequences weigh what they were read with; leave out sample_weight=")
         settings = {"n": n, "random_state": random_state, "n_jobs": n_jobs}
         return _compare_by(
             model, first, by, targets=targets, level=level, progress=progress, settings=settings
@@ -125,12 +116,8 @@ def compare_groups(
     check_level("level", level)
     if len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise SettingError(f"names must be two texts, one for each group, not {names!r}")
-    if not isinstance(model, SummaryModel) or not (
-        model.make_summary().by_level or isinstance(model, TreeSuMM)
-    ):
-        raise SettingError(
-            "groups are compared by edges; give a template such as BSuMM(lookback=5) or TreeSuMM()"
-        )
+    if not isinstance(model, SummaryModel) or not model.make_summary().by_level:
+        raise SettingError("groups are compared by edges; give a template such as BSuMM(lookback=5)")
     lookback = getattr(model, "lookback", None)
     if isinstance(lookback, tuple) or lookback == "auto":
         raise SettingError(
@@ -138,7 +125,6 @@ def compare_groups(
             f"lookback={model.get_params(deep=False)['lookback']!r}"
         )
     groups = [read_events(events) for events in (first, second)]
-    groups = groups if sample_weight is None else _weighted(groups, sample_weight)
     groups = [events[_weights(events) > 0] for events in groups]
     if not all(events.complete.any() for events in groups):  # of one it is not known how cases end
         groups = [events.with_ends("cut off") for events in groups]
@@ -186,22 +172,6 @@ def _label_differences(
     rates = [(hits.sum(axis=0) / n.sum()).tolist() for hits, n in counted]
     found = map(LabelDifference, chosen, *reaches, reach, *rates, rate)
     return tuple(sorted(found, key=lambda one: (min(one.reach.adjusted, one.rate.adjusted), one.label)))
-
-
-def _weighted(groups: Sequence[EventSequences], sample_weight: tuple[Any, Any]) -> list[EventSequences]:
-    """The groups with the weights that were given."""
-    if any(events.weights is not None for events in groups):
-        raise SettingError(
-            "the events have weights of their own, from a weight column; leave out sample_weight"
-        )
-    if [np.shape(weights) for weights in sample_weight] != [(len(events),) for events in groups]:
-        raise SettingError(
-            f"sample_weight must be two lists of numbers, one per sequence: {len(groups[0])} of them and "
-            f"{len(groups[1])}"
-        )
-    for events, weights in zip(groups, sample_weight, strict=True):
-        fixed_point(weights, len(events))  # refuses what are no weights
-    return [events.with_weights(weights) for events, weights in zip(groups, sample_weight, strict=True)]
 
 
 def _weights(events: EventSequences) -> FloatArray:
@@ -271,12 +241,20 @@ def _compare_by(
         )
         comparisons.append(one)
         tell(done + 1, len(compared))
+    labels = [{each.label: each for each in one.labels} for one in comparisons]
+    shares = [
+        GroupShare(x, name, labels[at][x].reach_second, labels[at][x].rate_second)
+        if name in compared
+        else GroupShare(x, name, labels[0][x].reach_first, labels[0][x].rate_first)
+        for x in labels[0]
+        for at, name in enumerate(names, len(compared) - len(names))
+    ]
     return SeveralGroups(
         column,
         tuple(names),
         tuple(sizes[name] for name in names),
         {name: size for name, size in sizes.items() if name not in names},
-        tuple(_shares(plain, groups, names, [one.label for one in comparisons[0].labels])),
+        tuple(shares),
         tuple(comparisons),
     )
 
@@ -296,39 +274,7 @@ def _groups(events: EventSequences, by: str | Sequence[str]) -> tuple[str, Any]:
     return "group", np.array(groups, object)
 
 
-def _shares(
-    events: EventSequences, groups: Any, names: Sequence[str], labels: Sequence[str]
-) -> Iterable[GroupShare]:
-    """In which share of the sequences of each group each label occurs, and its share of events."""
-    weights, (hits, lengths) = _weights(events), _counts(events, labels)
-    for at, label in enumerate(labels):
-        for name in names:
-            here = groups == name
-            reach = weights[here & (hits[:, at] > 0)].sum() / weights[here].sum()
-            yield GroupShare(label, name, float(reach), float(hits[here, at].sum() / lengths[here].sum()))
-
-
 # ---------------------------------------------------------------------- edges
-
-
-def _windows(graphs: Sequence[InfluenceGraph], sets: dict[int, tuple[int, ...]]) -> list[Summary]:
-    """By which presence of influencers the edges of each target are compared: as the model looks back.
-
-    Of trees, each label as far back as any of them asks about it.
-    """
-    summary = graphs[0].model.make_summary()
-    if summary.by_level:
-        return [summary] * len(sets)
-    labels, found = graphs[0].labels_, list[Summary]()
-    for x, u in sets.items():
-        fitted = [graph.models_[labels[x]].fitted for graph in graphs]
-        reaches = {z: [one.reach(labels[z]).lookback for one in fitted if z in one.influencers] for z in u}
-        widest = {
-            labels[z]: None if None in each else max(k for k in each if k is not None)
-            for z, each in reaches.items()
-        }
-        found.append(BinarySummary(widest))
-    return found
 
 
 def _edge_differences(
@@ -350,8 +296,8 @@ def _edge_differences(
     }
     sets = {x: u for x, u in sets.items() if u}
     names = [(labels[z], labels[x], [labels[v] for v in u if v != z]) for x, u in sets.items() for z in u]
-    asked = zip(_windows(graphs, sets), sets.items(), strict=True)
-    requests = [StatesRequest(window, u, targets[x]) for window, (x, u) in asked]
+    summary = graphs[0].model.make_summary()
+    requests = [StatesRequest(summary, u, targets[x]) for x, u in sets.items()]
 
     def contrasts(source: MemorySource | ReplicatedSource) -> list[Contrast]:
         tables = (table for table in source.count(requests) if isinstance(table, StateCounts))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import EventSource, Layout, StateCounts, make_source
+from summarkov.engines import EventSource, Layout, MemorySource, StateCounts, make_source
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, EndedSource, Outcome, count_open
 from summarkov.engines.weights import FIXED_POINT
@@ -22,16 +22,13 @@ from summarkov.events.vocabulary import Unknown
 from summarkov.evidence import Confidence, Explanation, Influence, OrderTest
 from summarkov.evidence.words import effect_word, limits, outcome_change, times
 from summarkov.frames import MOST, Column, Sheet
-from summarkov.models.bootstrap import bootstrap
+from summarkov.models.bootstrap import bootstrap, order_of
 from summarkov.models.distribution import Predictions, next_places, read_new_events
-from summarkov.models.edges import Edges
-from summarkov.models.explaining import explain, n_positions, read_history
-from summarkov.models.families import BSuMM, SearchedModel
-from summarkov.models.fitted import Fitted, StateTable
+from summarkov.models.fitted import Fitted, StateTable, explain, n_positions, read_history
 from summarkov.models.learning import check_time, learn
-from summarkov.models.model import SummaryModel
+from summarkov.models.model import BSuMM, SearchedModel, SummaryModel
 from summarkov.models.parameters import Parameters, Saved, codes_of, label_list
-from summarkov.models.tested import order_of
+from summarkov.models.predictor import Edges
 from summarkov.models.tree import TreeSuMM
 from summarkov.read import read_events
 from summarkov.settings import Duration, Progress, check_seed, check_whole, span_of
@@ -335,7 +332,7 @@ class OutcomeModel(Saved, Parameters):
     def score(
         self, events: Any, y: Any = None, *, unknown: Unknown = "error", sample_weight: Any = None
     ) -> float:
-        """Mean log-likelihood, per sequence, of how new sequences ended; ``y`` as in ``fit``."""
+        """Mean log-likelihood of how new sequences ended, weighted by sequences; ``y`` as in ``fit``."""
         return self.model_.score(self._again(read_events(events), y, sample_weight).events(), unknown=unknown)
 
     def confidence(
@@ -461,6 +458,11 @@ def _code(source: EventSource, label: Any) -> int:
 
 def _given(source: EventSource, y: list[object], value: str | None) -> Outcome:
     """From values that were given, one for each sequence."""
+    if not isinstance(source, MemorySource):  # whose shards come in an order of their own
+        raise SettingError(
+            "outcomes in a list need events in the order of the list, and a "
+            f"{type(source).__name__} has none; name the column of the outcome with outcome="
+        )
     if len(y) != source.n_sequences:
         raise DataError(f"there are {source.n_sequences} sequences but {len(y)} outcomes")
     values = [None if each is None or each != each else str(each) for each in y]

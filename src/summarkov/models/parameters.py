@@ -254,6 +254,14 @@ def candidate_codes(
     return _all_but(len(labels), among, frozenset((*without, *end)))
 
 
+def tested_codes(
+    labels: Sequence[str], candidates: Iterable[str] | None, forbidden: Iterable[str], target: Target
+) -> tuple[int, ...]:
+    """The codes of the labels that may be tested, sorted."""
+    without = codes_of(label_list("forbidden", forbidden), labels)
+    return candidate_codes(labels, candidates, [*without, *target.never_influence])
+
+
 def given_codes(given: Iterable[str], labels: Sequence[str]) -> list[list[int]]:
     """For each column of attributes that is given, the codes of its values, such as "region=north"."""
     found = []

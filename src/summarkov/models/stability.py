@@ -92,24 +92,6 @@ class Stability(Tabular):
         edges, rows = [vars(edge) for edge in self.edges], [vars(row) for row in self.rows]
         return {"paths": dict(self.paths), "edges": edges, "rows": rows}
 
-    def words(self, edge: StableEdge, name: str) -> str:
-        """The values of a setting with which an edge is found: a range of the path, or a list.
-
-        >>> from summarkov.models import Stability, StableEdge
-        >>> Stability({"lookback": (1, 5, 10, None)}, ()).words(
-        ...     StableEdge("A", "B", 0.75, {"lookback": (5, 10, None)}), "lookback"
-        ... )
-        '5 to none'
-        """
-        path, values = self.paths[name], edge.at[name]
-        if values == path:
-            return "all"
-        start = path.index(values[0])
-        texts = ["none" if value is None else f"{value}" for value in values]
-        if len(values) > 1 and values == path[start : start + len(values)]:
-            return f"{texts[0]} to {texts[-1]}"
-        return ", ".join(texts)
-
     def _columns(self) -> Mapping[str, Column]:
         columns = columns_of(StabilityRow, self.rows)
         settings = {name: Column(str, [str(row.settings[name]) for row in self.rows]) for name in self.paths}
@@ -121,18 +103,23 @@ class Stability(Tabular):
         rows = []
         for edge in self.edges:
             target = edge.target if isinstance(edge.target, str) else " + ".join(edge.target)
-            at = (self.words(edge, name) for name in self.paths)
+            at = (
+                "all" if edge.at[name] == path else _listed(edge.at[name])
+                for name, path in self.paths.items()
+            )
             rows.append([target, edge.influencer, f"{edge.share:.0%}", *at])
-        tried = " x ".join(
-            f"{name} {', '.join('none' if value is None else f'{value}' for value in values)}"
-            for name, values in self.paths.items()
-        )
+        tried = " x ".join(f"{name} {_listed(values)}" for name, values in self.paths.items())
         title = f"{plural(len(rows), 'influence')} in {plural(len(self.settings), 'setting')}: {tried}"
         stable = plural(sum(edge.share == 1 for edge in self.edges), "influence")
         note = (
             f"{stable} found in every setting. Else: with which values it is found, whatever the others are."
         )
         return Sheet(title, ["target", "influencer", "share", *self.paths], rows, len(rows), [note])
+
+
+def _listed(values: Iterable[Any]) -> str:
+    """Values of a setting: None is none."""
+    return ", ".join("none" if value is None else str(value) for value in values)
 
 
 def sensitivity(

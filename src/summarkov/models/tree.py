@@ -12,12 +12,12 @@ import numpy as np
 from summarkov.engines import StatesRequest, Target
 from summarkov.engines.followings import Following
 from summarkov.errors import SettingError
-from summarkov.evidence import Contrast, contrast_in_tree
-from summarkov.evidence.contrasts import Totals
+from summarkov.evidence import Contrast
+from summarkov.evidence.contrasts import Totals, contrast_in_tree
 from summarkov.kernels import OCCURS
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
-from summarkov.models.parameters import candidate_codes, codes_of, label_list
+from summarkov.models.parameters import tested_codes
 from summarkov.search import Problem, Search, Trace
 from summarkov.search.criteria import Scorer
 from summarkov.search.trees import Tree, TreeProblem, grow_trees, node_counts, result_of, shrunken, weigh
@@ -128,14 +128,6 @@ class FittedTestTree(Fitted):
             StatesRequest(summary, (z,), self.target)
             for z, summary in zip(self.influencers, summaries, strict=True)
         ]
-
-
-def tested_codes(
-    labels: Sequence[str], candidates: Iterable[str] | None, forbidden: Iterable[str], target: Target
-) -> tuple[int, ...]:
-    """The codes of the labels that may be tested, sorted."""
-    without = codes_of(label_list("forbidden", forbidden), labels)
-    return candidate_codes(labels, candidates, [*without, *target.never_influence])
 
 
 def prior_split(split: float | str, tests: HistoryTests, n_tested: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +30,7 @@ from summarkov.search.problem import (
     first_best,
     improves,
 )
-from summarkov.search.trees import unexplained
+from summarkov.search.trees import likeliest
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray
 
@@ -159,7 +160,7 @@ class JointTable:
         n = len(first)
         counts = np.zeros((n + sum(len(self._states_with[z]) for z in joining), each_state.shape[1]))
         counts[:n] = kernels.add_rows(ids, np.arange(len(ids)), each_state, n)
-        fit = -unexplained(counts)
+        fit = likeliest(counts)
         found = np.full(len(rest) + 1, fit.sum())
         for i in range(len(rest) - 1, -1, -1):
             state = self._states_with[joining[i]]
@@ -170,7 +171,7 @@ class JointTable:
             ids[state] = n + part
             counts[new] = kernels.add_rows(part, state, each_state, len(split))
             np.subtract.at(counts, whole, counts[new])
-            fit[whole], fit[new] = -unexplained(counts[whole]), -unexplained(counts[new])
+            fit[whole], fit[new] = likeliest(counts[whole]), likeliest(counts[new])
             n += len(split)
             columns.append(joining[i])
             found[i] = fit.sum()
@@ -202,14 +203,8 @@ class _Node(NamedTuple):
     minus_bound: float
     serial: int  # of equal bounds, the older first
     influencers: Codes
-    labels: Codes  # shared by many nodes
-    start: int
+    rest: Codes  # the labels that may still join
     likelihood: float  # of influencers and rest together, or more
-
-    @property
-    def rest(self) -> Codes:
-        """The labels that may still join."""
-        return self.labels[self.start :]
 
 
 class Branches:
@@ -222,12 +217,10 @@ class Branches:
         #: Sets that may yet be the answer, in the order in which ties go; each scores more than the last.
         self.front: list[tuple[int, Codes, float]] = []
         self.nodes: list[_Node] = []
-        n_states = 0.0
-        self.penalties: list[float] = []  # of a set of each size, where they depend on nothing else
-        for size in range(self.most + 1) if not problem.reachable_only else ():
-            if not math.isinf(n_states):  # else it remains so
-                n_states = problem.n_states(range(size))
-            self.penalties.append(problem.penalty_of(size, n_states))
+        assert isinstance(problem.summary, WindowSummary)
+        widths = problem.summary.widths(problem.labels)
+        self.narrowest = sorted(problem.optional, key=widths.__getitem__)
+        self.penalties: dict[tuple[int, int, float], float] = {}
 
     # ------------------------------------------------------------------ the best so far
 
@@ -265,7 +258,7 @@ class Branches:
         self.offer(problem.score(self.data.states(first), first), first)
         if problem.room > 0:
             everything = float(self.data.likelihoods(first, problem.optional)[0])
-            self.consider(first, problem.optional, 0, everything)
+            self.consider(first, problem.optional, everything)
         while self.nodes and self.examined + len(self.nodes[0].rest) <= limit:
             self.branch(heapq.heappop(self.nodes))
         stopped, self.nodes = self.nodes, []
@@ -273,15 +266,14 @@ class Branches:
             self.consider(*node[2:])
         self.open = sum(self.n_sets(node.influencers, node.rest) for node in self.nodes)
 
-    def consider(self, influencers: Codes, labels: Codes, start: int, likelihood: float) -> None:
-        """Keep the sets that hold the influencers and some of ``labels[start:]``, unless hopeless."""
-        rest = labels[start:]
+    def consider(self, influencers: Codes, rest: Codes, likelihood: float) -> None:
+        """Keep the sets that hold the influencers and some of the rest, unless hopeless."""
         bound = likelihood - self.least_penalty(influencers, rest)
         if self.is_hopeless(bound, len(influencers) + 1):
             self.pruned += self.n_sets(influencers, rest)
         else:
             self.made += 1
-            heapq.heappush(self.nodes, _Node(-bound, self.made, influencers, labels, start, likelihood))
+            heapq.heappush(self.nodes, _Node(-bound, self.made, influencers, rest, likelihood))
 
     def branch(self, node: _Node) -> None:
         """Score the set of a node with each of the other labels, and consider those with yet more."""
@@ -304,7 +296,7 @@ class Branches:
             return
         likelihoods = self.data.likelihoods(node.influencers, rest).tolist()
         for i in range(len(rest) - 1):
-            self.consider(joined(node.influencers, rest[i]), rest, i + 1, likelihoods[i])
+            self.consider(joined(node.influencers, rest[i]), rest[i + 1 :], likelihoods[i])
 
     def n_sets(self, influencers: Codes, rest: Codes, fewest: int = 1) -> int:
         """How many allowed sets hold the influencers and at least ``fewest`` of the rest."""
@@ -313,16 +305,16 @@ class Branches:
     def least_penalty(self, influencers: Codes, rest: Codes, fewest: int = 1) -> float:
         """The least penalty of a set that holds the influencers and at least ``fewest`` of the rest."""
         smallest, largest = len(influencers) + fewest, min(self.most, len(influencers) + len(rest))
-        if not self.problem.reachable_only:
-            return min(self.penalties[smallest : largest + 1])
-        # Wider windows and more labels reach more states, which cost more at any size.
-        summary, labels = self.problem.summary, self.problem.labels
-        assert isinstance(summary, WindowSummary)
-        narrowest = sorted(rest, key=lambda z: summary.widths([labels[z]]))[:fewest]
-        n_states = self.problem.n_states(sorted((*influencers, *narrowest)))
-        sizes = np.arange(smallest, largest + 1)
-        nothing = np.zeros((len(sizes), 1, self.problem.target.n_outcomes))
-        return -float(self.problem.scores(nothing, sizes, n_states).max())
+        # More labels, and wider windows where only what can be reached counts, have more states.
+        left = set(rest)
+        some = itertools.islice((z for z in self.narrowest if z in left), fewest)
+        n_states = self.problem.n_states(sorted((*influencers, *some)))
+        place = smallest, largest, n_states
+        if place not in self.penalties:
+            sizes = np.arange(smallest, largest + 1)
+            nothing = np.zeros((len(sizes), 1, self.problem.target.n_outcomes))
+            self.penalties[place] = -float(self.problem.scores(nothing, sizes, n_states).max())
+        return self.penalties[place]
 
 
 @lru_cache(maxsize=10_000)

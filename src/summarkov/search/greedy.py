@@ -227,7 +227,10 @@ class _Walk:
         own, scores = self._all_scores(rounds)
         begins = [place.scores is None and place.phase != "shrink" for place, _ in rounds]
         before = np.where(np.repeat(begins, [len(place.members) for place, _ in rounds]), -np.inf, own)
-        best, top, better = (_first_better if self.in_order else _best_moves)(scores, before)
+        improving = np.asarray(improves(scores, before[:, None]))
+        first = improving.argmax(axis=1) if self.in_order else first_bests(scores)
+        each_row = np.arange(len(first))
+        best, top, better = first.tolist(), scores[each_row, first], improving[each_row, first].tolist()
         there: dict[object, _Place] = {}
         row = 0
         for at, (place, tried) in enumerate(rounds):
@@ -390,18 +393,3 @@ def _packs(sizes: Sequence[tuple[object, int, int]]) -> Iterator[list[int]]:
 def joined(influencers: Codes, z: int) -> Codes:
     """The influencers and one more, sorted."""
     return tuple(sorted((*influencers, z)))
-
-
-def _best_moves(scores: FloatArray, before: FloatArray) -> tuple[list[int], FloatArray, list[bool]]:
-    """The best move of each row, its score, and whether it improves."""
-    best = first_bests(scores)
-    top = scores[np.arange(len(best)), best]
-    better: list[bool] = improves(top, before).tolist()
-    return best.tolist(), top, better
-
-
-def _first_better(scores: FloatArray, before: FloatArray) -> tuple[list[int], FloatArray, list[bool]]:
-    """The first move of each row that improves, its score, and whether there is one."""
-    better = np.asarray(improves(scores, before[:, None]))
-    first, found = better.argmax(axis=1), better.any(axis=1)
-    return first.tolist(), scores[np.arange(len(first)), first], np.asarray(found).tolist()

@@ -169,10 +169,6 @@ class Problem:
         """Score of one set of influencers from its counts."""
         return float(self.scores(table.counts, len(influencers), self.n_states(influencers)))
 
-    def penalty_of(self, n_influencers: int, n_states: float) -> float:
-        """What the score takes off the likelihood, by the number of influencers and of states."""
-        return -float(self.scores(np.zeros((1, self.target.n_outcomes)), n_influencers, n_states))
-
     def scores(
         self,
         counts: IntArray | FloatArray,

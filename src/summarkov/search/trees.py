@@ -65,12 +65,6 @@ class Tree:
             np.add.at(total, self.parent[nodes], total[nodes])
         return total
 
-    def own(self, totals: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """What each node has of its own: its total less those of its children."""
-        own = totals.copy()
-        np.subtract.at(own, self.parent[1:], totals[1:])
-        return own
-
     def prune(self, gain: FloatArray) -> BoolArray:
         """The pruning whose nodes, but for the root, gain most together; of several the largest.
 
@@ -166,16 +160,12 @@ def split_gains(yes: FloatArray, whole: FloatArray) -> FloatArray:
     >>> split_gains(np.array([[3.0, 1.0], [2.0, 2.0]]), np.array([4.0, 4.0])).round(4)
     array([1.0465, 0.    ])
     """
-    gain = _fit(yes) + _fit(whole[..., None, :] - yes) - _fit(whole)[..., None]
+    gain = likeliest(yes) + likeliest(whole[..., None, :] - yes) - likeliest(whole)[..., None]
     return np.maximum(gain, 0.0)  # which rounding could leave below 0
 
 
-def unexplained(counts: FloatArray) -> FloatArray:
-    """The most that any splits could gain: less the largest log-likelihood of ``counts[..., x]``."""
-    return np.asarray(-_fit(counts))
-
-
-def _fit(counts: FloatArray) -> FloatArray:
+def likeliest(counts: FloatArray) -> FloatArray:
+    r"""The largest log-likelihood of tables, :math:`\sum_x N(x) \log (N(x) / N)` of ``counts[..., x]``."""
     return np.asarray(_sum(_x_log_x(counts)) - _x_log_x(_sum(counts)))
 
 
@@ -334,7 +324,7 @@ class _Growing:
         """A leaf; it is open if a split of it could be worth it."""
         problem = self.problem
         can_split = depth < problem.max_depth and problem.tree.tests.size(len(problem.optional)) > 0
-        worth = can_split and bool(unexplained(counts / problem.scale) > problem.penalty)
+        worth = can_split and bool(-likeliest(counts / problem.scale) > problem.penalty)
         return _Node(counts, depth, worth)
 
     @property

@@ -27,6 +27,7 @@ from summarkov.evidence import (
     weight,
     words,
 )
+from summarkov.evidence.ratios import FEW
 from summarkov.read import read_events
 from summarkov.search import Certificate
 from summarkov.settings import check_whole
@@ -344,7 +345,7 @@ def _target(model: Shown, fitted: Any = None, shown: Sequence[int] | None = None
             for each in model.patterns_
             if codes[each.target] in targets
         ],
-        "few": plain(max(evidence.FEW, float(fitted.pseudo.sum()))),
+        "few": plain(max(FEW, float(fitted.pseudo.sum()))),
         "summary": _summary(fitted, outcomes),
         "states": {**_states(fitted), "n": plain(seen.sum(axis=1))},
         "hits": plain(seen[:, outcomes]),

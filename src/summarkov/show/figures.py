@@ -576,41 +576,6 @@ def _short(probability: float) -> str:
 # ------------------------------------------------------------------ how far to trust it
 
 
-def path(stability: Any, *, most: int = 40, ax: Axes | None = None) -> Axes:
-    """Draw what ``sensitivity`` found: one row per edge, one column per setting, a mark where it is found.
-
-    Parameters
-    ----------
-    stability : Stability
-        What :func:`summarkov.sensitivity` returned.
-    most : int
-        The most edges to draw: those found with most settings.
-    ax : matplotlib axes, optional
-        Where to draw; by default on a new figure.
-
-    Returns the axes. Beside each edge stands the share of the settings that find it.
-    """
-    every, settings = stability.edges, stability.settings
-    often = sorted(range(len(every)), key=lambda i: (-every[i].share, i))[:most]
-    edges = [every[i] for i in sorted(often)]
-    found = {(row.target, z, tuple(row.settings.values())) for row in stability.rows for z in row.influencers}
-    ax = _axes(ax, 3.2 + 0.3 * len(settings), 1.1 + 0.22 * len(edges))
-    there = [[(e.target, e.influencer, tuple(s.values())) in found for s in settings] for e in edges]
-    is_there = np.array(there, bool).reshape(len(edges), len(settings))
-    for rows, area, tint in ((~is_there, 4, "#cccccc"), (is_there, 34, _COLOURS[0])):
-        y, x = np.nonzero(rows)
-        ax.scatter(x, y, s=area, color=tint, zorder=3)
-    targets = [e.target if isinstance(e.target, str) else " + ".join(e.target) for e in edges]
-    names = [f"{_plain(e.influencer, 24)} → {_plain(x, 24)}" for e, x in zip(edges, targets, strict=True)]
-    ax.set_yticks(range(len(edges)), [f"{n}  {e.share:.0%}" for n, e in zip(names, edges, strict=True)])
-    values = [["all" if v is None else f"{v:g}" for v in reversed(s.values())] for s in settings]
-    ax.set_xticks(range(len(settings)), ["\n".join(each) for each in values])
-    ax.set_xlabel(", below it ".join(n.replace("lookback", "look-back") for n in reversed(stability.paths)))
-    ax.set(xlim=(-0.6, len(settings) - 0.4), ylim=(len(edges) - 0.4, -0.6))
-    ax.tick_params(length=0)
-    return ax
-
-
 def calibration(
     found: Any,
     names: Iterable[str] | None = None,

@@ -101,7 +101,9 @@ def page(model: Shown, *, title: str | None = None, **shown: Any) -> str:
     what = content.content(model, title=title, **shown)
     style = "\n".join(_part(name) for name in STYLES)
     needed = [name for name in SCRIPTS if what.get(ONLY_WITH.get(name, "version"))]
-    script = '"use strict";\n(() => {\n' + packed("\n".join(_part(name) for name in needed)) + "\n})();\n"
+    lines = [line.strip() for name in needed for line in _part(name).splitlines()]
+    program = "\n".join(line for line in lines if line and not line.startswith("//"))
+    script = f'"use strict";\n(() => {{\n{program}\n}})();\n'
     parts = {
         "policy": policy(style, script),
         "title": html.escape(visible(title or f"Influences among {len(what['labels'])} labels"))
@@ -140,18 +142,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return list(value) if isinstance(value, Iterable) else type(value).__name__
-
-
-def packed(script: str) -> str:
-    r"""A program without its indentation and what only says something to its readers.
-
-    Comments at the end of a line stand two blanks off, and nothing else in the program looks so.
-
-    >>> packed("// a comment\nif (a) {\n  b();  // why\n}")
-    'if (a) {\nb();\n}'
-    """
-    lines = (line.split("  // ")[0].strip() for line in script.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def _hash(text: str) -> str:

@@ -24,7 +24,7 @@ from summarkov.spark.source import Frame, Reader, read_rows
 from summarkov.typing import FloatArray, IntArray
 
 #: What a row is about.
-Rows = Literal["events", "next", "sequences"]
+Rows = Literal["events", "next"]
 #: One column per label, or one row per label.
 Form = Literal["wide", "long"]
 #: Letters of a label in the name of a column.
@@ -51,10 +51,9 @@ def predict_spark(
         A fitted model or graph, or a joint model.
     dataframe, case, event, order
         As for :func:`scan_spark`. Times are read if the model looks back in time.
-    rows : {"events", "next", "sequences"}
+    rows : {"events", "next"}
         What a row of the result is about. "events": one row per event, predicted from those before it.
-        "next": one row per sequence, what comes after its last event. "sequences": one row per sequence, how
-        likely it was as a whole.
+        "next": one row per sequence, what comes after its last event.
     form : {"wide", "long"}
         "wide": one column of probabilities per label. "long": one row per label, the likeliest first.
     top
@@ -65,8 +64,8 @@ def predict_spark(
     Returns
     -------
     pyspark.sql.DataFrame
-        All columns of the dataframe as they are (with ``rows="next"`` those of the last event, with
-        "sequences" only the case), and after them:
+        All columns of the dataframe as they are (with ``rows="next"`` those of the last event), and after
+        them:
 
         - ``position``: the place in the sequence, from 1 on, that the row is about;
         - ``log_likelihood``: of what happened there, null for a label that the model does not know. It is
@@ -75,9 +74,7 @@ def predict_spark(
           digits and "_", as every table format takes them; the label itself is in the metadata of the
           column ("label"), and in its comment. ``p_other`` is for all labels outside the target together;
         - long: ``rank`` (1 is the likeliest), ``label`` (null: all labels outside the target together), and
-          ``probability``;
-        - for sequences: ``n_events``, and ``log_likelihood`` as a sum over events of labels that are known.
-          A model that was learned from complete cases counts the end of each case, too.
+          ``probability``.
 
         It is worked out when it is used, such as by ``.write.parquet(path)``.
     """
@@ -90,8 +87,8 @@ def predict_spark(
             raise SettingError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {given!r}")
     if top is not None:
         check_whole("top", top, 1)
-    if (form == "wide" and top is not None) or (form == "long" and rows == "sequences"):
-        raise SettingError("top= goes with form='long', and form='long' with rows='events' or rows='next'")
+    if form == "wide" and top is not None:
+        raise SettingError("top= goes with form='long'")
     check_unknown(unknown)
     if model.layout_.together or model.layout_.attributes:
         raise SettingError(
@@ -99,15 +96,11 @@ def predict_spark(
             "from events that happened together, or with attributes; predict from events that were read "
             "with read_events instead"
         )
-    if rows == "sequences":
-        model._check_predicts()
     times = model.layout_.time is not None
     reading = {"case": case, "event": event, "order": order, "times": times, "ties": "in row order"}
-    keep = dataframe.columns if hasattr(dataframe, "columns") and rows != "sequences" else ()
+    keep = dataframe.columns if hasattr(dataframe, "columns") else ()
     frame = Frame.of(dataframe, {**reading, "ends": "complete"}, keep)
     fields = dataframe.schema.fields
-    if rows == "sequences":
-        fields = [field for field in fields if field.name == frame.chosen.case]
     columns = new_columns(model, rows, form)
     taken = {field.name.casefold(): field.name for field in fields}  # Spark takes "A" and "a" for the same
     for name in columns:
@@ -131,15 +124,12 @@ def predict_spark(
 def new_columns(model: Predictor, rows: Rows, form: Form) -> dict[str, tuple[str, dict[str, str]]]:
     """The columns that are made: for each its type in Spark, and what to know about it."""
     found: dict[str, tuple[str, dict[str, str]]] = {}
-    if rows == "sequences":
-        found["n_events"] = ("long", {})
-    else:
-        found["position"] = ("long", {"comment": "place in the sequence, from 1 on"})
-    if rows == "sequences" or (rows == "events" and model.fitted.is_complete):
+    found["position"] = ("long", {"comment": "place in the sequence, from 1 on"})
+    if rows == "events" and model.fitted.is_complete:
         found["log_likelihood"] = ("double", {"comment": "log-likelihood of what happened"})
     if form == "long":
         found |= {"rank": ("integer", {}), "label": ("string", {}), "probability": ("double", {})}
-    elif rows != "sequences":
+    else:
         for name, outcome in zip(table_names(model.outcomes_), model.outcomes_, strict=False):
             about = {"comment": "probability of any other label"}
             if not isinstance(outcome, Residual):
@@ -213,13 +203,9 @@ class PredictRows:
         """
         ended = events.with_ends("complete").with_end_rows()
         p, last = predict_each(self.model.fitted, ended, "ignore"), ended.offsets[1:] - 1
-        is_event = np.ones(len(p), bool)
-        is_event[last] = False
-        if self.rows == "sequences":
-            sums = np.add.reduceat(np.nan_to_num(self._logs(ended, p)), ended.offsets[:-1])
-            return events.offsets[1:] - 1, {"n_events": events.lengths, "log_likelihood": sums}
-        here = last if self.rows == "next" else np.flatnonzero(is_event)
-        about = events.offsets[1:] - 1 if self.rows == "next" else np.arange(events.n_events)
+        here, about = last, events.offsets[1:] - 1
+        if self.rows == "events":
+            here, about = np.delete(np.arange(len(p)), last), np.arange(events.n_events)
         found: dict[str, Any] = {"position": ended.positions[here]}
         if "log_likelihood" in self.new:
             found["log_likelihood"] = self._logs(ended, p)[here]

@@ -31,10 +31,8 @@ from summarkov.errors import DataError, SettingError, SummarkovError, warn_calle
 from summarkov.events import EventSequences, vocabulary
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Origin
-from summarkov.events.draws import Drawn
-from summarkov.events.prepare import RARE, START, map_each, pool_each
 from summarkov.events.rows import recoded
-from summarkov.events.vocabulary import END, Label, Unknown, check_unknown, refuse_unknown_labels, translation
+from summarkov.events.vocabulary import END, Unknown, check_unknown, refuse_unknown_labels, translation
 from summarkov.read import read_events
 from summarkov.read.case_attributes import cuts_of
 from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
@@ -501,31 +499,6 @@ class SparkSource(EventSource):
         prepared = Prepared(ends, self._prepared.scale, (*self._prepared.steps, step))
         return SparkSource(self._shards, self.memory, prepared, **{**kept, **about})
 
-    @property
-    def _event_labels(self) -> list[str]:
-        return [label for label in self._nothing.labels if label != END]
-
-    def map_labels(self, mapping: Mapping[Any, object] | Callable[[str], object]) -> SparkSource:
-        """Replace labels, as :meth:`EventSequences.map_labels` does; this source must stay open."""
-        becomes = map_each(self._event_labels, mapping)
-        return self._then(methodcaller("map_labels", dict(zip(self._event_labels, becomes, strict=True))))
-
-    def pool_rare(self, min_count: int, *, into: Label = RARE) -> SparkSource:
-        """Make one label of all that occur fewer than ``min_count`` times; see :meth:`map_labels`."""
-        labels = self._event_labels
-        each = self.label_counts[np.searchsorted(self.labels, labels)]
-        return self.map_labels(dict(zip(labels, pool_each(labels, each, min_count, into), strict=True)))
-
-    def collapse_repeats(self) -> SparkSource:
-        """Keep only the first of equal labels in a row; see :meth:`map_labels`."""
-        if self.has_ticks:
-            raise DataError("repeats can be left out of events in a row, and some of these happened together")
-        return self._then(methodcaller("collapse_repeats"), tied_order=0)  # those may be gone
-
-    def add_start(self, label: Label = START) -> SparkSource:
-        """Begin every sequence with one more event; see :meth:`map_labels`."""
-        return self._then(methodcaller("add_start", label))
-
     def without_ends(self) -> SparkSource:
         """The same sequences, all of them taken for cut off."""
         if not self._prepared.has_ends:
@@ -542,9 +515,3 @@ class SparkSource(EventSource):
         if unknown == "error":
             refuse_unknown_labels(self.labels, self.label_counts, labels)
         return self._then(partial(recoded, labels=tuple(labels), unknown=unknown))
-
-    def only(self, drawn: Drawn) -> SparkSource:
-        """The sequences that were drawn, however often. This takes a pass."""
-        found = self._then(methodcaller("only", drawn))
-        found.n_sequences = len(found.sequence_keys())
-        return found

@@ -9,7 +9,6 @@ import contextlib
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from summarkov.errors import DataError, SettingError, nearest, optional_library
 from summarkov.events import EventSequences
 from summarkov.settings import Progress, reporter
 from summarkov.text.documents import Document, Sentence, in_order, read_documents, split_sentences
-from summarkov.text.events import Before, Grounds, Passage, Passages, TextEvents, read_text_events
+from summarkov.text.events import Before, Passage, Passages, TextEvents, read_text_events
 from summarkov.text.topics import TopicModel, load_topics, named
 from summarkov.typing import FloatArray
 
@@ -27,7 +26,6 @@ __all__ = [
     "Before",
     "Concepts",
     "Document",
-    "Grounds",
     "Passage",
     "Passages",
     "Sentence",
@@ -55,7 +53,6 @@ def text_events(
     *,
     repeats: str = "runs",
     single: bool = False,
-    together: bool = False,
     leave_out: Iterable[str] = (),
     language: str = "en",
     progress: Progress = None,
@@ -74,10 +71,6 @@ def text_events(
         a label in a document (as in the paper); "all".
     single
         One sequence over all documents by date, instead of one per document.
-    together
-        With ``single``: the labels of a document happened together, one tick per document, whatever the
-        order of its sentences; a document without labels is an empty tick. Each label has the first of its
-        sentences.
     leave_out
         Labels that make no events, such as topics that are about the form of the documents.
     language
@@ -93,8 +86,6 @@ def text_events(
     [['rain', 'sun', 'rain'], []]
     [['rain', 'sun'], []]
     [['rain', 'rain', 'sun', 'rain'], []]
-    >>> text_events(reports, weather, single=True, together=True).events.to_lists()
-    [[['rain', 'sun'], []]]
     """
     if repeats not in REPEATS:
         raise SettingError(
@@ -102,11 +93,6 @@ def text_events(
         )
     if isinstance(leave_out, str):
         raise SettingError(f"leave_out must be a list of labels, not {leave_out!r}; wrap it in a list")
-    if together and (not single or repeats == "all"):
-        raise SettingError(
-            "together=True makes one position of a document, with each label once: say single=True, so that "
-            "documents follow each other, and leave out repeats='all'"
-        )
     read = read_documents(documents)
     read = in_order(read) if single else read
     each = [
@@ -118,12 +104,8 @@ def text_events(
     for name, sentence in zip(labels, each, strict=True):
         if name is not None:
             kept[sentence.document].append((name, sentence))
-    if together:
-        chosen = [sorted(_keep(labelled, "once"), key=itemgetter(0)) for labelled in kept.values()]
-        events = EventSequences.from_lists([[[name for name, _ in some] for some in chosen]], ids=["all"])
-    else:
-        chosen = [_keep(labelled, repeats) for labelled in kept.values()]
-        events = EventSequences.from_lists(([name for name, _ in some] for some in chosen), ids=list(kept))
+    chosen = [_keep(labelled, repeats) for labelled in kept.values()]
+    events = EventSequences.from_lists(([name for name, _ in some] for some in chosen), ids=list(kept))
     found = TextEvents(events, tuple(sentence for some in chosen for _, sentence in some))
     return found.joined() if single else found
 

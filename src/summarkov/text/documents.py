@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from summarkov.errors import DataError, nearest, optional_library
-from summarkov.read.csv_files import stated_separator
+from summarkov.read.csv_files import read_whole
 from summarkov.read.files import text_lines
 
-_FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "text"}
+_FORMATS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "text",
+}
 
 
 @dataclass(frozen=True)
@@ -188,31 +192,10 @@ def _json_lines(path: Path) -> Iterator[tuple[Any, str]]:
             raise DataError(f"{where}: not a document; expected an object per line") from None
 
 
-def _rows(path: Path, delimiter: str) -> Iterator[tuple[Any, str]]:
-    """The rows of a table with a header, each by the line that it begins in: cells may hold line breaks."""
-    lines = (f"{line}\n" for _, line in text_lines(str(path), expected="documents"))
-    first = next(lines)
-    stated = stated_separator(first, str(path))
-    reader = csv.reader(chain([] if stated else [first], lines), delimiter=stated or delimiter, strict=True)
-    skipped, header = int(bool(stated)), None
-    limit = csv.field_size_limit(sys.maxsize)  # a document may be longer than the 128 kB of a cell
-    try:
-        begin = 1 + skipped
-        for cells in reader:
-            where, begin = f"{path}, line {begin}", reader.line_num + 1 + skipped
-            if header is None:
-                header = cells or None
-            elif cells and len(cells) != len(header):
-                raise DataError(
-                    f"{where}: {len(cells)} cells where the header has {len(header)}; mend the row"
-                )
-            elif cells:
-                yield dict(zip(header, cells, strict=True)), where
-    except csv.Error as error:
-        line = reader.line_num + skipped
-        raise DataError(f"{path}, line {line}: the row cannot be read: {error}") from None
-    finally:
-        csv.field_size_limit(limit)
+def _rows(path: Path, format: str) -> Iterator[tuple[Any, str]]:
+    """The rows of a table with a header, the first one below that being row 1."""
+    for number, row in enumerate(read_whole(str(path), format).to_pylist(), start=1):
+        yield {name: value or "" for name, value in row.items()}, f"{path}, row {number}"
 
 
 @dataclass(frozen=True)

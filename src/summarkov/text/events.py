@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.errors import DataError, SettingError, UnknownLabelError, nearest
+from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows
-from summarkov.evidence import Explanation, Influence, Shown, model_of, models_of
+from summarkov.evidence import Influence, Shown, model_of, models_of
 from summarkov.read import read_events
 from summarkov.read.files import text_lines
 from summarkov.read.temporary import replacing
@@ -89,32 +89,6 @@ class Passages:
         return len(self.shown)
 
 
-@dataclass(frozen=True)
-class Grounds:
-    """Why a label has its probability at a place of a document, with the sentences that speak for it.
-
-    Attributes
-    ----------
-    why : Explanation
-        The model's explanation.
-    before : tuple of Before
-        The sentences of the active influencers in the document itself, the oldest first.
-    passages : Passages
-        Places where the label followed in the same state.
-    """
-
-    why: Explanation
-    before: tuple[Before, ...]
-    passages: Passages
-
-    def __str__(self) -> str:
-        lines = [str(self.why)]
-        for each in self.before:
-            place = f"{each.sentence.document}, sentence {each.sentence.number}"
-            lines.append(f"  {each.label}, {each.lag} back ({place}): {each.sentence.text}")
-        return "\n".join(lines)
-
-
 @dataclass(frozen=True, eq=False)
 class TextEvents:
     """Events from text, with the sentence that each of them is.
@@ -140,8 +114,11 @@ class TextEvents:
     sentences: tuple[Sentence, ...]
 
     def __post_init__(self) -> None:
-        if len(self.sentences) != self.events.n_events:
-            raise DataError(f"there are {self.events.n_events} events but {len(self.sentences)} sentences")
+        events = self.events
+        if len(self.sentences) != events.n_events:
+            raise DataError(f"there are {events.n_events} events but {len(self.sentences)} sentences")
+        if events.moments is not None and events.moments.has_ticks:
+            raise DataError("events of sentences follow each other; some of these happened together")
 
     @property
     def documents(self) -> list[str]:
@@ -156,11 +133,9 @@ class TextEvents:
         >>> found.joined().events.to_lists()
         [['rain', 'rain']]
         """
-        events, n = self.events, self.events.n_rows
-        return TextEvents(
-            EventSequences(events.codes, [0, n], events.labels, ["all"], moments=events.moments),
-            self.sentences,
-        )
+        events = self.events
+        whole = EventSequences(events.codes, [0, events.n_events], events.labels, ["all"])
+        return TextEvents(whole, self.sentences)
 
     def passages(
         self,
@@ -199,63 +174,13 @@ class TextEvents:
             influencers, places = model.influencers_, places[_same_state(events, model, after)[places]]
         chosen = spread(places, most)
         found = {z: last_before(events, chosen, model, z) for z in influencers} if model else {}
-        number = np.cumsum(events.codes >= 0) - 1  # of the event at each place, which an empty tick is not
         of_sequence = np.searchsorted(events.offsets, chosen, side="right") - 1
         shown = []
         for at, (place, sequence) in enumerate(zip(chosen.tolist(), of_sequence.tolist(), strict=True)):
             there = sorted(((lags[at], z) for z, (lags, _) in found.items() if lags[at]), reverse=True)
-            before = tuple(Before(z, int(lag), self.sentences[number[found[z][1][at]]]) for lag, z in there)
-            shown.append(Passage(events.ids[sequence], before, self.sentences[number[place]]))
+            before = tuple(Before(z, int(lag), self.sentences[found[z][1][at]]) for lag, z in there)
+            shown.append(Passage(events.ids[sequence], before, self.sentences[place]))
         return Passages(target, len(places), tuple(shown))
-
-    def explain(
-        self,
-        fitted: Shown,
-        target: str,
-        sequence: str | None = None,
-        *,
-        position: int | None = None,
-        learned_from: TextEvents | None = None,
-        most: int = 12,
-    ) -> Grounds:
-        """Say why a label has its probability in a document, with the sentences.
-
-        Parameters
-        ----------
-        fitted
-            A graph, or a model of this label.
-        target
-            The label to explain.
-        sequence
-            Which sequence (by its id), so which document; the last one by default.
-        position
-            The place of the event to explain, the first being 1; by default the one to come after all.
-        learned_from
-            Where to look for passages in the same state, if these are not the events of the model.
-        most
-            The most passages to show.
-        """
-        ids = self.events.ids
-        if not ids:
-            raise DataError("there are no sequences to explain")
-        if sequence is not None and sequence not in ids:
-            raise SettingError(f"there is no sequence {sequence!r}{nearest(sequence, ids)}")
-        which = len(ids) - 1 if sequence is None else ids.index(sequence)
-        if self.events.moments is not None and self.events.moments.has_ticks:
-            raise SettingError(
-                "the labels of a document happened together, and explanations are of events one after the "
-                "other; see passages, or make the events without together=True"
-            )
-        start, end = self.events.offsets[which : which + 2].tolist()
-        if position is not None and not 1 <= position <= end - start:
-            raise SettingError(f"position must be from 1 to {end - start} in {ids[which]!r}, not {position}")
-        events = in_codes_of(fitted, self.events)
-        end = end if position is None else start + position - 1
-        history = [events.labels[code] for code in events.codes[start:end].tolist()]
-        why = model_of(fitted, target).explain(history, label=target)
-        before = [Before(a.label, a.lags[0], self.sentences[end - a.lags[0]]) for a in why.active]
-        passages = (learned_from or self).passages(fitted, target, after=history, most=most)
-        return Grounds(why, tuple(sorted(before, key=lambda each: -each.lag)), passages)
 
     def page_content(self, model: Shown, edges: Sequence[Influence], labels: Sequence[str]) -> dict[str, Any]:
         """What a page holds: some passages of every edge and some sentences of every label, with totals.
@@ -291,23 +216,18 @@ class TextEvents:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write JSON lines, events to ``read_events``, and with sentences to :func:`read_text_events`."""
-        bounds = pairwise(_events_before(self.events).tolist())
+        bounds = pairwise(self.events.offsets.tolist())
         with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
             for name, labels, (start, end) in zip(self.events.ids, self.events, bounds, strict=True):
                 quoted = [vars(sentence) for sentence in self.sentences[start:end]]
                 file.write(json.dumps({"id": name, "events": labels, "sentences": quoted}) + "\n")
 
 
-def _events_before(events: EventSequences) -> IntArray:
-    """How many events stand before each sequence, and how many there are; an empty tick has none."""
-    return np.append(0, np.cumsum(events.codes >= 0))[events.offsets]
-
-
 def read_text_events(path: str | os.PathLike[str]) -> TextEvents:
     """Read what :meth:`TextEvents.save` wrote."""
     events = read_events(path, format="jsonl")
     sentences: list[Sentence] = []
-    lengths = iter(np.diff(_events_before(events)).tolist())
+    lengths = iter(events.lengths.tolist())
     for number, line in text_lines(os.fspath(path)):
         if not line.strip():
             continue
@@ -347,17 +267,15 @@ def last_before(
     The first is 0 if it stands nowhere.
     """
     delay, lookback = model.fitted.reach(influencer)
-    position = np.arange(events.n_rows) if events.moments is None else np.cumsum(events.moments.starts)
     starts = np.repeat(events.offsets[:-1], events.lengths)[places]
     occurs = np.flatnonzero(events.codes == events.code(influencer))
     # one before all others, so that every place has an occurrence to look at
-    before = np.concatenate([[-(2**62)], position[occurs]])
-    which = np.searchsorted(before, position[places] - delay) - 1  # the last more than ``delay`` back
-    last, at = before[which], np.append(-1, occurs)[which]
-    inside = at >= starts
+    before = np.concatenate([[-(2**62)], occurs])
+    last = before[np.searchsorted(before, places - delay) - 1]  # more than ``delay`` back
+    inside = last >= starts
     if lookback is not None:
-        inside &= position[places] - last <= lookback
-    return np.where(inside, position[places] - last, 0), at
+        inside &= places - last <= lookback
+    return np.where(inside, places - last, 0), last
 
 
 def _with(events: EventSequences, places: IntArray, model: Shown, influencer: str) -> IntArray:

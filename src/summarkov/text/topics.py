@@ -18,12 +18,10 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError, optional_library, place
-from summarkov.settings import check_whole
 from summarkov.store import check_seal, checked, read_document, write_sealed
 from summarkov.text.documents import read_documents, split_sentences
 from summarkov.typing import FloatArray
 
-METHODS = ("nmf", "lda")
 #: Words of a phrase; a sentence has as many phrases for each.
 LONGEST_PHRASE = 10
 #: Between the terms of a topic's name: no comma, which stands between labels.
@@ -33,8 +31,6 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 #: A sentence that topics explain less of than this (the cosine of the two) is about none of them: one rare
 #: word in common is no topic.
 HARDLY = 0.06
-#: Rounds of the variational estimate of LDA, for a sentence; they are short, and it converges in far fewer.
-_ROUNDS = 60
 #: The version of files, and more than the inverse frequency, log((1 + n) / (1 + n_t)) + 1, of any term.
 VERSION, _RAREST = 1, 50
 
@@ -54,12 +50,10 @@ class FittedTopics:
 class TopicModel:
     r"""Topics of sentences: terms that occur together, by non-negative factorisation.
 
-    With ``method="nmf"`` the sentences' TF-IDF rows :math:`x` are factorised, :math:`X \approx W H` with
+    The sentences' TF-IDF rows :math:`x` are factorised, :math:`X \approx W H` with
     :math:`W, H \ge 0`; a row of H is a topic. A sentence, of this corpus or a new one, has the weights
     :math:`\arg\min_{w \ge 0} \|x - w H\|`, and the *confidence* of topic k is its share of what the topics
-    explain, :math:`w_k \|h_k\| / \sum_j w_j \|h_j\|`; where they explain hardly anything, it is 0. With
-    ``method="lda"`` (latent Dirichlet allocation, a model of counts, so there TF-IDF has no part) it is the
-    expected share of the topic in the sentence.
+    explain, :math:`w_k \|h_k\| / \sum_j w_j \|h_j\|`; where they explain hardly anything, it is 0.
 
     A fitted model is a function from sentences to labels, as :func:`text_events` needs it: the name of each
     one's topic, or None. Topics are named by their leading terms, the most frequent topic comes first.
@@ -68,7 +62,6 @@ class TopicModel:
     ----------
     n_topics : int
         How many topics; the paper uses 15.
-    method : "nmf" or "lda"
     confidence : float
         A sentence has no topic below this.
     phrases : int
@@ -84,8 +77,6 @@ class TopicModel:
         Left out as well. "english" is scikit-learn's list.
     language : str
         For the splitting into sentences.
-    random_state : int
-        For "lda": the same number gives the same topics. "nmf" is always the same.
 
     Attributes
     ----------
@@ -101,7 +92,6 @@ class TopicModel:
     """
 
     n_topics: int = 15
-    method: Literal["nmf", "lda"] = "nmf"
     confidence: float = 0.4
     phrases: int = 2
     min_sentences: int | None = None
@@ -109,7 +99,6 @@ class TopicModel:
     proper_names: bool = False
     stop_words: str | Iterable[str] = "english"
     language: str = "en"
-    random_state: int = 0
 
     def fit(self, documents: Any) -> Self:
         """Learn the topics of all sentences of some documents (see :func:`read_documents`)."""
@@ -131,8 +120,8 @@ class TopicModel:
             )
         inverse = np.log((1 + len(rows)) / (1 + np.array([counts[term] for term in terms]))) + 1
         matrix = self._matrix(rows, terms, inverse)
-        weights = _factorise(matrix, self.method, self.n_topics, self.random_state)
-        best = shares_of(matrix, weights, self.method).argmax(axis=1)
+        weights = _factorise(matrix, self.n_topics)
+        best = shares_of(matrix, weights).argmax(axis=1)
         weights = weights[np.argsort(-np.bincount(best, minlength=len(weights)), kind="stable")]
         self._fitted = FittedTopics(_names(terms, weights), terms, inverse, weights, tuple(sorted(stop)))
         return self
@@ -151,13 +140,11 @@ class TopicModel:
         if not rows:
             return np.zeros((0, len(fitted.names)))
         matrix = self._matrix(rows, fitted.terms, fitted.inverse_frequencies)
-        return shares_of(matrix, fitted.weights, self.method)
+        return shares_of(matrix, fitted.weights)
 
     def _matrix(self, rows: Sequence[Sequence[str]], terms: Sequence[str], inverse: FloatArray) -> Any:
-        """Sentences x terms, sparse: counts; or TF-IDF, (1 + log count) x inverse, each row of length 1."""
+        """Sentences x terms, sparse: TF-IDF, (1 + log count) x inverse, each row of length 1."""
         text, _ = _sklearn()
-        if self.method == "lda":
-            return text.CountVectorizer(analyzer=list, vocabulary=terms, dtype=np.float64).transform(rows)
         weigh = text.TfidfVectorizer(analyzer=list, vocabulary=terms, sublinear_tf=True)
         weigh.idf_ = inverse
         return weigh.transform(rows)
@@ -184,13 +171,13 @@ class TopicModel:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as JSON; :func:`load_topics` reads it."""
         fitted = self.fitted
-        settings = {name: getattr(self, name) for name in ("method", "confidence", "phrases", "language")}
+        settings = {name: getattr(self, name) for name in ("confidence", "phrases", "language")}
         weights = zip(fitted.names, fitted.weights.tolist(), strict=True)
         document: dict[str, Any] = {
             "format": "summarkov",
             "version": VERSION,
             "kind": "TopicModel",
-            "settings": {**settings, "seed": self.random_state},
+            "settings": {"method": "nmf", **settings},
             "stop_words": fitted.stop_words,
             "terms": fitted.terms,
             "inverse_frequencies": fitted.inverse_frequencies.tolist(),
@@ -199,8 +186,6 @@ class TopicModel:
         write_sealed(path, document)
 
     def _check(self) -> None:
-        if self.method not in METHODS:
-            raise SettingError(f"method={self.method!r} is not known; use 'nmf' or 'lda'")
         if isinstance(self.stop_words, str) and self.stop_words != "english":
             raise SettingError(f"stop_words must be 'english' or a list of words, not {self.stop_words!r}")
         least = 1 if self.min_sentences is None else self.min_sentences
@@ -209,7 +194,6 @@ class TopicModel:
                 raise SettingError(f"{name} must be 1 or more, not {value}")
         if self.phrases > LONGEST_PHRASE:
             raise SettingError(f"phrases must be {LONGEST_PHRASE} or less, not {self.phrases}")
-        check_whole("random_state", self.random_state, 0, 2**32 - 1)  # as scikit-learn has it
         if not 0 <= self.max_share <= 1:
             raise SettingError(f"max_share must be from 0 to 1, not {self.max_share}")
 
@@ -301,13 +285,9 @@ def english_stop_words() -> set[str]:
     return set(_sklearn()[0].ENGLISH_STOP_WORDS)
 
 
-def _factorise(matrix: Any, method: str, n_topics: int, random_state: int) -> FloatArray:
-    """Topics x terms, each row of length 1 (NMF) or of sum 1 (LDA), without topics of nothing."""
+def _factorise(matrix: Any, n_topics: int) -> FloatArray:
+    """Topics x terms, each row of length 1, without topics of nothing."""
     _, decomposition = _sklearn()
-    if method == "lda":
-        how = {"random_state": random_state, "learning_method": "batch"}
-        found = decomposition.LatentDirichletAllocation(n_topics, **how).fit(matrix).components_
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # topics a little short of the optimum are topics still
         model = decomposition.NMF(n_topics, init="nndsvd", random_state=0, max_iter=1000)
@@ -316,18 +296,15 @@ def _factorise(matrix: Any, method: str, n_topics: int, random_state: int) -> Fl
     return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
 
 
-def shares_of(matrix: Any, weights: FloatArray, method: str) -> FloatArray:
+def shares_of(matrix: Any, weights: FloatArray) -> FloatArray:
     """How much of each sentence is each topic: rows sum to 1, or are zero where a sentence has no terms, or
-    (NMF) the topics explain hardly anything of it.
+    the topics explain hardly anything of it.
 
     Every row is worked out by itself, so that a sentence has the same topic whatever stands beside it.
     """
-    if method == "nmf":
-        found = _least_squares(matrix, weights)
-        # rows of the matrix have length 1, and what is explained is orthogonal to what is not
-        found[np.sqrt(((found @ (weights @ weights.T)) * found).sum(axis=1)) < HARDLY] = 0
-    else:
-        found = _expected(matrix, weights)
+    found = _least_squares(matrix, weights)
+    # rows of the matrix have length 1, and what is explained is orthogonal to what is not
+    found[np.sqrt(((found @ (weights @ weights.T)) * found).sum(axis=1)) < HARDLY] = 0
     total = found.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(found, total, out=np.zeros_like(found), where=total > 0))
 
@@ -344,23 +321,6 @@ def _least_squares(matrix: Any, weights: FloatArray) -> FloatArray:
     return np.array([nnls(root.T, row)[0] for row in right]).reshape(len(right), len(weights))
 
 
-def _expected(matrix: Any, weights: FloatArray) -> FloatArray:
-    """Expected counts of topics in each sentence: latent Dirichlet allocation with the prior 1 / topics."""
-    from scipy import sparse
-    from scipy.special import digamma
-
-    rows, columns = matrix.nonzero()
-    counts = np.asarray(matrix[rows, columns]).ravel()
-    likely = weights[:, columns].T  # term of a sentence x topics
-    add = sparse.csr_matrix((counts, (rows, np.arange(len(rows)))), shape=(matrix.shape[0], len(rows)))
-    found = np.ones((matrix.shape[0], len(weights)))
-    for _ in range(_ROUNDS):
-        here = likely * np.exp(digamma(found) - digamma(found.sum(axis=1, keepdims=True)))[rows]
-        found = 1 / len(weights) + add @ (here / here.sum(axis=1, keepdims=True))
-    found[np.asarray(matrix.sum(axis=1)).ravel() == 0] = 0
-    return np.asarray(found)
-
-
 # ------------------------------------------------------------------ files
 
 
@@ -372,7 +332,6 @@ class _StoredSettings:
     confidence: float
     phrases: int
     language: str
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -410,9 +369,10 @@ def load_topics(path: str | PathLike[str]) -> TopicModel:
 
 def _read(told: _Stored) -> TopicModel:
     settings, n_terms = dict(vars(told.settings)), len(told.terms)
-    is_known = 0 <= settings["confidence"] <= 1 and 1 <= settings["phrases"] <= LONGEST_PHRASE
-    if not is_known or settings["seed"] < 0:
-        wanted = f"'confidence' from 0 to 1, 'phrases' from 1 to {LONGEST_PHRASE} and 'seed' from 0 on"
+    if settings.pop("method") != "nmf":
+        raise StoreError("topics by LDA are of an earlier version; 'summarkov text topics' finds them anew")
+    if not (0 <= settings["confidence"] <= 1 and 1 <= settings["phrases"] <= LONGEST_PHRASE):
+        wanted = f"'confidence' from 0 to 1 and 'phrases' from 1 to {LONGEST_PHRASE}"
         raise StoreError.expected(wanted, settings)
     names = tuple(topic.name for topic in told.topics)
     if not names or len(set(names)) < len(names) or len(set(told.terms)) < n_terms:
@@ -420,16 +380,11 @@ def _read(told: _Stored) -> TopicModel:
     if {len(topic.weights) for topic in told.topics} | {len(told.inverse_frequencies)} != {n_terms}:
         raise StoreError(f"expected {n_terms} weights of each topic, and as many inverse frequencies")
     weights, inverse = np.array([topic.weights for topic in told.topics]), np.array(told.inverse_frequencies)
-    if (weights < 0).any() or not (weights.sum(axis=1) > 0).all():
-        raise StoreError(".topics: expected weights from 0 on, not all of them 0")
-    is_nmf = settings["method"] == "nmf"
-    size = np.hypot.reduce(weights, axis=1) if is_nmf else weights.sum(axis=1)
-    if (abs(size - 1) > 1e-6).any() or not (is_nmf or weights.any(axis=0).all()):
-        each = "squares" if is_nmf else "values"
-        raise StoreError(f".topics: expected weights whose {each} sum to 1 for every topic")
+    if (weights < 0).any() or (abs(np.hypot.reduce(weights, axis=1) - 1) > 1e-6).any():
+        raise StoreError(".topics: expected weights from 0 on, whose squares sum to 1 for every topic")
     if ((inverse < 1 - 1e-9) | (inverse > _RAREST)).any():
         raise StoreError(f".inverse_frequencies: expected numbers from 1 to {_RAREST}")
-    model = TopicModel(n_topics=len(names), random_state=settings.pop("seed"), **settings)
+    model = TopicModel(n_topics=len(names), **settings)
     model._fitted = FittedTopics(names, told.terms, inverse, weights, told.stop_words)
     return model
 

@@ -64,7 +64,7 @@ def test_ticks_attributes_and_times_are_told_apart(folder: Path) -> None:
         f"among 6 event types and 6 values of attributes, learned from 120 cases with {n_ticks:,} ticks of"
     )
     assert f"{first} {events.n_events:,} events" in " ".join(told.split())
-    assert "look-back 1h or 6h or 1d" in told
+    assert "look-back 1h,6h,1d" in told
     assert "dose → relief 6h" in " ".join(told.split())
     assert "'6h'" not in told
     assert "Back: how far back it is looked for" in " ".join(told.split())

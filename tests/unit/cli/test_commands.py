@@ -89,11 +89,11 @@ def test_learn_jointly(run: Run, shop: Path) -> None:
         ("-k none --gamma 0.5 --alpha 2", sm.BSuMM, {"lookback": None, "gamma": 0.5, "alpha": 2.0}),
         ("-k auto", sm.BSuMM, {"lookback": "auto"}),
         ("-m csumm -k 2,5,None", sm.CSuMM, {"lookback": (2, 5, None)}),
-        ("-k 4 --delay 2 --parameters reachable", sm.BSuMM, {"delay": 2, "parameters": "reachable"}),
-        ("--prior base-rate --search sweep", sm.BSuMM, {"prior": "base-rate", "search": "sweep"}),
+        ("-k 4 --set delay=2 --set parameters=reachable", sm.BSuMM, {"delay": 2, "parameters": "reachable"}),
+        ("--set prior=base-rate --search sweep", sm.BSuMM, {"prior": "base-rate", "search": "sweep"}),
         ("--false-edges none", sm.BSuMM, {"false_edges": None}),
         ("-m osumm --false-edges 3.5", sm.OSuMM, {"false_edges": 3.5}),
-        ("--criterion extended-bic --xi 2", sm.BSuMM, {"criterion": "extended-bic", "xi": 2.0}),
+        ("--set criterion=extended-bic --set xi=2", sm.BSuMM, {"criterion": "extended-bic", "xi": 2.0}),
         (
             "--required browse --forbidden search",
             sm.BSuMM,
@@ -104,9 +104,9 @@ def test_learn_jointly(run: Run, shop: Path) -> None:
             sm.BSuMM,
             {"candidates": ("browse",), "max_influencers": 1},
         ),
-        ("-m OSUMM --mask first", sm.OSuMM, {"mask": "first", "lookback": 5}),
-        ("-m csumm --cap 3", sm.CSuMM, {"cap": 3}),
-        ("-m chain --order 2", sm.MarkovChain, {"order": 2}),
+        ("-m OSUMM --set mask=first", sm.OSuMM, {"mask": "first", "lookback": 5}),
+        ("-m csumm --set cap=3", sm.CSuMM, {"cap": 3}),
+        ("-m chain --set order=2", sm.MarkovChain, {"order": 2}),
     ],
 )
 def test_learn_passes_its_options_on(
@@ -122,7 +122,7 @@ def test_learned_look_backs_are_printed(run: Run, shop: Path) -> None:
     printed = run("learn", shop / "events.jsonl", "-t", "purchase", "-k", "1,5,none", "-o", "m.json").stdout
     model = sm.load("m.json")
     assert model.lookbacks_["add to cart"] == 5
-    assert "BSuMM: look-back 1 or 5 or none, alpha 0.1" in printed
+    assert "BSuMM: look-back 1,5,none, alpha 0.1" in printed
     assert "+ add to cart → purchase " in " ".join(printed.split())
     assert "cases with 'add to cart', 'purchase' follows " in " ".join(printed.split())
     assert "add add to cart" in " ".join(printed.split())
@@ -217,10 +217,10 @@ def test_show_one_model_for_programs(run: Run, shop: Path) -> None:
         (step["action"], step["label"]) for step in document["trace"]
     ]  # the scores differ: in a graph more is asked of an influencer
     assert {**document, "trace": []} == {**in_graph, "trace": []}
-    assert [s["outcomes"][0]["probability"] for s in document["states"]] == [
+    assert [s["probabilities"][0] for s in document["states"]] == [
         row.probabilities[0] for row in model.table_
     ]
-    assert [s["outcomes"][1]["label"] for s in document["states"]] == [None] * len(model.table_)
+    assert document["outcomes"][1] is None
     assert [s["label"] for s in document["trace"]] == [s.label for s in model.trace_]
 
 
@@ -234,7 +234,18 @@ def test_show_a_joint_model(run: Run, shop: Path) -> None:
 
 
 def test_show_limits_the_states(run: Run, shop: Path) -> None:
-    run("learn", shop / "events.jsonl", "-m", "chain", "--order", "2", "-t", "purchase", "-o", "chain.json")
+    run(
+        "learn",
+        shop / "events.jsonl",
+        "-m",
+        "chain",
+        "--set",
+        "order=2",
+        "-t",
+        "purchase",
+        "-o",
+        "chain.json",
+    )
     n = len(sm.load("chain.json").table_)
     output = run("show", "chain.json", "--rows", "5").stdout
     assert f"... and {n - 5} more; --rows 0 prints all" in output
@@ -341,7 +352,7 @@ def test_predict_after_a_history(run: Run, shop: Path) -> None:
     (after,) = graph.predict_next([["add to cart", "page error"]]).probabilities.tolist()
     asked = ("-a", "add to cart", "-a", "page error")
     document = the_only_document(run("predict", shop / "graph.json", *asked, "--json"))
-    found = {row["label"]: row["probability"] for row in document["next"]}
+    found = {row["target"]: row["probability"] for row in document["next"]}
     assert document["after"] == ["add to cart", "page error"]
     assert [found[x] for x in graph.labels_] == pytest.approx(after, rel=1e-12)
     lines = run("predict", shop / "graph.json", *asked).stdout.splitlines()
@@ -358,7 +369,7 @@ def test_predict_after_a_history_prints_the_most_likely(run: Run) -> None:
     assert len(document["next"]) == 30
     lines = run("predict", "many.json", "-a", "04").stdout.splitlines()
     rows = [line.split()[0] for line in lines[3:23]]
-    assert rows == [row["label"] for row in document["next"][:20]]
+    assert rows == [row["target"] for row in document["next"][:20]]
     assert rows[0] == "05"
     assert lines[23] == "... and 10 more; --json prints all"
 
@@ -369,7 +380,7 @@ def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
     (told,) = document["next"]
     counterfactuals, active = told.pop("counterfactuals"), told.pop("active")
     assert told == {
-        "label": "purchase",
+        "target": "purchase",
         "state": list(why.state),
         "words": why.words,
         "support": why.support,
@@ -378,13 +389,13 @@ def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
         "seen": "often",
         "in_sequences": False,
         "is_certain": False,
-        "low": why.interval[0],
-        "high": why.interval[1],
+        "interval": list(why.interval),
+        "moment": None,
     }
     assert active == [{"label": "add to cart", "lags": [1], "positions": [1], "unit": "event", "ages": []}]
-    assert [(c["label"], c["occurred"], c["probability"], c["low"], c["seen"]) for c in counterfactuals] == [
-        (c.label, c.occurred, c.probability, c.interval[0], c.seen) for c in why.counterfactuals
-    ]
+    assert [
+        (c["label"], c["occurred"], c["probability"], c["interval"][0], c["seen"]) for c in counterfactuals
+    ] == [(c.label, c.occurred, c.probability, c.interval[0], c.seen) for c in why.counterfactuals]
     printed = run(
         "predict", shop / "one.json", "--after", "browse", "-a", "add to cart", "-a", "search"
     ).stdout
@@ -396,7 +407,7 @@ def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
     output = run("predict", shop / "joint.json", "-a", "purchase", "-a", "purchase").stdout
     assert "purchase x2+" in " ".join(output.split())
     partly = the_only_document(run("predict", shop / "some.json", "-a", "add to cart", "--json"))
-    found = {row["label"]: row["probability"] for row in partly["next"]}
+    found = {row["target"]: row["probability"] for row in partly["next"]}
     assert found["purchase"] == pytest.approx(why.probability)  # not normalised: not all labels are there
 
 

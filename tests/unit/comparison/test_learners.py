@@ -19,7 +19,6 @@ from summarkov.comparison.learners import (
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import Attributes
-from summarkov.simulate.example import web_shop
 
 LABELS = ("A", "B", "C", "never")
 FEATURES = ["presence", "counts", "onehot"]
@@ -166,7 +165,7 @@ def test_one_candidate_a_strength_fitted_as_scikit_learn_does(features):
 @learned
 @pytest.mark.parametrize(
     "contender",
-    [regression(2, "onehot"), regression(2, strengths=[None]), boosting([(5, 0.1, 1.0), (3, 0.3, 0.0)], 5)],
+    [regression(2, "onehot"), regression(2, strengths=[None]), boosting([(5, 0.1, 1.0), (3, 0.3, 0.0)], [5])],
     ids=lambda contender: contender.name,
 )
 def test_probabilities_for_every_kind_of_events(contender):
@@ -195,34 +194,13 @@ def test_labels_are_matched_by_name():
     assert unknown[1] == unknown[0]  # it keeps its place, and says nothing
 
 
-@learned
-def test_a_relaxed_lasso_chooses_and_fits_anew():
-    events = web_shop().simulate(n_sequences=200, length=20, random_state=1)
-    contender = regression(5, strengths=(1e-4, 0.05), relaxed=True)
-    (none, nothing), (some, fitted) = contender.fit_each(events, ["purchase"])
-    assert (none, some) == ({"C": 1e-4}, {"C": 0.05})
-    assert nothing.influencers("purchase") == ()
-    rate = (events.label_counts[events.labels.index("purchase")] + 0.5) / (events.n_events + 1)
-    assert nothing.probability(events, "purchase")[0] == pytest.approx(rate, rel=0.02)
-    chosen = fitted.influencers("purchase")
-    assert "add to cart" in chosen
-    assert len(chosen) <= 4
-    # fitted anew: as if only these had been there, with hardly any penalty
-    only = events.map_labels({x: "other" for x in events.labels if x not in (*chosen, "purchase")})
-    ((_, plain),) = regression(5, strengths=(10.0,)).fit_each(only, ["purchase"])
-    relaxed, full = (p.models["purchase"].coefficients for p in (fitted, plain))
-    at = events.labels.index("add to cart")
-    assert relaxed[at] == pytest.approx(full[only.labels.index("add to cart")], abs=0.3)
-
-
 def test_names_and_settings():
-    names = [regression(5), regression(5, "counts", [None]), regression(5, relaxed=True)]
+    names = [regression(5), regression(5, "counts", [None])]
     assert [each.name for each in names] == [
         "5-LR presence",
         "5-LR counts unpenalised",
-        "5-LR presence relaxed",
     ]
-    assert boosting().n_trees == (1, *range(5, 301, 5))
+    assert [kind["iterations"] for kind in boosting().grid] == [30, 100, 300] * 3
     with pytest.raises(SettingError, match="features must be one of presence, counts, onehot, not 'lags'"):
         regression(5, "lags")
     with pytest.raises(SettingError, match="lookback must be a whole number from 1 on, not 0"):
@@ -246,14 +224,14 @@ def two_back(seed, n=30, length=10):
 
 
 @learned
-def test_stages_equal_fitting_with_fewer_trees_by_scikit_learn():
+def test_trees_are_those_of_scikit_learn():
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     train, new, other = two_back(0), two_back(1, n=4), two_back(2, n=5)
-    found = list(boosting([(5, 0.1, 1.0), (3, 0.3, 0.0)], 12).fit_each(train, ["A", "B"]))
-    assert [settings["iterations"] for settings, _ in found] == [1, 5, 10, 12] * 2
-    assert found[4][0] == {"leaves": 3, "learning_rate": 0.3, "l2": 0.0, "iterations": 1}
-    for settings, predictor in reversed(found):  # also going back, and between other events
+    found = list(boosting([(5, 0.1, 1.0), (3, 0.3, 0.0)], [1, 12]).fit_each(train, ["A", "B"]))
+    assert [settings["iterations"] for settings, _ in found] == [1, 12] * 2
+    assert found[2][0] == {"leaves": 3, "learning_rate": 0.3, "l2": 0.0, "iterations": 1}
+    for settings, predictor in found:
         model = HistGradientBoostingClassifier(
             learning_rate=settings["learning_rate"],
             max_leaf_nodes=settings["leaves"],
@@ -269,7 +247,7 @@ def test_stages_equal_fitting_with_fewer_trees_by_scikit_learn():
 
 @learned
 def test_trees_find_what_stands_two_events_back():
-    *_, (_, predictor) = boosting([(5, 0.1, 1.0)], 60).fit_each(two_back(2), ["B"])
+    *_, (_, predictor) = boosting([(5, 0.1, 1.0)], [60]).fit_each(two_back(2), ["B"])
     probability = predictor.probability(EventSequences.from_lists([list("CACCC")], labels=LABELS), "B")
     assert probability[3] > 0.8
     assert probability[[0, 1, 2, 4]].max() < 0.1
@@ -291,7 +269,7 @@ def documents(n):
     [
         regression(1, "presence", (100.0,)),
         regression(1, "onehot", (100.0,)),
-        boosting([(3, 0.1, 0.0)], 60, 60),
+        boosting([(3, 0.1, 0.0)], [60]),
     ],
 )
 def test_learners_say_how_likely_a_label_is_in_a_tick(contender):

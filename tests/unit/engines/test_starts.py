@@ -33,16 +33,6 @@ def test_a_sequence_that_is_cut_begins_once(most, monkeypatch):
     assert work.total(parts).tolist() == make_source(events).run(StartsWork()).tolist()
 
 
-def test_streams_begin_alike(tmp_path):
-    path = tmp_path / "events.jsonl"
-    path.write_text("".join(json.dumps(sequence) + "\n" for sequence in SEQUENCES))
-    with sm.scan_events(path, memory=200) as source:
-        assert (
-            make_source(source).run(StartsWork()).tolist()
-            == make_source(SEQUENCES).run(StartsWork()).tolist()
-        )
-
-
 def test_only_what_begins_far_more_often_is_special():
     labels = ["a", "b", "c"]
     assert special_starts(labels, np.array([50, 30, 20]), np.array([550, 330, 220])) == []

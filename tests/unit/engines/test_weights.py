@@ -168,23 +168,3 @@ def test_weights_near_0_do_not_reward_complexity():
 def test_the_penalty_of_less_than_one_event_is_none(n_events):
     counts = [[0.2, 0.1], [0.1, 0.05]]
     assert Scorer()(counts, 1, 2, 3, n_events) == Scorer(gamma=0)(counts, 1, 2, 3, n_events)
-
-
-def test_what_weighs_nothing_is_never_drawn(tmp_path):
-    """Of the data with it and without it, in memory and from a file, the same resamples are drawn."""
-    rng = np.random.default_rng(0)
-    lines = []
-    for case in range(30):
-        for place, label in enumerate(rng.choice(list("ABC"), 12)):
-            lines.append(f"c{case},{label},{place},{case % 3}")
-    found = []
-    for name, some in (("all", lines), ("weighed", [line for line in lines if line[-1] != "0"])):
-        path = tmp_path / f"{name}.csv"
-        path.write_text("\n".join(["case,event,order,n", *some]) + "\n")
-        graph = sm.InfluenceGraph(sm.BSuMM(lookback=1, false_edges=None, gamma=0.05))
-        events = sm.read_events(path, weight="n")
-        found.append(graph.fit(events).confidence(events, n=9))
-        with sm.scan_events(path, weight="n") as source:
-            found.append(graph.fit(source).confidence(source, n=9))
-    assert {len(each.edges) > 3 for each in found} == {True}
-    assert {each.edges for each in found} == {found[0].edges}

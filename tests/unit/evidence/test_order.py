@@ -10,17 +10,9 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
-from summarkov.evidence import (
-    Difference,
-    EdgeOrder,
-    Influence,
-    Remainder,
-    Strata,
-    against_shuffled,
-    benjamini_hochberg,
-    order_word,
-    sums_of,
-)
+from summarkov.evidence import Difference, EdgeOrder, Influence, Remainder, Strata
+from summarkov.evidence.order import against_shuffled, order_word, sums_of
+from summarkov.evidence.results import benjamini_hochberg
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -347,15 +339,15 @@ def test_few_steps_in_order_are_not_called_co_occurrence():
 
 
 def test_p_values_of_given_edges_that_are_not_there():
-    """In 200 small worlds about one in twenty is below .05, with runs of labels and without."""
+    """In 100 small worlds about one in twenty is below .05, with runs of labels and without."""
     for world in (lambda seed: simulated(even(60, 40), seed=seed), lambda seed: runs(60, 40, seed)):
         below = 0
-        for seed in range(200):
+        for seed in range(100):
             events = world(seed)
             model = sm.BSuMM(lookback=3, required=["a"], candidates=[])
             graph = sm.InfluenceGraph(model, targets=["b"]).fit(events)
             below += graph.order_test(events, n=39, random_state=seed).edges[0].p_value < 0.05
-        assert 2 <= below <= 20
+        assert 1 <= below <= 11
 
 
 def test_learned_look_backs_are_said_to_be_chosen_before_the_test():

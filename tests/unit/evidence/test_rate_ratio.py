@@ -7,8 +7,9 @@ import pytest
 from scipy.stats import beta
 
 from oracle_effects import greenland_robins, mantel_haenszel
-from summarkov.evidence import Strata, directions, rate_ratio, widened, widening
+from summarkov.evidence import Strata, rate_ratio, widened, widening
 from summarkov.evidence.groups import compared_rates, compared_ratios, limits_of_ratios, limits_of_shares
+from summarkov.evidence.ratios import directions
 
 
 def columns(tables):

@@ -12,7 +12,8 @@ from paper.coverage import covered
 import oracle_effects as effects
 import summarkov as sm
 from strategies import LABELS, examples
-from summarkov.evidence import Strata, added, rate_ratio, robust_widening
+from summarkov.evidence import Strata, rate_ratio, robust_widening
+from summarkov.evidence.ratios import added
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

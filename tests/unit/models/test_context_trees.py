@@ -335,9 +335,9 @@ def run(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("options", "template"),
     [
-        ("-m vom --max-order 3 --gamma 4", sm.VariableOrderChain(max_order=3, gamma=4)),
+        ("-m vom --set max_order=3 --gamma 4", sm.VariableOrderChain(max_order=3, gamma=4)),
         (
-            "-m ctw --max-order 2 --split 0.2 --alpha 1",
+            "-m ctw --set max_order=2 --set split=0.2 --alpha 1",
             sm.ContextTreeWeighting(max_order=2, split=0.2, alpha=1),
         ),
         ("-m ctw", sm.ContextTreeWeighting()),
@@ -364,6 +364,6 @@ def test_learn_and_show(options, template, run):
 
 
 def test_settings_of_other_models_are_refused(run):
-    for options, name in (("-m chain --max-order 2", "max-order"), ("-m vom --split 0.5", "split")):
-        assert f"--{name} is not a setting of --model" in run(f"learn events.jsonl {options}", code=2)
+    for options, name in (("-m chain --set max_order=2", "max_order"), ("-m vom --set split=0.5", "split")):
+        assert f"{name} is not a setting of --model" in run(f"learn events.jsonl {options}", code=2)
     assert "--gamma is not a setting of --model ctw" in run("learn events.jsonl -m ctw --gamma 1", code=2)

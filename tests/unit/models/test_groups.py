@@ -49,18 +49,6 @@ def test_the_edge_that_differs_is_found(found):
     assert [e.change.adjusted for e in found.edges] == sorted(e.change.adjusted for e in found.edges)
 
 
-def test_trees_are_compared_by_what_they_ask_about(groups, found):
-    trees = sm.compare_groups(
-        sm.TreeSuMM(lookbacks=(1, 4)), *groups, targets=["B", "D"], n=60, random_state=1
-    )
-    by_name = {(edge.influencer, edge.target): edge for edge in trees.edges}
-    expected = {(edge.influencer, edge.target): edge for edge in found.edges}
-    assert ("A", "B") in by_name
-    for name, edge in by_name.items():  # both ask about the event just before, and about nothing else
-        assert edge == expected[name]
-    assert [(e.influencer, e.target) for e in trees.differing()] == [("A", "B")]
-
-
 def test_differences_agree_with_their_intervals(found):
     kinds = [[e.change for e in found.edges], [x.reach for x in found.labels], [x.rate for x in found.labels]]
     for changes in kinds:
@@ -177,31 +165,21 @@ def test_models_and_groups_that_cannot_be_compared_are_refused(groups):
 
 
 def test_weights_of_one_change_nothing(groups, found):
-    ones = np.ones(60), np.ones(90)
-    again = sm.compare_groups(
-        sm.BSuMM(lookback=1), *groups, targets=["B", "D"], sample_weight=ones, n=60, random_state=1
-    )
+    weighed = [sm.read_events(events).with_weights(np.ones(len(events))) for events in groups]
+    again = sm.compare_groups(sm.BSuMM(lookback=1), *weighed, targets=["B", "D"], n=60, random_state=1)
     assert again == found
 
 
 def test_weights_are_those_of_the_sequences(groups):
     rng = np.random.default_rng(5)
     weights = rng.integers(0, 4, 60), rng.random(90)
-    weighted = sm.compare_groups(
-        sm.BSuMM(lookback=1, candidates=["A"]), *groups, targets=["B"], sample_weight=weights, n=5
-    )
+    weighed = [sm.read_events(events).with_weights(w) for events, w in zip(groups, weights, strict=True)]
+    weighted = sm.compare_groups(sm.BSuMM(lookback=1, candidates=["A"]), *weighed, targets=["B"], n=5)
     (edge,) = weighted.edges
     for events, weight, found in zip(groups, weights, (edge.first, edge.second), strict=True):
         model = sm.BSuMM("B", lookback=1, required=["A"], candidates=[]).fit(events, sample_weight=weight)
         assert found.ratio == pytest.approx(model.influences_[0].ratio, rel=1e-5)  # weights are fixed point
     assert weighted.sizes == (int((weights[0] > 0).sum()), 90)
-
-
-def test_weights_that_make_no_sense_are_refused(groups):
-    with pytest.raises(SettingError, match="two lists of numbers, one per sequence: 60 of them and 90"):
-        sm.compare_groups(TEMPLATE, *groups, sample_weight=(np.ones(90), np.ones(60)))
-    with pytest.raises(SettingError, match="finite numbers from 0 on"):
-        sm.compare_groups(TEMPLATE, *groups, sample_weight=(-np.ones(60), np.ones(90)))
 
 
 @pytest.mark.parametrize(("level", "n"), [(0.95, 1), (1 - 0.05 / 3, 0)])
@@ -225,10 +203,9 @@ def test_empty_sequences_are_among_those_that_a_label_does_not_reach():
     weighted = sm.compare_groups(
         sm.BSuMM(lookback=1),
         first,
-        second,
+        sm.read_events(second).with_weights(np.repeat([3.0, 1.0], 50)),
         targets=["A"],
         n=20,
-        sample_weight=(np.ones(100), np.repeat([3.0, 1.0], 50)),
     )
     assert weighted.labels[0].reach_second == 0.75
     several = sm.compare_groups(

@@ -7,6 +7,7 @@ import pytest
 
 import summarkov as sm
 from oracle_outcomes import open_cases, share_at
+from summarkov.engines import EventSource
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
 from summarkov.models.outcome import window_words
@@ -351,3 +352,29 @@ def test_the_value_that_was_learned_is_asked_about_in_new_data():
     p = model.predict_ended(some)
     expected = (np.log(p[:40]).sum() + np.log(1 - p[40:]).sum()) / 50
     assert model.score(some, [y[at] for at in rare + common]) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_list_of_outcomes_needs_events_in_an_order():
+    """On a cluster every partition took the first outcomes of the list."""
+
+    class Cluster(EventSource):
+        labels, n_sequences = ("a", "b"), 4
+
+        def run(self, work):
+            raise AssertionError("nothing is counted")
+
+        def sequence_keys(self):
+            raise AssertionError("nothing is drawn")
+
+    with pytest.raises(SettingError, match="a Cluster has none; name the column of the outcome"):
+        sm.OutcomeModel().fit(Cluster(), ["x", "y", "x", "y"])
+
+
+def test_the_score_weighs_sequences():
+    sequences, y = made(n=60)
+    model, weights = sm.OutcomeModel(value="declined").fit(sequences, y), np.arange(60.0)
+    p = model.predict_proba(sequences)[np.arange(60), [list(model.classes_).index(each) for each in y]]
+    expected = np.average(np.log(p), weights=weights)
+    assert model.score(sequences, y, sample_weight=weights) == pytest.approx(expected, rel=1e-9)
+    weighed = sm.read_events(sequences).with_weights(weights)
+    assert model.score(weighed, y) == pytest.approx(expected, rel=1e-9)

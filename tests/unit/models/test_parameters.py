@@ -1,6 +1,5 @@
-"""Parameters as scikit-learn has them: stored as given, read back, cloned, searched over."""
+"""Parameters as scikit-learn has them: stored as given, and read back."""
 
-import numpy as np
 import pytest
 
 import summarkov as sm
@@ -8,31 +7,6 @@ from summarkov.errors import NotFittedError, SettingError
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
-
-#: B depends on whether A came just before.
-AFTER_A = {
-    "A": 0.3,
-    "B": (("A",), {(0,): 0.1, (1,): 0.6}),
-    "C": (("A",), {(0,): 0.6, (1,): 0.1}),
-}
-
-
-class LastLabel:
-    """A summary of the user's own."""
-
-    lookback = 1
-
-    def state(self, history, influencers):
-        return history[-1] if history and history[-1] in influencers else None
-
-    def n_states(self, n_influencers):
-        return n_influencers + 1
-
-
-@pytest.fixture(scope="module")
-def events():
-    return sm.Dynamics(AFTER_A, lookback=1).simulate(60, 12, random_state=5)
-
 
 FAMILIES = [sm.BSuMM, sm.OSuMM, sm.CSuMM, sm.MarkovChain, sm.SuMM]
 
@@ -139,46 +113,3 @@ def test_unfitted_attributes(family, name):
 def test_unfitted_methods(model, call):
     with pytest.raises(NotFittedError, match="is not fitted"):
         call(model)
-
-
-# ---------------------------------------------------------------------------------- scikit-learn
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        sm.BSuMM("B", lookback={"A": 1, "C": None}, required=["A"]),
-        sm.OSuMM({"A", "B"}, mask="first"),
-        sm.CSuMM("B", cap=3),
-        sm.MarkovChain("B", order=2),
-        sm.SuMM("B", summary=LastLabel()),
-        sm.InfluenceGraph(sm.BSuMM(lookback=1), targets=("A", "B")),
-    ],
-    ids=lambda m: type(m).__name__,
-)
-def test_clone(model, events):
-    clone = pytest.importorskip("sklearn.base").clone
-    fitted = clone(model).fit(events)
-    other = clone(fitted)
-    assert type(other) is type(model)
-    assert not hasattr(other, "labels_")
-    assert repr(other).split(" object at ")[0] == repr(model).split(" object at ")[0]
-    assert other.fit(events).influencers_ == fitted.influencers_
-
-
-def test_grid_search_over_a_graph(events):
-    selection = pytest.importorskip("sklearn.model_selection")
-    graph = sm.InfluenceGraph(sm.BSuMM(gamma=0.5, false_edges=None))
-    found = selection.GridSearchCV(graph, {"model__lookback": [1, 4]}, cv=3, error_score="raise").fit(events)
-    assert found.best_params_ == {"model__lookback": 1}
-    assert found.best_estimator_.influencers_["B"] == ("A",)
-    assert graph.model.lookback == 5  # the one given is left as it was
-    expected = np.mean(
-        [
-            sm.InfluenceGraph(sm.BSuMM(gamma=0.5, false_edges=None, lookback=1))
-            .fit(events[train])
-            .score(events[test])
-            for train, test in selection.KFold(3).split(np.zeros(len(events)))
-        ]
-    )
-    assert found.best_score_ == pytest.approx(expected, rel=1e-12)

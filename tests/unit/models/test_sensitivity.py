@@ -137,11 +137,11 @@ def test_what_stays_is_counted():
     ]
     assert repr(found).splitlines() == [
         "4 influences in 6 settings: lookback 1, 5, none x gamma 0.1, 1.0",
-        "target  influencer  share  lookback   gamma",
-        "x       b            100%  all        all",
-        "x       a             33%  1, none    0.1",
-        "x       c             33%  5 to none  1.0",
-        "y       a             17%  5          1.0",
+        "target  influencer  share  lookback  gamma",
+        "x       b            100%  all       all",
+        "x       a             33%  1, none   0.1",
+        "x       c             33%  5, none   1.0",
+        "y       a             17%  5         1.0",
         "1 influence found in every setting. Else: with which values it is found, whatever the others are.",
     ]
     document = json.loads(json.dumps(found.to_dict()))

@@ -45,17 +45,6 @@ def test_streams_are_equal_to_memory(tmp_path_factory, lists):
             assert source.codes.tolist() == events.codes.tolist()
 
 
-def test_models_are_equal_to_memory(tmp_path):
-    lists = [[["a", "b"], [], ["b"], ["a"]], [["b"], ["a", "c"], []]] * 30
-    expected = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(sm.read_events(lists))
-    for path in files_of(lists, tmp_path):
-        with sm.scan_events(path) as source:
-            found = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(source)
-        assert found.influencers_ == expected.influencers_
-        assert found.summed_log_likelihood_ == expected.summed_log_likelihood_
-    assert {model.fitted.n_events for model in expected.models_.values()} == {7 * 30}  # positions
-
-
 @pytest.mark.parametrize(
     ("missing", "expected", "left_out"),
     [

@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_reading
 import summarkov as sm
+from strategies import examples
 from summarkov.errors import DataError, SettingError
 
 #: What is said of many ties is the topic of test_ties_warning.
@@ -67,7 +68,7 @@ def in_files(rows):
         yield folder, pa.table(table, schema)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(tables, how)
 def test_every_way_reads_alike(rows, asked):
     expected, ties, unlabelled, other = oracle_reading.read_rows(rows, date_format=DATE, **asked)

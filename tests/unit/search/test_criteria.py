@@ -9,7 +9,7 @@ from scipy.stats import betabinom, dirichlet_multinomial
 
 from summarkov.errors import SettingError
 from summarkov.search.criteria import SCORES, Scorer, log_likelihood, probabilities, pseudo_counts
-from summarkov.search.trees import split_gains, unexplained
+from summarkov.search.trees import likeliest, split_gains
 
 TABLES = [
     np.array([[8, 2], [1, 9]]),
@@ -151,6 +151,6 @@ def test_gains_of_splits():
     expected = [largest(*a) + largest(*b) - largest(1.0, 0.75) for a, b in parts]
     assert split_gains(yes, whole) == pytest.approx(np.array(expected), rel=1e-12)
     assert expected[2:] == [0.0, 0.0]
-    assert unexplained(yes) == pytest.approx(
-        np.array([-largest(*row) for row in yes.tolist()]), rel=1e-12, abs=0
+    assert likeliest(yes) == pytest.approx(
+        np.array([largest(*row) for row in yes.tolist()]), rel=1e-12, abs=0
     )

@@ -128,8 +128,9 @@ def test_the_least_penalty_is_that_of_the_narrowest_windows():
     target = Target((3,), 4)
     problem = Problem(summary, target, Scorer(), "ABCD", 9, 1, (), (0, 1, 2), reachable_only=True)
     branches = Branches(problem, None)
-    assert branches.least_penalty((0,), (2, 1)) == problem.penalty_of(2, 3.0)
-    assert branches.least_penalty((0,), (2,)) == problem.penalty_of(2, 4.0)
+    for rest, n_states in (((2, 1), 3.0), ((2,), 4.0)):
+        expected = -float(problem.scores(np.zeros((1, problem.target.n_outcomes)), 2, n_states))
+        assert branches.least_penalty((0,), rest) == expected
 
 
 def test_a_stopped_search():
@@ -279,7 +280,7 @@ def test_the_command_line_says_what_is_proved(run):
     document = json.loads(run("show", "m.json", "--json"))
     assert document["certificate"]["is_optimal"] is True
     assert document["certificate"]["examined"] + document["certificate"]["pruned"] == 32
-    stopped = " ".join(run(*learn, "--max-sets", "6", "--gamma", "0.1").split())
+    stopped = " ".join(run(*learn, "--set", "max_sets=6", "--gamma", "0.1").split())
     assert "for 0 of 1 label no other influencers score better; for the rest none score" in stopped
     assert "(6 sets scored)" in stopped
     assert "certificate" not in json.loads(run("learn", "events.jsonl", "-t", "X", "--json"))
@@ -288,7 +289,7 @@ def test_the_command_line_says_what_is_proved(run):
 def test_the_command_line_sums_up_a_graph(run):
     text = " ".join(run("learn", "events.jsonl", "--lookback", "2", "--search", "exact").split())
     assert "Exact search: for 5 of 5 labels no other influencers score better" in text
-    stopped = run("learn", "events.jsonl", "--search", "exact", "--max-sets", "2", "--gamma", "0.1")
+    stopped = run("learn", "events.jsonl", "--search", "exact", "--set", "max_sets=2", "--gamma", "0.1")
     assert "Exact search: for 0 of 5 labels" in " ".join(stopped.split())
     targets = json.loads(run("learn", "events.jsonl", "--search", "exact", "--json"))["targets"]
     assert [target["certificate"]["open"] for target in targets] == [0] * 5

@@ -250,15 +250,6 @@ def test_calibration_draws_the_reliability(graph, events):
             plot.calibration(asked, **options)
 
 
-def test_path_marks_what_is_found(events):
-    found = sm.sensitivity(sm.BSuMM("purchase"), events, gamma=[0.1, 1.0, 10.0], lookback=[1, None])
-    axes = plot.path(found)
-    absent, present = axes.collections
-    assert len(present.get_offsets()) == sum(len(row.influencers) for row in found.rows)
-    assert len(absent.get_offsets()) + len(present.get_offsets()) == 6 * len(found.edges)
-    assert axes.get_xlabel() == "gamma, below it look-back"
-
-
 def test_given_axes_are_drawn_on(graph):
     from matplotlib.figure import Figure
 

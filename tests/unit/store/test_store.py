@@ -1,6 +1,5 @@
 """Saving and loading: the same model to the last bit, and all or nothing on the disk."""
 
-import errno
 import json
 import os
 
@@ -217,19 +216,6 @@ def untouched(standing):
     folder, content = standing
     assert os.listdir(folder) == ["m.json"]
     assert (folder / "m.json").read_bytes() == content
-
-
-@pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_disk_that_is_full(events, standing, monkeypatch, step):
-    def fail(*args):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(f"summarkov.read.temporary.os.{step}", fail)
-    with pytest.raises(
-        StoreError, match=r"m\.json: cannot be written, the disk /\S* is full \([\d,]+ MB free\)"
-    ):
-        sm.BSuMM("A").fit(events).save(standing[0] / "m.json")
-    untouched(standing)
 
 
 def test_folders_that_refuse(events, standing):

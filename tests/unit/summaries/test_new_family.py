@@ -14,7 +14,7 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import StoreError
 from summarkov.models import SummaryModel
-from summarkov.models.families import SearchedModel
+from summarkov.models.model import SearchedModel
 from summarkov.show.content import content
 from summarkov.summaries import Summary
 

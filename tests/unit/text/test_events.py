@@ -253,37 +253,7 @@ def test_sentences_of_a_label():
     assert {p.before for p in passages} == {()}
 
 
-# ---------------------------------------------------------------------------------- explanations
-
-STORIES = {str(i): "Ant ran. Bee ran. Cat ran. Ant sat. Bee sat. Cat sat." for i in range(30)}
-
-
-def test_an_explanation_cites_the_document_and_the_same_state():
-    learned = text_events(STORIES, first_word)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(learned.events)
-    new = text_events({"mon": "Cat slept.", "tue": "Cat woke. Ant woke."}, first_word)
-    found = new.explain(graph, "Bee", learned_from=learned, most=1)
-    assert found.why == graph.explain(["Cat", "Ant"], "Bee")
-    assert found.before == (Before("Ant", 1, Sentence("tue", 2, "Ant woke.")),)
-    assert found.passages == learned.passages(graph, "Bee", after=["Cat", "Ant"], most=1)
-    assert found.passages.total == 60
-    assert str(found).endswith("\n  Ant, 1 back (tue, sentence 2): Ant woke.")
-    there = learned.explain(graph, "Bee", "3", position=2)
-    assert there.why == graph.explain(["Ant"], "Bee")
-    assert there.before[0].sentence == Sentence("3", 1, "Ant ran.")
-    start = learned.explain(graph, "Bee", "3", position=1)
-    assert (start.before, start.passages.total) == ((), 0)
-    assert new.explain(graph, "Bee", "mon").passages.total == 0
-
-
-def test_explanations_that_cannot_be():
-    learned = text_events(STORIES, first_word)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(learned.events)
-    with pytest.raises(SettingError, match="there is no sequence 'x'"):
-        learned.explain(graph, "Bee", "x")
-    with pytest.raises(SettingError, match="position must be from 1 to 6 in '3', not 7"):
-        learned.explain(graph, "Bee", "3", position=7)
-    with pytest.raises(SettingError, match="there is no model of 'Dog'"):
-        learned.explain(graph, "Dog")
-    with pytest.raises(DataError, match="there are no sequences"):
-        TextEvents(sm.read_events([]), ()).explain(graph, "Bee")
+def test_events_that_happened_together_have_no_order_of_sentences():
+    together = sm.read_events([[["Ant", "Bee"], ["Cat"]]])
+    with pytest.raises(DataError, match="follow each other; some of these happened together"):
+        TextEvents(together, tuple(Sentence("x", n, "") for n in range(3)))

@@ -178,14 +178,25 @@ def _demo(graph: InfluenceGraph, found: dict[str, int], files: dict[str, str]) -
     yield ""
     yield "Try next:"
     model, new = files["model"], str(Path(files["model"]).with_name("new.jsonl"))
-    program = ["summarkov"] if shutil.which("summarkov") else [sys.executable, "-m", "summarkov"]
     for arguments in (
         ["show", model, "--target", "purchase"],
         ["predict", model, "-a", "add to cart", "-a", "page error"],
         ["simulate", files["truth"], "--seed", "2", "-o", new],
         ["evaluate", model, new],
     ):
-        yield Line("  " + " ".join(map(_quoted, [*program, *arguments])))
+        yield Line("  " + " ".join(map(_quoted, [*_program(), *arguments])))
+
+
+def _program() -> list[str]:
+    """How the command line is called here; an absolute path only where nothing shorter is the same."""
+    script = Path(sys.executable).with_name("summarkov" + Path(sys.executable).suffix)
+    for program, module in ((script, []), (Path(sys.executable), ["-m", "summarkov"])):
+        found = shutil.which(program.name)
+        if found and (not module or Path(found).absolute() == program):
+            return [program.stem, *module]
+        if program.exists() and program.is_relative_to(Path.cwd()):
+            return [str(program.relative_to(Path.cwd())), *module]
+    return [str(script)] if script.exists() else [sys.executable, "-m", "summarkov"]
 
 
 def _quoted(word: str) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.commands import add_confidence, add_order_test
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
-from summarkov.cli.files import check_output, going_on, load_model, save_model, suffix_of, write_text
+from summarkov.cli.files import check_output, load_model, save_model, suffix_of, write_text
 from summarkov.cli.learned import learned
 from summarkov.cli.page import Document, Headline, Line, Note, Part, progress, shorten, shown
-from summarkov.cli.reading import Reading, make_template, read_option, several
+from summarkov.cli.reading import Reading, make_template, read_values
 from summarkov.errors import SettingError
 from summarkov.frames import Sheet
 from summarkov.wording import factor, factor_interval, percent, plural
@@ -20,14 +19,13 @@ from summarkov.wording import factor, factor_interval, percent, plural
 if TYPE_CHECKING:
     from summarkov.evidence import Difference, GroupComparison, Influence, SeveralGroups
 
-#: The kinds of models whose edges are compared; the first three have look-backs.
-_KINDS = ("bsumm", "osumm", "csumm", "tree")
+#: The kinds of models whose edges are compared.
+_KINDS = ("bsumm", "osumm", "csumm")
 
 
 def confidence(given: Any) -> Document:
     """How sure each edge of a graph is."""
     from summarkov.models import InfluenceGraph
-    from summarkov.models.files import confidence_document, order_document
 
     output, seed = given.output, given.seed
     check_output(output, given.file)  # into the model itself is fine: nothing in it is lost
@@ -46,9 +44,8 @@ def confidence(given: Any) -> Document:
     saved = save_model(graph, output)
 
     def data() -> dict[str, Any]:
-        tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
-        assert graph.confidence_ is not None  # it was added
-        return {"saved": saved, **confidence_document(graph.confidence_), **tested}
+        tested = {} if graph.order_ is None else {"order": graph.order_}
+        return {"saved": saved, **vars(graph.confidence_), **tested}
 
     said = [] if saved is None else ["", Line(f"Saved the graph as {saved}")]
     return Document(data, [*learned(graph), *said])
@@ -79,12 +76,12 @@ def groups(given: Any) -> Document:
             reading = reading.with_attribute(by)
         with progress("Comparing", 1, "groups") as advance:
             every = compare_groups(template, reading.read(first), by=by, **asked, progress=advance)
-        return Document(lambda: asdict(every), _several_groups(every, given.rows))
+        return Document(lambda: every, _several_groups(every, given.rows))
     events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
     with progress("Comparing", 5, "steps") as advance:
         called = _names(given.names, first, second)
         found = compare_groups(template, *events, names=called, **asked, progress=advance)
-    return Document(lambda: asdict(found), _two_groups(found, given.rows))
+    return Document(lambda: found, _two_groups(found, given.rows))
 
 
 def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
@@ -186,7 +183,6 @@ def compare(given: Any) -> Document:
     reading = Reading(given).for_models(*(getattr(each, "template", None) for each in lineup(names or ())))
     with (
         reading.open_several([given.file, *parts]) as data,
-        going_on(output) as checkpoint,
         progress("Comparing", given.splits * len(names or DEFAULT), "models") as advance,
     ):
         result = run(
@@ -196,7 +192,6 @@ def compare(given: Any) -> Document:
             random_state=given.seed,
             n_jobs=given.jobs,
             splits=given.splits,
-            checkpoint=checkpoint,
             progress=lambda done, total, what: advance(done, total),
         )
 
@@ -227,13 +222,8 @@ def sensitivity(given: Any) -> Document:
     from summarkov.models import InfluenceGraph
     from summarkov.models import sensitivity as run
 
-    template = make_template(given, _KINDS[:3], but=("gamma", "lookback"))
-    gammas = read_option(
-        "gamma", given.gamma, lambda text: [*map(float, text.split(","))], "numbers such as 0.1,0.5,1"
-    )
-    lookbacks = read_option(
-        "lookback", given.lookback, several, "numbers or times such as 1,5,10 or 6h,1d, or none"
-    )
+    template = make_template(given, _KINDS, but=("gamma", "lookback"))
+    gammas, lookbacks = read_values(given.gamma), read_values(given.lookback)
     reading = Reading(given).for_models(*(template.copy(lookback=k) for k in lookbacks))
     events = reading.read(given.file)
     refuse_nothing_to_learn(events, given.file)

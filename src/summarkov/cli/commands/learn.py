@@ -87,9 +87,9 @@ def _check_learn(given: Any, is_joint: bool, is_single: bool) -> None:
             raise SettingError(f"{option} is about the edges of a graph; give no --target, or several")
     if given.tune and not is_joint:
         raise SettingError("--tune is for --model joint; compare chooses the settings of other models")
-    for option in ("penalty", "rounds", "contexts"):
-        if given.tune and getattr(given, option) is not None:
-            raise SettingError(f"--tune chooses --{option}; leave out one of them")
+    for setting in given.set or () if given.tune else ():
+        if (name := setting.partition("=")[0]) in ("penalty", "rounds", "contexts"):
+            raise SettingError(f"--tune chooses {name}; leave out one of them")
     if given.within is not None and given.order_test is False:
         raise SettingError("--within says how the order test shuffles; leave out --no-order-test")
     if given.blocks is not None and given.confidence is None:

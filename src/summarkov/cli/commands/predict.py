@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.documents import explanation_document, history_document, is_a
+from summarkov.cli.documents import history_document, is_a
 from summarkov.cli.files import check_output, known_labels, load_model, plain_rows, saving, write_rows
 from summarkov.cli.learned import MOST_NEXT, explain, history
 from summarkov.cli.page import Document, Line, Part, progress, shown
@@ -26,7 +26,7 @@ def predict(given: Any) -> Document:
     """Probabilities for the events of a file, or after a history."""
     from summarkov.events.rows import recoded
     from summarkov.events.vocabulary import check_unknown
-    from summarkov.models.predictor import column_names
+    from summarkov.models.distribution import column_names
 
     file, output, unknown = given.file, given.output, given.unknown
     if (file is None) == (not given.after):
@@ -115,7 +115,7 @@ def _after(given: Any) -> Document:
     why, reasons = explain(fitted, past, given.target, given.unknown, None if given.json else MOST_NEXT)
 
     def data() -> dict[str, Any]:
-        return {**history_document(past), "next": [explanation_document(each) for each in why]}
+        return {**history_document(past), "next": why}
 
     return Document(data, [*history(past), *reasons], more="--json prints all")
 
@@ -148,11 +148,11 @@ def evaluate(given: Any) -> Document:
             "sequences": found.n_sequences,
             "events": found.n_events,
             "ticks": found.n_ticks,
-            "targets": [{"target": list(x), **vars(each)} for x, each in found.targets.items()],
-            "next_event": None if found.next_event is None else vars(found.next_event),
+            "targets": [{"target": x, **vars(each)} for x, each in found.targets.items()],
+            "next_event": found.next_event,
             "top_1": found.top_1,
             "top_3": found.top_3,
-            "calibration": [each.to_dict() for each in found.reliability()],
+            "calibration": found.reliability(),
             **saved,
         }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +32,11 @@ def topics(given: Any) -> Document:
     else:
         fitted = TopicModel(
             n_topics=given.topics,
-            method=given.method,
             confidence=TopicModel.confidence if given.confidence is None else given.confidence,
             max_share=given.max_share,
             proper_names=given.proper_names,
             stop_words=english_stop_words() | set(given.stop_word or ()),
             language=given.language,
-            random_state=given.seed,
         )
     documents = _read_documents(given)
     if given.use is None:
@@ -87,7 +84,7 @@ def _save_events(given: Any, documents: list[Any], label: Any, **settings: Any) 
     """Label the sentences, with a bar that counts them, and keep the events with them."""
     from summarkov.text import text_events
 
-    how: dict[str, Any] = {"repeats": given.repeats, "single": given.single, "together": given.together}
+    how: dict[str, Any] = {"repeats": given.repeats, "single": given.single}
     with progress("Labelling", 0, "sentences") as advance:
         found = text_events(documents, label, progress=advance, **how, **settings)
     with saving(given.output):
@@ -175,7 +172,7 @@ def passages(given: Any) -> Document:
 
     def data() -> dict[str, Any]:
         asked = {"target": target, "influencer": influencer, "after": after}
-        return {**asked, "total": found.total, "passages": [asdict(each) for each in found]}
+        return {**asked, "total": found.total, "passages": list(found)}
 
     return Document(data, [Headline(f"{target}{how}"), *_passages(found)])
 
