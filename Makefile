@@ -101,7 +101,7 @@ mutants: $(VENV)/.sanitize
 sanitize: $(VENV)/.sanitize
 	nice -n 10 $(BIN)/python tools/sanitize.py
 
-# A million steps of follow() and a thousand fits, without growth.
+# A thousand fits of every model, without growth.
 load: $(VENV)/.test
 	nice -n 10 $(BIN)/python tools/load.py
 

@@ -139,8 +139,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_hostile_sentences(visit: Any, graph: Any, width: int, scheme: str) -> None:
     text = sentences(SEQUENCES, lambda label, s, n: HOSTILE[s % len(HOSTILE)])
     text = tuple(Sentence(HOSTILE[0] + s.document, s.number, s.text) for s in text)

@@ -18,7 +18,7 @@ from summarkov.events.rows import Rows, recoded
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, JointSuMM, SummaryModel, TreeSuMM
 from summarkov.models.graph import fit_together
-from summarkov.models.joint import FittedJoint
+from summarkov.models.joint import FittedJoint, learn_each
 from summarkov.models.joint_parts import LastLabels
 from summarkov.models.learning import check_in_a_row
 from summarkov.settings import check_whole
@@ -289,7 +289,8 @@ class JointContender:
             shares = given if isinstance(given, tuple) else (given,)
             one = model.copy(**{**settings, "contexts": shares[0]})
             one._check()
-            for rounds, each in zip(self.rounds, one._learn(data, source, self.rounds, shares), strict=False):
+            learned = learn_each(data, source, one.get_params(deep=False), self.rounds, shares)
+            for rounds, each in zip(self.rounds, learned, strict=False):
                 said: EventCache[tuple[FloatArray, CodeArray]] = EventCache(most=2)
                 predictors = [JointPredictor(fitted, said) for fitted in each]
                 for share, predictor in zip(shares, predictors, strict=True):

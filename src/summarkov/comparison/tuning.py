@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from summarkov.comparison.contenders import Contender, JointContender, KneserNeyContender, ModelContender
@@ -65,33 +66,33 @@ _MODELS: dict[str, tuple[SummaryModel, Mapping[str, Sequence[Any]]]] = {
     "tree": (TreeSuMM(), {"gamma": TREE_GAMMAS, **TREE_GRID}),
     "tree-average": (TreeSuMM(gamma=TREE_GAMMAS[0], average=True), {**TREE_GRID, "split": SPLITS}),
 }
-#: Learners of matrices.
-_LEARNERS = {
-    **{
-        f"lr-{features}-{k}": regression(k, features, name=f"lr-{features}-{k}")
-        for features in ("presence", "counts", "onehot")
-        for k in (3, 5, 10)
-    },
-    "boosting": boosting(),
-}
-#: One distribution over all labels, made with a number of threads.
-_JOINT: dict[str, Callable[[int | None], Contender]] = {
+
+
+def _regression(k: int, features: str, jobs: int | None) -> Contender:
+    return regression(k, features, name=f"lr-{features}-{k}")
+
+
+#: Every contender that has a name, made with a number of threads.
+_CONTENDERS: dict[str, Callable[[int | None], Contender]] = {
+    **{name: partial(ModelContender, name, *each) for name, each in _MODELS.items()},
     "kneser-ney": lambda jobs: KneserNeyContender(n_jobs=jobs),
     "joint": lambda jobs: JointContender("joint", JointSuMM(), JOINT_GRID, n_jobs=jobs),
     "joint-boosted": lambda jobs: JointContender(
         "joint-boosted", JointSuMM(), BOOSTED_GRID, ROUNDS, n_jobs=jobs
     ),
+    **{
+        f"lr-{features}-{k}": partial(_regression, k, features)
+        for features in ("presence", "counts", "onehot")
+        for k in (3, 5, 10)
+    },
+    "boosting": lambda jobs: boosting(),
 }
 
 
 def named(name: str, n_jobs: int | None = None) -> Contender | None:
     """The contender of a name, if there is one; a family and a look-back make a name too."""
-    if name in _MODELS:
-        return ModelContender(name, *_MODELS[name], n_jobs)
-    if name in _LEARNERS:
-        return _LEARNERS[name]
-    if name in _JOINT:
-        return _JOINT[name](n_jobs)
+    if name in _CONTENDERS:
+        return _CONTENDERS[name](n_jobs)
     if (found := window_of(name)) is None:
         return None
     family, lookback = found
@@ -115,7 +116,7 @@ def window_of(name: str) -> tuple[str, int | Duration] | None:
 
 
 #: Every name that ``compare`` knows.
-NAMES = (*_MODELS, *_JOINT, *_LEARNERS)
+NAMES = tuple(_CONTENDERS)
 #: What is compared if nothing is said: quick, and needs nothing but the core.
 DEFAULT = ("chain-0", "chain-1", "chain-2", "bsumm", "osumm")
 

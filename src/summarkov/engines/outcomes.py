@@ -261,6 +261,7 @@ class EndedSource(EventSource):
         if held is not None:
             gone = [of for name, of in zip(held.names, held.of, strict=True) if name not in self.attributes]
             held = held[which].without(*dict.fromkeys(gone)) if gone else held[which]
+        weights = None if self._source.weights is None else self._source.weights[which] / self.scale
         event, labels = found.is_event, [label for label in self.labels if label not in self.attributes]
         return EventSequences(
             translation(self.labels, labels)[found.codes[event]],
@@ -269,6 +270,7 @@ class EndedSource(EventSource):
             [given.ids[at] for at in which.tolist()],
             moments=None if found.moments is None else found.moments[event],
             attributes=held,
+            weights=weights,
         )
 
     def sequence_keys(self) -> HashArray:

@@ -70,40 +70,28 @@ level=array([[0, 0]], dtype=int32), sums=array([[[-3,  1],
 def _grow_trees(
     levels: LevelArray, allowed: BoolArray, rows: CodeArray, values: IntArray, how: Growth
 ) -> Grown:
-    splits = len(values), how.leaves - 1
-    found = Grown(
-        np.full(splits, NONE, np.int32),
-        np.full(splits, NONE, np.int32),
-        np.zeros(splits, np.int32),
-        np.zeros((len(values), how.leaves, 2), np.int64),
-    )
-    for t, (own, use) in enumerate(zip(values, allowed, strict=True)):
-        _grow(levels, np.flatnonzero(use), rows, own, how, Grown(*(part[t] for part in found)))
+    shape = len(values), how.leaves - 1
+    split, feature = np.full((2, *shape), NONE, np.int32)
+    sums = np.zeros((len(values), how.leaves, 2), np.int64)
+    found = Grown(split, feature, np.zeros(shape, np.int32), sums)
+    for t, own in enumerate(values):
+        features, parts = np.flatnonzero(allowed[t]), [rows]
+        best = [_best(_level_sums(levels, features, rows, own, how.n_levels), how)]
+        for k in range(how.leaves - 1):
+            leaf = max(range(len(best)), key=lambda i: best[i][0])
+            gain, at, level = best[leaf]
+            if gain <= how.least_gain:
+                break
+            found.leaf[t, k], found.feature[t, k], found.level[t, k] = leaf, features[at], level
+            above = levels[features[at], parts[leaf]] > level
+            parts.append(parts[leaf][above])
+            parts[leaf] = parts[leaf][~above]
+            best.append((0.0, 0, 0))
+            for i in (leaf, -1) if k + 2 < how.leaves else ():  # what may be split further
+                best[i] = _best(_level_sums(levels, features, parts[i], own, how.n_levels), how)
+        for leaf, some in enumerate(parts):
+            found.sums[t, leaf] = own[some].sum(axis=0)
     return found
-
-
-def _grow(
-    levels: LevelArray, features: IntArray, rows: CodeArray, values: IntArray, how: Growth, to: Grown
-) -> None:
-    of_leaf, sums = [rows], [_level_sums(levels, features, rows, values, how.n_levels)]
-    best = [_best(sums[0], how)]
-    for k in range(how.leaves - 1):
-        leaf = max(range(len(best)), key=lambda i: best[i][0])
-        gain, at, level = best[leaf]
-        if gain <= how.least_gain:
-            break
-        above = levels[features[at], of_leaf[leaf]] > level
-        parts = of_leaf[leaf][~above], of_leaf[leaf][above]
-        small = int(len(parts[1]) < len(parts[0]))
-        counted = _level_sums(levels, features, parts[small], values, how.n_levels)
-        both = (sums[leaf] - counted, counted) if small else (counted, sums[leaf] - counted)
-        to.leaf[k], to.feature[k], to.level[k] = leaf, features[at], level
-        of_leaf[leaf], sums[leaf], best[leaf] = parts[0], both[0], _best(both[0], how)
-        of_leaf.append(parts[1])
-        sums.append(both[1])
-        best.append(_best(both[1], how))
-    for leaf, some in enumerate(of_leaf):
-        to.sums[leaf] = values[some].sum(axis=0)
 
 
 def _level_sums(

@@ -130,25 +130,18 @@ class FittedJoint(Distribution):
     def without_last(self, profile: Profile) -> tuple[FloatArray, CodeArray]:
         """What weights and trees say of some positions, as logarithms; and the last labels there."""
         rows = self.features.of(profile)
-        found, alone = rows.logits(self.weights), None
+        found = rows.logits(self.weights)
         if len(self.trees):
-            levels = self.features.levels(profile, rows.own)
+            levels, alone = self.features.levels(profile, rows.own), self.features.usual(len(found))
             self.trees.add_to(found, levels)
-            alone = self.features.usual(len(found))
             self.alone.add_to(alone, levels)
-        return _mean(found, alone), self.features.context(profile)
+            found = 0.5 * (found + alone)
+        return found, self.features.context(profile)
 
     def with_last(self, both: FloatArray, context: CodeArray) -> FloatArray:
         """Probabilities from what :meth:`without_last` tells."""
         after = None if self.last is None else self.last.at(context)
         return softmax(_pooled(both, after, self.contexts))
-
-    def by_recency(self, influencer: str, outcome: int) -> dict[str, float]:
-        """The factor of an outcome's odds by how long ago an influencer occurred, once in a long past."""
-        z = self.labels.index(influencer)
-        lags, rows = self.features.by_lag(z)
-        weights = self.weights.shared[self.features.columns(z), outcome]
-        return dict(zip(lags, np.exp(rows @ weights).tolist(), strict=True))
 
     def explain(self, index: Index, ends: IntArray, outcome: int) -> SharedExplanation:
         """Why an outcome has its probability at one place: a product of factors."""
@@ -187,11 +180,6 @@ class FittedJoint(Distribution):
             contexts=after,
             competition=probability / (base_rate * told),
         )
-
-
-def _mean(found: FloatArray, alone: FloatArray | None) -> FloatArray:
-    """The mean of weights with trees on top (``found``) and of trees ``alone``, if there are any."""
-    return found if alone is None else 0.5 * (found + alone)
 
 
 def _pooled(both: FloatArray, after: FloatArray | None, contexts: float) -> FloatArray:
@@ -308,7 +296,7 @@ def learn_each(
     settings: Mapping[str, Any],
     rounds: Sequence[int],
     shares: Sequence[float],
-    on_step: OnStep,
+    on_step: OnStep = untold,
 ) -> Iterator[tuple[FittedJoint, ...]]:
     """What is learned with each of these numbers of rounds, which grow; for each of some ``contexts``.
 
@@ -333,7 +321,7 @@ def learn_each(
     )
     gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
     for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
-        both = _mean(said, said_alone if n else None)
+        both = 0.5 * (said + said_alone) if n else said
         yield tuple(
             FittedJoint(
                 summary=data.summary,
@@ -500,9 +488,8 @@ class JointSuMM(GraphPredictor):
         self._check()
         on_step = step_counter(progress)
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        ((self._fitted,),) = self._learn(
-            self._count(source), source, (self.rounds,), (self.contexts,), on_step
-        )
+        data, settings = self._count(source), self.get_params(deep=False)
+        ((self._fitted,),) = learn_each(data, source, settings, (self.rounds,), (self.contexts,), on_step)
         on_step(0)
         return self
 
@@ -510,17 +497,6 @@ class JointSuMM(GraphPredictor):
         """What all else follows from, whatever the other settings are."""
         check_in_a_row("JointSuMM", Layout.of(source))
         return JointData.of(source, self._target(source.labels), ProfileSummary(self.lookback))
-
-    def _learn(
-        self,
-        data: JointData,
-        source: CountSource,
-        rounds: Sequence[int],
-        shares: Sequence[float],
-        on_step: OnStep = untold,
-    ) -> Iterator[tuple[FittedJoint, ...]]:
-        """What is learned with each of these numbers of rounds, for each of some ``contexts``."""
-        return learn_each(data, source, self.get_params(deep=False), rounds, shares, on_step)
 
     def _check(self) -> None:
         check_positive("penalty", self.penalty)
@@ -612,10 +588,15 @@ class JointSuMM(GraphPredictor):
         >>> [round(each) for each in model.recency_["B"]["A"].values()][:2]
         [36, 14]
         """
-        return {
-            x: {z: self.fitted.by_recency(z, at) for z in self.influencers_[x]}
-            for at, x in enumerate(self.influencers_)
-        }
+        features, weights = self.fitted.features, self.fitted.weights.shared
+
+        def factors(influencer: str, outcome: int) -> dict[str, float]:
+            z = self.labels_.index(influencer)
+            lags, rows = features.by_lag(z)
+            return dict(zip(lags, np.exp(rows @ weights[features.columns(z), outcome]).tolist(), strict=True))
+
+        every = enumerate(self.influencers_.items())
+        return {x: {z: factors(z, at) for z in influencers} for at, (x, influencers) in every}
 
     # ------------------------------------------------------------------ use
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from summarkov.simulate.dynamics import Dynamics, Key, Rule
+from summarkov.simulate.dynamics import Dynamics, Rule
 
 #: How many events back a visitor's past matters.
 LOOKBACK = 5
@@ -44,31 +45,22 @@ def web_shop() -> Dynamics:
     """
     rules: dict[str, Rule] = {}
     for label, (_, factors) in SHOP.items():
-        given = tuple(sorted(factors))
-        rules[label] = given, {key: _probability(label, _occurred(given, key)) for key in _keys(given)}
+        rules[label] = _rule(tuple(sorted(factors)), partial(_probability, label))
+    # The rest is what the others leave; more labels than fit into the look-back cannot have occurred in it.
     every = tuple(sorted({z for _, factors in SHOP.values() for z in factors}))
-    rules[REST] = every, {key: _rest(_occurred(every, key)) for key in _keys(every)}
+    rules[REST] = _rule(every, lambda z: max(0.0, 1.0 - math.fsum(_probability(x, z) for x in SHOP)))
     return Dynamics(rules, lookback=LOOKBACK)
 
 
 def _probability(label: str, occurred: Collection[str]) -> float:
-    probability, factors = SHOP[label]
-    for influencer, factor in factors.items():
-        probability *= factor if influencer in occurred else 1.0
-    return probability
+    start, factors = SHOP[label]
+    return math.prod((factor for z, factor in factors.items() if z in occurred), start=start)
 
 
-def _rest(occurred: Collection[str]) -> float:
-    """What the others leave; more labels than fit into the look-back cannot have occurred in it."""
-    return max(0.0, 1.0 - math.fsum(_probability(label, occurred) for label in SHOP))
-
-
-def _keys(influencers: tuple[str, ...]) -> list[Key]:
-    return list(itertools.product((0, 1), repeat=len(influencers)))
-
-
-def _occurred(influencers: tuple[str, ...], key: Key) -> set[str]:
-    return {z for z, level in zip(influencers, key, strict=True) if level}
+def _rule(influencers: tuple[str, ...], probability: Callable[[Collection[str]], float]) -> Rule:
+    """A table of the probability after every combination of influencers that occurred."""
+    keys = itertools.product((0, 1), repeat=len(influencers))
+    return influencers, {key: probability(list(itertools.compress(influencers, key))) for key in keys}
 
 
 def compare_with_truth(edges: Iterable[Any]) -> dict[str, int]:

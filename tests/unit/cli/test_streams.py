@@ -63,13 +63,6 @@ def test_learn_gives_the_same_model_from_a_folder_a_pattern_and_a_file(run: Run)
     )
 
 
-def test_confidence_of_streamed_events(run: Run) -> None:
-    settings = ("-t", "purchase", "-t", "search", "--confidence", 5, "--json")
-    streamed = learned(run("learn", "log.csv", "--engine", "stream", *settings))
-    assert streamed == learned(run("learn", "log.csv", *settings))
-    assert streamed["edges"][0]["frequency"] is not None
-
-
 def test_compare_streams_too(run: Run) -> None:
     def compared(*arguments: object) -> dict:
         document = learned(run("compare", *arguments, "-m", "chain-0", "-m", "bsumm-auto", "--json"))
@@ -85,9 +78,8 @@ def test_compare_streams_too(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [[], ["-t", "purchase"], ["-t", "purchase", "-t", "search"], ["--joint"]]
+    ("settings", "memory"), [([], "20K"), (["-t", "purchase"], "1K"), (["--joint"], "1G")]
 )
-@pytest.mark.parametrize("memory", ["1K", "20K", "1G"])
 def test_predictions_are_those_in_memory(run: Run, settings: list[str], memory: str) -> None:
     assert run("learn", "log.csv", "--lookback", "none", *settings, "-o", "m.json").exit_code == 0
     # an event at a time is slow

@@ -1,7 +1,6 @@
 """Everything that takes events is given a source: it works as in memory, or says what to do instead."""
 
 import inspect
-import json
 import tempfile
 
 import numpy as np
@@ -55,30 +54,16 @@ WORKS = {
     "OutcomeModel.confidence": lambda e: OUTCOME.confidence(e, n=3),
     "OutcomeModel.order_test": lambda e: OUTCOME.order_test(e, n=19),
     "sensitivity": lambda e: str(sm.sensitivity(sm.BSuMM("purchase"), e, gamma=(0.1, 1), lookback=(1, 2))),
-    "compare": lambda e: [
-        (line.name, line.log_likelihood, line.interval)
-        for line in sm.compare(e, models=["chain-0", "chain-1"], targets=["purchase"]).lines
-    ],
 }
-
-STEPS = {
-    "PoolRare": sm.PoolRare(min_count=9),
-}
-
-
-def counted(events):
-    return dict(zip(events.labels, events.label_counts.tolist(), strict=True))
-
-
-for _name, _step in STEPS.items():
-    WORKS[f"{_name}.fit"] = lambda e, s=_step: counted(s.copy().fit(e).transform(EVENTS))
-    WORKS[f"{_name}.transform"] = lambda e, s=_step: counted(s.copy().fit(EVENTS).transform(e))
-    WORKS[f"{_name}.fit_transform"] = lambda e, s=_step: counted(s.copy().fit_transform(e))
 
 IN_MEMORY = "this needs the events in memory, and a MemorySource counts them where they are; give events that"
 #: What needs the events themselves, and what it says to a source.
 REFUSES = {
     "tune_joint": (sm.tune_joint, "read them with read_events"),
+    "compare": (sm.compare, "on events of this machine, and train is a MemorySource; read them with"),
+    "PoolRare.fit": (sm.PoolRare().fit, IN_MEMORY),
+    "PoolRare.transform": (sm.PoolRare().fit(EVENTS).transform, IN_MEMORY),
+    "PoolRare.fit_transform": (sm.PoolRare().fit_transform, IN_MEMORY),
     "SummaryModel.predict_proba": (lambda e: MODEL.predict_proba(e), IN_MEMORY),
     "SummaryModel.predict": (lambda e: MODEL.predict(e), IN_MEMORY),
     "SummaryModel.predictions": (lambda e: MODEL.predictions(e), IN_MEMORY),
@@ -134,21 +119,9 @@ OPTIONS = {
 }
 
 
-def streamed(path, sequences, labels=None):
-    path.write_text("".join(json.dumps(sequence) + "\n" for sequence in sequences))
-    return sm.scan_events(path, labels=labels, scratch=path.parent, memory=1 << 14)
-
-
-@pytest.fixture
-def source(tmp_path):
-    with streamed(tmp_path / "events.jsonl", EVENTS.to_lists()) as opened:
-        assert opened.labels == EVENTS.labels
-        yield opened
-
-
 @pytest.mark.parametrize("name", WORKS)
-def test_it_works_as_in_memory(source, name):
-    assert WORKS[name](source) == WORKS[name](EVENTS)
+def test_it_works_as_in_memory(name):
+    assert WORKS[name](MemorySource(EVENTS)) == WORKS[name](EVENTS)
 
 
 @pytest.mark.parametrize("name", REFUSES)
@@ -191,27 +164,27 @@ def test_nothing_is_left_out_of_the_table():
 
 
 @pytest.mark.parametrize("model", [MODEL, WHOLE], ids=["model", "graph"])
-def test_a_source_of_fewer_labels(tmp_path, model):
+def test_a_source_of_fewer_labels(model):
     """As in memory: labels that do not occur are no matter, and those that are not known are refused."""
     few = [sequence[:3] for sequence in EVENTS.to_lists()[:4]]
-    with streamed(tmp_path / "few.jsonl", few) as source:
-        assert set(source.labels) < set(EVENTS.labels)
-        assert model.log_likelihood(source) == model.log_likelihood(few)
-    with streamed(tmp_path / "more.jsonl", few, [*EVENTS.labels, "zebra"]) as source:
-        assert model.score(source) == model.score(few)
+    source = MemorySource(sm.read_events(few))
+    assert set(source.labels) < set(EVENTS.labels)
+    assert model.log_likelihood(source) == model.log_likelihood(few)
+    source = MemorySource(sm.read_events(few, labels=[*EVENTS.labels, "zebra"]))
+    assert model.score(source) == model.score(few)
     few[0].insert(1, "zebra")
-    with streamed(tmp_path / "unknown.jsonl", few) as source:
-        with pytest.raises(UnknownLabelError, match="unknown label 'zebra'"):
-            model.log_likelihood(source)
-        with pytest.raises(DataError, match="unknown='skip' is not known"):
-            model.log_likelihood(source, unknown="skip")
-        assert model.log_likelihood(source, unknown="ignore") == model.log_likelihood(few, unknown="ignore")
-        assert np.isfinite(model.brier_score(source, unknown="ignore"))
+    source = MemorySource(sm.read_events(few))
+    with pytest.raises(UnknownLabelError, match="unknown label 'zebra'"):
+        model.log_likelihood(source)
+    with pytest.raises(DataError, match="unknown='skip' is not known"):
+        model.log_likelihood(source, unknown="skip")
+    assert model.log_likelihood(source, unknown="ignore") == model.log_likelihood(few, unknown="ignore")
+    assert np.isfinite(model.brier_score(source, unknown="ignore"))
 
 
-def test_more_events_of_fewer_labels_are_added(tmp_path):
+def test_more_events_of_fewer_labels_are_added():
     few = [sequence[:3] for sequence in EVENTS.to_lists()[:4]]
-    with streamed(tmp_path / "few.jsonl", few) as source:
-        one, other = (MODEL.copy().fit(EVENTS).partial_fit(more) for more in (source, few))
+    source = MemorySource(sm.read_events(few))
+    one, other = (MODEL.copy().fit(EVENTS).partial_fit(more) for more in (source, few))
     assert one.score_ == other.score_
     assert str(one.table_) == str(other.table_)

@@ -10,7 +10,7 @@ import summarkov as sm
 from summarkov.engines import as_source
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.kernels import Index
-from summarkov.models.joint import joint_edges
+from summarkov.models.joint import joint_edges, learn_each
 from summarkov.models.joint_parts import Weights, dense
 from summarkov.simulate.example import web_shop
 from summarkov.store import write_sealed
@@ -125,7 +125,8 @@ def test_only_the_targets_are_told_apart(boosted):
 def test_trees_add_to_the_likelihood(events, boosted):
     without = boosted.copy(rounds=0).fit(events)
     more = boosted.copy(rounds=40)
-    (early,), (more,) = more._learn(more._count(as_source(events)), as_source(events), (3, 40), (0.3,))
+    source = as_source(events)
+    (early,), (more,) = learn_each(more._count(source), source, more.get_params(), (3, 40), (0.3,))
     assert more.log_likelihood > without.log_likelihood_ + 1
     assert math.isclose(boosted.log_likelihood(events), boosted.log_likelihood_, rel_tol=1e-9)
     assert math.isclose(without.log_likelihood(events), without.log_likelihood_, rel_tol=1e-9)

@@ -7,6 +7,7 @@ import pytest
 
 import summarkov as sm
 from oracle_outcomes import open_cases, share_at
+from summarkov.engines import EventSource
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
 from summarkov.models.outcome import window_words
@@ -351,3 +352,54 @@ def test_the_value_that_was_learned_is_asked_about_in_new_data():
     p = model.predict_ended(some)
     expected = (np.log(p[:40]).sum() + np.log(1 - p[40:]).sum()) / 50
     assert model.score(some, [y[at] for at in rare + common]) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_state_of_few_cases_says_that_moments_around_it_are_counted():
+    """x is the third event of 30 cases and the fifth of one: after two events no case is in this state."""
+    cases = [list("abxcd")] * 30 + [list("abcdx")] + [list("abcde")] * 30
+    template = sm.BSuMM(lookback=None, required=["x"], candidates=["x"])
+    model = sm.OutcomeModel(template, ends_with="d").fit(cases)
+    third, second = model.explain(list("abx")), model.explain(list("ax"))
+    assert (third.support, third.is_nearby) == (30, False)
+    assert "(30 cases)" in str(third)
+    assert second.is_nearby  # in no case x is the second event
+    assert "cases at the moments around this one)" in str(second)
+    few, many = (str(model.predictions([case]).summary()) for case in (list("ax"), list("abx")))
+    assert "1 case in a state of fewer than 20 then: moments around it count too." in few
+    assert "around" not in many
+
+
+def test_what_was_known_at_a_moment_is_said_of_its_table():
+    cases = [list("abxcd")] * 30 + [list("abcde")] * 30
+    template = sm.BSuMM(lookback=None, required=["x"], candidates=["x"])
+    assert (
+        sm.OutcomeModel(template, ends_with="d").fit(cases).states_sheet().title.endswith("the case contains")
+    )
+    known = sm.OutcomeModel(template, ends_with="d", after=3).fit(cases).states_sheet()
+    assert known.title == "ends with d, by what had happened after 3 events"
+
+
+def test_a_list_of_outcomes_needs_events_in_an_order():
+    """On a cluster every partition took the first outcomes of the list."""
+
+    class Cluster(EventSource):
+        labels, n_sequences = ("a", "b"), 4
+
+        def run(self, work):
+            raise AssertionError("nothing is counted")
+
+        def sequence_keys(self):
+            raise AssertionError("nothing is drawn")
+
+    with pytest.raises(SettingError, match="a Cluster has none; name the column of the outcome"):
+        sm.OutcomeModel().fit(Cluster(), ["x", "y", "x", "y"])
+
+
+def test_the_score_weighs_sequences():
+    sequences, y = made(n=60)
+    model, weights = sm.OutcomeModel(value="declined").fit(sequences, y), np.arange(60.0)
+    p = model.predict_proba(sequences)[np.arange(60), [list(model.classes_).index(each) for each in y]]
+    expected = np.average(np.log(p), weights=weights)
+    assert model.score(sequences, y, sample_weight=weights) == pytest.approx(expected, rel=1e-9)
+    weighed = sm.read_events(sequences).with_weights(weights)
+    assert model.score(weighed, y) == pytest.approx(expected, rel=1e-9)

@@ -255,14 +255,6 @@ def test_texts(content, words, tmp_path):
     assert words in refusal(tmp_path, content)
 
 
-@pytest.mark.parametrize("part", range(0, 20, 4))
-def test_cut_short(part, tmp_path):
-    whole = text("graph")
-    said = refusal(tmp_path, whole[: len(whole) * part // 20])
-    assert "was the file cut short?" in said
-    assert ": not valid JSON at line " in said
-
-
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(StoreError, match=r"no\.json: there is no such file"):
         sm.load(tmp_path / "no.json")

@@ -49,28 +49,6 @@ def events():
     return sm.Dynamics(rules, lookback=3).simulate(150, 8, random_state=2)
 
 
-@pytest.mark.parametrize("search", ["greedy", "sweep"])
-@pytest.mark.parametrize(("summary", "lookback"), [(Presence, 3), (WholePast, None)])
-def test_a_copy_of_the_binary_summary_learns_the_same_model(events, search, summary, lookback):
-    settings = {"search": search, "gamma": 0.5}
-    ours = sm.BSuMM("A", lookback=lookback, **settings).fit(events)
-    own = sm.SuMM("A", summary=summary(), **settings).fit(events)
-    assert own.influencers_ == ours.influencers_ != ()
-    assert own.score_ == pytest.approx(ours.score_, rel=1e-12)
-    assert [(s.action, s.label) for s in own.trace_] == [(s.action, s.label) for s in ours.trace_]
-    assert [s.gain for s in own.trace_] == pytest.approx([s.gain for s in ours.trace_], rel=1e-6)
-    assert {r.state: r.counts for r in own.table_} == {r.state: r.counts for r in ours.table_}
-    assert own.predict_proba(events) == pytest.approx(ours.predict_proba(events), rel=1e-12)
-    assert own.log_likelihood(events) == pytest.approx(ours.log_likelihood(events), rel=1e-12)
-
-
-def test_constraints_hold(events):
-    own = sm.SuMM("A", summary=Presence(), required=["D"], forbidden=["C"], max_influencers=2).fit(events)
-    ours = sm.BSuMM("A", lookback=3, required=["D"], forbidden=["C"], max_influencers=2).fit(events)
-    assert own.influencers_ == ours.influencers_
-    assert "D" in own.influencers_
-
-
 def test_ten_lines():
     model = sm.SuMM("B", summary=JustBefore()).fit([["A", "B", "C", "A", "B"]] * 10)
     assert model.influencers_ == ("A",)
