@@ -258,7 +258,9 @@ class Coding:
             part = encode(table.column(name), name, block.path)
             absent = (part.codes < 0) & ~empty
             if wanted.missing == "error":
-                refuse_missing(np.flatnonzero(absent), name, block.path, block.first_row)
+                remedy = "fill them, or leave these events out with missing='skip'"
+                where = block.path, block.first_row
+                refuse_missing(np.flatnonzero(absent), name, *where, remedy=remedy)
             elif wanted.missing != "skip" and absent.any():
                 texts = list(dict.fromkeys([*part.texts, wanted.missing]))
                 part = Encoded(np.where(absent, texts.index(wanted.missing), part.codes), texts)

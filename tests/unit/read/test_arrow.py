@@ -111,6 +111,8 @@ def test_nan_is_missing(values, role):
     blank, help = (
         (", or only blanks,", "fill them, or leave these rows out with missing='skip'")
         if role == "case"
+        else ("", "fill them, or leave these events out with missing='skip'")
+        if role == "event"
         else ("", "fill or drop them")
     )
     assert str(error.value) == (
