@@ -159,7 +159,7 @@ class _Made(io.RawIOBase):
             n = int(self._stream.readinto(into))  # Arrow's read() leaks where it fails
         except (OSError, UnicodeError) as error:
             told = " ".join(str(error).split())
-            raise DataError(f"{self._path} {self._why.format(told)}") from error
+            raise DataError(f"{self._path} {self._why.replace('{}', told)}") from error
         self._left -= n
         self._parts -= n - len(bytes(into[:n]).translate(None, _BETWEEN))
         if self._left < 0 or self._parts < 0:

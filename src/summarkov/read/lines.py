@@ -27,7 +27,7 @@ from summarkov.read.wanted import Wanted
 #: The keys of an object in JSON lines: its name, its labels, their times, what it weighs, whether it is over.
 ID, EVENTS, TIMES, WEIGHT, COMPLETE = "id", "events", "times", "weight", "complete"
 #: Events to read at a time.
-_EVENTS = 1 << 17
+_EVENTS = 1 << 15
 
 #: A sequence: its labels, or lists of labels that happened together; its name; and values of columns.
 Line = tuple[list[Any], str | None, dict[str, Any]]
