@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
+from summarkov.engines import EventSource, StateCounts, StatesRequest, Target
 from summarkov.engines.followings import Followed
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
@@ -65,7 +65,7 @@ class FittedContexts(Fitted):
         """The row of the longest context that each key ends with."""
         return longest(self.table.keys, keys)
 
-    def plus(self, table: StateCounts, source: CountSource, followed: Followed | None) -> Fitted:
+    def plus(self, table: StateCounts, source: EventSource, followed: Followed | None) -> Fitted:
         """Add the counts of further data; the contexts stay, but for an average, which has all there are."""
         if self.splits is not None:
             return super().plus(every_context(table), source, followed)
