@@ -257,7 +257,8 @@ class OutcomeModel(Saved, Parameters):
             for row in rows[:MOST]
         ]
         head = ["state", "cases", "share", "95% interval", ""]
-        return Sheet(f"{self.name_}, by what the case contains", head, cells, len(rows))
+        by = "what the case contains" if self.after is None else "what was known then"
+        return Sheet(f"{self.name_}, by {by}", head, cells, len(rows))
 
     # ------------------------------------------------------------------ use
 
