@@ -66,15 +66,6 @@ def _written(ending: str) -> Callable[[Path, int], Path]:
     return make
 
 
-def _lists(path: Path, n: int) -> Path:
-    path = path.with_suffix(".parquet")
-    lists = pa.ListArray.from_arrays(
-        pa.array(np.arange(0, n + 1, 20), pa.int32()), _table(n)["event"].chunk(0)
-    )
-    parquet.write_table(pa.table({"events": lists}), path)
-    return path
-
-
 def _dates(path: Path, n: int) -> Path:
     path = path.with_suffix(".csv")
     table = _table(n)
@@ -159,14 +150,10 @@ READERS: dict[str, tuple[Callable[[Path, int], Path], Callable[[Path], object], 
     "rows of Parquet in any order, streamed": (_parquet, _stream, 1_000_000),
     "rows of CSV by dates in a format": (_dates, partial(sm.read_events, date_format=_DATES), 1_000_000),
     "rows of CSV by dates in a format, streamed": (_dates, partial(_stream, date_format=_DATES), 1_000_000),
-    "events of lists in Parquet": (_lists, sm.read_events, 10_000_000),
-    "events of lists in Parquet, streamed": (_lists, _stream, 10_000_000),
     "cases of a table of attributes": (_cases, _with_attributes, 400_000),
     "events of JSON lines with times, streamed": (_timed, partial(_stream, times=True), 1_000_000),
     "events of JSON lines": (_written(".jsonl"), sm.read_events, 1_000_000),
     "events of JSON lines, streamed": (_written(".jsonl"), _stream, 1_000_000),
-    "events of XES": (_written(".xes"), sm.read_events, 200_000),
-    "events of SPMF": (_written(".spmf"), sm.read_events, 1_000_000),
     "events of plain text": (_words, sm.read_events, 1_000_000),
     "events of packed CSV": (_written(".csv.gz"), sm.read_events, 1_000_000),
     "names of SPMF items": (_items, sm.read_events, 400_000),

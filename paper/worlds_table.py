@@ -29,7 +29,7 @@ def examine_world(world: World, n: int) -> Claimed:
     """Learn a graph with default settings, and claim edges in each of the ways.
 
     A claim is true if the edge is, with its direction. ``n`` is the number of graphs from resampled data.
-    About order are those edges that are not competition only, in the direction of order.
+    Of those that depend on order, crowding out is left out.
     """
     graph = InfluenceGraph(BSuMM(lookback=LOOKBACK)).fit(world.events)
     order = graph.order_test(world.events)
@@ -72,11 +72,11 @@ def worlds_table(
         f"Means over {graphs} graphs of each world, default settings, look-back {LOOKBACK}. "
         "Of each way to be sure of an edge: how many false edges there are in a graph, and (of worlds with "
         "true edges) which share of what is claimed is true, with its 95% interval, and which share of the "
-        "true edges is found. Competition counts as false unless it is called that.",
+        "true edges is found. Crowding out counts as false unless it is called that.",
         ["world", *(f"{how}: {what}" for how in CLAIMS for what in ("false", "true", "found"))],
         rows,
         [
-            "About order: the order test, edges that are not competition only.",
+            "Depends on order: the order test, edges that are more than crowding out.",
             f"Frequency 0.9: edges that at least 90% of {n} graphs from resampled sequences have.",
         ],
     )

@@ -7,18 +7,16 @@ from strategies import WINDOWS, data, expected, specs, subsets, targets, weights
 from summarkov.engines import MemorySource
 
 
-class Recorder:
-    """A source that keeps what it is asked, a list a pass."""
+class Recorder(MemorySource):
+    """A source that writes down what it is asked, pass by pass."""
 
     def __init__(self, events, weights=None):
-        self.source = MemorySource(events.events, sample_weight=weights)
-        self.labels, self.scale = self.source.labels, self.source.scale
-        self.label_counts, self.n_sequences = self.source.label_counts, self.source.n_sequences
+        super().__init__(events.events, sample_weight=weights)
         self.passes = []
 
     def count(self, requests):
         self.passes.append(list(requests))
-        return self.source.count(requests)
+        return super().count(requests)
 
 
 @st.composite

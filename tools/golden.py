@@ -157,7 +157,6 @@ xes: describe {made}/shop.xes --json
 text-files: describe {made}/plain.txt --json
     convert {made}/plain.txt a.jsonl
     convert {made}/plain.txt b.csv
-    convert {made}/plain.txt c.spmf
 ticks: describe TICKS --json
     learn TICKS --json -o m.json --order-test
     show m.json --json

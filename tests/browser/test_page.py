@@ -354,3 +354,13 @@ def test_a_large_graph_calls_neighbours_together(visit: Any) -> None:
             assert node(page, graph, edge.influencer).locator("circle").bounding_box()["x"] < centre
     page.click("#leave")
     assert shown_edges(page) == min(len(edges), 200)  # more lines tell nobody anything
+
+
+def test_shares_of_events_are_of_events_and_the_end_has_none(visit):
+    """Six a, three b and three ends: a is two thirds of all events, not half of all moments."""
+    page = visit(sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([["a", "a", "b"]] * 3))
+    words = page.locator("#panel-data .frequencies").text_content()
+    assert page.locator("#panel-data").text_content().count("Of 9 events.") == 1
+    assert "66.7%" in words
+    assert "33.3%" in words
+    assert "25.0%" not in words  # of 12 moments

@@ -75,7 +75,8 @@ def events_of(made, is_plain):
 def windows(draw, is_plain):
     """A delay and a look-back, each in positions or in time, as the twin has them."""
     in_time = st.just(False) if is_plain else st.booleans()
-    lookback = draw(st.sampled_from([1, 2, 3, 6, None])), draw(in_time)
+    size = draw(st.sampled_from([1, 2, 3, 6, None]))
+    lookback = size, size is not None and draw(in_time)  # the whole past has no unit: its lags are positions
     delay = (0, False) if lookback[0] == 1 else (draw(st.integers(0, 1)), draw(in_time))
     return delay, lookback
 

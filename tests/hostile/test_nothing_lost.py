@@ -30,7 +30,7 @@ COMMANDS = {
     "confidence": (["confidence", "own.json", "events.jsonl", "-n", "3"], [".json"]),
     "predict": (["predict", "own.json", "events.jsonl"], [".csv", ".jsonl", ".parquet"]),
     "predict streamed": (["predict", "own.json", "events.jsonl", "--engine", "stream"], [".csv", ".parquet"]),
-    "convert": (["convert", "events.jsonl"], [".csv", ".csv.gz", ".parquet", ".xes", ".spmf", ".jsonl.zst"]),
+    "convert": (["convert", "events.jsonl"], [".csv", ".csv.gz", ".parquet", ".jsonl.zst"]),
     "simulate": (["simulate", str(GRAPH), "-n", "5"], [".csv", ".jsonl", ".parquet"]),
     "report": (["report", str(GRAPH)], [".html"]),
     "export": (["export", str(GRAPH)], [".dot", ".mmd", ".graphml", ".csv", ".parquet", ".svg"]),

@@ -139,7 +139,7 @@ Count the sequences, events and labels of a file.
     "events.convert": """
 Write the events of a file in another format, or prepared.
 <file>
-output:OUT  The new file: .csv, .tsv, .parquet, .jsonl, .xes or .spmf; .gz or .zst after it packs it.
+output:OUT  The new file: .csv, .tsv, .parquet or .jsonl; .gz or .zst after it packs it.
 <safe-csv> <json> <reading>
 """,
     "learn.learn": """
@@ -265,7 +265,7 @@ source:MODEL  A graph or joint model of all labels, or a JSON file of dynamics w
 --sequences -n K>=0  How many sequences. [default: 100]
 --length T>=0  How many events each. [default: 20]
 --seed N>=0  Same seed, same events. [default: 0]
---output -o FILE  Save as .jsonl, .csv, .parquet, .xes or .spmf; else JSON lines are printed.
+--output -o FILE  Save as .jsonl, .csv or .parquet; else JSON lines are printed.
 <safe-csv> <json>
 """,
     "show.export": """

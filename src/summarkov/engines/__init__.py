@@ -6,7 +6,6 @@ from summarkov.engines.replicates import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target
 from summarkov.engines.source import (
     IN_A_ROW,
-    CountSource,
     EventSource,
     Layout,
     MemorySource,

@@ -194,10 +194,6 @@ class EventSource(ABC):
         self.close()
 
 
-#: What every ``fit`` takes.
-CountSource = EventSource
-
-
 def refuse_weights(source: object, sample_weight: Any) -> None:
     """Say that a source cannot be weighed, if it is asked to be."""
     if sample_weight is not None:

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import vocabulary
@@ -59,41 +60,43 @@ class AskedEnds:
         """What holds where nothing is asked."""
         return cls(vocabulary.ENDS == "cut off")
 
-    @property
-    def differ(self) -> bool:
-        """Whether some sequences may be complete and others not."""
-        return bool(self.closed_by) or self.open_since is not None or self.column is not None
-
-    def rule(self, labels: Sequence[str], attributes: Sequence[str], unit: TimeUnit | None) -> EndRule:
-        """The same in the codes of a vocabulary, which holds the names of attributes too."""
-        closing = values = since = None
+    def complete(
+        self, labels: Sequence[str], codes: CodeArray, offsets: IntArray, moments: Moments | None
+    ) -> BoolArray:
+        """Which of some whole sequences are, but for what a column tells."""
+        n = len(offsets) - 1
+        filled = np.diff(offsets) > 0
+        last = offsets[1:][filled] - 1
+        found = np.full(n, not self.cut_off)
         if self.closed_by:
-            known = set(labels)
             for label in self.closed_by:
-                if label not in known:
+                if label not in labels:
                     raise SettingError(f"closed_by names {label!r}, which is no label of the data")
+            sequence = np.repeat(np.arange(n), np.diff(offsets))
+            tick = np.arange(len(codes)) if moments is None else np.cumsum(moments.starts)
+            of_last = np.full(n, -1)
+            of_last[filled] = tick[last]
             closing = np.array([*(label in self.closed_by for label in labels), False])
+            closed = closing[codes] & (tick == of_last[sequence])
+            found &= np.bincount(sequence[closed], minlength=n) > 0
         if self.open_since is not None:
-            since = _in_unit(self.open_since, unit)
-        if self.column is not None:
-            held = set(attributes)
-            values = np.array([*(_told(label, self.column, held) for label in labels), -1], np.int64)
-        return EndRule(closing, since, values)
+            times = None if moments is None else moments.times
+            since = _in_unit(self.open_since, None if moments is None or times is None else moments.unit)
+            found[filled] &= times is not None and times[last] < since
+        return found
 
-
-def _told(label: str, column: str, attributes: set[str]) -> int:
-    """1 for the name of a value that means complete, 0 for one that means cut off, -1 for all others."""
-    if label not in attributes or not label.startswith(f"{column}="):
-        return -1
-    value = label.removeprefix(f"{column}=")
-    if value.strip().lower() in _COMPLETE:
-        return 1
-    if value.strip().lower() in _CUT_OFF:
-        return 0
-    raise DataError(
-        f"column {column!r} holds {value[:40]!r}, which does not tell whether a case is complete; write true "
-        "or false"
-    )
+    def told(self, codes: npt.NDArray[np.integer], texts: Sequence[str]) -> BoolArray:
+        """Which sequences a column says are complete, from its different texts and the code of each."""
+        told = np.zeros(len(texts) + 1, bool)
+        for code in np.unique(codes).tolist():
+            text = "" if code < 0 else texts[code]
+            told[code] = text.strip().lower() in _COMPLETE
+            if not told[code] and text.strip().lower() not in _CUT_OFF:
+                raise DataError(
+                    f"column {self.column!r} holds {text[:40]!r}, which does not tell whether a case is "
+                    "complete; write true or false"
+                )
+        return np.asarray(told[codes])
 
 
 def _in_unit(since: Any, unit: TimeUnit | None) -> int:
@@ -113,38 +116,3 @@ def _in_unit(since: Any, unit: TimeUnit | None) -> int:
     if isinstance(moment, datetime) and moment.tzinfo is not None:
         moment = moment.astimezone(UTC).replace(tzinfo=None)
     return int(np.datetime64(moment, "ns").astype(np.int64)) // unit.size
-
-
-@dataclass(frozen=True)
-class EndRule:
-    """Tells of whole sequences which are complete; rows of ``values`` from 0 on are dropped after that.
-
-    ``closing`` tells of every code, and last of none, whether it closes a sequence; ``since`` is a time in
-    the unit of the data; ``values`` has 1 for codes that mean complete, 0 for those that mean cut off, else
-    -1.
-    """
-
-    closing: BoolArray | None
-    since: int | None
-    values: IntArray | None
-
-    def complete(self, codes: CodeArray, offsets: IntArray, moments: Moments | None) -> BoolArray:
-        """Which of some whole sequences are."""
-        n = len(offsets) - 1
-        sequence = np.repeat(np.arange(n), np.diff(offsets))
-        filled = np.diff(offsets) > 0
-        last = offsets[1:][filled] - 1
-        found = np.ones(n, bool)
-        if self.closing is not None:
-            tick = np.arange(len(codes)) if moments is None else np.cumsum(moments.starts)
-            of_last = np.full(n, -1)
-            of_last[filled] = tick[last]
-            closed = self.closing[codes] & (tick == of_last[sequence])
-            found &= np.bincount(sequence[closed], minlength=n) > 0
-        if self.since is not None and moments is not None and moments.times is not None:
-            found[filled] &= moments.times[last] < self.since
-        if self.values is not None:
-            told = np.zeros(n, bool)
-            told[sequence[self.values[codes] == 1]] = True
-            found &= told
-        return found

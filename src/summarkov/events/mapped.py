@@ -4,31 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from summarkov.events.attributes import Attributes
 from summarkov.events.moments import NANOSECONDS, Moments
-from summarkov.events.sequences import EventSequences, Folder
-
-
-class TemporaryFolder(Folder, Protocol):
-    """A folder for files, which can be removed."""
-
-    @property
-    def path(self) -> Path:
-        """Where it is."""
+from summarkov.events.sequences import EventSequences
 
 
 def map_events(
-    chunks: Iterable[EventSequences], folder: TemporaryFolder, about: Callable[[], dict[str, Any]]
+    chunks: Iterable[EventSequences], folder: Any, about: Callable[[], dict[str, Any]]
 ) -> EventSequences:
     """Write events, some whole sequences at a time, and map them: they need not fit into memory together.
 
-    All chunks have the same labels, attributes and kind of times, and there is one at least. The events own
-    the folder, and ``about`` returns what else is known of them once all are written.
+    All chunks have the same labels and kind of times, and there is one at least. The events own the folder,
+    which has a ``path`` and can be removed (``remove()``), and ``about`` returns what else is known of them
+    once all are written.
 
     >>> from summarkov.read.scan import TemporaryFolder
     >>> chunks = [EventSequences.from_lists(each, labels=["A", "B"]) for each in ([["A", "B"]], [["B"], []])]
@@ -37,7 +28,7 @@ def map_events(
     ([['A', 'B'], ['B'], []], [0, 1, 1])
     """
     kinds = {"codes": np.int32, "starts": np.bool_, "times": np.int64}
-    lengths, complete, present, weights = [np.zeros(1, np.int64)], [], [], []
+    lengths, complete = [np.zeros(1, np.int64)], []
     is_plain, has_empty, unit = True, False, None
     with ExitStack() as stack:
         files = {name: stack.enter_context(open(folder.path / f"{name}.map", "wb")) for name in kinds}
@@ -49,21 +40,17 @@ def map_events(
                 files[name].write(b"" if values is None else np.ascontiguousarray(values).data)
             lengths.append(chunk.lengths)
             complete.append(chunk.complete)
-            present += [] if chunk.attributes is None else [chunk.attributes.present]
-            weights += [] if chunk.weights is None else [chunk.weights]
 
     def mapped(name: str) -> Any:
         path = folder.path / f"{name}.map"
         return np.memmap(path, kinds[name], "r") if path.stat().st_size else np.empty(0, kinds[name])
 
-    times, named = None if unit is None else mapped("times"), chunk.attributes
+    times = None if unit is None else mapped("times")
     moments = Moments(mapped("starts"), times, unit or NANOSECONDS, has_empty)
     return chunk.but(
         codes=np.asarray(mapped("codes")),
         offsets=np.cumsum(np.concatenate(lengths)),
         moments=None if is_plain else moments,
-        attributes=None if named is None else Attributes(named.names, named.of, np.concatenate(present)),
-        weights=np.concatenate(weights) if weights else None,
         complete=np.concatenate(complete),
         _folder=folder,
         **{{"ids": "_ids", "keys": "_keys"}.get(name, name): value for name, value in about().items()},

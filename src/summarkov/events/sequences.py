@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,13 +47,6 @@ MACHINERY = {
     *("any_unknown", "has_ticks", "is_mapped", "moments", "only", "only_rows", "refuse_unknown"),
     *("but", "sequence_keys", "time_unit", "with_end_rows", "with_moments", "with_origin"),
 }
-
-
-class Folder(Protocol):
-    """A folder that can be removed."""
-
-    def remove(self) -> None:
-        """Remove it with all that is in it."""
 
 
 class EventSequences:
@@ -108,7 +101,7 @@ class EventSequences:
     origin: Origin | None
     _ids: tuple[str, ...] | None
     _keys: HashArray | None  # numbers for the names of sequences, where these are not kept
-    _folder: Folder | None  # holds the files that arrays are mapped from
+    _folder: Any  # holds the files that arrays are mapped from
 
     def __init__(
         self,

@@ -48,7 +48,8 @@ class Counterfactual:
 
     ``occurred`` is whether the label occurs in the changed history, ``is_attribute`` whether it is an
     attribute of the sequence, which has this value, or another, instead. ``state``, ``words``, ``support``,
-    ``seen``, ``probability`` and ``interval`` are said of the changed history, as in :class:`Explanation`.
+    ``seen``, ``probability``, ``interval`` and ``is_nearby`` are said of the changed history, as in
+    :class:`Explanation`.
     """
 
     label: str
@@ -60,13 +61,15 @@ class Counterfactual:
     interval: tuple[float, float]
     seen: str
     is_attribute: bool = False
+    is_nearby: bool = False
 
     def __str__(self) -> str:
         had = f"{'' if self.occurred else 'not '}{'been so' if self.is_attribute else 'occurred'}"
         had += " just now" if self.occurred and not self.is_attribute else ""
         if self.seen == "never":
             return f"had {self.label} {had}: never seen; the prior alone says {percent(self.probability)}"
-        mark = ", hardly seen" if self.seen == "hardly" else ""
+        mark = ", at moments around this one" if self.is_nearby else ""
+        mark += ", hardly seen" if self.seen == "hardly" else ""
         return f"had {self.label} {had}: {percent(self.probability)} ({interval(*self.interval)}{mark})"
 
 
@@ -103,6 +106,9 @@ class Explanation(Tabular):
     moment : int or None
         For the outcome of an open case: after how many events cases were counted, the nearest number to that
         of the history.
+    is_nearby : bool
+        For the outcome of an open case: whether fewer than 20 cases were in the state at that moment, so
+        that ``support`` and ``probability`` are those of the moments around it.
     """
 
     target: str
@@ -118,6 +124,7 @@ class Explanation(Tabular):
     in_sequences: bool = False
     is_certain: bool = False
     moment: int | None = None
+    is_nearby: bool = False
 
     shown_columns: ClassVar[tuple[str, ...]] = ("target", "probability", "base_rate", "words", "support")
 
@@ -163,6 +170,7 @@ class Explanation(Tabular):
             return "\n  ".join([f"{never} {p}, its base rate is {usual}", *map(str, self.counterfactuals)])
         lift = self.probability / self.base_rate if self.base_rate > 0 else math.inf
         often = plural(self.support, "case") if self.in_sequences else f"seen {plural(self.support, 'time')}"
+        often += " at the moments around this one" if self.is_nearby else ""
         first = (
             f"{self.target}: {p} (95% interval {interval(*self.interval)}), {lift:.2g} times its base rate "
             f"{usual}, in history state: {self.words} ({often}{', hardly' if self.seen == 'hardly' else ''})"

@@ -383,7 +383,7 @@ def _order(edge: Influence) -> str:
         return f"; fixed order: it comes first in {first} cases with both"
     if edge.order != ORDERS[0]:
         is_company = edge.order == ORDERS[1]
-        words = "co-occurrence only, as strong in shuffled cases" if is_company else ""
+        words = "co-occurrence only, no clear difference from shuffled cases" if is_company else ""
         return f"; {words or 'unclear whether it depends on order'}{numbers}"
     if edge.is_turned:
         return f"; {reversed_words(edge)}{numbers}"

@@ -90,19 +90,25 @@ def _counted(events: OrderEvents, edges: OrderEdges, row: Sequence[int], replica
         alike = elements.known(events.codes, reach[0], bool(reach[1])) == (pattern >> (last - first - 1) > 0)
     key = ((2 * events.stratum[elements.tick] + alike) << (last - first)) | pattern
     weight = np.ones(elements.n, np.int64) if events.weights is None else events.weights[elements.sequence]
-    made: _Rotated | _Scattered
     if fixed:
-        of_z = elements.having(is_z)
-        reach = lookback, bool(in_time)
-        made = _Scattered(events, elements, (key, weight, out, hit, stays), of_z, x == z, reach)
+        of_z, reach = elements.having(is_z), (lookback, bool(in_time))
+        keys, of = np.unique(key, return_inverse=True)
+        counts = np.zeros((len(keys), 1 + 3 * len(replicates)), np.int64)
+        np.add.at(counts[:, 0], of[~out], weight[~out])
+        places = _Places(events, elements, of_z, of_z | ~(stays | (out & (x == z))))
+        for b, replicate in enumerate(replicates.tolist()):
+            chosen = places.scattered(np.uint64(replicate)) if replicate else of_z
+            met = elements.in_window(np.flatnonzero(chosen), *reach)
+            hits = (chosen if x == z else hit) & ~out
+            for column, which in enumerate((met & ~out, met & hits, hits), 1 + 3 * b):
+                np.add.at(counts[:, column], of[which], weight[which])
     else:
         everything = _Elements(events, np.ones(len(is_z), bool), (edges.delay, edges.delay_in_time))
         some = np.flatnonzero(everything.having(is_z))
         with_z = everything.in_window(some, lookback, bool(in_time))[
             np.searchsorted(everything.tick, elements.tick)
         ]
-        made = _Rotated(events, elements, (key, weight, out, hit), with_z)
-    keys, counts = made(replicates)
+        keys, counts = _rotated(events, elements, (key, weight, out, hit, with_z), replicates)
     kept = counts[:, 0] > 0
     of_sequence = np.bincount(_sequence_of(events, events.tick[is_z]), minlength=len(events.bounds) - 1)
     each = of_sequence if events.weights is None else of_sequence * events.weights
@@ -164,98 +170,57 @@ def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
     return (numbers >> half).astype(np.int64)
 
 
-class _Rotated:
+def _rotated(
+    events: OrderEvents,
+    elements: _Elements,
+    each: tuple[IntArray, IntArray, BoolArray, BoolArray, BoolArray],
+    replicates: IntArray,
+) -> tuple[IntArray, IntArray]:
     """The others rotate inside blocks.
 
     Those count that differ from the one before (unless events happen together), and come neither after the
     target nor after what is left out.
     """
+    key, weight, out, hit, with_z = each
+    what = np.zeros(elements.n, np.uint64)
+    codes = events.codes[elements.shown].astype(np.int64)
+    np.add.at(what, elements.of, _random_numbers((codes + 2).astype(np.uint64), np.uint64(1)))
+    follows = np.append(False, elements.sequence[1:] == elements.sequence[:-1])[: elements.n]
+    again = follows & np.append(False, what[1:] == what[:-1])[: elements.n] & (not events.together)
+    after = follows & np.append(False, (hit | out)[:-1])[: elements.n]
+    turns = ~again
+    keys, row = np.unique(key[turns], return_inverse=True)
+    cell = np.where((out | after)[turns], -1, 2 * row + hit[turns])
+    weight, slots = weight[turns], np.flatnonzero(with_z[turns])
 
-    def __init__(
-        self,
-        events: OrderEvents,
-        elements: _Elements,
-        each: tuple[IntArray, IntArray, BoolArray, BoolArray],
-        with_z: BoolArray,
-    ) -> None:
-        key, weight, out, hit = each
-        what = np.zeros(elements.n, np.uint64)
-        codes = events.codes[elements.shown].astype(np.int64)
-        np.add.at(what, elements.of, _random_numbers((codes + 2).astype(np.uint64), np.uint64(1)))
-        follows = np.append(False, elements.sequence[1:] == elements.sequence[:-1])[: elements.n]
-        again = follows & np.append(False, what[1:] == what[:-1])[: elements.n] & (not events.together)
-        after = follows & np.append(False, (hit | out)[:-1])[: elements.n]
-        turns = ~again
-        self.keys, row = np.unique(key[turns], return_inverse=True)
-        self.cell = np.where((out | after)[turns], -1, 2 * row + hit[turns])
-        self.weight = weight[turns]
-        block = np.searchsorted(events.cuts, elements.tick[turns], side="right") - 1
-        _, self.begin, self.of, self.size = np.unique(
-            block, return_index=True, return_inverse=True, return_counts=True
-        )
-        self.seeds = events.seeds[block[self.begin]]
-        self.slots = np.flatnonzero(with_z[turns])
-
-    def __call__(self, replicates: IntArray) -> tuple[IntArray, IntArray]:
-        n = len(self.keys)
-        counts = np.zeros((n, 1 + 3 * len(replicates)), np.int64)
-        all_cells = self._table(self.cell, self.weight)
-        counts[:, 0] = all_cells.sum(axis=1)
-        of = self.of[self.slots]
-        begin, size, weight = self.begin[of], self.size[of], self.weight[self.slots]
-        for b, replicate in enumerate(replicates.tolist()):
-            turn = np.zeros(len(of), np.int64)
-            if replicate:
-                turn = _random_below(self.seeds, replicate, self.size)[of]
-            met = self._table(self.cell[begin + (self.slots - begin + turn) % size], weight)
-            counts[:, 1 + 3 * b] = met.sum(axis=1)
-            counts[:, 2 + 3 * b] = met[:, 1]
-            counts[:, 3 + 3 * b] = all_cells[:, 1]
-        return self.keys, counts
-
-    def _table(self, cells: IntArray, weight: IntArray) -> IntArray:
-        found = np.zeros(2 * len(self.keys), np.int64)
-        np.add.at(found, cells[cells >= 0], weight[cells >= 0])
+    def table(cells: IntArray, weights: IntArray) -> IntArray:
+        found = np.zeros(2 * len(keys), np.int64)
+        np.add.at(found, cells[cells >= 0], weights[cells >= 0])
         return found.reshape(-1, 2)
 
+    block = np.searchsorted(events.cuts, elements.tick[turns], side="right") - 1
+    _, begin, of, size = np.unique(block, return_index=True, return_inverse=True, return_counts=True)
+    seeds, of, all_cells = events.seeds[block[begin]], of[slots], table(cell, weight)
+    counts = [all_cells.sum(axis=1)]
+    for replicate in replicates.tolist():
+        turn = _random_below(seeds, replicate, size)[of] if replicate else 0
+        met = table(cell[begin[of] + (slots - begin[of] + turn) % size[of]], weight[slots])
+        counts += [met.sum(axis=1), met[:, 1], all_cells[:, 1]]
+    return keys, np.column_stack(counts)
 
-class _Scattered:
-    """Events of the influencer are scattered inside blocks, over all places of events that do not stay."""
 
-    def __init__(
-        self,
-        events: OrderEvents,
-        elements: _Elements,
-        each: tuple[IntArray, IntArray, BoolArray, BoolArray, BoolArray],
-        of_z: BoolArray,
-        itself: bool,
-        reach: tuple[int, bool],
-    ) -> None:
-        key, self.weight, self.out, self.hit, stays = each
-        self.elements, self.of_z, self.itself = elements, of_z, itself
-        self.reach = reach
-        self.keys, self.row = np.unique(key, return_inverse=True)
-        block = np.searchsorted(events.cuts, elements.tick, side="right") - 1
-        may = of_z | ~(stays | (self.out & itself))
-        may &= np.isin(block, block[of_z])
-        places = np.flatnonzero(may)
+class _Places:
+    """Where events of the influencer may stand, block by block: over places of events that do not stay."""
+
+    def __init__(self, events: OrderEvents, elements: _Elements, of_z: BoolArray, may: BoolArray) -> None:
+        self.n, block = elements.n, np.searchsorted(events.cuts, elements.tick, side="right") - 1
+        places = np.flatnonzero(may & np.isin(block, block[of_z]))
         self.places = places[np.lexsort((places, ~of_z[places], block[places]))]  # those of Z first
         blocks, self.begin, self.size = np.unique(block[self.places], return_index=True, return_counts=True)
         self.seeds = events.seeds[blocks]
         self.moved = np.bincount(np.searchsorted(blocks, block[of_z]), minlength=len(blocks))
 
-    def __call__(self, replicates: IntArray) -> tuple[IntArray, IntArray]:
-        counts = np.zeros((len(self.keys), 1 + 3 * len(replicates)), np.int64)
-        self._add(counts[:, 0], ~self.out)
-        for b, replicate in enumerate(replicates.tolist()):
-            chosen = self.of_z if not replicate else self._chosen(np.uint64(replicate))
-            met = self.elements.in_window(np.flatnonzero(chosen), *self.reach)
-            hits = (chosen if self.itself else self.hit) & ~self.out
-            for what, some in enumerate((met & ~self.out, met & hits, hits)):
-                self._add(counts[:, 1 + 3 * b + what], some)
-        return self.keys, counts
-
-    def _chosen(self, replicate: np.uint64) -> BoolArray:
+    def scattered(self, replicate: np.uint64) -> BoolArray:
         """Where the influencer's events are now: the first steps of shuffling the places of each block."""
         mixed, seeds = self.places.copy(), _random_numbers(self.seeds, replicate)
         for step in range(int(self.moved.max(initial=0))):
@@ -263,10 +228,7 @@ class _Scattered:
             other = _random_below(seeds[here], step + 1, self.size[here] - step)
             one = self.begin[here] + step
             mixed[one], mixed[one + other] = mixed[one + other], mixed[one]
-        found = np.zeros(self.elements.n, bool)
+        found = np.zeros(self.n, bool)
         first = np.arange(len(mixed)) - np.repeat(self.begin, self.size) < np.repeat(self.moved, self.size)
         found[mixed[first]] = True
         return found
-
-    def _add(self, to: IntArray, some: BoolArray) -> None:
-        np.add.at(to, self.row[some], self.weight[some])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summarkov.engines import Bootstrap, CountSource, Draws, EventSource, StateCounts, StatesRequest
+from summarkov.engines import Bootstrap, Draws, EventSource, StateCounts, StatesRequest
 from summarkov.errors import DataError, SettingError
 from summarkov.events.draws import EVERYTHING, Drawn
 from summarkov.evidence import (
@@ -46,7 +46,7 @@ Edge = tuple[int, int, int]  # model, influencer, label of the target
 
 def bootstrap(
     models: Sequence[SummaryModel],
-    source: CountSource,
+    source: EventSource,
     *,
     n: int = 100,
     seed: int = 0,
@@ -130,7 +130,7 @@ class _Part:
 
 
 def check_resampling(
-    models: Sequence[SummaryModel], source: CountSource, n: int, seed: int, level: float = 0.95
+    models: Sequence[SummaryModel], source: EventSource, n: int, seed: int, level: float = 0.95
 ) -> EventSource:
     """Refuse what cannot be resampled, and settings that make no sense."""
     fitted = models[0].fitted
@@ -139,8 +139,6 @@ def check_resampling(
     check_whole("n", n, 1, MOST_REPLICATES)
     check_seed(seed)
     check_level("level", level)
-    if not isinstance(source, EventSource):
-        raise SettingError(f"a {type(source).__name__} cannot be resampled; give the events themselves")
     if not np.array_equal(source.label_counts * fitted.scale, fitted.label_counts * source.scale):
         raise DataError(
             "these are not the events that the model was learned from; give those, with their weights"
@@ -174,7 +172,7 @@ def _request(fitted: Fitted, z: int, votes: Counter[int | None]) -> StatesReques
 # ---------------------------------------------------------------------- the order test
 
 
-def order_of(models: Sequence[SummaryModel], source: CountSource, n: int, seed: int, **how: Any) -> OrderTest:
+def order_of(models: Sequence[SummaryModel], source: EventSource, n: int, seed: int, **how: Any) -> OrderTest:
     """Test the edges of fitted models of one kind; see :meth:`InfluenceGraph.order_test`."""
     events = check_resampling(models, source, n, seed)
     n_pairs = 0  # that the search could choose from

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
+from summarkov.engines import EventSource, StateCounts, StatesRequest, Target
 from summarkov.engines.followings import Followed
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
@@ -60,7 +60,7 @@ class FittedContextTree(Fitted):
         """The row of the longest context that each key ends with."""
         return longest(self.table.keys, keys)
 
-    def plus(self, table: StateCounts, source: CountSource, followed: Followed | None) -> Fitted:
+    def plus(self, table: StateCounts, source: EventSource, followed: Followed | None) -> Fitted:
         """Add the counts of further data; the contexts stay."""
         counts = np.zeros_like(self.table.counts)
         np.add.at(counts, self.rows(table.keys), table.counts)
@@ -83,7 +83,7 @@ class FittedContextAverage(FittedContextTree):
         plain = probabilities(self.observed / self.scale, self.pseudo)
         return np.concatenate([self.tree.mix(plain, self.splits), (self.pseudo / self.pseudo.sum())[None]])
 
-    def plus(self, table: StateCounts, source: CountSource, followed: Followed | None) -> Fitted:
+    def plus(self, table: StateCounts, source: EventSource, followed: Followed | None) -> Fitted:
         """Add the counts of further data, new contexts included."""
         return Fitted.plus(self, every_context(table), source, followed)
 

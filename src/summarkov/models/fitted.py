@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from summarkov.engines import IN_A_ROW, CountSource, Layout, StateCounts, StatesRequest, Target
+from summarkov.engines import IN_A_ROW, EventSource, Layout, StateCounts, StatesRequest, Target
 from summarkov.engines.clusters import Clusters
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.followings import Followed, Following
@@ -246,7 +246,7 @@ class Fitted(Distribution):
         ids, keys = self.summary.encode(index, self.influencers, self.labels)
         return np.asarray(self.rows(keys)[ids]) if len(keys) else ids
 
-    def plus(self, table: StateCounts, source: CountSource, followed: Followed | None) -> Fitted:
+    def plus(self, table: StateCounts, source: EventSource, followed: Followed | None) -> Fitted:
         """Add the counts of further data; the influencers stay."""
         scale = max(self.scale, source.scale)  # 1 or the fixed point, so one divides the other
         old, new = scale // self.scale, scale // source.scale

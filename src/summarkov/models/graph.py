@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from summarkov.engines import CountSource, Layout
+from summarkov.engines import EventSource, Layout
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
@@ -196,7 +196,7 @@ class InfluenceGraph(GraphPredictor):
 
     # ------------------------------------------------------------------ how sure that is
 
-    def _tested(self, events: Any, sample_weight: Any) -> tuple[list[SummaryModel], CountSource]:
+    def _tested(self, events: Any, sample_weight: Any) -> tuple[list[SummaryModel], EventSource]:
         models = list(self.models_.values())
         return models, models[0]._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
 

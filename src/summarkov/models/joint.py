@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from summarkov.engines import CountSource, Layout, StateCounts, StatesRequest, Target, as_source
+from summarkov.engines import EventSource, Layout, StateCounts, StatesRequest, Target, as_source
 from summarkov.engines.followings import Asked, count_followed
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
@@ -207,7 +207,7 @@ class JointData:
     context: CodeArray  # [row, place]: the last labels
 
     @classmethod
-    def of(cls, source: CountSource, target: Target, summary: ProfileSummary) -> JointData:
+    def of(cls, source: EventSource, target: Target, summary: ProfileSummary) -> JointData:
         """Count the states of a source, in one pass."""
         (table,) = source.count([StatesRequest(summary, (), target)])
         assert isinstance(table, StateCounts)
@@ -292,7 +292,7 @@ class JointData:
 
 def learn_each(
     data: JointData,
-    source: CountSource,
+    source: EventSource,
     settings: Mapping[str, Any],
     rounds: Sequence[int],
     shares: Sequence[float],
@@ -493,7 +493,7 @@ class JointSuMM(GraphPredictor):
         on_step(0)
         return self
 
-    def _count(self, source: CountSource) -> JointData:
+    def _count(self, source: EventSource) -> JointData:
         """What all else follows from, whatever the other settings are."""
         check_in_a_row("JointSuMM", Layout.of(source))
         return JointData.of(source, self._target(source.labels), ProfileSummary(self.lookback))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summarkov.engines import CountSource, Layout, ReplicatedSource, StateCounts
+from summarkov.engines import EventSource, Layout, ReplicatedSource, StateCounts
 from summarkov.engines.clusters import Clustered, block_of, sum_clusters
 from summarkov.engines.followings import Asked, count_followed
 from summarkov.engines.growing import GrowingCounts
@@ -33,7 +33,7 @@ TABLES_BYTES = 256 << 20
 
 def learn(
     models: Sequence[SummaryModel],
-    source: CountSource,
+    source: EventSource,
     summaries: Sequence[Summary],
     on_done: Callable[[int], None] | None = None,
 ) -> None:
@@ -41,7 +41,7 @@ def learn(
 
     ``summaries`` has one per model; what models ask about one and the same object is counted once.
     """
-    n_events = float(n_positions(source) / source.scale)
+    n_events = source.n_positions / source.scale
     ends = source.label_counts[source.labels.index(END)] / source.scale if END in source.labels else 0
     if n_events == ends:
         raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
@@ -69,7 +69,7 @@ def learn(
 
 def _problems(
     models: Sequence[SummaryModel],
-    source: CountSource | ReplicatedSource,
+    source: EventSource | ReplicatedSource,
     summaries: Sequence[Summary],
     n_events: float,
     n_targets: int | None = None,
@@ -137,19 +137,14 @@ def check_in_a_row(kind: str, layout: Layout) -> None:
         )
 
 
-def n_positions(source: CountSource) -> int:
-    """N, in units of ``1 / scale``; a source that tells only its labels has one at each position."""
-    return int(getattr(source, "n_positions", source.label_counts.sum()))
-
-
-def _count_followed(models: Sequence[SummaryModel], source: CountSource) -> None:
+def _count_followed(models: Sequence[SummaryModel], source: EventSource) -> None:
     """Add to fitted models how often their targets follow their influencers."""
     found = count_followed(source, [_asked(model.fitted) for model in models])
     for model, followed in zip(models, found, strict=True):
         model._fitted = replace(model.fitted, followed=followed)
 
 
-def _count_moments(models: Sequence[SummaryModel], source: CountSource) -> None:
+def _count_moments(models: Sequence[SummaryModel], source: EventSource) -> None:
     """Add to fitted trees how often the target followed with each influencer and without, over all positions.
 
     What other models have in their tables, a tree knows only of the branches where it asks.
@@ -171,7 +166,7 @@ def _count_moments(models: Sequence[SummaryModel], source: CountSource) -> None:
         model._fitted = replace(fitted, moments=before + moments)
 
 
-def _sum_clusters(models: Sequence[SummaryModel], source: CountSource) -> None:
+def _sum_clusters(models: Sequence[SummaryModel], source: EventSource) -> None:
     """Add to fitted models how much sequences move the ratios of their edges."""
     found = sum_clusters(source, [_clustered(model.fitted) for model in models])
     for model, clusters in zip(models, found, strict=True):
@@ -238,7 +233,7 @@ def progress_counter(progress: Progress, total: int) -> Callable[[int], None]:
 
 def _search(
     models: Sequence[SummaryModel],
-    source: CountSource | ReplicatedSource,
+    source: EventSource | ReplicatedSource,
     problems: Sequence[Problem],
     n_events: Sequence[float] | None,
     on_done: Callable[[int], None] | None,
@@ -285,7 +280,7 @@ def together(problems: Sequence[Problem], n_replicates: int) -> Iterator[range]:
     yield range(start, len(problems))
 
 
-def update(models: Sequence[SummaryModel], source: CountSource) -> None:
+def update(models: Sequence[SummaryModel], source: EventSource) -> None:
     """Add the counts of further data to fitted models that share a summary, in one pass."""
     tables = source.count([model.fitted.request for model in models])
     followed = count_followed(source, [_asked(model.fitted) for model in models])

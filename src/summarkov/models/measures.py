@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import CountSource, EventSource, Layout, StateCounts, make_source
-from summarkov.engines.source import refuse_weights
+from summarkov.engines import EventSource, Layout, StateCounts, make_source
 from summarkov.engines.work import Shard, Work
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events.vocabulary import Unknown
 from summarkov.frames import Column, Records, Sheet, Tabular
 from summarkov.models.distribution import Distribution, check_new_data, most_rows
-from summarkov.models.learning import n_positions
 from summarkov.settings import Progress, reporter
 from summarkov.typing import FloatArray, IntArray
 from summarkov.wording import plural
@@ -130,19 +128,14 @@ def hits(codes: npt.NDArray[np.integer], p: FloatArray, k: int, n: IntArray | No
 
 def new_source(
     model: Distribution, data: Any, unknown: Unknown, sample_weight: Any = None, n_jobs: int | None = None
-) -> CountSource:
+) -> EventSource:
     """New data in the vocabulary of a model."""
-    if isinstance(data, CountSource) and not isinstance(data, EventSource):
-        refuse_weights(data, sample_weight)
-        if tuple(data.labels) != model.labels:
-            raise DataError("this source has another vocabulary than the model; give it the model's labels_")
-        return data
     source = make_source(data, sample_weight=sample_weight, n_jobs=n_jobs)
     check_new_data(model.layout, bool(source.attributes), Layout.of(source).time)
     return source.recode(model.labels, unknown=unknown)
 
 
-def states_seen(models: Sequence[Fitted], source: CountSource) -> Iterator[tuple[FloatArray, FloatArray]]:
+def states_seen(models: Sequence[Fitted], source: EventSource) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Of each model how often each outcome came in every state, weighted, and the probabilities told there.
 
     Models have one target each, and events are in their vocabulary. All are counted in one pass.
@@ -218,11 +211,9 @@ class MeasureWork(Work[Tally]):
 
 
 def _tally(
-    source: CountSource, model: Distribution, labels: tuple[int, ...] = (), accuracy: bool = False
+    source: EventSource, model: Distribution, labels: tuple[int, ...] = (), accuracy: bool = False
 ) -> Tally:
-    """Measure predictions event by event, which takes events and not only counts."""
-    if not isinstance(source, EventSource):
-        raise DataError("this source only counts; to measure the next event, give the events themselves")
+    """Measure predictions event by event."""
     return source.run(MeasureWork(model, source.scale, labels, accuracy))
 
 
@@ -383,7 +374,7 @@ def evaluate(
                 tables[name] = binned(theta[:, x], n.sum(axis=1), n[:, x]).tolist()
         tell(len(targets), total)
     sizes = source.n_sequences, int(data.n_events)
-    n_ticks = n_positions(source) if Layout.of(source).together else None
+    n_ticks = source.n_positions if Layout.of(source).together else None
     if not tells_next:
         return Evaluation(*sizes, targets, None, n_ticks, tables=tables)
     labels = tuple(x for x in model.outcomes if isinstance(x, str))
@@ -402,7 +393,7 @@ def evaluate(
     return Evaluation(*sizes, targets, next_event, n_ticks, top_1, top_3, tables)
 
 
-def _counts(source: CountSource, model: Distribution, found: Sums) -> FloatArray:
+def _counts(source: EventSource, model: Distribution, found: Sums) -> FloatArray:
     """How often each outcome occurred, weighted."""
     codes = [source.labels.index(x) for x in model.outcomes if isinstance(x, str)]
     counts = np.asarray(source.label_counts[codes] / source.scale)

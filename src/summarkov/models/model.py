@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self
 
-from summarkov.engines import CountSource, EventSource, StateCounts, Target, as_source
+from summarkov.engines import EventSource, StateCounts, Target, as_source
 from summarkov.engines.followings import Followed
 from summarkov.errors import SettingError, nearest
 from summarkov.events import EventSequences
@@ -112,7 +112,7 @@ class SummaryModel(Predictor):
 
         Parameters
         ----------
-        events : EventSequences, CountSource, or whatever ``read_events`` takes
+        events : EventSequences, or whatever ``read_events`` takes
         y : ignored
             There for scikit-learn.
         sample_weight : K numbers, optional
@@ -125,10 +125,10 @@ class SummaryModel(Predictor):
 
     def _learned_from(
         self, events: Any, *, sample_weight: Any = None, n_jobs: int | None = None
-    ) -> CountSource:
+    ) -> EventSource:
         """What a model of these settings is learned from: all of the data, or as the paper has it."""
         source = as_source(events, sample_weight=sample_weight, n_jobs=n_jobs)
-        if getattr(self, "paper", False) and isinstance(source, EventSource):
+        if getattr(self, "paper", False):
             return source.without_ends()
         return source
 
@@ -263,7 +263,7 @@ class SummaryModel(Predictor):
 
     # ------------------------------------------------------------------ private
 
-    def _add(self, table: StateCounts, source: CountSource, followed: Followed | None) -> None:
+    def _add(self, table: StateCounts, source: EventSource, followed: Followed | None) -> None:
         """Add counts and score anew, with the settings of the fit."""
         new = self.fitted.plus(table, source, followed)
         problem = self._problem(new)
@@ -279,7 +279,7 @@ class SummaryModel(Predictor):
 
     def _source(
         self, data: Any, unknown: Unknown = "error", sample_weight: Any = None, n_jobs: int | None = None
-    ) -> CountSource:
+    ) -> EventSource:
         """New data in the vocabulary of the model."""
         return new_source(
             self.fitted, data, unknown, sample_weight, self.n_jobs if n_jobs is None else n_jobs

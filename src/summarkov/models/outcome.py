@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -33,7 +33,7 @@ from summarkov.models.tree import TreeSuMM
 from summarkov.read import read_events
 from summarkov.settings import Duration, Progress, check_seed, check_whole, span_of
 from summarkov.summaries.window import place_words
-from summarkov.typing import FloatArray, IntArray, KeyArray
+from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 from summarkov.wording import number, percent, plural
 
 #: A state that fewer cases were in at a moment is also looked up at the moments around it.
@@ -257,8 +257,13 @@ class OutcomeModel(Saved, Parameters):
             for row in rows[:MOST]
         ]
         head = ["state", "cases", "share", "95% interval", ""]
-        by = "what the case contains" if self.after is None else "what was known then"
-        return Sheet(f"{self.name_}, by {by}", head, cells, len(rows))
+        when, thing = "the case contains", "tick" if self.layout_.together else "event"
+        if self.after is not None:
+            age = f"at the age of {self.after}"
+            when = (
+                f"had happened {f'after {plural(self.after, thing)}' if isinstance(self.after, int) else age}"
+            )
+        return Sheet(f"{self.name_}, by what {when}", head, cells, len(rows))
 
     # ------------------------------------------------------------------ use
 
@@ -300,7 +305,7 @@ class OutcomeModel(Saved, Parameters):
     def predictions(self, events: Any, *, unknown: Unknown = "error") -> OpenPredictions:
         """``predict_open`` with the names of the sequences, and which have already reached the outcome."""
         data = self._read(events, unknown)
-        p, after = self.open_cases.predict(data)
+        p, after, is_nearby = self.open_cases.predict(data)
         already = np.zeros(len(data), bool)
         already[np.repeat(np.arange(len(data)), data.lengths)[data.codes == self.decided_by]] = True
         return OpenPredictions(
@@ -311,6 +316,7 @@ class OutcomeModel(Saved, Parameters):
             positions=_n_positions(data),
             after=after,
             already_reached=already,
+            is_nearby=is_nearby & ~already,
         )
 
     def explain(
@@ -327,7 +333,10 @@ class OutcomeModel(Saved, Parameters):
         place = int(opened.nearest(np.array(n_positions(so_far))))
         fitted, usual = opened.at(place), float(opened.rates[place, self.yes])
         why = explain(fitted, so_far, self.yes, fitted.influencer_labels, usual)
-        why = replace(why, moment=int(opened.moments[place]))
+        few = opened.few_states(place)
+        others = tuple(replace(each, is_nearby=each.state in few) for each in why.counterfactuals)
+        moment, is_nearby = int(opened.moments[place]), why.state in few
+        why = replace(why, moment=moment, is_nearby=is_nearby, counterfactuals=others)
         return why.certain() if self.decided_by in so_far.codes.tolist() else why
 
     def score(
@@ -687,17 +696,28 @@ class OpenCases:
             self._kept[place] = replace(self.fitted, table=table, scale=FIXED_POINT)
         return self._kept[place]
 
-    def predict(self, data: EventSequences) -> tuple[FloatArray, IntArray]:
-        """The probability of each outcome after the last event of each sequence, and the moments taken."""
+    def few(self, place: int) -> IntArray:
+        """The rows of states in which fewer than ``ENOUGH`` cases were at a moment."""
+        return np.flatnonzero(self.counts[place].sum(axis=1) < ENOUGH * self.fitted.scale)
+
+    def few_states(self, place: int) -> set[Hashable]:
+        """The same as values to compare by."""
+        fitted, names = self.fitted, self.fitted.influencer_labels
+        keys = self.keys[self.few(place)].tolist()
+        return {fitted.summary.state(key, names, fitted.labels) for key in keys}
+
+    def predict(self, data: EventSequences) -> tuple[FloatArray, IntArray, BoolArray]:
+        """The probability of each outcome after each sequence, the moments, and where few were there."""
         index, ends = next_places(data)
         places = self.nearest(_n_positions(data))
-        found = np.zeros((len(data), self.counts.shape[2]))
+        found, is_nearby = np.zeros((len(data), self.counts.shape[2])), np.zeros(len(data), bool)
         if len(data):
             ids, keys = self.fitted.summary.encode(index, self.fitted.influencers, self.fitted.labels)
             for place in np.unique(places).tolist():
                 fitted, mine = self.at(place), places == place
-                found[mine] = fitted.theta[fitted.rows(keys)[ids[ends[mine]]]]
-        return found, self.moments[places]
+                rows = fitted.rows(keys)[ids[ends[mine]]]
+                found[mine], is_nearby[mine] = fitted.theta[rows], np.isin(rows, self.few(place))
+        return found, self.moments[places], is_nearby
 
 
 def _over(counts: FloatArray) -> FloatArray:
@@ -743,10 +763,13 @@ class OpenPredictions(Predictions):
         The number of events after which cases were counted: that of the case, or the nearest one.
     already_reached : array of bool
         Whether the case has reached the outcome already; its probability is 1 then.
+    is_nearby : array of bool
+        Whether so few cases were in its state then that those of the moments around it were counted too.
     """
 
     after: npt.NDArray[np.int64]
     already_reached: npt.NDArray[np.bool_]
+    is_nearby: npt.NDArray[np.bool_]
 
     def _columns(self) -> Mapping[str, Column]:
         return {
@@ -762,7 +785,9 @@ class OpenPredictions(Predictions):
             [*row[:-1], "already reached" if is_there else row[-1]]
             for row, is_there in zip(sheet.rows, self.already_reached, strict=False)
         ]
-        n = int(self.already_reached.sum())
-        notes = (f"{plural(n, 'case')} already reached it: there is nothing left to predict.",)
+        n, n_few = int(self.already_reached.sum()), int(self.is_nearby.sum())
+        few = f"{plural(n_few, 'case')} in a state of fewer than {ENOUGH} then: moments around it count too."
+        reached = f"{plural(n, 'case')} already reached it: there is nothing left to predict."
         title = f"Probability for {plural(len(self), 'open case')}, from cases that had got as far"
-        return replace(sheet, title=title, rows=rows, notes=notes if n else ())
+        notes = (reached,) * bool(n) + (few,) * bool(n_few)
+        return replace(sheet, title=title, rows=rows, notes=notes)

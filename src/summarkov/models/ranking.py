@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from summarkov.engines import CandidateCounts, CandidatesRequest, CountSource, StateCounts
+from summarkov.engines import CandidateCounts, CandidatesRequest, EventSource, StateCounts
 from summarkov.errors import SettingError
 from summarkov.evidence import Confidence, Pair, Ranking, Strata, rate_ratio
 from summarkov.evidence.ratios import RateRatio
@@ -19,7 +19,7 @@ from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray
 
 
-def rank_pairs(models: Sequence[SummaryModel], source: CountSource, sure: Confidence | None) -> Ranking:
+def rank_pairs(models: Sequence[SummaryModel], source: EventSource, sure: Confidence | None) -> Ranking:
     """Every pair that the search could have chosen; see :meth:`InfluenceGraph.ranking`."""
     source = check_resampling(models, source, 1, 0)
     if not isinstance(models[0].fitted.summary, WindowSummary):

@@ -7,7 +7,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +15,14 @@ import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
+from summarkov.events import EventSequences
 from summarkov.events.attributes import MISSING, Attributes, refuse_column
 from summarkov.events.vocabulary import translation
 from summarkov.read.addresses import name_of
 from summarkov.read.columns import case_column
-from summarkov.read.encoding import Encoded, count, encode, encode_some, no_labels, which_occur
+from summarkov.read.encoding import Encoded, count, encode, no_labels, refuse_missing
 from summarkov.settings import is_finite
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import IntArray
 
 if TYPE_CHECKING:
     from summarkov.read.wanted import Wanted
@@ -58,32 +58,19 @@ def check_cuts(cuts: object) -> Cuts:
     return found
 
 
-@dataclass(frozen=True)
-class AttributeNames:
-    """The names of attributes, and which of them the values of columns have.
-
-    ``codes`` has one array per column: for the code of every value, and last for a missing one, the number of
-    its name; -1 if no sequence has it.
-    """
-
-    names: tuple[str, ...]
-    of: tuple[str, ...]  # the column of each
-    codes: tuple[CodeArray, ...]
-    texts: tuple[tuple[str, ...], ...]  # the values of each column
-    columns: tuple[str, ...]
-
-    def attributes(self, columns: Mapping[str, Encoded]) -> Attributes:
-        """Which of the names some sequences have; ``columns`` have one code per sequence."""
-        each = [columns[name] for name in self.columns]
-        present = np.zeros((len(each[0].codes), len(self.names)), bool)
-        for values, codes in zip(each, self.codes, strict=True):
-            present[np.arange(len(present)), codes[values.codes]] = True
-        return Attributes(self.names, self.of, present)
+def attributes_of(
+    events: EventSequences, columns: dict[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str]
+) -> EventSequences:
+    """Events with columns, which have a value per sequence, as attributes, or as what tells their ends."""
+    if wanted.ends is not None and wanted.ends.column in columns:
+        told = wanted.ends.told(*columns.pop(wanted.ends.column))
+        events = events.with_ends(events.complete & told)
+    return events.with_attributes(_attributes(columns, wanted, source, ids)) if columns else events
 
 
-def attribute_names(
-    columns: Mapping[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str] | None = None
-) -> AttributeNames:
+def _attributes(
+    columns: Mapping[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str]
+) -> Attributes:
     """Name the values, or ranges of values, of columns, each of which has one code per sequence."""
     unused = sorted(set(wanted.cuts) - set(columns))
     if unused:
@@ -94,10 +81,10 @@ def attribute_names(
         refuse_column(column, source)
         absent = np.flatnonzero(values.codes < 0)
         if len(absent) and wanted.missing_attributes == "error":
-            first = f"number {absent[0] + 1}" if ids is None else repr(ids[absent[0]][:40])
             raise DataError(
                 f"attribute {column!r} of {source} has no value for {count(len(absent), 'sequence')}, the "
-                f"first is {first}; fill it, or let it be a value of its own with missing_attributes='value'"
+                f"first is {ids[absent[0]][:40]!r}; fill it, or let it be a value of its own with "
+                "missing_attributes='value'"
             )
         if len(absent) and len(absent) == len(values.codes) and column not in wanted.cuts:
             raise DataError(
@@ -105,7 +92,7 @@ def attribute_names(
                 "it out"
             )
         names = [*_names(column, values, wanted.cuts, source), f"{column}={MISSING}"]
-        occurs = [*which_occur(values.codes, len(values.texts)).tolist(), len(absent) > 0]
+        occurs = [*values.occurring.tolist(), len(absent) > 0]
         each.append([name if here else None for name, here in zip(names, occurs, strict=True)])
         if occurs[-1] and names[-1] in each[-1][:-1]:
             raise DataError(
@@ -114,9 +101,11 @@ def attribute_names(
             )
         chosen |= {name: column for name in each[-1] if name is not None}
     ordered = sorted(chosen)
-    codes = tuple(translation((name or "" for name in some), ordered)[:-1] for some in each)
-    texts = tuple(tuple(values.texts) for values in columns.values())
-    return AttributeNames(tuple(ordered), tuple(chosen[name] for name in ordered), codes, texts, (*columns,))
+    present = np.zeros((len(ids), len(ordered)), bool)
+    for values, some in zip(columns.values(), each, strict=True):
+        codes = translation((name or "" for name in some), ordered)[:-1]
+        present[np.arange(len(present)), codes[values.codes]] = True
+    return Attributes(ordered, [chosen[name] for name in ordered], present)
 
 
 def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
@@ -236,38 +225,31 @@ def _number(text: str) -> float | None:
 CASES = "the table of attributes"
 
 
-@dataclass(frozen=True)
-class CaseTable:
-    """Attributes by the names of cases: all columns of a table but the one that names the case."""
+def case_table(table: Any, case: str | None, cases: Sequence[str]) -> tuple[str, dict[str, Encoded]]:
+    """What a table, or its file, is called, and its columns but the one that names the case.
 
-    source: str
-    rows: dict[str, int]
-    columns: dict[str, Encoded]
-
-    @classmethod
-    def of(cls, table: Any, case: str | None) -> CaseTable:
-        """Read a table or its file; ``case`` names the case in the events, and perhaps here."""
-        source = name_of(table) if isinstance(table, str | os.PathLike) else CASES
-        content = _table_of(table, source)
-        _refuse_repeated(content.column_names, source)
-        named = case_column(content.column_names, case, source)
-        names = encode(content.column(named), named, source)
-        rows: dict[str, int] = {}
-        for at, code in enumerate(names.codes.tolist()):
-            if rows.setdefault(names.texts[code], at) != at:
-                raise DataError(
-                    f"case {names.texts[code][:40]!r} has two rows in {source}; attributes have one row per "
-                    "case: keep one"
-                )
-        others = [name for name in content.column_names if name != named]
-        return cls(source, rows, {name: encode_some(content.column(name), name, source) for name in others})
-
-    def values(self, cases: Sequence[str]) -> dict[str, Encoded]:
-        """The columns, with one value per case; missing where the table has no row of it."""
-        rows = np.array([self.rows.get(name, -1) for name in cases], np.int64)
-        return {
-            name: Encoded(np.append(each.codes, -1)[rows], each.texts) for name, each in self.columns.items()
-        }
+    These have one value per case that is asked for, which is missing where the table has no row of it.
+    """
+    source = name_of(table) if isinstance(table, str | os.PathLike) else CASES
+    content = _table_of(table, source)
+    _refuse_repeated(content.column_names, source)
+    named = case_column(content.column_names, case, source)
+    names = encode(content.column(named), named, source)
+    refuse_missing(names.missing, named, source)
+    several = np.flatnonzero(np.bincount(names.codes) > 1)
+    if len(several):
+        raise DataError(
+            f"case {names.texts[several[0]][:40]!r} has two rows in {source}; attributes have one row per "
+            "case: keep one"
+        )
+    row = {names.texts[code]: at for at, code in enumerate(names.codes.tolist())}
+    rows = np.array([row.get(name, -1) for name in cases], np.int64)
+    found = {}
+    for name in content.column_names:
+        if name != named:
+            column = encode(content.column(name), name, source)
+            found[name] = Encoded(np.append(column.codes, np.int32(-1))[rows], column.texts)
+    return source, found
 
 
 def _refuse_repeated(names: Sequence[str], source: str) -> None:

@@ -170,19 +170,16 @@ def choose_columns(
     event = choose("event", asked.event, EVENT_NAMES)
     if not event:
         raise DataError(_nothing_recognised("event", names, source))
-    of_lists = event[0] in list_columns
+    if event[0] in list_columns:
+        raise DataError(
+            f"column {event[0]!r} of {source} holds lists, and a table has one row per event; make a row of "
+            f"each first, such as by frame.explode({event[0]!r}) (in SQL unnest, in Spark posexplode)"
+        )
     given = () if asked.case is None else (asked.case,)
-    case = next(iter(choose("case", given, ID_NAMES if of_lists else CASE_NAMES)), None)
+    case = next(iter(choose("case", given, CASE_NAMES)), None)
     for role, name in (("weight", asked.weight), *(("attributes", name) for name in asked.attributes)):
         if name is not None:
             _there(name, role, names, source)
-    if of_lists:
-        if asked.order or asked.with_lifecycle or len(event) > 1:
-            raise SettingError(
-                f"in {source} a row is a whole sequence, in the order of its list; leave out order=, "
-                "lifecycle= and further columns of events"
-            )
-        return Columns(case, event, (), asked.weight, asked.attributes)
     if case is None:
         raise DataError(_nothing_recognised("case", names, source))
     order = () if asked.order == () else choose("order", asked.order or (), ORDER_NAMES)

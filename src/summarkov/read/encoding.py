@@ -17,64 +17,61 @@ class Encoded(NamedTuple):
     """A column as codes into its different texts (in any order, some unused); -1 is a missing value."""
 
     codes: npt.NDArray[np.integer]
-    texts: list[str]
+    texts: Any  # a sequence of them
 
     def text(self, row: int) -> str | None:
         """The value of a row; None if it is missing."""
         code = int(self.codes[row])
         return self.texts[code] if code >= 0 else None
 
+    @property
+    def missing(self) -> IntArray:
+        """The rows that have no value."""
+        return np.flatnonzero(self.codes < 0)
 
-def encode(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> Encoded:
-    """Encode a column of labels or case names; numbers become their text, missing values an error.
+    @property
+    def occurring(self) -> BoolArray:
+        """Which of the texts occur."""
+        found = np.zeros(len(self.texts) + 1, bool)
+        found[self.codes] = True  # a missing value counts as the last
+        return found[:-1]
 
-    ``first_row`` is the row at which the column begins, where it is a part of a longer one.
+
+def encode(column: pa.ChunkedArray, name: str, source: str, *, blanks: bool = True) -> Encoded:
+    """Encode a column of labels or case names; numbers become their text.
+
+    Null and nan are missing values, and where ``blanks`` are no value, text of nothing but blanks.
 
     >>> import pyarrow as pa
-    >>> encode(pa.chunked_array([[30, 7], [7]]), "event", "the table").texts
-    ['30', '7']
+    >>> encode(pa.chunked_array([[30, 7], [None, 7]]), "event", "the table")
+    Encoded(codes=array([ 0,  1, -1,  1], dtype=int32), texts=['30', '7'])
     """
-    refuse_missing(column, name, source, first_row)
-    return encode_some(column, name, source)
-
-
-def encode_some(column: pa.ChunkedArray, name: str, source: str) -> Encoded:
-    """Encode a column in which values may be missing; these have the code -1.
-
-    >>> import pyarrow as pa
-    >>> encode_some(pa.chunked_array([["b", None, "a"]]), "event", "the table").codes.tolist()
-    [0, -1, 1]
-    """
-    absent = missing_rows(column)
-    here = np.ones(len(column), bool)
-    here[absent] = False
-    column = plain_text(column)
-    column = column.take(arrow_of(np.flatnonzero(here))) if len(absent) else column
-    if not len(column):
-        return Encoded(np.full(len(here), -1, np.int32), [])
     try:
-        chunks = _as_dictionaries(column)
-        texts = _texts(chunks[0].dictionary)
+        if not _is_plain_dictionary(column):
+            # chunk by chunk: encoding them together repeats the growing dictionary for each
+            chunks = [chunk.dictionary_encode() for chunk in without_codes(column).chunks]
+            column = pa.chunked_array(chunks, chunks[0].type if chunks else column.type)
+        chunks = column.unify_dictionaries().chunks
+        texts = _texts(chunks[0].dictionary) if chunks else []
     except pa.ArrowException as error:
         raise no_labels(name, source, column.type) from error
     except UnicodeDecodeError as error:
         raise DataError(
             f"column {name!r} of {source} holds text that is not UTF-8; write it as UTF-8"
         ) from error
-    codes = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
-    if len(set(texts)) < len(texts):  # the dictionary of a data frame may repeat a value
-        first = {text: code for code, text in reversed([*enumerate(texts)])}
-        codes = np.array([first[text] for text in texts])[codes]
-    if len(absent):
-        codes = np.insert(codes.astype(np.int64), absent - np.arange(len(absent)), -1)
-    return Encoded(codes, texts)
+    none = arrow_of(np.array([-1]))[0]  # Arrow imports pandas to make a scalar
+    indices = [pc.fill_null(each.indices.cast(pa.int64()), none) for each in chunks]
+    codes = numpy_of(pa.chunked_array(indices, pa.int64()))
+    first: dict[str, int] = {}  # the dictionary of a data frame may repeat a value
+    known = [text if blanks or (text and text.strip()) else None for text in texts]
+    each = [-1 if text is None else first.setdefault(text, len(first)) for text in known]
+    return Encoded(np.array([*each, -1], np.int32)[codes], [*first])
 
 
 def no_labels(name: str, source: str, kind: pa.DataType) -> DataError:
     """The error for a column of another type than labels have."""
-    return DataError(
-        f"column {name!r} of {source} holds {kind}, which cannot be read as labels; turn it into text first"
-    )
+    what = f"{kind}, which cannot be read as labels; turn it into text first"
+    return DataError(f"column {name!r} of {source} holds {what}")
 
 
 def is_list(kind: pa.DataType) -> bool:
@@ -88,32 +85,20 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The same without views of text, of which Arrow cannot take some rows."""
-    if pa.types.is_string_view(column.type):
-        return column.cast(pa.large_string())
-    if pa.types.is_dictionary(column.type) and pa.types.is_string_view(column.type.value_type):
-        return column.cast(pa.dictionary(column.type.index_type, pa.large_string()))
-    return column
+def _is_plain_dictionary(column: pa.ChunkedArray) -> bool:
+    """Whether a column has codes already, of a kind that Arrow can make one of."""
+    if not pa.types.is_dictionary(column.type) or pa.types.is_string_view(column.type.value_type):
+        return False
+    return not any(chunk.dictionary.null_count for chunk in column.chunks)
 
 
-def _as_dictionaries(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
-    """Return chunks of codes that share one dictionary of values."""
-    chunks = column.chunks
-    if not pa.types.is_dictionary(column.type):
-        # chunk by chunk: encoding them together repeats the growing dictionary for each
-        chunks = [chunk.dictionary_encode() for chunk in chunks]
-    unified: list[pa.DictionaryArray] = pa.chunked_array(chunks).unify_dictionaries().chunks
-    return unified
-
-
-def _texts(values: pa.Array) -> list[str]:
-    """Return the text of every value: floats and truth values as Python writes them, the rest as Arrow."""
-    if pa.types.is_floating(values.type):
-        return [str(value) for value in np.from_dlpack(values)]  # as short as their precision allows
+def _texts(values: pa.Array) -> list[str | None]:
+    """The text of every value, None of nan: floats and truth values as Python has them, others as Arrow."""
+    if pa.types.is_floating(values.type):  # as short as their precision allows
+        return [None if value != value else str(value) for value in np.from_dlpack(values)]
     if pa.types.is_boolean(values.type):
         return [str(value) for value in values.to_pylist()]
-    texts: list[str] = values.cast(pa.string()).to_pylist()
+    texts: list[str | None] = values.cast(pa.string()).to_pylist()
     return texts
 
 
@@ -157,87 +142,39 @@ def text_array(texts: Iterable[str | None]) -> pa.Array:
 
 
 def without_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column of categories as a column of their values; any other as it is.
+    """Return a column of categories as a column of their values; text as Arrow works with it best.
 
     >>> import pyarrow as pa
     >>> without_codes(pa.chunked_array([pa.array([7, 7]).dictionary_encode()])).to_pylist()
     [7, 7]
     """
-    if not pa.types.is_dictionary(column.type):
-        return column
-    column = plain_text(column)
-    values = [chunk.dictionary.take(chunk.indices) for chunk in column.chunks]
-    return pa.chunked_array(values, column.type.value_type)
+    chunks, kind = column.chunks, column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+        chunks = [_without_views(chunk.dictionary).take(chunk.indices) for chunk in chunks]
+    kind = pa.large_string() if pa.types.is_string_view(kind) else kind
+    return pa.chunked_array([_without_views(chunk) for chunk in chunks], kind)
 
 
-def missing_rows(column: pa.ChunkedArray) -> IntArray:
-    """Return the rows that hold null or nan.
-
-    >>> import pyarrow as pa
-    >>> missing_rows(pa.chunked_array([["A", None]])).tolist()
-    [1]
-    """
-    holes = column.null_count > 0
-    if pa.types.is_dictionary(column.type):
-        # the rows may all have a code, and yet the value of a code be missing
-        holes = holes or any(chunk.dictionary.null_count for chunk in column.chunks)
-        if holes or pa.types.is_floating(column.type.value_type):
-            column = without_codes(column)
-    if not holes and not pa.types.is_floating(column.type):
-        return np.zeros(0, dtype=np.int64)
-    missing = pc.indices_nonzero(pc.is_null(column, nan_is_null=True))
-    return numpy_of(pa.chunked_array([missing])).astype(np.int64)
+def _without_views(values: pa.Array) -> pa.Array:
+    """The same without views of text, of which Arrow cannot take some rows."""
+    return values.cast(pa.large_string()) if pa.types.is_string_view(values.type) else values
 
 
-def refuse_missing(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> None:
+def refuse_missing(
+    rows: IntArray,
+    name: str,
+    source: str,
+    first_row: int = 0,
+    what: str = "no value",
+    remedy: str = "fill or drop them",
+) -> None:
     """Say how many values of a column, which begins at ``first_row``, are missing and where the first is."""
-    rows = missing_rows(column)
     if len(rows):
         raise DataError(
-            f"column {name!r} of {source} has no value in {_where(rows, first_row)}; fill or drop them"
+            f"column {name!r} of {source} has {what} in {count(len(rows), 'row')}, the first is row "
+            f"{first_row + int(rows[0]) + 1} (the first row of data is 1); {remedy}"
         )
-
-
-def refuse_caseless(rows: IntArray, name: str, source: str, first_row: int = 0) -> None:
-    """Refuse rows that name no case: taken for one, they would make a case of what is not related."""
-    if len(rows):
-        raise DataError(
-            f"column {name!r} of {source} has no value, or only blanks, in {_where(rows, first_row)}; fill "
-            "them, or leave these rows out with missing='skip'"
-        )
-
-
-def _where(rows: IntArray, first_row: int) -> str:
-    return (
-        f"{count(len(rows), 'row')}, the first is row {first_row + int(rows[0]) + 1} "
-        "(the first row of data is 1)"
-    )
-
-
-def caseless_rows(column: pa.ChunkedArray) -> IntArray:
-    """Return the rows that name no case: null, nan, or text of nothing but blanks.
-
-    >>> import pyarrow as pa
-    >>> caseless_rows(pa.chunked_array([["a", " ", None, ""]])).tolist()
-    [1, 2, 3]
-    """
-    absent = missing_rows(column)
-    if not is_text(column.type.value_type if pa.types.is_dictionary(column.type) else column.type):
-        return absent
-    try:
-        if pa.types.is_dictionary(column.type):
-            texts = pa.chunked_array([chunk.dictionary for chunk in column.chunks], column.type.value_type)
-            if not pc.any(_blank(texts)).as_py():
-                return absent
-        blank = pc.fill_null(_blank(without_codes(column)), True)
-        return numpy_of(pa.chunked_array([pc.indices_nonzero(blank)])).astype(np.int64)
-    except pa.ArrowException:  # no text; encode says so
-        return absent
-
-
-def _blank(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    trimmed = pc.utf8_trim_whitespace(text.cast(pa.large_string()))
-    return pc.invert(pc.cast(pc.binary_length(trimmed), pa.bool_()))  # pc.equal with a number imports pandas
 
 
 def count(number: int, thing: str) -> str:
@@ -247,18 +184,6 @@ def count(number: int, thing: str) -> str:
     ('1 row', '2 rows')
     """
     return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def which_occur(codes: npt.NDArray[np.integer], size: int) -> BoolArray:
-    """Return which of the codes 0, 1, ..., size - 1 occur, looking only as far as it takes to see all."""
-    occurs = np.zeros(size, dtype=bool)
-    block = 1 << 16
-    for start in range(0, len(codes), block):
-        some = codes[start : start + block]
-        occurs[some[some >= 0]] = True
-        if occurs.all():
-            break
-    return occurs
 
 
 class Vocabulary(dict[str, int]):
@@ -281,9 +206,9 @@ class Vocabulary(dict[str, int]):
         return len(self) - 1
 
     def recode(self, column: Encoded) -> CodeArray:
-        """The codes of the texts of a column; a missing value stays one."""
-        occurs = which_occur(column.codes, len(column.texts)).tolist()
-        each = [self[text] if here else -1 for text, here in zip(column.texts, occurs, strict=True)]
+        """The codes of the texts of a column, of those that occur; a missing value stays one."""
+        occurring = column.occurring.tolist()
+        each = [self[text] if here else -1 for text, here in zip(column.texts, occurring, strict=True)]
         return np.asarray(np.array([*each, -1], np.int32)[column.codes])
 
     def settled(self) -> tuple[list[str], CodeArray]:

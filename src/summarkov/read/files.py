@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import math
 import os
 from collections.abc import Iterator
 from io import BufferedReader
@@ -97,7 +98,9 @@ def open_text(path: str, expected: str = "events") -> BufferedReader:
         text = unpacked(file, path)
         start = text.peek(2)[:2]
         if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            text = BufferedReader(_Recoded(text, path), 1 << 16)
+            stream = pa.transcoding_input_stream(pa.PythonFile(text, mode="r"), "utf-16", "utf-8")
+            why = "begins as UTF-16 and is not UTF-16 all through; save it as UTF-8"
+            text = BufferedReader(_Made(text, path, stream, why), 1 << 16)
         elif b"\0" in start:
             raise DataError(f"{path} begins like UTF-16 without a byte order mark; save it as UTF-8")
         if not text.peek(1):
@@ -130,15 +133,18 @@ def unpacked(file: BufferedReader, path: str) -> BufferedReader:
     start = file.peek(4)[:4]
     for magic, codec in _CODECS.items():
         if start.startswith(magic):
-            return BufferedReader(_Unpacked(file, path, codec), 1 << 16)
+            stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)
+            why = f"is damaged: it begins as a {codec} file and cannot be unpacked ({{}}); get it anew"
+            return BufferedReader(_Made(file, path, stream, why, size_of(path)), 1 << 16)
     return file
 
 
-class _Over(io.RawIOBase):
-    """A file that is made of another as it is read, and closes that."""
+class _Made(io.RawIOBase):
+    """What a file holds, unpacked or as UTF-8, up to what is believable."""
 
-    def __init__(self, file: BufferedReader, path: str) -> None:
-        self._file, self._path = file, path
+    def __init__(self, file: Any, path: str, made: Any, why: str, size: float = math.inf) -> None:
+        self._file, self._path, self._stream, self._why = file, path, made, why
+        self._left, self._parts = max(MOST_BYTES, MOST_TIMES * size), max(MOST_PARTS, PARTS_TIMES * size)
 
     def readable(self) -> bool:
         return True
@@ -148,25 +154,12 @@ class _Over(io.RawIOBase):
             self._file.close()
         super().close()
 
-
-class _Unpacked(_Over):
-    """What a packed file holds, up to what is believable."""
-
-    def __init__(self, file: BufferedReader, path: str, codec: str) -> None:
-        super().__init__(file, path)
-        self._codec = codec
-        self._stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)
-        size = size_of(path)
-        self._left, self._parts = max(MOST_BYTES, MOST_TIMES * size), max(MOST_PARTS, PARTS_TIMES * size)
-
     def readinto(self, into: Any) -> int:
         try:
-            n = int(self._stream.readinto(into[: self._left + 1]))  # Arrow's read() leaks where it fails
-        except OSError as error:
-            raise DataError(
-                f"{self._path} is damaged: it begins as a {self._codec} file and cannot be unpacked "
-                f"({' '.join(str(error).split())}); get it anew"
-            ) from error
+            n = int(self._stream.readinto(into))  # Arrow's read() leaks where it fails
+        except (OSError, UnicodeError) as error:
+            told = " ".join(str(error).split())
+            raise DataError(f"{self._path} {self._why.replace('{}', told)}") from error
         self._left -= n
         self._parts -= n - len(bytes(into[:n]).translate(None, _BETWEEN))
         if self._left < 0 or self._parts < 0:
@@ -175,26 +168,4 @@ class _Unpacked(_Over):
             raise DataError(
                 f"{self._path} holds {what}, as files made to do harm do; if it is meant so, unpack it first"
             )
-        return n
-
-
-class _Recoded(_Over):
-    """UTF-16 with a byte order mark, as UTF-8."""
-
-    def __init__(self, file: BufferedReader, path: str) -> None:
-        super().__init__(file, path)
-        self._rest, self._decoder = b"", codecs.getincrementaldecoder("utf-16")()
-
-    def readinto(self, into: Any) -> int:
-        some = b"?"
-        while not self._rest and some:
-            some = self._file.read1(1 << 16)
-            try:
-                self._rest = self._decoder.decode(some, final=not some).encode()
-            except UnicodeError:
-                raise DataError(
-                    f"{self._path} begins as UTF-16 and is not UTF-16 all through; save it as UTF-8"
-                ) from None
-        n = min(len(into), len(self._rest))
-        into[:n], self._rest = self._rest[:n], self._rest[n:]
         return n

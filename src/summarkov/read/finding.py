@@ -31,21 +31,17 @@ def are_several(path: Path) -> bool:
     return os.path.isdir(name) or (not os.path.exists(name) and glob.has_magic(name))
 
 
-def find_files(paths: Sequence[Path], format: str) -> tuple[list[str], list[str]]:
+def find_files(paths: Sequence[Path], format: str) -> list[str]:
     """The files that are meant: single ones, those of folders and their subfolders, or of patterns, in order.
 
     In folders, files are known by the ends of their names, and names that begin with ``_`` or ``.`` are left
-    out, as Arrow and Spark do. Links are followed; a file that is there by several names is read once: by its
-    own, if it has that here, else by the first link. The others are returned, too.
+    out, as Arrow and Spark do. Links are followed; a file that is there by several names is read once.
     """
     names = [name for path in paths for name in _find(path, format)]
-    first, repeated = dict[object, str](), list[str]()
-    for name in sorted(names, key=lambda name: (os.path.realpath(name) != os.path.abspath(name), name)):
-        found = None if is_address(name) else os.stat(name)
-        if first.setdefault(name if found is None else (found.st_dev, found.st_ino), name) != name:
-            repeated.append(name)
-    kept = set(first.values())
-    return [name for name in dict.fromkeys(names) if name in kept], sorted(repeated)
+    first = dict[str, str]()
+    for name in names:
+        first.setdefault(name if is_address(name) else os.path.realpath(name), name)
+    return [*first.values()]
 
 
 def _find(path: Path, format: str) -> list[str]:

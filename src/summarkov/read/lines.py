@@ -1,11 +1,10 @@
-"""Files with one sequence per line: JSON lines, plain text and SPMF text, read as tables of lists."""
+"""Files with one sequence per line: JSON lines, plain text and SPMF text, read as rows of labels."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -19,28 +18,23 @@ from summarkov.events.attributes import attribute_values
 from summarkov.events.ends import AskedEnds
 from summarkov.events.moments import time_column
 from summarkov.events.vocabulary import label_text
-from summarkov.read.addresses import size_of
 from summarkov.read.columns import Columns
-from summarkov.read.encoding import arrow_of, text_array
+from summarkov.read.encoding import text_array
 from summarkov.read.files import text_lines
 from summarkov.read.rows import Block, Source
 from summarkov.read.wanted import Wanted
 
 #: The keys of an object in JSON lines: its name, its labels, their times, what it weighs, whether it is over.
 ID, EVENTS, TIMES, WEIGHT, COMPLETE = "id", "events", "times", "weight", "complete"
-#: A file without sequences is not empty, as one is that was cut short.
-NOTHING = b"\n"
 #: Events to read at a time.
-_EVENTS = 1 << 17
+_EVENTS = 1 << 15
 
 #: A sequence: its labels, or lists of labels that happened together; its name; and values of columns.
 Line = tuple[list[Any], str | None, dict[str, Any]]
 
 
-def line_source(
-    paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, told: bool, whole: bool
-) -> Source:
-    """Files of lines as a table of lists, block by block, or all of it as one.
+def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, told: bool) -> Source:
+    """Files of lines, block by block.
 
     Unless ``told`` that it is plain text, what looks like SPMF text is refused.
     """
@@ -74,84 +68,58 @@ def line_source(
         "text": lambda path: _words(path, told=told),
         "spmf": _itemsets,
     }[kind]
-    blocks = _blocks(paths, read, chosen, whole)
-    n_bytes = 0 if whole else sum(map(size_of, paths))
-    return Source(name, chosen, blocks, True, True, is_lines=True, thing="line", n_bytes=n_bytes)
+    blocks = _blocks(paths, read, chosen)
+    return Source(name, chosen, blocks, by_place=True, is_lines=True)
 
 
-def _blocks(
-    paths: Sequence[str], read: Callable[[str], Iterator[Line]], chosen: Columns, whole: bool
-) -> Iterator[Block]:
-    """Some sequences at a time; as one block of a file, if it is wanted whole."""
-    done, number = 0, 0
+def _blocks(paths: Sequence[str], read: Callable[[str], Iterator[Line]], chosen: Columns) -> Iterator[Block]:
+    """The labels of lines as rows, those of some sequences at a time."""
+    number = 0
     for path in paths:
-        done += 0 if whole else size_of(path)
-        lines, n, first, tables = list[Line](), 0, number, list[pa.Table]()
+        lines, n, first = list[Line](), 0, number
         for line in read(path):
             lines.append(line)
             n += len(line[0]) + 1
             number += 1
             if n >= _EVENTS:
-                tables.append(_table(path, lines, chosen, number - len(lines)))
-                lines, n = [], 0
-                if not whole:
-                    yield Block(tables.pop(), path, first, done)
-                    first = number
-        tables.append(_table(path, lines, chosen, number - len(lines)))
-        yield Block(tables[0] if len(tables) == 1 else _joined(tables, chosen, first), path, first, done)
+                yield _block(path, lines, chosen, first)
+                lines, n, first = [], 0, number
+        yield _block(path, lines, chosen, first)
 
 
-def _joined(tables: Sequence[pa.Table], chosen: Columns, first: int) -> pa.Table:
-    """Tables of one file as one: all with names if any has some, and with lists in lists if any has these."""
-    columns: dict[str, list[pa.Array]] = {name: [] for each in tables for name in each.column_names}
-    case, number = str(chosen.case), first
-    for table in tables:
-        for name, parts in columns.items():
-            if name in table.column_names:
-                parts += table.column(name).chunks
-            elif name == case:
-                parts.append(text_array(map(str, range(number, number + len(table)))))
-        number += len(table)
-    for name, parts in columns.items():
-        if name == chosen.event[0] and any(pa.types.is_large_list(part.type.value_type) for part in parts):
-            columns[name] = [_nested(part) for part in parts]
-    return pa.table({name: pa.chunked_array(parts).combine_chunks() for name, parts in columns.items()})
-
-
-def _nested(column: pa.Array) -> pa.Array:
-    """Lists of lists as they are; lists of texts as lists of lists of one."""
-    if pa.types.is_large_list(column.type.value_type):
-        return column
-    inner = pa.LargeListArray.from_arrays(arrow_of(np.arange(len(column.values) + 1)), column.values)
-    return pa.LargeListArray.from_arrays(column.offsets, inner)
-
-
-def _table(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> pa.Table:
-    """Some sequences as a table, with names if any has one."""
-    columns_of: Any = ([line[at] for line in lines] for at in range(3))
-    events, names, values = columns_of
+def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> Block:
+    """Some sequences; those without a name are called by their numbers."""
+    labels, sizes, sequence = list[str | None](), list[int](), list[int]()
+    for at, (events, _, _) in enumerate(lines):
+        for event in events:
+            tick = event if isinstance(event, list) else (event,)
+            labels += tick or (None,)
+            sizes.append(len(tick))
+            sequence.append(at)
+    size = np.array(sizes, np.int64)
+    place = np.repeat(np.arange(len(size)), np.maximum(size, 1))
+    names: Sequence[str] | range = range(first, first + len(lines))
+    if any(name is not None for _, name, _ in lines):
+        names = [str(at) if line[1] is None else line[1] for at, line in enumerate(lines, start=first)]
+    nested = any(isinstance(event, list) for events, _, _ in lines for event in events)
     try:
-        columns = {chosen.event[0]: _list_array(events)}
-        if any(name is not None for name in names):
-            named = (str(first + at) if name is None else name for at, name in enumerate(names))
-            columns[str(chosen.case)] = text_array(named)
-        columns |= {key: _list_array([each[key] for each in values]) for key in chosen.order or ()}
-        columns |= {key: text_array(each.get(key) for each in values) for key in chosen.per_case}
+        columns = {chosen.event[0]: text_array(labels)}
+        for key in chosen.order or ():
+            times = [time for _, _, values in lines for time in values[key]]
+            columns[key] = text_array(times[at] for at in place.tolist())
+        return Block(
+            pa.table(columns),
+            path,
+            first,
+            np.array(sequence, np.int64)[place],
+            names,
+            pa.table({key: text_array(values.get(key) for _, _, values in lines) for key in chosen.per_case}),
+            np.append(True, np.diff(place) > 0)[: len(place)] if nested else None,
+            (size == 0)[place],
+        )
     except UnicodeEncodeError as problem:
         half = problem.object[problem.start : problem.end]
         raise DataError(f"{path} holds {half!r}, half of a character; mend the data") from problem
-    return pa.table(columns)
-
-
-def _list_array(lists: Sequence[list[Any]]) -> pa.Array:
-    """Lists as a column; if a list is in any of them, all others in it are lists of one text."""
-    flat = [each for one in lists for each in one]
-    if any(isinstance(each, list) for each in flat):
-        inner = _list_array([each if isinstance(each, list) else [each] for each in flat])
-    else:
-        inner = text_array(flat)
-    offsets = np.append(0, np.cumsum([*map(len, lists)], dtype=np.int64))
-    return pa.LargeListArray.from_arrays(arrow_of(offsets), inner)
 
 
 # ---------------------------------------------------------------------- JSON lines
@@ -241,14 +209,6 @@ def _no_number(text: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_number)
 
 
-def write_json_lines(events: EventSequences, file: Any) -> None:
-    """Write a list of labels and a name a line. Everything can be held: JSON escapes what is no text."""
-    if not len(events):
-        file.write(NOTHING)
-    for line in json_lines(events):
-        file.write(f"{line}\n".encode())
-
-
 def json_lines(events: EventSequences) -> Iterator[str]:
     """One line per sequence, with the times of its ticks, its attributes and its weight, if it has any."""
     taken = (ID, EVENTS, TIMES, WEIGHT, COMPLETE)
@@ -270,8 +230,6 @@ def json_lines(events: EventSequences) -> Iterator[str]:
 
 # ---------------------------------------------------------------------- plain text and SPMF text
 
-#: The name of the next sequence; to SPMF, which has no such names, a comment.
-NAMED = "# sequence "
 _ITEM = re.compile(r"@ITEM=(-?[0-9]+)=(.*)", re.DOTALL)
 
 
@@ -292,14 +250,10 @@ def _itemsets(path: str) -> Iterator[Line]:
 
     ``-1`` ends an itemset, which is a tick, and ``-2`` the sequence.
     """
-    names, items, name = dict[str, str](), dict[str, str](), None
+    names, items = dict[str, str](), dict[str, str]()
     for number, line in text_lines(path):
         where = f"{path}, line {number}"
-        if line.startswith(NAMED):
-            with suppress(ValueError, RecursionError):
-                given = json.loads(line.removeprefix(NAMED))
-                name = given if isinstance(given, str) else None
-        elif found := _ITEM.fullmatch(line):
+        if found := _ITEM.fullmatch(line):
             item, named = _number(found[1]), found[2]
             if names.setdefault(item, named) != named or items.setdefault(named, item) != item:
                 raise DataError(f"{where}: item {item[:40]} or its name {named!r} came before; keep one")
@@ -315,34 +269,8 @@ def _itemsets(path: str) -> Iterator[Line]:
                 )
             sets = (each.split() for each in " ".join(tokens).split("-1"))
             labels = [[names.get(_number(item), _number(item)) for item in each] for each in sets if each]
-            yield [each[0] if len(each) == 1 else each for each in labels], name, {}
-            name = None
+            yield [each[0] if len(each) == 1 else each for each in labels], None, {}
 
 
 def _number(token: str) -> str:
     return token.lstrip("0") or "0"
-
-
-def write_spmf(events: EventSequences, file: Any) -> None:
-    """Write an itemset for every tick; names of items, and of sequences, where they need them."""
-    if not len(events):
-        file.write(NOTHING)
-    labels = [label for label, n in zip(events.labels, events.label_counts.tolist(), strict=True) if n]
-    items = {label: label for label in labels}
-    if not all(re.fullmatch(r"0|[1-9][0-9]{0,8}", label) for label in labels):
-        items = {label: str(item) for item, label in enumerate(labels, start=1)}
-        file.write(b"@CONVERTED_FROM_TEXT\n")
-        for label, item in items.items():
-            if "\n" in label or "\r" in label:
-                raise DataError(
-                    f"the label {label[:80]!r} has a line break, which SPMF text cannot hold; write .jsonl, "
-                    "or rename it: events.map_labels({...})"
-                )
-            file.write(f"@ITEM={item}={label}\n".encode())
-    for number, (name, sequence) in enumerate(zip(events.ids, events, strict=True)):
-        if name != str(number):
-            file.write(f"{NAMED}{json.dumps(name)}\n".encode())
-        ticks = ([tick] if isinstance(tick, str) else tick for tick in sequence)
-        file.write(
-            ("".join(f"{' '.join(items[label] for label in tick)} -1 " for tick in ticks) + "-2\n").encode()
-        )

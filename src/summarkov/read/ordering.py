@@ -11,11 +11,11 @@ import numpy.typing as npt
 from summarkov.arrow import pa, pc
 from summarkov.errors import DataError
 from summarkov.read.date_formats import DateFormat
-from summarkov.read.encoding import is_text, missing_rows, numpy_of, refuse_missing, without_codes
+from summarkov.read.encoding import is_text, numpy_of, refuse_missing, without_codes
 from summarkov.typing import BoolArray, IntArray
 
-#: No number, date or time is written in more bytes than this, and 64 bits hold this many digits.
-_LONGEST, _DIGITS = 1000, 18
+#: No number, date or time is written in more bytes than this.
+_LONGEST = 1000
 
 
 class TextKind(NamedTuple):
@@ -34,7 +34,7 @@ class TextKind(NamedTuple):
         values = _cast(text, self.type)
         if values is None and self.family.startswith("date"):
             values = _cast(_as_iso(text), self.type)
-        if values is not None and pa.types.is_floating(self.type) and len(missing_rows(values)):
+        if values is not None and pa.types.is_floating(self.type) and pc.any(pc.is_nan(values)).as_py():
             return None
         return values
 
@@ -100,9 +100,12 @@ class OrderColumn:
         >>> OrderColumn("step").keys(pa.chunked_array([["10", "9"]]), "the table")[0].tolist()
         [10, 9]
         """
-        refuse_missing(column, self.name, source, first_row)
         self._refuse_long(column, source, first_row)
         column = without_codes(column)
+        missing = pc.indices_nonzero(pc.is_null(column, nan_is_null=True))
+        refuse_missing(numpy_of(pa.chunked_array([missing])), self.name, source, first_row)
+        if pa.types.is_decimal(column.type):
+            column = self._without_point(column, source)
         if is_text(column.type):
             if not len(column):
                 return np.zeros(0, np.int64), self.kind or pa.int64()
@@ -156,8 +159,6 @@ class OrderColumn:
             return found.astype(
                 {"f": np.float64, "i": np.int64, "u": np.uint64}[found.dtype.kind], copy=False
             )
-        if pa.types.is_decimal(kind):
-            return self._unscaled(column, source)
         if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
             whole = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
             return numpy_of(whole).astype(np.int64)
@@ -166,19 +167,18 @@ class OrderColumn:
             "(or use order=False if the rows are in order)"
         )
 
-    def _unscaled(self, column: pa.ChunkedArray, source: str) -> IntArray:
-        """Decimals without their point: they have two words of 64 bits, and few digits fit into the lower."""
+    def _without_point(self, column: pa.ChunkedArray, source: str) -> pa.ChunkedArray:
+        """Decimals as whole numbers, or as floats if they have a point; no two become one."""
+        whole = column.type.scale <= 0
         try:
-            column = column.cast(pa.decimal128(max(_DIGITS, column.type.scale), column.type.scale))
+            return column.cast(pa.decimal128(18 if whole else 15, column.type.scale)).cast(
+                pa.int64() if whole else pa.float64()
+            )
         except pa.ArrowInvalid:
             raise DataError(
-                f"order column {self.name!r} of {source} holds {column.type} with more than {_DIGITS} "
-                "digits; turn it into floats or whole numbers first"
+                f"order column {self.name!r} of {source} holds {column.type} with more digits than a number "
+                "of 64 bits has; turn it into floats or whole numbers first"
             ) from None
-        words = [np.frombuffer(chunk.buffers()[1], "<i8")[::2] for chunk in column.chunks]
-        each = zip(words, column.chunks, strict=True)
-        parts = [some[chunk.offset : chunk.offset + len(chunk)] for some, chunk in each]
-        return np.concatenate([np.zeros(0, np.int64), *parts])
 
     def _mixed(self, text: pa.ChunkedArray, row: int, source: str, first_row: int) -> DataError:
         """The error for texts each of which could be read, but not all in the same way."""

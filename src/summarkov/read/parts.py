@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,10 +13,8 @@ from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin, late_cases
-from summarkov.events.ends import AskedEnds
 from summarkov.events.moments import NANOSECONDS, Moments
-from summarkov.events.rows import Rows
-from summarkov.read.case_attributes import AttributeNames, CaseTable, attribute_names
+from summarkov.read.case_attributes import attributes_of, case_table
 from summarkov.read.encoding import Encoded
 from summarkov.read.ordering import Keys, count_falls, group, repeated, tied
 from summarkov.read.rows import Coded, Coding, Source, changes
@@ -36,28 +34,10 @@ class Part:
 
     codes: npt.NDArray[np.integer]
     offsets: IntArray
-    ids: Sequence[str] | None
+    ids: Sequence[str] | range
     keys: Keys = ()
     values: Mapping[str, Any] = field(default_factory=dict)
     starts: BoolArray | None = None
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of the sequences."""
-        return [str(at) for at in range(len(self.offsets) - 1)] if self.ids is None else self.ids
-
-
-@dataclass(frozen=True)
-class _Finished:
-    """Sequences as they will be, but for ticks, whose labels are not sorted yet."""
-
-    part: Part
-    moments: Moments | None
-    ties: Ties
-    of_cases: dict[str, Encoded]
-    attributes: dict[str, Encoded]
-    duplicates: int
-    dropped: int
 
 
 class Assembly:
@@ -66,44 +46,40 @@ class Assembly:
     def __init__(self, source: Source, wanted: Wanted) -> None:
         self.coding = Coding(source, wanted)
         self.source, self.wanted, self.left_out = source, self.coding.wanted, self.coding.left_out
-        self.cases = None if wanted.cases is None else CaseTable.of(wanted.cases, wanted.columns.case)
         self.ties, self.backwards, self.n_events = Ties(), 0, 0
-        self._named: AttributeNames | None = None
-        self._labels: list[str] = []
-        self._last: Part
+        self._values: dict[str, list[npt.NDArray[np.integer]]] = {name: [] for name in self.coding.values}
+        self._last: tuple[Keys, IntArray] = ((), np.zeros(1, np.int64))
 
     # ------------------------------------------------------------------ in memory
 
     def in_memory(self) -> EventSequences:
-        """All events, from the one block that the source has."""
-        (block,) = self.source.blocks
-        coded = self.coding.code(block)
+        """All events."""
+        coded = self.coding.together([self.coding.code(block) for block in self.source.blocks])
         self.left_out.refuse_all(self.wanted, len(coded.codes), self.source.name)
         part = self.part(coded)
-        (events,) = self.chunks(lambda: [part])
+        (events,) = self.chunks([part])
         origin = self.origin()
-        kinds = self._kinds
+        kinds = self.coding.kinds
         if origin is not None and kinds and pa.types.is_timestamp(kinds[0]):
-            late = late_cases(self._last.keys[0], self._last.offsets)
+            keys, offsets = self._last
+            late = late_cases(keys[0], offsets)
             if late is not None:
                 since = np.datetime64(late[1], kinds[0].unit)
                 origin = replace(origin, late=late[0], late_since=str(since.astype("datetime64[s]")))
-        return events.with_origin(origin)
+        return self.finished(events, events.ids if self.needs_names else ()).with_origin(origin)
 
     def part(self, coded: Coded) -> Part:
         """The rows of whole cases, put together and in order."""
-        each = zip(self.coding.order, coded.keys, coded.kinds, strict=False)
-        keys = [one.settled(key, kind) for one, key, kind in each] or coded.keys
-        sorts = bool(self.coding.order) and not self.source.of_lists
-        rows, starts, cases = group(coded.case, keys if sorts else ())
-        names: Sequence[str] | None = coded.names
-        if coded.n_sequences is None:
+        sorts = bool(self.coding.order) and not self.source.is_lines
+        rows, starts, cases = group(coded.case, coded.keys if sorts else ())
+        names = coded.names
+        if not self.source.by_place:
             offsets = np.append(starts, len(coded.case))
-            names = [(names or ())[code] for code in cases.tolist()]
+            names = [names[code] for code in cases.tolist()]
         else:
-            offsets = np.searchsorted(coded.case, np.arange(coded.n_sequences + 1))
-            if not sorts and keys and len(coded.case):
-                self._look_back(keys, starts, cases, names)
+            offsets = np.searchsorted(coded.case, np.arange(len(names) + 1))
+            if not sorts and coded.keys and len(coded.case):
+                self._look_back(coded.keys, starts, cases, names)
         translate = self.coding.labels.settled()[1]
 
         def placed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -113,126 +89,108 @@ class Assembly:
         if not self.source.by_place:
             values = {name: placed(each) for name, each in values.items()}
         codes = translate[placed(coded.codes)]
-        return Part(codes, offsets, names, [placed(key) for key in keys], values, coded.starts)
+        return Part(codes, offsets, names, [placed(key) for key in coded.keys], values, coded.starts)
 
-    def _look_back(self, keys: Keys, starts: IntArray, cases: Any, names: Sequence[str] | None) -> None:
+    def _look_back(self, keys: Keys, starts: IntArray, cases: Any, names: Sequence[str] | range) -> None:
         """Look at times that rows are not sorted by: those of lists must not fall, others may."""
         self.backwards = count_falls(keys, starts)
-        if self.backwards and self.source.of_lists:
+        if self.backwards and self.source.is_lines:
             each = zip(starts.tolist(), [*starts[1:].tolist(), None], strict=True)
             run = next(at for at, (a, b) in enumerate(each) if (np.diff(keys[0][a:b]) < 0).any())
-            case = str(cases[run]) if names is None else names[cases[run]]
             raise DataError(
                 f"{self.coding.order[0].name!r} of {self.source.name} run backwards in sequence "
-                f"{case[:40]!r}; sort its events by time"
+                f"{str(names[cases[run]])[:40]!r}; sort its events by time"
             )
 
     # ------------------------------------------------------------------ all parts
 
-    @property
-    def _kinds(self) -> list[pa.DataType]:
-        """The types of the order columns."""
-        return [one.kind or pa.timestamp("ms") for one in self.coding.order]
+    def chunks(self, parts: Iterable[Part]) -> Iterator[EventSequences]:
+        """All events, some whole sequences at a time; see :meth:`finished`."""
+        labels = self.coding.labels.settled()[0]
+        for part in parts:
+            yield self._events(part, labels)
 
-    def chunks(self, parts: Callable[[], Iterable[Part]]) -> Iterator[EventSequences]:
-        """All events, some whole sequences at a time. Numbers of attributes are cut by all of them, first."""
-        self._labels = self.coding.labels.settled()[0]
-        wanted, source = self.wanted, self.source.name if self.cases is None else self.cases.source
-        names = wanted.columns.attributes if self.cases is None else (*self.cases.columns,)
-        if names:
-            found = list[dict[str, Encoded]]()
-            for done in map(self._finish, parts()):
-                found.append(done.attributes)
-                ids = done.part.names
-            values = {name: _concatenated([each[name] for each in found]) for name in names}
-            self._named = attribute_names(values, wanted, source, ids if len(found) == 1 else None)
-        for part in parts():
-            yield self._events(self._finish(part))
-
-    def _finish(self, part: Part) -> _Finished:
-        """Leave out duplicates and cut into sessions if asked to; with ties, moments and values of cases."""
-        wanted, order, kinds = self.wanted, self.coding.order, self._kinds
+    def _events(self, part: Part, labels: Sequence[str]) -> EventSequences:
+        """Leave out duplicates and cut into sessions if asked to; count ties, and make ticks of them."""
+        wanted, order, kinds, source = self.wanted, self.coding.order, self.coding.kinds, self.source
+        codes, offsets, ids, keys = part.codes, part.offsets, part.ids, part.keys
+        values = self._of_cases(part)
         together = bool(order) and wanted.ties == "together"
-        filled = part.offsets[:-1][np.diff(part.offsets) > 0]
-        same = tied(part.keys, filled) if part.keys and len(part.codes) else None
-        of_cases = self._of_cases(part)
-        duplicates = dropped = 0
-        if self.source.of_lists:
+        filled = offsets[:-1][np.diff(offsets) > 0]
+        same = tied(keys, filled) if keys and len(codes) else None
+        if source.is_lines:
             same = None if part.starts is None or wanted.ties in (None, "together") else ~part.starts
         elif same is not None and not together and same.any():
-            again = repeated(part.codes, same)
-            duplicates = int(np.count_nonzero(again))
-            if duplicates and wanted.drop_duplicates:
-                dropped, keep = duplicates, ~again
-                offsets = np.append(0, np.cumsum(keep))[part.offsets]
-                keys, same = [each[keep] for each in part.keys], same[keep]
-                part = replace(part, codes=part.codes[keep], offsets=offsets, keys=keys)
+            again = repeated(codes, same)
+            self.left_out.duplicates += int(np.count_nonzero(again))
+            if wanted.drop_duplicates:
+                self.left_out.dropped += int(np.count_nonzero(again))
+                offsets = np.append(0, np.cumsum(~again))[offsets]
+                codes, keys, same = codes[~again], [each[~again] for each in keys], same[~again]
         if wanted.gap is not None and kinds:
-            limit = wanted.gap.in_keys(kinds[0], order[0].name, self.source.name)
-            offsets, ids, of = cut_sessions(part.keys[0], part.offsets, part.names, limit)
-            part = replace(part, offsets=offsets, ids=ids)
-            of_cases = {name: Encoded(each.codes[of], each.texts) for name, each in of_cases.items()}
-        attributes = of_cases if self.cases is None else self.cases.values(_cases(part.names, wanted))
-        ties = Ties.of(same, part.offsets, part.ids)
-        if order or self.source.of_lists:
-            refuse_ties(ties, wanted, order[0].name if order else "itemset", self.source.name)
-        starts = part.starts if same is None else ~same if together else None
-        moments, keeps = None, bool(order) and wanted.times
-        if starts is not None or keeps:
-            times, unit = None, NANOSECONDS
-            if keeps:
-                times, unit = times_of(part.keys[0], kinds[0], order[0].name, self.source.name)
-            moments = Moments(np.ones(len(part.codes), bool) if starts is None else starts, times, unit)
-        ties = Ties() if together else ties
-        return _Finished(part, moments, ties, of_cases, attributes, duplicates, dropped)
-
-    def _of_cases(self, part: Part) -> dict[str, Encoded]:
-        """The value of every sequence in the columns that must not change."""
-        found, lengths = {}, np.diff(part.offsets)
-        for name, rows in part.values.items():
-            column = Encoded(rows, [*self.coding.values[name]])
-            if not self.source.by_place:
-                first = rows[part.offsets[:-1]]
-                other = np.flatnonzero(rows != np.repeat(first, lengths))
-                if len(other):
-                    at = int(np.searchsorted(part.offsets, other[0], side="right")) - 1
-                    texts = column.text(int(part.offsets[at])), column.text(int(other[0]))
-                    raise changes(name, part.names[at], self.source.name, *texts)
-                column = Encoded(first, column.texts)
-            found[name] = column
-        return found
-
-    def _events(self, found: _Finished) -> EventSequences:
-        """Some sequences, as events."""
-        self._last, wanted = found.part, self.wanted
-        part = self._last
-        self.left_out.duplicates += found.duplicates
-        self.left_out.dropped += found.dropped
-        self.ties = Ties(self.ties.n + found.ties.n, self.ties.case or found.ties.case)
-        codes, offsets, moments = part.codes, part.offsets, found.moments
-        if moments is not None:
+            limit = wanted.gap.in_keys(kinds[0], order[0].name, source.name)
+            offsets, ids, of = cut_sessions(keys[0], offsets, ids, limit)
+            values = {name: each[of] for name, each in values.items()}
+        for name, each in values.items():
+            self._values[name].append(each)
+        ties = Ties.of(same, offsets, ids)
+        if order or source.is_lines:
+            refuse_ties(ties, wanted, order[0].name if order else "itemset", source.name)
+        self.ties = Ties(self.ties.n + ties.n, self.ties.case or ties.case) if not together else self.ties
+        starts, moments = part.starts if same is None else ~same if together else None, None
+        if starts is not None or (order and wanted.times):
+            when = (
+                times_of(keys[0], kinds[0], order[0].name, source.name)
+                if order and wanted.times
+                else (None, NANOSECONDS)
+            )
+            begins = np.ones(len(codes), bool) if starts is None else starts
             codes, offsets, moments = Moments.made(
-                codes,
-                offsets,
-                moments.starts,
-                moments.times,
-                moments.unit,
-                has_ticks=part.starts is not None or moments.has_ticks,
+                codes, offsets, begins, *when, has_ticks=part.starts is not None or not begins.all()
             )
         self.n_events += len(codes)
-        weight = wanted.columns.weight
+        self._last = keys, offsets
         codes.flags.writeable = False  # so that it need not be copied
-        events = EventSequences(
-            codes,
-            offsets,
-            self._labels,
-            part.ids,
-            moments=moments,
-            attributes=None if self._named is None else self._named.attributes(found.attributes),
-            tied_order=found.ties.n,
-            weights=None if weight is None else self._weights(found.of_cases[weight], part.names),
+        n, plain = 0 if together else ties.n, isinstance(ids, range) and ids[:1] in (range(0), range(1))
+        names = None if plain else [*map(str, ids)]
+        return wanted.ended(EventSequences(codes, offsets, labels, names, moments=moments, tied_order=n))
+
+    def finished(self, events: EventSequences, ids: Sequence[str]) -> EventSequences:
+        """All events, with what is known of whole sequences; ``ids`` are needed if :attr:`needs_names`."""
+        wanted, values = (
+            self.wanted,
+            {
+                name: Encoded(np.concatenate(codes), [*self.coding.values[name]])
+                for name, codes in self._values.items()
+            },
         )
-        return with_ends(events, wanted.ends or AskedEnds.default())
+        weight = values.pop(wanted.columns.weight or "", None)
+        if weight is not None:
+            events = events.with_weights(self._weights(weight, ids))
+        if wanted.cases is not None:
+            cases = ids if wanted.gap is None else [name.rpartition("/")[0] for name in ids]
+            return with_cases(events, wanted, cases)
+        return attributes_of(events, values, wanted, self.source.name, ids)
+
+    @property
+    def needs_names(self) -> bool:
+        """Whether names of sequences are needed to finish events."""
+        return bool(self._values) or self.wanted.cases is not None
+
+    def _of_cases(self, part: Part) -> dict[str, npt.NDArray[np.integer]]:
+        """The value of every sequence in the columns that must not change."""
+        if self.source.by_place:
+            return dict(part.values)
+        found, lengths = {}, np.diff(part.offsets)
+        for name, rows in part.values.items():
+            found[name] = rows[part.offsets[:-1]]
+            other = np.flatnonzero(rows != np.repeat(found[name], lengths))
+            if len(other):
+                at = int(np.searchsorted(part.offsets, other[0], side="right")) - 1
+                column = Encoded(rows, [*self.coding.values[name]])
+                texts = column.text(int(part.offsets[at])), column.text(int(other[0]))
+                raise changes(name, part.ids[at], self.source.name, *texts)
+        return found
 
     def _weights(self, column: Encoded, names: Sequence[str]) -> FloatArray:
         """The numbers that texts stand for, one per sequence."""
@@ -270,16 +228,6 @@ class Assembly:
         )
 
 
-def _concatenated(parts: Sequence[Encoded]) -> Encoded:
-    """A column from its parts, which have the same codes."""
-    return Encoded(np.concatenate([each.codes for each in parts]), parts[-1].texts)
-
-
-def _cases(ids: Sequence[str], wanted: Wanted) -> Sequence[str]:
-    """The cases of sequences; sessions are called as their case, with a number after it."""
-    return ids if wanted.gap is None else [name.rpartition("/")[0] for name in ids]
-
-
 def _number(text: str) -> float:
     try:
         return float(text)
@@ -287,24 +235,7 @@ def _number(text: str) -> float:
         return float("nan")
 
 
-def with_ends(events: EventSequences, asked: AskedEnds) -> EventSequences:
-    """Events of which it is known which sequences are complete."""
-    if not asked.differ:
-        return events.with_ends("cut off" if asked.cut_off else "complete")
-    rows, moments = Rows.of(events), events.moments
-    names = () if events.attributes is None else events.attributes.names
-    unit = None if moments is None or moments.times is None else moments.unit
-    rule = asked.rule(rows.labels, names, unit)
-    events = events.with_ends(rule.complete(rows.codes, rows.offsets, rows.moments))
-    if asked.column is None or events.attributes is None:
-        return events
-    return events.with_attributes(events.attributes.without(asked.column))
-
-
-def with_attributes(events: EventSequences, wanted: Wanted) -> EventSequences:
-    """Events that were there before, with the attributes of a second table."""
-    table = CaseTable.of(wanted.cases, wanted.columns.case)
-    values = table.values(events.ids)
-    return events.with_attributes(
-        attribute_names(values, wanted, table.source, events.ids).attributes(values)
-    )
+def with_cases(events: EventSequences, wanted: Wanted, cases: Sequence[str]) -> EventSequences:
+    """Events with the attributes of a second table, by the names of their cases."""
+    source, values = case_table(wanted.cases, wanted.columns.case, cases)
+    return attributes_of(events, values, wanted, source, events.ids)

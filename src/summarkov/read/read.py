@@ -16,7 +16,7 @@ from summarkov.read.addresses import local_name
 from summarkov.read.case_attributes import Cuts
 from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, plain
 from summarkov.read.files import Format, format_of, open_file
-from summarkov.read.parts import Assembly, with_attributes, with_ends
+from summarkov.read.parts import Assembly, with_cases
 from summarkov.read.rows import LeftOut, Source, labelled
 from summarkov.read.ticks import TieKind, warn_of_ties
 from summarkov.read.wanted import SEPARATOR, Wanted
@@ -188,9 +188,8 @@ def read_events(
         events = _read_lists(source, wanted)
     else:
         events = source if wanted.labels is None else source.recode(wanted.labels)
-    if wanted.cases is not None:
-        events = with_attributes(events, wanted)
-    return events if wanted.ends is None else with_ends(events, wanted.ends)
+    events = events if wanted.ends is None else wanted.ended(events)
+    return events if wanted.cases is None else with_cases(events, wanted, events.ids)
 
 
 def _assembled(source: Source, wanted: Wanted) -> EventSequences:
@@ -209,7 +208,7 @@ def _file_source(path: str, wanted: Wanted, format: str | None) -> tuple[Source,
         with open_file(path) as file:  # which says what is wrong with it
             if not file.seekable():  # it is opened once more
                 raise DataError(f"{path} is not a regular file; save it as one first")
-        return file_source([path], path, kind, wanted, whole=True), wanted
+        return file_source([path], path, kind, wanted), wanted
     if kind == "xes":
         from summarkov.read.xes_files import xes_source
 
@@ -217,7 +216,7 @@ def _file_source(path: str, wanted: Wanted, format: str | None) -> tuple[Source,
     from summarkov.read.lines import line_source, with_told_ends
 
     wanted = with_told_ends(path, wanted) if kind == "jsonl" else wanted
-    return line_source([path], path, kind, wanted, told=format is not None, whole=True), wanted
+    return line_source([path], path, kind, wanted, told=format is not None), wanted
 
 
 def _as_table(source: Any, wanted: Wanted) -> Any:

@@ -12,27 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.arrow import pa, pc
+from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events.describe import Lifecycles
 from summarkov.events.vocabulary import is_missing
 from summarkov.read.columns import Columns
-from summarkov.read.encoding import (
-    Encoded,
-    Vocabulary,
-    arrow_of,
-    caseless_rows,
-    count,
-    encode,
-    encode_some,
-    is_list,
-    missing_rows,
-    numpy_of,
-    plain_text,
-    refuse_caseless,
-    refuse_missing,
-    which_occur,
-)
+from summarkov.read.encoding import Encoded, Vocabulary, arrow_of, encode, refuse_missing, without_codes
 from summarkov.read.ordering import OrderColumn
 from summarkov.read.ticks import refuse_no_order
 from summarkov.read.wanted import Wanted
@@ -45,36 +30,41 @@ _ENDS = {"complete", "completed", "end", "ended", "finish", "finished"}
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows: the chosen columns, of which file, where they begin, and bytes of all files read, about.
+    """Some rows: the chosen columns, of which file, and where they begin.
 
-    Where sequences are known by their places, and not by the names of cases, ``sequences`` has their names
-    and what does not change during them, and ``sequence`` the number of the one that each row is of.
+    Where sequences are known by their places, ``sequence`` is the number of the one that each row is of, and
+    ``names`` and ``values`` are their names, or numbers, and what does not change during them. Where rows
+    come from lists, ``starts`` tells which begin a tick, and ``empty`` which stand for one without a label.
     """
 
     table: pa.Table
     path: str
     first_row: int = 0
-    done: int = 0
     sequence: IntArray | None = None
-    sequences: pa.Table | None = None
+    names: Sequence[str] | range = ()
+    values: pa.Table | None = None
+    starts: BoolArray | None = None
+    empty: BoolArray | None = None
 
 
 @dataclass(frozen=True)
 class Source:
     """A table that is read block by block, and its columns that are chosen.
 
-    ``of_lists``: a row is a whole sequence. ``by_place``: sequences are known by their places, and not by the
-    names of cases. ``is_lines``: it is a file without columns. ``thing`` is what messages call a row.
+    ``by_place``: sequences are known by their places, and not by the names of cases. ``is_lines``: it is a
+    file with one sequence per line.
     """
 
     name: str
     chosen: Columns
     blocks: Iterable[Block]
-    of_lists: bool = False
     by_place: bool = False
     is_lines: bool = False
-    thing: str = "row"
-    n_bytes: int = 0
+
+    @property
+    def thing(self) -> str:
+        """What messages call a row."""
+        return "line" if self.is_lines else "event" if self.by_place else "row"
 
 
 @dataclass
@@ -123,19 +113,18 @@ class LeftOut:
 class Coded:
     """Rows as codes, but for those that are left out.
 
-    ``names`` are those of cases; None: these are called by their numbers. ``keys`` of order columns are of
-    the types ``kinds``. ``starts`` tells which rows begin a tick, where lists do. ``values``, of what must
-    not change, are those of rows; where sequences are known by their places, of these: ``n_sequences``.
+    ``names`` are those of cases, or their numbers. ``keys`` of order columns are of the types ``kinds``.
+    ``starts`` tells which rows begin a tick, where lists do. ``values``, of what must not change, are those
+    of rows, or of sequences where these are known by their places.
     """
 
     case: npt.NDArray[np.integer]
-    names: list[str] | None
+    names: Sequence[str] | range
     codes: CodeArray
     keys: list[npt.NDArray[Any]]
     kinds: list[pa.DataType]
     values: dict[str, CodeArray]
     starts: BoolArray | None = None
-    n_sequences: int | None = None
 
 
 class Coding:
@@ -145,7 +134,7 @@ class Coding:
         self.source, self.chosen = source, source.chosen
         self.wanted = wanted.for_columns(source.chosen)
         if not self.chosen.order:
-            refuse_no_order(replace(self.wanted, ties=None) if source.of_lists else self.wanted, source.name)
+            refuse_no_order(replace(self.wanted, ties=None) if source.is_lines else self.wanted, source.name)
         names = self.chosen.order or ()
         self.order = [OrderColumn(name, wanted.date_format, source.thing) for name in names]
         self.labels = Vocabulary(wanted.labels)
@@ -154,37 +143,37 @@ class Coding:
 
     def code(self, block: Block) -> Coded:
         """Code some rows, and count those that are left out."""
-        names = block.table.column_names
-        table = pa.table({name: plain_text(block.table.column(name)) for name in names})
-        return self._lists(table, block) if self.source.of_lists else self._rows(table, block)
-
-    def _rows(self, table: pa.Table, block: Block) -> Coded:
-        chosen, path, first_row = self.chosen, block.path, block.first_row
+        chosen, path, first_row, table = self.chosen, block.path, block.first_row, block.table
         kept = np.ones(table.num_rows, bool)
-        if block.sequence is not None and block.sequences is not None:
-            case = Encoded(block.sequence, block.sequences.column(0).to_pylist())
+        if block.sequence is not None:
+            case = Encoded(block.sequence, block.names)
         else:
-            assert chosen.case is not None
-            absent = caseless_rows(table.column(chosen.case))
-            if self.wanted.missing != "skip":
-                refuse_caseless(absent, chosen.case, path, first_row)
-            if len(absent):
-                self.left_out.caseless += len(absent)
-                kept[absent] = False
+            case = encode(table.column(chosen.case), str(chosen.case), path, blanks=False)
+            if len(case.missing):
+                if self.wanted.missing != "skip":
+                    what = "no value, or only blanks,"
+                    remedy = "fill them, or leave these rows out with missing='skip'"
+                    refuse_missing(case.missing, str(chosen.case), path, first_row, what, remedy)
+                self.left_out.caseless += len(case.missing)
+                kept = case.codes >= 0
                 rows = np.where(kept, np.arange(len(kept)), kept.argmax())  # others in place of these
                 rows, kept = (rows, kept) if kept.any() else (rows[:0], kept[:0])
-                table = table.take(arrow_of(rows))
-            case = encode(table.column(chosen.case), chosen.case, path, first_row)
-        event = self._joined_labels(table, path, first_row)
-        values = self._values(table if block.sequences is None else block.sequences, path)
+                columns = {name: without_codes(table.column(name)) for name in table.column_names}
+                table, case = pa.table(columns).take(arrow_of(rows)), Encoded(case.codes[rows], case.texts)
+        empty = np.zeros(len(kept), bool) if block.empty is None else block.empty
+        event = self._labels(table, block, empty)
+        of_cases = table if block.values is None else block.values
+        values = {name: encode(of_cases.column(name), name, path) for name in chosen.per_case}
         if chosen.lifecycle is not None:
-            lifecycle = encode(table.column(chosen.lifecycle), chosen.lifecycle, path, first_row)
+            lifecycle = encode(table.column(chosen.lifecycle), chosen.lifecycle, path)
+            refuse_missing(lifecycle.missing, chosen.lifecycle, path, first_row)
             kept &= self._of_lifecycle(lifecycle, kept)
         elif chosen.other_lifecycle in table.column_names:
             with suppress(DataError):  # nobody asked for it
-                self.left_out.look_at(encode_some(table.column(chosen.other_lifecycle), "", path))
-        self.left_out.unlabelled += int(np.count_nonzero(kept & (event.codes < 0)))
-        kept &= event.codes >= 0
+                self.left_out.look_at(encode(table.column(chosen.other_lifecycle), "", path))
+        absent = (event.codes < 0) & ~empty
+        self.left_out.unlabelled += int(np.count_nonzero(kept & absent))
+        kept &= ~absent
         keys, kinds = list[npt.NDArray[Any]](), list[pa.DataType]()
         for one in self.order:
             found, kind = one.keys(table.column(one.name), path, first_row)
@@ -192,8 +181,11 @@ class Coding:
         if chosen.other_order is not None:
             with suppress(DataError):  # nobody asked for it
                 keys = [OrderColumn(chosen.other_order).keys(table.column(chosen.other_order), path)[0]]
-        some = slice(None) if kept.all() else kept
-        if block.sequences is None:
+        some, starts = slice(None) if kept.all() else kept, block.starts
+        if starts is not None:
+            place = np.cumsum(starts)[some]
+            starts = np.append(True, place[1:] != place[:-1])[: len(place)]
+        if block.sequence is None:
             values = {name: Encoded(each.codes[some], each.texts) for name, each in values.items()}
         return Coded(
             case.codes[some],
@@ -202,12 +194,53 @@ class Coding:
             [each[some] for each in keys],
             kinds,
             {name: self.values[name].recode(each) for name, each in values.items()},
-            n_sequences=None if block.sequences is None else len(case.texts),
+            starts,
         )
 
-    def _values(self, table: pa.Table, path: str) -> dict[str, Encoded]:
-        """The columns that must not change during a case."""
-        return {name: encode_some(table.column(name), name, path) for name in self.chosen.per_case}
+    def together(self, blocks: Sequence[Coded]) -> Coded:
+        """Several blocks as one."""
+        if len(blocks) == 1:
+            return self.settled(blocks[0])
+        if self.source.by_place:
+            before = np.cumsum([0, *(len(each.names) for each in blocks)])
+            cases = [each.case + n for each, n in zip(blocks, before, strict=False)]
+            names: Sequence[str] | range = range(int(before[-1]))
+            if any(not isinstance(each.names, range) for each in blocks):
+                names = [str(name) for each in blocks for name in each.names]
+        else:
+            known = Vocabulary()
+            cases = [known.recode(Encoded(each.case, each.names)) for each in blocks]
+            names = [*known]
+        settled = [self.settled(each) for each in blocks]
+        keys = [np.concatenate(some) for some in zip(*(each.keys for each in settled), strict=True)]
+        starts = None
+        if any(each.starts is not None for each in blocks):
+            ones = (np.ones(len(each.codes), bool) if each.starts is None else each.starts for each in blocks)
+            starts = np.concatenate([*ones])
+        return Coded(
+            np.concatenate([np.empty(0, np.int64), *cases]),
+            names,
+            np.concatenate([np.empty(0, np.int32), *(each.codes for each in blocks)]),
+            keys or [np.empty(0, np.int64) for _ in self.order],
+            self.kinds,
+            {
+                name: np.concatenate([np.empty(0, np.int32), *(each.values[name] for each in blocks)])
+                for name in self.values
+            },
+            starts,
+        )
+
+    def settled(self, coded: Coded) -> Coded:
+        """Rows with keys of the types that all blocks have in common."""
+        if not coded.kinds:
+            return coded
+        each = zip(self.order, coded.keys, coded.kinds, strict=True)
+        return replace(coded, keys=[one.settled(key, kind) for one, key, kind in each], kinds=self.kinds)
+
+    @property
+    def kinds(self) -> list[pa.DataType]:
+        """The types of the order columns, once all blocks were read."""
+        return [one.kind or pa.timestamp("ms") for one in self.order]
 
     def _of_lifecycle(self, lifecycle: Encoded, with_case: BoolArray) -> BoolArray:
         """Which rows have the lifecycle that is wanted, in capitals or not; others are counted."""
@@ -218,112 +251,28 @@ class Coding:
         self.left_out.lifecycles.update(lifecycle.texts[: 8 - len(self.left_out.lifecycles)])
         return kept
 
-    # ------------------------------------------------------------------ labels
-
-    def _joined_labels(self, table: pa.Table, path: str, first_row: int) -> Encoded:
+    def _labels(self, table: pa.Table, block: Block, empty: BoolArray) -> Encoded:
         """The labels of rows, of one column or several; -1 where a row has none and is to be left out."""
-        parts = list[Encoded]()
+        wanted, parts = self.wanted, list[Encoded]()
         for name in self.chosen.event:
-            if self.wanted.missing == "error":
-                refuse_missing(table.column(name), name, path, first_row)
-            parts.append(self._filled(encode_some(table.column(name), name, path)))
+            part = encode(table.column(name), name, block.path)
+            absent = (part.codes < 0) & ~empty
+            if wanted.missing == "error":
+                remedy = "fill them, or leave these events out with missing='skip'"
+                where = block.path, block.first_row
+                refuse_missing(np.flatnonzero(absent), name, *where, remedy=remedy)
+            elif wanted.missing != "skip" and absent.any():
+                texts = list(dict.fromkeys([*part.texts, wanted.missing]))
+                part = Encoded(np.where(absent, texts.index(wanted.missing), part.codes), texts)
+            parts.append(part)
         for part, name in zip(parts[:-1], self.chosen.event, strict=False):
-            for text, here in zip(part.texts, which_occur(part.codes, len(part.texts)).tolist(), strict=True):
-                if here and self.wanted.separator in text:
+            for text, n in zip(part.texts, part.occurring.tolist(), strict=True):
+                if n and wanted.separator in text:
                     raise DataError(
-                        f"column {name!r} of {path} holds {text[:40]!r}, with {self.wanted.separator!r} in "
+                        f"column {name!r} of {block.path} holds {text[:40]!r}, with {wanted.separator!r} in "
                         "it, which joins the labels of several columns; choose another one with separator="
                     )
-        return reduce(lambda first, second: joined(first, second, self.wanted.separator), parts)
-
-    def _filled(self, column: Encoded) -> Encoded:
-        """The same labels, with the one that is asked for where one is missing."""
-        absent = column.codes < 0
-        if self.wanted.missing in ("error", "skip") or not absent.any():
-            return column
-        texts = list(dict.fromkeys([*column.texts, self.wanted.missing]))
-        return Encoded(np.where(absent, texts.index(self.wanted.missing), column.codes), texts)
-
-    # ------------------------------------------------------------------ rows that are whole sequences
-
-    def _lists(self, table: pa.Table, block: Block) -> Coded:
-        """Rows that are sequences, which may be empty; a list in a list is a tick, and may be empty."""
-        chosen, name, first_row, n = self.chosen, self.chosen.event[0], block.first_row, table.num_rows
-        column = table.column(name)
-        refuse_missing(column, name, block.path, first_row)
-        names = None
-        if chosen.case is not None and chosen.case in table.column_names:
-            case = encode(table.column(chosen.case), chosen.case, block.path, first_row)
-            names = [case.texts[code] for code in case.codes.tolist()]
-        events, offsets = _flat(column)
-        of = np.repeat(np.arange(n), np.diff(offsets))  # the sequence of every event, or tick
-        self._refuse_unlabelled(events, of, block)
-        place, starts = np.arange(len(of)), None  # of every label among events, or ticks
-        if is_list(events.type):
-            sizes = np.diff(_flat(events)[1])
-            absent, place = missing_rows(events), np.repeat(place, sizes)
-            alone = np.flatnonzero(sizes == 0)  # of no label
-            labels = self._list_labels(_flat(events)[0], of[place], block)
-            before = np.append(0, np.cumsum(sizes))[alone]
-            event = self._filled(Encoded(np.insert(labels.codes, before, -1), labels.texts))
-            place = np.insert(place, before, alone)
-            empty = np.zeros(len(place), bool)  # ticks stay, as rows of no label
-            empty[before + np.arange(len(alone))] = ~np.isin(alone, absent)
-            event = Encoded(np.where(empty, -1, event.codes), event.texts)
-        else:
-            event, empty = self._list_labels(events, of, block), np.zeros(len(of), bool)
-        kept = (event.codes >= 0) | empty
-        self.left_out.unlabelled += int(np.count_nonzero(~kept))
-        place = place[kept]
-        if is_list(events.type):
-            starts = np.append(True, place[1:] != place[:-1])[: len(place)]
-        keys, kinds = self._list_times(table, offsets, block)
-        values = self._values(table, block.path)
-        return Coded(
-            of[place],
-            names,
-            self.labels.recode(Encoded(event.codes[kept], event.texts)),
-            [each[place] for each in keys],
-            kinds,
-            {name: self.values[name].recode(each) for name, each in values.items()},
-            starts,
-            n,
-        )
-
-    def _list_labels(self, events: pa.ChunkedArray, of: IntArray, block: Block) -> Encoded:
-        """The labels in lists; those that are missing are an error, have the code -1, or another label."""
-        self._refuse_unlabelled(events, of, block)
-        return self._filled(encode_some(events, self.chosen.event[0], block.path))
-
-    def _refuse_unlabelled(self, events: pa.ChunkedArray, of: IntArray, block: Block) -> None:
-        """Refuse events without a label, unless that is allowed; ``of`` are their rows."""
-        absent = missing_rows(events)
-        if len(absent) and self.wanted.missing == "error":
-            thing = self.source.thing
-            raise DataError(
-                f"column {self.chosen.event[0]!r} of {block.path} has {count(len(absent), 'event')} without "
-                f"a label, the first in {thing} {block.first_row + int(of[absent[0]]) + 1} (the first "
-                f"{thing} of data is 1); fill or drop them"
-            )
-
-    def _list_times(
-        self, table: pa.Table, offsets: IntArray, block: Block
-    ) -> tuple[list[npt.NDArray[Any]], list[pa.DataType]]:
-        """The time of every event, or tick, from a column of lists."""
-        if not self.order:
-            return [], []
-        (one,) = self.order
-        column = table.column(one.name)
-        times, of_times = _flat(column)
-        other = np.flatnonzero((of_times != offsets)[1:])
-        if len(other):
-            raise DataError(
-                f"{block.path}, {self.source.thing} {block.first_row + int(other[0]) + 1}: expected "
-                f"{one.name!r}, a list of {int(np.diff(offsets)[other[0]])} times, one per event; leave out "
-                "times=True otherwise"
-            )
-        found, kind = one.keys(times, block.path)
-        return [found], [kind]
+        return reduce(lambda first, second: joined(first, second, wanted.separator), parts)
 
 
 def joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
@@ -342,14 +291,6 @@ def joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
     return Encoded(codes - absent, texts)
 
 
-def _flat(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, IntArray]:
-    """What is in the lists of a column, and where each begins and the last ends; a missing one is empty."""
-    offsets = np.zeros(len(column) + 1, dtype=np.int64)
-    lengths = pc.list_value_length(column)
-    np.cumsum(numpy_of(pc.fill_null(lengths, 0) if lengths.null_count else lengths), out=offsets[1:])
-    return plain_text(pc.list_flatten(column)), offsets
-
-
 def labelled(given: Sequence[object], wanted: Wanted, left_out: LeftOut) -> list[Any]:
     """Labels in a list: those that are missing are left out and counted, or have another label, as asked."""
     if wanted.missing != "skip":
@@ -359,10 +300,10 @@ def labelled(given: Sequence[object], wanted: Wanted, left_out: LeftOut) -> list
     return kept
 
 
-def changes(name: str, case: str, source: str, first: str | None, second: str | None) -> DataError:
+def changes(name: str, case: object, source: str, first: str | None, second: str | None) -> DataError:
     """The error for a column that changes during a case."""
     values = [repr(value[:40]) if value is not None else "no value" for value in (first, second)]
     return DataError(
-        f"column {name!r} of {source} changes during case {case[:40]!r}: {values[0]} in one row and "
+        f"column {name!r} of {source} changes during case {str(case)[:40]!r}: {values[0]} in one row and "
         f"{values[1]} in another; it must have one value per case: correct it, or leave it out"
     )

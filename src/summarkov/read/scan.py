@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import tempfile
-import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from summarkov.errors import SettingError, StoreError, TooLargeError, naming_the
 from summarkov.events import EventSequences
 from summarkov.events.draws import sequence_keys
 from summarkov.events.mapped import map_events
-from summarkov.read.addresses import plain_name
+from summarkov.read.addresses import plain_name, size_of
 from summarkov.read.encoding import arrow_of, numpy_of, text_array
 from summarkov.read.files import Format
 from summarkov.read.finding import find_files, stream_format
@@ -112,24 +112,21 @@ def scan_events(
     if not is_whole(memory) or memory < 1:
         raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
     kind = stream_format(given, format)
-    paths, repeated = find_files(given, kind)
-    if repeated:
-        shown = ", ".join(repeated[:3]) + (", ..." if len(repeated) > 3 else "")
-        told = f"files that are there by several names, by links, are read once; left out: {shown}"
-        warnings.warn(told, stacklevel=2)
+    paths = find_files(given, kind)
     name = plain_name(paths[0]) if len(paths) == 1 else FILES
     if kind == "jsonl":
         wanted = with_told_ends(paths[0], wanted)
-        source = line_source(paths, name, kind, wanted, told=True, whole=False)
+        source = line_source(paths, name, kind, wanted, told=True)
     else:
-        source = file_source(paths, name, kind, wanted, whole=False)
+        source = file_source(paths, name, kind, wanted)
     assembly, tell = Assembly(source, wanted), reporter(progress)
+    sizes = dict(zip(paths, accumulate(map(size_of, paths)), strict=True))
     folder = TemporaryFolder(scratch)
     try:
         with naming_the_disk(folder.path.parent), _Rows(folder.path, assembly) as rows:
             for block in source.blocks:
                 rows.add(assembly.coding.code(block))
-                tell(block.done, source.n_bytes, "reading")
+                tell(sizes[block.path], sizes[paths[-1]], "reading")
             assembly.left_out.refuse_all(assembly.wanted, rows.n_rows, paths[0])
             if not rows.are_in_order():
                 rows.sort(memory, n_jobs)
@@ -165,11 +162,12 @@ def _mapped(
 ) -> EventSequences:
     """All events, on memory maps."""
     ids, keys = list[str](), [np.empty(0, np.uint64)]
+    keeps = keep_names or assembly.needs_names
 
     def chunks() -> Iterator[EventSequences]:
-        for chunk in assembly.chunks(rows.parts):
+        for chunk in assembly.chunks(rows.parts()):
             keys.append(sequence_keys(chunk.ids))
-            ids.extend(chunk.ids if keep_names else ())
+            ids.extend(chunk.ids if keeps else ())
             yield chunk
             tell(assembly.n_events, rows.n_rows, "grouping")
 
@@ -178,35 +176,25 @@ def _mapped(
         tied = assembly.ties.n
         return {"ids": kept, "keys": np.concatenate(keys), "tied_order": tied, "origin": assembly.origin()}
 
-    return map_events(chunks(), folder, about)
+    return assembly.finished(map_events(chunks(), folder, about), ids)
 
 
-class _Piece(NamedTuple):
-    """Some rows in order, by column: codes, keys, values, which ``begin`` a case, and which have its name.
-
-    That is any one row of the case; ``names`` are those of the rows that have one (``named``).
-    """
-
-    columns: dict[str, npt.NDArray[Any]]
-    names: list[str]
+#: Some rows in order, by column: codes, keys, values, and which begin a case (``begin``); and names of cases,
+#: in their order, each with any of the rows of its case.
+Piece = tuple[dict[str, npt.NDArray[Any]], list[str]]
 
 
 class _Rows:
-    """Rows of codes in a file, put in order by DuckDB unless they are: those of a case together, and sorted.
-
-    Each block in the file is an Arrow stream of its own, with the names of cases as a dictionary.
-    """
+    """Rows of codes in a file, put in order by DuckDB unless they are."""
 
     def __init__(self, folder: Path, assembly: Assembly) -> None:
         self._folder, self._assembly = folder, assembly
-        self._path = folder / "rows"
-        self._file = pa.OSFile(os.fsencode(self._path), "wb")
-        self._blocks: list[Coded] = []  # without what is large
+        self._file = open(folder / "rows", "wb+")  # noqa: SIM115  # closed with this
         self._hashes: list[HashArray] = []  # of the names of cases, each time that one begins
-        self._last: tuple[Any, ...] = ()  # the last name and keys
+        self._last: tuple[Any, ...] = ()  # the last name and keys, and their types
         self._rises = True
         self._sorted: _Sorted | None = None
-        self.n_rows = 0
+        self.n_rows = self._n_blocks = 0
 
     def __enter__(self) -> _Rows:
         return self
@@ -215,144 +203,102 @@ class _Rows:
         self._file.close()
         if self._sorted is not None:
             self._sorted.close()
-        self._path.unlink(missing_ok=True)
+        (self._folder / "rows").unlink(missing_ok=True)
 
     def add(self, coded: Coded) -> None:
         """Take some more rows."""
-        by_place = coded.n_sequences is not None
-        if not by_place:
+        if not self._assembly.source.by_place:
             if not len(coded.case):
                 return
             self._look(coded)
-        columns: dict[str, pa.Array] = {"c": arrow_of(coded.case.astype(np.int32))}
-        if coded.names is not None:
-            names = text_array(coded.names)
-            columns["c"] = pa.DictionaryArray.from_arrays(columns["c"], names)
-        columns["code"] = arrow_of(coded.codes)
-        columns |= {f"k{at}": arrow_of(key) for at, key in enumerate(coded.keys)}
-        if not by_place:
-            columns |= {f"v{at}": arrow_of(each) for at, each in enumerate(coded.values.values())}
-        elif coded.starts is not None:
-            columns["start"] = arrow_of(coded.starts.view(np.int8))
-        table = pa.table(columns)
-        with pa.ipc.new_stream(self._file, table.schema) as writer:
-            writer.write_table(table)
-        nothing = np.empty(0, np.int32)
-        values = coded.values if by_place else {}
-        names = None if len(coded.case) else coded.names
-        self._blocks.append(replace(coded, case=nothing, names=names, codes=nothing, keys=[], values=values))
+        pickle.dump(coded, self._file, pickle.HIGHEST_PROTOCOL)
         self.n_rows += len(coded.case)
+        self._n_blocks += 1
 
     def _look(self, coded: Coded) -> None:
         """Whether rows are in order, as far as a block and the end of the one before tell."""
         if not self._rises:
             return
-        names, starts = coded.names or [], run_starts(coded.case)
+        names, starts, kinds = coded.names, run_starts(coded.case), tuple(coded.kinds)
         first, last = ((names[coded.case[at]], *(key[at].item() for key in coded.keys)) for at in (0, -1))
-        goes_on = bool(self._last) and first[0] == self._last[0]
-        same_kinds = not self._blocks or self._blocks[-1].kinds == coded.kinds
+        goes_on = bool(self._last) and first[0] == self._last[0][0]
+        same_kinds = not self._last or self._last[1] == kinds
         falls = bool(coded.keys) and count_falls(coded.keys, starts) > 0
-        self._rises = same_kinds and not falls and not (goes_on and first < self._last)
+        self._rises = same_kinds and not falls and not (goes_on and first < self._last[0])
         used, which = np.unique(coded.case[starts], return_inverse=True)
         self._hashes.append(sequence_keys(names[code] for code in used.tolist())[which][int(goes_on) :])
-        self._last = last
+        self._last = last, kinds
 
     def are_in_order(self) -> bool:
         """Whether all rows are in order. (Two names with one hash only look as if a case came again.)"""
-        self._file.close()
         hashes = np.concatenate([np.empty(0, np.uint64), *self._hashes])
         return self._rises and len(np.unique(hashes)) == len(hashes)
 
     def sort(self, memory: int, n_jobs: int | None) -> None:
         """Let DuckDB put rows in order."""
         self._sorted = _Sorted(self._folder / "spill", memory, n_jobs, len(self._assembly.coding.order))
-        self._sorted.fill(self._tables())
+        self._sorted.fill(self._blocks())
 
-    def _tables(self) -> Iterator[pa.Table]:
+    def _blocks(self) -> Iterator[Coded]:
         """The blocks, as they were added, with keys of one type."""
-        with pa.OSFile(os.fsencode(self._path)) as file:
-            for block in self._blocks:
-                table = pa.ipc.open_stream(file).read_all()
-                for at, (one, kind) in enumerate(zip(self._assembly.coding.order, block.kinds, strict=True)):
-                    keys = one.settled(numpy_of(table.column(f"k{at}")), kind)
-                    table = table.set_column(table.column_names.index(f"k{at}"), f"k{at}", arrow_of(keys))
-                yield table
+        self._file.seek(0)
+        for _ in range(self._n_blocks):
+            yield self._assembly.coding.settled(pickle.load(self._file))
 
     def parts(self) -> Iterator[Part]:
         """All events, some whole sequences at a time."""
-        if self._assembly.source.by_place and self._blocks:
-            yield from self._lists()
+        if self._assembly.source.by_place and self._n_blocks:
+            yield from map(self._assembly.part, self._blocks())
             return
-        held = list[_Piece]()
-        for piece in self._pieces() if self._sorted is None else self._sorted.pieces():
-            begins = np.flatnonzero(piece.columns["begin"])
+        held, names = list[dict[str, npt.NDArray[Any]]](), list[str]()
+        for columns, more in self._pieces() if self._sorted is None else self._sorted.pieces():
+            names += more
+            begins = np.flatnonzero(columns["begin"])
             if len(begins) and (held or begins[-1] > 0):
-                before, after = (
-                    {name: each[some] for name, each in piece.columns.items()}
+                before, columns = (
+                    {name: each[some] for name, each in columns.items()}
                     for some in (slice(0, begins[-1]), slice(begins[-1], None))
                 )
-                n = int(before["named"].sum())
-                yield self._part([*held, _Piece(before, piece.names[:n])])
-                held, piece = [], _Piece(after, piece.names[n:])
-            held.append(piece)
-        yield self._part(held)
+                part = self._part([*held, before], names)
+                yield part
+                held, names = [], names[len(part.ids) :]
+            held.append(columns)
+        yield self._part(held, names)
 
-    def _part(self, pieces: Sequence[_Piece]) -> Part:
+    def _part(self, pieces: Sequence[Mapping[str, npt.NDArray[Any]]], names: Sequence[str]) -> Part:
         coding = self._assembly.coding
 
         def joined(name: str, kind: Any = np.int64) -> npt.NDArray[Any]:
-            return np.concatenate([piece.columns[name] for piece in pieces] or [np.empty(0, kind)])
+            return np.concatenate([piece[name] for piece in pieces] or [np.empty(0, kind)])
 
         begins = joined("begin", bool)
+        starts = np.flatnonzero(begins)
         return Part(
             coding.labels.settled()[1][joined("code")],
-            np.append(np.flatnonzero(begins), len(begins)),
-            [name for piece in pieces for name in piece.names],
+            np.append(starts, len(begins)),
+            names[: len(starts)],
             [joined(f"k{at}") for at in range(len(coding.order))],
             {name: joined(f"v{at}") for at, name in enumerate(coding.values)},
         )
 
-    def _pieces(self) -> Iterator[_Piece]:
+    def _pieces(self) -> Iterator[Piece]:
         """The blocks, which are in order."""
         last = None
-        for table in self._tables():
-            column = table.column("c").combine_chunks()
-            case: Any = np.from_dlpack(column.indices)
-            starts = run_starts(case)
-            names = column.dictionary.take(arrow_of(case[starts])).to_pylist()
-            begins = np.zeros(len(case), bool)
+        for coded in self._blocks():
+            starts = run_starts(coded.case)
+            names = [coded.names[code] for code in coded.case[starts].tolist()]
+            begins = np.zeros(len(coded.case), bool)
             begins[starts] = True
             if names[0] == last:
                 begins[0], names = False, names[1:]
             last = names[-1] if names else last
-            columns = {name: numpy_of(table.column(name)) for name in table.column_names if name != "c"}
-            yield _Piece({**columns, "begin": begins, "named": begins}, names)
+            yield {**_columns(coded), "begin": begins}, names
 
-    def _lists(self) -> Iterator[Part]:
-        n = 0
-        for table, block in zip(self._tables(), self._blocks, strict=True):
-            column, n = table.column("c").combine_chunks(), n + (block.n_sequences or 0)
-            if block.names is not None:
-                names, column = block.names, arrow_of(block.case)
-            elif pa.types.is_dictionary(column.type):
-                names, column = column.dictionary.to_pylist(), column.indices
-            else:
-                names = [str(at) for at in range(n - (block.n_sequences or 0), n)]
-            starts = None if block.starts is None else numpy_of(table.column("start")).view(bool)
-            keys = [numpy_of(table.column(f"k{at}")) for at in range(len(block.kinds))]
-            kinds = [one.kind for one in self._assembly.coding.order]
-            codes = numpy_of(table.column("code"))
-            yield self._assembly.part(
-                replace(
-                    block,
-                    case=np.from_dlpack(column).astype(np.int64, copy=False),
-                    names=names,
-                    codes=codes,
-                    keys=keys,
-                    kinds=kinds,
-                    starts=starts,
-                )
-            )
+
+def _columns(coded: Coded) -> dict[str, npt.NDArray[Any]]:
+    """The codes, keys and values of rows."""
+    keys = {f"k{at}": key for at, key in enumerate(coded.keys)}
+    return {"code": coded.codes, **keys, **{f"v{at}": each for at, each in enumerate(coded.values.values())}}
 
 
 class _Sorted:
@@ -407,18 +353,20 @@ class _Sorted:
             self._db.interrupt()
             raise
 
-    def fill(self, tables: Iterable[pa.Table]) -> None:
+    def fill(self, blocks: Iterable[Coded]) -> None:
         """Take the rows, numbered."""
         n = 0
-        for table in tables:
-            numbered = table.append_column("r", arrow_of(np.arange(n, n + table.num_rows)))
-            self._db.register("new_rows", numbered)
-            into = "INSERT INTO rows" if n else "CREATE TABLE rows AS"
+        for coded in blocks:
+            case = pa.DictionaryArray.from_arrays(arrow_of(coded.case), text_array(map(str, coded.names)))
+            columns = {name: arrow_of(each) for name, each in _columns(coded).items()}
+            rows = pa.table({"c": case, "r": arrow_of(np.arange(n, n + len(case))), **columns})
+            self._db.register("new_rows", rows)
+            into = "INSERT INTO rows BY NAME" if n else "CREATE TABLE rows AS"
             self._run(self._db.execute, f"{into} SELECT * FROM new_rows")
-            n += table.num_rows
+            n += len(case)
         self._db.unregister("new_rows")
 
-    def pieces(self) -> Iterator[_Piece]:
+    def pieces(self) -> Iterator[Piece]:
         """All rows, sorted by the first row of their case, by the keys, and by row."""
         keys = "".join(f"k{at}, " for at in range(self._n_keys))
         found = self._db.sql(
@@ -430,7 +378,6 @@ class _Sorted:
         while (batch := self._run(next, reader, None)) is not None:
             table = pa.Table.from_batches([batch])
             columns = {name: numpy_of(table.column(name)) for name in table.column_names if name != "c"}
-            first = columns.pop("f")
-            columns["named"] = columns.pop("r") == first
+            first, _ = columns.pop("f"), columns.pop("r")
             columns["begin"], last = first != np.append(last, first[:-1]), int(first[-1])
-            yield _Piece(columns, table.column("c").drop_null().to_pylist())
+            yield columns, table.column("c").drop_null().to_pylist()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from summarkov.arrow import pa, parquet
 from summarkov.errors import DataError, SummarkovError
-from summarkov.read.addresses import arrow_file, size_of
+from summarkov.read.addresses import arrow_file
 from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
 from summarkov.read.csv_files import Header, csv_batches, separators_of
 from summarkov.read.encoding import is_list, is_text
@@ -62,8 +62,7 @@ def table_source(table: Any, wanted: Wanted) -> Source:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise DataError(f"{TABLE} cannot be read by Arrow: {one_line(error)}") from error
-    of_lists = chosen.event[0] in list_columns(schema)
-    return Source(TABLE, chosen, [Block(found, TABLE)], of_lists, by_place=of_lists)
+    return Source(TABLE, chosen, [Block(found, TABLE)])
 
 
 # ---------------------------------------------------------------------- which columns
@@ -83,10 +82,9 @@ def columns_of(
     """
     lists, names = list_columns(schema), [*schema.names, *others]
     chosen = choose_columns(names, asked, source, list_columns=lists)
-    if chosen.event[0] not in lists:
-        kinds = (pa.types.is_timestamp, pa.types.is_date, pa.types.is_time)
-        times = [*times, *(field.name for field in schema if any(is_kind(field.type) for is_kind in kinds))]
-        refuse_unused_times(chosen, names, asked, source, time_columns=times)
+    kinds = (pa.types.is_timestamp, pa.types.is_date, pa.types.is_time)
+    times = [*times, *(field.name for field in schema if any(is_kind(field.type) for is_kind in kinds))]
+    refuse_unused_times(chosen, names, asked, source, time_columns=times)
     return chosen
 
 
@@ -124,8 +122,8 @@ def one_line(error: Exception) -> str:
 # ---------------------------------------------------------------------- files
 
 
-def file_source(paths: Sequence[str], name: str, format: str, wanted: Wanted, *, whole: bool) -> Source:
-    """Files with the same columns ("parquet", "csv" or "tsv") as one table, block by block or all at once."""
+def file_source(paths: Sequence[str], name: str, format: str, wanted: Wanted) -> Source:
+    """Files with the same columns ("parquet", "csv" or "tsv") as one table, block by block."""
     if format == "parquet":
         schema = parquet_schema(paths[0])
     else:
@@ -133,29 +131,23 @@ def file_source(paths: Sequence[str], name: str, format: str, wanted: Wanted, *,
         schema = pa.schema([(name, pa.string()) for name in header.names])
     chosen = columns_of(schema, wanted.columns, paths[0])
     kinds = {name: _plain(schema.field(name).type) for name in chosen.names()}
-    blocks: Iterable[Block] = _blocks(paths, format, chosen, kinds)
-    if whole:
-        tables = [block.table for block in blocks] or [pa.schema([*kinds.items()]).empty_table()]
-        blocks = [Block(pa.concat_tables(tables), name)]
-    of_lists = chosen.event[0] in list_columns(schema)
-    n_bytes = sum(map(size_of, paths))
-    return Source(name, chosen, blocks, of_lists, by_place=of_lists, n_bytes=n_bytes)
+    blocks = _blocks(paths, format, chosen, kinds)
+    return Source(name, chosen, blocks)
 
 
 def _blocks(
     paths: Sequence[str], format: str, chosen: Columns, kinds: Mapping[str, pa.DataType]
 ) -> Iterator[Block]:
     """Read all files, some rows at a time, as columns of the types of the first file."""
-    done = 0
     for path in paths:
-        row, done = 0, done + size_of(path)
+        row = 0
         for batch in (_parquet if format == "parquet" else _csv)(path, format, chosen):
             columns = {name: _aligned(batch, name, kind, (paths[0], path)) for name, kind in kinds.items()}
             other = chosen.other_lifecycle
             there = other is not None and other in batch.schema.names
             if other is not None and there and is_text(_plain(batch.column(other).type)):
                 columns[other] = batch.column(other)
-            yield Block(pa.table(columns), path, row, done)
+            yield Block(pa.table(columns), path, row)
             row += batch.num_rows
 
 

@@ -39,7 +39,7 @@ class Ties(NamedTuple):
     case: str | None = None
 
     @classmethod
-    def of(cls, tied: BoolArray | None, offsets: IntArray, ids: Sequence[str] | None) -> Ties:
+    def of(cls, tied: BoolArray | None, offsets: IntArray, ids: Sequence[str] | range) -> Ties:
         """Those of some sequences, from which of their events are tied.
 
         >>> Ties.of(np.array([False, False, True]), np.array([0, 1, 3]), ["a", "b"])
@@ -49,7 +49,7 @@ class Ties(NamedTuple):
         if tied is None or not n:
             return cls()
         sequence = int(np.searchsorted(offsets, tied.argmax(), side="right")) - 1
-        return cls(n, str(sequence) if ids is None else ids[sequence])
+        return cls(n, str(ids[sequence]))
 
 
 def warn_of_ties(n: int, n_events: int, origin: Origin | None, wanted: Wanted, source: str) -> None:
@@ -102,11 +102,6 @@ def times_of(keys: npt.NDArray[Any], kind: pa.DataType, name: str, source: str) 
         )
     if pa.types.is_floating(kind):
         return np.rint(keys.astype(np.float64) * _PARTS).astype(np.int64), TimeUnit(1, False)
-    if pa.types.is_decimal(kind) and len(keys):
-        raise DataError(
-            f"order column {name!r} of {source} holds {kind}, which cannot be kept as times; turn it "
-            "into floats or whole numbers first"
-        )
     number = pa.types.is_integer(kind)
     return keys.astype(np.int64), TimeUnit(_PARTS if number else _nanoseconds(kind), not number)
 
@@ -153,16 +148,11 @@ class Gap(NamedTuple):
                     "give session_gap as a number in their unit"
                 )
             return self.length
-        if pa.types.is_decimal(kind):
-            raise DataError(
-                f"order column {name!r} of {source} holds {kind}, which session_gap cannot measure; "
-                "turn it into floats or whole numbers first"
-            )
         return self.length * 10**9 / _nanoseconds(kind)
 
 
 def cut_sessions(
-    keys: npt.NDArray[Any], offsets: IntArray, ids: Sequence[str], gap: Fraction
+    keys: npt.NDArray[Any], offsets: IntArray, ids: Sequence[str] | range, gap: Fraction
 ) -> tuple[IntArray, list[str], IntArray]:
     """Begin a new sequence wherever more than ``gap`` lies between an event and the one before it.
 

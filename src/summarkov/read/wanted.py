@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Literal, TypedDict
 
 from summarkov.errors import SettingError, nearest
+from summarkov.events import EventSequences
 from summarkov.events.ends import AskedEnds
 from summarkov.events.vocabulary import vocabulary_of
 from summarkov.read.case_attributes import Cuts, check_cuts
@@ -122,6 +123,11 @@ class Wanted:
     def for_columns(self, chosen: Columns) -> Wanted:
         """The same with what the columns that were chosen tell of ties, if nothing was said of them."""
         return replace(self, ties="together") if self.ties is None and chosen.of_ticks else self
+
+    def ended(self, events: EventSequences) -> EventSequences:
+        """The same, of which it is known which sequences are complete, but for what a column tells."""
+        asked = self.ends or AskedEnds.default()
+        return events.with_ends(asked.complete(events.labels, events.codes, events.offsets, events.moments))
 
     @property
     def needs_places(self) -> bool:

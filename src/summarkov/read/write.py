@@ -17,17 +17,15 @@ from summarkov.events import EventSequences
 from summarkov.events.rows import cut_between_sequences, event_table
 from summarkov.read.addresses import name_of
 from summarkov.read.files import FORMATS, format_of
-from summarkov.read.lines import write_json_lines, write_spmf
+from summarkov.read.lines import json_lines
 from summarkov.read.read import read_events
 from summarkov.read.temporary import replacing
-from summarkov.read.xes_files import write_xes
 
 _PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 #: How texts begin that spreadsheets take for formulas.
 _FORMULA = r"^[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
-#: The formats that hold any events, and how those are written that are no tables.
-_WRITTEN = ("csv", "tsv", "parquet", "jsonl", "spmf", "xes")
-_WRITERS = {"jsonl": write_json_lines, "spmf": write_spmf, "xes": write_xes}
+#: The formats that events are written in.
+_WRITTEN = ("csv", "tsv", "parquet", "jsonl")
 #: Some rows of a table, by column: texts, whole numbers or probabilities.
 Rows = Mapping[str, Any]
 
@@ -40,12 +38,7 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
       weights are further columns: time, those of the attributes, and weight; and complete, where some
       sequences are cut off;
     - ``.jsonl``: one sequence per line, ``{"id": ..., "events": [...]}``, with lists for ticks, and further
-      keys: times, those of the attributes, weight, and complete;
-    - ``.xes``: a log with one trace per sequence; times are ``time:timestamp`` of the events, attributes and
-      weights stand at the trace;
-    - ``.spmf``: one itemset per tick, without times, attributes and weights; names of items in the header
-      unless all labels are numbers, and names of sequences, unless they are 0, 1, ..., as comments that other
-      programs skip.
+      keys: times, those of the attributes, weight, and complete.
 
     Add ``.gz`` or ``.zst`` to pack it (not Parquet). Sequences, their names, ticks and labels come back the
     same; times do with ``times=True``, attributes and weights if they are named (``attributes=["region"]``,
@@ -69,7 +62,7 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
     >>> import summarkov as sm, tempfile, pathlib
     >>> events = sm.read_events({"ann": ["a", "b"], "bob": []})
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "events.xes.gz"
+    ...     path = pathlib.Path(folder) / "events.jsonl.gz"
     ...     sm.write_events(events, path)
     ...     sm.read_events(path) == events
     True
@@ -88,17 +81,11 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
             f"a label or the name of a sequence holds {half[0]!r}, half of a character, which no file of "
             "events can hold; mend the data"
         )
-    if format == "spmf" and (
-        events.times is not None or events.attributes is not None or events.weights is not None
-    ):
-        raise DataError(
-            f"the events have times, attributes or weights, which {name} cannot hold; write .jsonl, "
-            ".parquet, .csv or .xes, or read the events without them"
-        )
     try:
         with replacing(path) as temporary, _open(temporary, name) as file:
-            if format in _WRITERS:
-                _WRITERS[format](events, file)
+            if format == "jsonl":  # one without sequences is not empty, as one is that was cut short
+                file.writelines(f"{line}\n".encode() for line in json_lines(events))
+                file.write(b"" if len(events) else b"\n")
             else:
                 write_table(event_rows(events), file, format, safe_csv=safe_csv)
     except OSError as problem:
@@ -118,7 +105,7 @@ def writable_format(path: str) -> str:
         raise SettingError(f"cannot tell the format of {path}; let its name end in one of {known}") from None
     if format not in _WRITTEN:
         raise SettingError(
-            f"events are not written as plain text, which cannot hold them all; use one of {known}"
+            f"events are not written as text, SPMF or XES, which cannot hold all of them; use one of {known}"
         )
     if format == "parquet" and path.lower().endswith(tuple(_PACKED)):
         raise SettingError(f"{path}: Parquet packs its columns itself; let the name end in .parquet")
@@ -143,19 +130,19 @@ def event_rows(events: EventSequences) -> Iterator[Rows]:
     if len(empty):
         raise DataError(
             f"sequence {events.ids[empty[0]]!r} is empty, which a table with one event per row cannot hold; "
-            "write .jsonl, .xes or .spmf, or leave such sequences out: events[events.lengths > 0]"
+            "write .jsonl, or leave such sequences out: events[events.lengths > 0]"
         )
     blank = next((name for name in events.ids if not name.strip()), None)
     if blank is not None:
         raise DataError(
             f"a sequence is named {blank!r}, which a table with one event per row would take for no name; "
-            "write .jsonl or .xes, or give it another id"
+            "write .jsonl, or give it another id"
         )
     name, most = next(iter(Counter(events.ids).most_common(1)), ("", 1))
     if most > 1:
         raise DataError(
             f"{most} sequences are named {name!r}, which a table with one event per row would make one; "
-            "write .jsonl or .xes, or give them different ids"
+            "write .jsonl, or give them different ids"
         )
     if events.n_rows > events.n_events:
         raise DataError("a tick is empty, which a table with one event per row cannot hold; write .jsonl")

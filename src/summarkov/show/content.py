@@ -292,7 +292,9 @@ def _targets(model: Shown) -> list[dict[str, Any]]:
     opened = model.open_cases
     tables = [opened.at(place) for place in range(len(opened.moments))]
     whole = _target(model.model_, model.model_.fitted, [model.yes])
-    return [whole, *({**_target(model.model_, each, [model.yes]), **once} for each in tables)]
+    few = [opened.few(place).tolist() for place in range(len(tables))]
+    every = [_target(model.model_, each, [model.yes]) for each in tables]
+    return [whole, *({**each, **once, "nearby": rows} for each, rows in zip(every, few, strict=True))]
 
 
 def _outcome(model: Shown) -> dict[str, Any]:

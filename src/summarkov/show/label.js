@@ -7,7 +7,7 @@ const byLabel = (target) => target.summary.reach !== undefined;
 // Why influences stand apart in lists.
 const apart = {
   itself: "On itself:", "fixed order": "Fixed order, the influencer comes first in 99% or more of the cases with both:", "unclear order": "Unclear order, the order test cannot tell whether these depend on order:",
-  "unclear direction": "Unclear direction:", "crowding out": "Crowding out, no more than other events becoming more or less likely explains:", "co-occurrence only": "Co-occurrence only, shuffled cases show these too:",
+  "unclear direction": "Unclear direction:", "crowding out": "Crowding out, no more than other events becoming more or less likely explains:", "co-occurrence only": "Co-occurrence only, no clear difference from shuffled cases:",
   "not comparable": "Not comparable, no comparison with other influencers held equal:", "too few events": `Too few events, under 10 seen and under 10 expected${joint ? "" : ", or under 5 cases"}:`,
 };
 const apartAs = (edge) => edge.aside || (edge.from === edge.to ? "itself" : "");
@@ -112,8 +112,8 @@ function labelList() {
   const box = make("div", { class: "frequencies" });
   const order = [...everyone].sort((a, b) => model.n[b] - model.n[a] || a - b);
   const more = firstOf(order, 60, box, (code) => fragment(
-    nameButton(code, open), isEvent(code) ? bar(model.n[code], biggest) : make("span", { class: "quiet small" }, attributes.has(code) ? "attribute" : isEnd(code) ? "end" : "outcome"), make("span", { class: "number" }, number(model.n[code])), make("span", { class: "number quiet" }, percent(rate(code)))));
-  return make("div", {}, box, more ?? "");
+    nameButton(code, open), isEvent(code) ? bar(model.n[code], biggest) : make("span", { class: "quiet small" }, attributes.has(code) ? "attribute" : isEnd(code) ? "end" : "outcome"), make("span", { class: "number" }, number(model.n[code])), make("span", { class: "number quiet" }, isEnd(code) ? "" : percent(isEvent(code) ? model.n[code] / nEvents : rate(code)))));
+  return make("div", {}, make("p", { class: "key" }, `Of ${plural(nEvents, "event")}.`), box, more ?? "");
 }
 
 function fragment(...parts) {

@@ -90,7 +90,7 @@ const computable = targets.every((target) => target.summary.kind !== "own");
 // What a model says of one of its outcomes in a state.
 function inState(target, outcome, { row, key }) {
   const at = row * target.x.length + outcome;
-  return { target, outcome, row, key, own: target.p[at], hits: target.hits[at] ?? 0, support: target.n[row] ?? 0 };
+  return { target, outcome, row, key, own: target.p[at], hits: target.hits[at] ?? 0, support: target.n[row] ?? 0, isNearby: target.nearby?.includes(row) };
 }
 
 // After a history: for every label of a target its model's own probability, its share among all labels where

@@ -119,11 +119,11 @@ function forecast(each, most) {
   return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
     nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, each.isCertain ? "already reached" : percent(each.p)), make("span", { class: `change number ${way}` }, each.isCertain ? "" : `${signs[way]} ${usual > 0 ? factor(upBy(each)) : "never seen"}`),
     bar(each.p, most, { usual, ...(each.support && !each.isCertain ? { low, high } : {}) }),
-    make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised && !joint ? `its own model says ${percent(each.own)} ` : "", ...because(each), each.isCertain ? "" : otherwiseOf(each)));
+    make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised && !joint ? `as counted ${percent(each.own)} ` : "", ...because(each), each.isCertain ? "" : otherwiseOf(each)));
 }
 
-const seenWords = (n, after) => (model.outcome ? `${plural(n, "case")} after ${plural(after, thing)}` : `seen ${number(n)} times`);
-const because = (each) => each.isCertain ? ["it was already reached"] : each.why ? ["because of ", ...whyWords(each)] : [each.support ? `(${exactInterval(each.hits, each.support, each.own).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? seenWords(each.support, each.after) : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
+const seenWords = ({ support, after, isNearby }) => (model.outcome ? `${plural(support, "case")} ${isNearby ? "around" : "after"} ${plural(after, thing)}` : `seen ${number(support)} times`);
+const because = (each) => each.isCertain ? ["it was already reached"] : each.why ? ["because of ", ...whyWords(each)] : [each.support ? `(${exactInterval(each.hits, each.support, each.own).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? seenWords(each) : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
 
 // What would be different, worked out when somebody asks.
 function otherwiseOf(each) {

@@ -154,11 +154,6 @@ class Frame:
         lists = [name for name, kind in frame.dtypes if kind.startswith("array")]
         chosen = choose_columns(frame.columns, wanted.columns, FRAME, list_columns=lists)
         chosen = replace(chosen, other_lifecycle=None)  # nobody asked for it
-        if chosen.event[0] in lists:
-            raise SettingError(
-                f"column {chosen.event[0]!r} of {FRAME} holds lists; make a row of every event with "
-                "pyspark.sql.functions.posexplode, and give the position as order="
-            )
         if not chosen.order:
             refuse_no_order(wanted, FRAME)
         times = [name for name, kind in frame.dtypes if kind.startswith(("timestamp", "date"))]

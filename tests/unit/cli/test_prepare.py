@@ -41,7 +41,7 @@ EVENTS = sm.read_events(LISTS, ends="cut off")
 
 
 def test_convert(here):
-    for name in ("out.csv", "out.tsv.gz", "out.parquet", "out.jsonl.zst", "out.xes", "out.spmf"):
+    for name in ("out.csv", "out.tsv.gz", "out.parquet", "out.jsonl.zst"):
         assert (
             run("convert", "events.jsonl", name)
             == f"Saved 15 sequences with 50 events of 4 labels as {name}\n"

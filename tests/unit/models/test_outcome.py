@@ -354,6 +354,31 @@ def test_the_value_that_was_learned_is_asked_about_in_new_data():
     assert model.score(some, [y[at] for at in rare + common]) == pytest.approx(expected, rel=1e-9)
 
 
+def test_a_state_of_few_cases_says_that_moments_around_it_are_counted():
+    """x is the third event of 30 cases and the fifth of one: after two events no case is in this state."""
+    cases = [list("abxcd")] * 30 + [list("abcdx")] + [list("abcde")] * 30
+    template = sm.BSuMM(lookback=None, required=["x"], candidates=["x"])
+    model = sm.OutcomeModel(template, ends_with="d").fit(cases)
+    third, second = model.explain(list("abx")), model.explain(list("ax"))
+    assert (third.support, third.is_nearby) == (30, False)
+    assert "(30 cases)" in str(third)
+    assert second.is_nearby  # in no case x is the second event
+    assert "cases at the moments around this one)" in str(second)
+    few, many = (str(model.predictions([case]).summary()) for case in (list("ax"), list("abx")))
+    assert "1 case in a state of fewer than 20 then: moments around it count too." in few
+    assert "around" not in many
+
+
+def test_what_was_known_at_a_moment_is_said_of_its_table():
+    cases = [list("abxcd")] * 30 + [list("abcde")] * 30
+    template = sm.BSuMM(lookback=None, required=["x"], candidates=["x"])
+    assert (
+        sm.OutcomeModel(template, ends_with="d").fit(cases).states_sheet().title.endswith("the case contains")
+    )
+    known = sm.OutcomeModel(template, ends_with="d", after=3).fit(cases).states_sheet()
+    assert known.title == "ends with d, by what had happened after 3 events"
+
+
 def test_a_list_of_outcomes_needs_events_in_an_order():
     """On a cluster every partition took the first outcomes of the list."""
 

@@ -52,13 +52,12 @@ def rows(start, stop):
     return pa.table({"case": case, "event": event, "position": place})
 
 
-@pytest.mark.parametrize("name", ["log.parquet", "log.csv", "log.csv.gz", "log.jsonl", "log.xes"])
+@pytest.mark.parametrize("name", ["log.parquet", "log.csv", "log.csv.gz", "log.jsonl"])
 def test_events_go_there_and_back(store, name):
     sm.write_events(EVENTS, store(name))
     assert sm.read_events(store(name)) == EVENTS
-    if name != "log.xes":
-        with sm.scan_events(store(name)) as source:
-            assert source.label_counts.tolist() == EVENTS.label_counts.tolist()
+    with sm.scan_events(store(name)) as source:
+        assert source.label_counts.tolist() == EVENTS.label_counts.tolist()
 
 
 def test_folders_patterns_and_lists(store):

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow
 import pytest
 
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError
 from summarkov.read import read_events
 
 pandas = pytest.importorskip("pandas")
@@ -87,17 +87,6 @@ def test_arrow_values_that_become_text(values, texts):
     assert read_events(table).to_lists() == [texts]
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [pyarrow.large_list, pyarrow.list_view, pyarrow.large_list_view, lambda kind: pyarrow.list_(kind, 2)],
-)
-def test_arrow_lists(kind):
-    events = pyarrow.array([["b", "a"], ["a", "c"]], kind(pyarrow.string()))
-    table = pyarrow.table({"case": ["x", "y"], "events": events}).slice(1)
-    assert read_events(table).to_lists() == [["a", "c"]]
-    assert read_events(table).ids == ("y",)
-
-
 def test_dictionary_with_a_repeated_value():
     twice = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 2]), ["x", "y", "x"])
     events = read_events(pyarrow.table({"case": twice, "event": twice}))
@@ -122,30 +111,14 @@ def test_nan_is_missing(values, role):
     blank, help = (
         (", or only blanks,", "fill them, or leave these rows out with missing='skip'")
         if role == "case"
+        else ("", "fill them, or leave these events out with missing='skip'")
+        if role == "event"
         else ("", "fill or drop them")
     )
     assert str(error.value) == (
         f"column '{role}' of the table has no value{blank} in 1 row, the first is row 2 "
         f"(the first row of data is 1); {help}"
     )
-
-
-@pytest.mark.parametrize(
-    ("events", "message"),
-    [
-        ([["a"], None], "column 'events' of the table has no value in 1 row, the first is row 2"),
-        (
-            [["a"], [], ["b", None]],
-            "column 'events' of the table has 1 event without a label, the first in row 3",
-        ),
-        ([[0.5], [float("nan")], [None]], "has 2 events without a label, the first in row 2"),
-    ],
-)
-def test_missing_values_in_lists(events, message):
-    with pytest.raises(DataError) as error:
-        read_events(pyarrow.table({"events": events}))
-    assert message in str(error.value)
-    assert str(error.value).endswith("(the first row of data is 1); fill or drop them")
 
 
 @pytest.mark.parametrize("role", ["case", "event"])
@@ -157,16 +130,6 @@ def test_values_that_cannot_be_labels(role):
         f"column '{role}' of the table holds struct<a: int64>, which cannot be read as labels; "
         "turn it into text first"
     )
-
-
-def test_order_for_lists_is_refused():
-    with pytest.raises(SettingError) as error:
-        read_events(pyarrow.table({"events": [["a"]], "time": [1]}), order="time")
-    assert str(error.value) == (
-        "in the table a row is a whole sequence, in the order of its list; leave out order=, lifecycle= "
-        "and further columns of events"
-    )
-    assert read_events(pyarrow.table({"events": [["a"]], "time": [1]})).to_lists() == [["a"]]
 
 
 # ------------------------------------------------------------------ pandas' own ways

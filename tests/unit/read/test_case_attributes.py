@@ -74,11 +74,6 @@ def test_attributes_of_every_format(files, name):
         sm.read_events(files / name, **HOW, missing_attributes="error")
 
 
-def test_attributes_of_lists_in_a_table():
-    table = pa.Table.from_pylist([{"id": case, "events": EVENTS[case], **CASES[case]} for case in EVENTS])
-    assert names_of(sm.read_events(table, **HOW)) == EXPECTED
-
-
 def test_attributes_of_a_second_table(files):
     table = pd.DataFrame([{"id": case, **values} for case, values in CASES.items()])
     table.to_csv(files / "cases.csv", index=False)

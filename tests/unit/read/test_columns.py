@@ -29,10 +29,9 @@ def test_asked_names_win_and_are_not_taken_twice():
     assert choose_columns(names, Columns.of(case="event"), "log") == Columns.of("event", "activity", "time")
 
 
-def test_id_is_recognised_only_beside_lists():
-    assert choose_columns(["id", "events"], Columns(), "log", list_columns={"events"}) == Columns.of(
-        "id", "events", False
-    )
+def test_lists_and_ids_are_not_taken():
+    with pytest.raises(DataError, match=r"column 'events' of log holds lists, .* one row per event; make"):
+        choose_columns(["id", "events"], Columns(), "log", list_columns={"events"})
     with pytest.raises(DataError, match="no column of log is recognised as the case"):
         choose_columns(["id", "event"], Columns(), "log")
 

@@ -44,12 +44,12 @@ def test_folders_of_tables_are_refused_with_what_to_do(tmp_path, inside, words, 
 def test_somebodys_folder_of_metadata_is_no_table(tmp_path):
     write(tmp_path / "events.parquet", "a", "b")
     write(tmp_path / "metadata" / "more.parquet", "c")
-    assert len(find_files([tmp_path], "parquet")[0]) == 2
+    assert len(find_files([tmp_path], "parquet")) == 2
 
 
 def test_several_files_are_read_in_their_order(tmp_path):
     late, early = write(tmp_path / "a.parquet", "a"), write(tmp_path / "b.parquet", "b", "b")
-    assert find_files([early, late, early], "parquet")[0] == [early, late]
+    assert find_files([early, late, early], "parquet") == [early, late]
     assert stream_format((early, late), None) == "parquet"
     with sm.scan_events([early, late], order=False) as source:
         assert source.codes.tolist() == [1, 1, 0]

@@ -32,11 +32,6 @@ def test_spmf_names(write):
     assert events.to_lists() == [["apple", " green=pear ", "3"]]
 
 
-def test_spmf_names_of_sequences(write):
-    text = '# sequence "a\\nb"\n1 -1 -2\n1 -1 -2\n# sequence of nothing\n# sequence 7\n1 -1 -2\n'
-    assert read_events(write("log.spmf", text)).ids == ("a\nb", "1", "2")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

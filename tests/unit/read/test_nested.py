@@ -1,12 +1,10 @@
-"""Lists of lists, which are ticks: in Python, JSON lines, Parquet and data frames, in memory and streamed."""
+"""Lists of lists, which are ticks: in Python and JSON lines, in memory and streamed."""
 
 import json
 
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyarrow import parquet
 
 import summarkov as sm
 from summarkov.errors import DataError
@@ -19,16 +17,11 @@ SORTED = [[["a", "b"], [], ["c"]], [], [["a"], ["a"]], [[]]]
 LISTS = st.lists(st.lists(st.lists(st.sampled_from("abc"), max_size=3), max_size=4), max_size=5)
 
 
-def column_of(lists, kind=pa.list_):
-    return pa.array(lists, kind(kind(pa.string())))
-
-
 def files_of(lists, folder):
-    """The same sequences in files of every format that can hold them."""
-    lines, table = folder / "log.jsonl", folder / "log.parquet"
+    """The same sequences in a file that can hold them."""
+    lines = folder / "log.jsonl"
     lines.write_text("".join(json.dumps(each) + "\n" for each in lists) or "\n")
-    parquet.write_table(pa.table({"events": column_of(lists)}), table)
-    return [lines, table]
+    return [lines]
 
 
 def test_every_way_in(tmp_path):
@@ -36,11 +29,7 @@ def test_every_way_in(tmp_path):
     assert found.to_lists() == SORTED
     assert (found.n_events, found.n_rows, found.n_ticks, len(found)) == (5, 7, 6, 4)
     assert found.describe().n_events == 5
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    table = pa.table({"events": column_of(TICKS)})
-    tables = [table, pa.table({"events": column_of(TICKS, pa.large_list)}), polars.from_arrow(table)]
-    tables.append(pandas.DataFrame({"events": TICKS}))
-    for way in (*tables, *files_of(TICKS, tmp_path)):
+    for way in files_of(TICKS, tmp_path):
         assert sm.read_events(way) == found
 
 
@@ -65,7 +54,7 @@ def test_streams_are_equal_to_memory(tmp_path_factory, lists):
 )
 def test_missing_labels(missing, expected, left_out, tmp_path):
     lists = [[["a", None], [None], [], ["c"]], [[None, None], ["b"]]]
-    ways = [lists, pa.table({"events": column_of(lists)}), *files_of(lists, tmp_path)]
+    ways = [lists, *files_of(lists, tmp_path)]
     for way in ways:
         found = sm.read_events(way, missing=missing)
         assert found.to_lists() == expected
@@ -73,11 +62,3 @@ def test_missing_labels(missing, expected, left_out, tmp_path):
     for way in ways[1:]:
         with pytest.raises(DataError, match=r"row 1|line 1"):
             sm.read_events(way)
-
-
-def test_a_tick_that_is_missing_itself():
-    table = pa.table({"events": column_of([[["a"], None], [None, ["b", "c"]]])})
-    with pytest.raises(DataError, match=r"has 2 events without a label, the first in row 1 "):
-        sm.read_events(table)
-    assert sm.read_events(table, missing="skip").to_lists() == [[["a"]], [["b", "c"]]]
-    assert sm.read_events(table, missing="none").to_lists() == [[["a"], ["none"]], [["none"], ["b", "c"]]]

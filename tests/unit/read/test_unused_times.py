@@ -67,8 +67,3 @@ def test_types_tell_the_time_in_frames():
         with pytest.raises(DataError, match=words("Datum")):
             sm.read_events(frame)
         assert sm.read_events(frame, order=False).to_lists() == [["c", "a", "b"]]
-
-
-def test_whole_sequences_need_no_order(tmp_path):
-    table = pa.table({"id": ["x"], "events": [["b", "a"]], "date": [WHEN[0]]})
-    assert sm.read_events(table).to_lists() == [["b", "a"]]

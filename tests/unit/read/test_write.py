@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import summarkov as sm
@@ -34,10 +34,9 @@ _ODD = (
 )
 AWKWARD = st.sampled_from((*_ODD, "\ufeff", "007", "7", "\u2028", "\x85"))
 LABELS = st.one_of(st.sampled_from("AB"), AWKWARD, TEXT)
-NUMBERS = st.sampled_from(["0", "7", "12", "999999999"])
 LISTS = st.lists(st.tuples(st.one_of(AWKWARD, TEXT), st.lists(st.one_of(LABELS), max_size=5)), max_size=5)
 
-FORMATS = ["csv", "tsv", "parquet", "jsonl", "spmf", "xes"]
+FORMATS = ["csv", "tsv", "parquet", "jsonl"]
 PACKED = ["", ".gz", ".zst"]
 
 
@@ -50,18 +49,7 @@ def holds(events, format):
     used = [*events.ids, *(label for labels in events for label in labels)]
     if format == "jsonl":
         return not any("\ud800" <= c <= "\udfff" for text in used for c in text)
-    if format == "xes":
-        allowed = "\t\n\r"
-        return all(
-            (c in allowed or c >= " ") and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff"
-            for text in used
-            for c in text
-        )
-    labels = {label for sequence in events for label in sequence}
     surrogate = re.compile("[\ud800-\udfff]")
-    if format == "spmf":
-        lines = any("\n" in text or "\r" in text for text in labels)
-        return not lines and not any(map(surrogate.search, used))
     return (
         not any(surrogate.search(text) for text in used)
         and all(list(events))
@@ -86,18 +74,6 @@ def test_round_trip(format, pairs, packed):
             assert os.listdir(folder) == []
 
 
-@given(lists=st.lists(st.lists(NUMBERS, max_size=5), max_size=5))
-def test_spmf_of_numbers_needs_no_names(lists):
-    assume(lists)
-    events = sm.read_events(lists)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "events.spmf"
-        sm.write_events(events, path)
-        assert "@" not in path.read_text()
-        assert "#" not in path.read_text()
-        assert sm.read_events(path) == events
-
-
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -109,8 +85,6 @@ WRITTEN = {
     "events.csv": '"sequence","position","event"\n"ann",1,"a"\n"ann",2,"b <c>"\n"bob",1,"b <c>"\n',
     "events.tsv": '"sequence"\t"position"\t"event"\n"ann"\t1\t"a"\n"ann"\t2\t"b <c>"\n"bob"\t1\t"b <c>"\n',
     "events.jsonl": '{"id": "ann", "events": ["a", "b <c>"]}\n{"id": "bob", "events": ["b <c>"]}\n',
-    "events.spmf": "@CONVERTED_FROM_TEXT\n@ITEM=1=a\n@ITEM=2=b <c>\n"
-    '# sequence "ann"\n1 -1 2 -1 -2\n# sequence "bob"\n2 -1 -2\n',
 }
 
 
@@ -144,25 +118,13 @@ REFUSED = [
         {"x": []},
         "e.csv",
         DataError,
-        "sequence 'x' is empty, which .* write .jsonl, .xes or .spmf, or leave such",
+        "sequence 'x' is empty, which .* write .jsonl, or leave such",
     ),
     (
         TWINS,
         "e.parquet",
         DataError,
-        "2 sequences are named 'x', which .* would make one; write .jsonl or .xes, or",
-    ),
-    (
-        [["a\nb"]],
-        "e.spmf",
-        DataError,
-        "the label 'a.nb' has a line break, .*; write .jsonl, or rename it: events",
-    ),
-    (
-        [["a\x1b"]],
-        "e.xes",
-        DataError,
-        "'a.x1b' holds the character '.x1b', which XES, .*; write .jsonl, or rename",
+        "2 sequences are named 'x', which .* would make one; write .jsonl, or",
     ),
     ([["\ud800"]], "e.csv", DataError, "a label .* holds '.ud800', half of a character, .*; mend the data"),
     (
@@ -175,7 +137,7 @@ REFUSED = [
         [["a"]],
         "e.txt",
         SettingError,
-        "events are not written as plain text, .*; use one of .csv, .tsv, .parquet",
+        "events are not written as text, SPMF or XES, .*; use one of .csv, .tsv, .parquet",
     ),
     (
         [["a"]],

@@ -114,54 +114,6 @@ def test_empty_ticks_are_rows_without_events_in_frames_only(tmp_path):
         sm.write_events(events, tmp_path / "log.csv")
 
 
-def fits_xes(events):
-    """Whether XES can hold these: ticks need times, each of its own, and times are dates."""
-    moments = events.moments
-    if moments is None or (moments.times is None and not moments.has_ticks):
-        return True
-    if moments.times is None or not moments.unit.is_clock or moments.has_empty:
-        return False
-    each = zip(events.offsets[:-1], events.offsets[1:], strict=True)
-    ticks = [moments.times[a:b][moments.starts[a:b]].tolist() for a, b in each]
-    return not moments.has_ticks or all(len(set(times)) == len(times) for times in ticks)
-
-
-@pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
-@given(events=data_sets(empty=True))
-def test_xes(events):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "log.xes")
-        if not fits_xes(events):
-            with pytest.raises(DataError, match=r"; write .jsonl"):
-                sm.write_events(events, path)
-            return
-        sm.write_events(events, path)
-        ties = "together" if events.moments is not None and events.moments.has_ticks else None
-        assert sm.read_events(path, **how_to_read(events), ties=ties) == events
-
-
-def test_times_in_xes_are_dates_with_times_of_day(tmp_path):
-    start = datetime.date(2024, 2, 29)
-    rows = {"case": ["x", "x"], "event": ["a", "b & c"], "time": [start, start], "region": ["n", "n"]}
-    events = sm.read_events(rows, case="case", times=True, ties="together", attributes=["region"])
-    sm.write_events(events, tmp_path / "log.xes")
-    lines = (tmp_path / "log.xes").read_text().splitlines()
-    date = '<date key="time:timestamp" value="2024-02-29T00:00:00"/>'
-    assert [line.strip() for line in lines[5:-1]] == [
-        "<trace>",
-        '<string key="concept:name" value="x"/>',
-        '<string key="region" value="n"/>',
-        f'<event><string key="concept:name" value="a"/>{date}</event>',
-        f'<event><string key="concept:name" value="b &amp; c"/>{date}</event>',
-        "</trace>",
-    ]
-
-
-def test_spmf_has_no_place_for_these(tmp_path):
-    with pytest.raises(DataError, match=r"times, attributes or weights, which .* cannot hold; write .jsonl"):
-        sm.write_events(sm.read_events([["a"]]).with_weights([2]), tmp_path / "log.spmf")
-
-
 def test_an_attribute_must_not_take_the_name_of_another_column(tmp_path):
     given = Attributes(["time=1"], ["time"], [[True]])
     for name in ("log.csv", "log.parquet"):
