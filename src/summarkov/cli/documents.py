@@ -50,6 +50,8 @@ def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
         }
     if is_a(fitted, "JointSuMM"):
         return _joint(fitted, only)
+    from summarkov.models.files import order_document
+
     models = fitted.models_
     return {
         "kind": "InfluenceGraph",
@@ -59,7 +61,7 @@ def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
             {"target": x, **_found(model), "base_rate": model.base_rates_[0]} for x, model in models.items()
         ],
         **({"confidence": fitted.confidence_} if fitted.confidence_ else {}),
-        **({"order": fitted.order_} if fitted.order_ else {}),
+        **({"order": order_document(fitted.order_)} if fitted.order_ else {}),
     }
 
 

@@ -36,6 +36,7 @@ _ASIDE = {
 _COLUMNS = {
     "Follows": "the share of an influencer's occurrences that the target follows within the window",
     "Others": "the same share of all other events",
+    "Cases": "those in which the target follows the influencer, of all cases with the influencer",
     "Back": "how far back it is looked for, in events (ticks, if some happened together) or time",
     "Sure": "in how many of the resampled graphs the influence is found again",
 }
@@ -205,33 +206,34 @@ def _back(edge: Influence, models: Mapping[str, SummaryModel]) -> str:
 
 def _how_to_read(edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> Iterator[Part]:
     """What the surest of the influences means, in words; what the columns are, and what none means."""
-    from summarkov.evidence.words import follow_note, sentence
+    from summarkov.evidence.words import follow_note, sentence, times
     from summarkov.summaries.window import later_words
 
     edge = next((each for each in edges if not each.set_aside and each.effect != "mixed"), None)
-    if edge is None:
-        return
-    model = models[edge.target]
-    thing = "tick" if model.layout_.together else "event"
-    where = None if edge.influencer in model.layout_.attributes else "in its window"
-    within = later_words(model.fitted.reach(edge.influencer), thing)
-    ends = [f"'{shorten(each, 30)}'" for each in (edge.influencer, edge.target)]
+    surest = ""
+    if edge is not None:
+        model = models[edge.target]
+        where = None if edge.influencer in model.layout_.attributes else "in its window"
+        within = later_words(
+            model.fitted.reach(edge.influencer), "tick" if model.layout_.together else "event"
+        )
+        ends = [f"'{shorten(each, 30)}'" for each in (edge.influencer, edge.target)]
+        surest = f"Read: {sentence(edge, ends[0], ends[1], where, within)}"
     notes = {
-        f"Read: {sentence(edge, ends[0], ends[1], where, within)}": True,
+        surest: edge is not None,
         "Of (end of case): the share that are the last event.": any(e.target == END for e in edges),
         "Never, only: within the window.": any(0 in (e.followed, e.hits_without) for e in edges),
         "?: no clear direction, or rates and rate ratio point different ways.": any(
             e.shown_effect != e.effect for e in edges
         ),
-        "Raw: the ratio with nothing else held equal.": any(
-            e.is_raw and e.effect != "unclear" for e in edges
-        ),
+        "Raw: the ratio with nothing else held equal.": any("raw" in times(e) for e in edges),
         "The 95% intervals allow for differences between cases.": any(e.interval == "robust" for e in edges),
         follow_note(edges): follow_note(edges) != "",
-        f"Ordered by the lower bound of the effect. {_NO_CAUSE}": True,
+        f"Ordered by the lower bound of the effect. {_NO_CAUSE}": bool(edges),
     }
-    yield ""
-    yield " ".join(note for note, is_true in notes.items() if is_true)
+    if edges:
+        yield ""
+        yield " ".join(note for note, is_true in notes.items() if is_true)
 
 
 def _uninfluenced(labels: Sequence[str], but: str = "") -> Iterator[Part]:
@@ -305,9 +307,10 @@ def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Par
         )
     test, sure = graph.order_, graph.confidence_
     if test is not None and graph.edges_:
-        within = f"within {test.within}{' positions' if isinstance(test.within, int) else ''}"
+        within = "" if test.within is None else f" within {test.within}"
+        positions = " positions" if isinstance(test.within, int) else ""
         yield ""
-        yield f"Order test: {test.n} shuffles of every case {'inside' if test.within is None else within}."
+        yield f"Order test: {test.n} shuffles of every case{within}{positions}."
         slow = [_arrow(edge) for edge in passing if edge.order_scale == "slow change"]
         if slow:
             yield f"Depends on order {SCALES['slow change']}: {first_of(slow, 10, '; ', '; and ')}."
@@ -486,17 +489,17 @@ def explanations(every: Sequence[Explanation]) -> Iterator[Part]:
 
 def _next(every: Sequence[Any], n_labels: int) -> Iterator[Part]:
     """The most likely labels, each with why: its state, or the strongest factors of a joint model."""
-    rows = []
+    rows, is_joint = [], hasattr(every[0], "strongest")
     for each in every[:MOST_NEXT]:
         change = factor(each.probability / each.base_rate) if each.base_rate > 0 else ""
-        if hasattr(each, "strongest"):
+        if is_joint:
             because = ", ".join(f"{shorten(z, 16)} {factor(value)}" for z, value in each.strongest(3))
             seen = ""
         else:
             because, seen = each.words, ("" if each.seen == "often" else "*") + number(each.support)
         rows.append([each.target, percent(each.probability), percent(each.base_rate), change, seen, because])
     rest = 1 - sum(each.probability for each in every)
-    if rest > 1e-6 and hasattr(every[0], "strongest"):
+    if rest > 1e-6 and is_joint:
         rows.append(["(any other)", percent(rest), percent(1 - sum(e.base_rate for e in every)), "", "", ""])
     notes = {
         "* hardly seen: fewer than 10 times, or less than the prior counts for.": any(
@@ -504,10 +507,11 @@ def _next(every: Sequence[Any], n_labels: int) -> Iterator[Part]:
         ),
         "Histories like this one were not seen: probabilities beside *0 are guesses, and others shrink with "
         "them. Give all events of the case, from its start.": any(row[4] == "*0" for row in rows),
-        "Probability: scaled, so that those of all event types sum to 1; --target NAME tells it as "
-        "counted.": not hasattr(every[0], "strongest") and abs(rest) < 1e-6,
-        "Usually: its share of all moments, or of all ticks. Because of: which of its influencers occurred "
-        "in their windows, or the strongest factors. --target LABEL shows one label in full.": True,
+        "Probability: scaled, so that those of all event types sum to 1.": not is_joint and abs(rest) < 1e-6,
+        "Usually: its share of all moments. Because of: which of its influencers occurred in their windows. "
+        "--target LABEL explains one label, with the probability as counted.": not is_joint,
+        "Usually: its share of all moments. Because of: the strongest factors. --target LABEL explains one "
+        "label.": is_joint,
     }
     head = ("Next event", "Probability", "Usually", "Change", "Seen", "Because of")
     yield Sheet("", head, rows, n_labels, [note for note, is_true in notes.items() if is_true])

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from summarkov.frames import Column, Sheet, Tabular
-from summarkov.wording import interval, percent, several
+from summarkov.wording import interval, percent, plural, several
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Explanation(Tabular):
             never = f"{self.target}: history state never seen: {self.words}; the prior alone says"
             return "\n  ".join([f"{never} {p}, its base rate is {usual}", *map(str, self.counterfactuals)])
         lift = self.probability / self.base_rate if self.base_rate > 0 else math.inf
-        often = f"{self.support:g} cases" if self.in_sequences else f"seen {self.support:g} times"
+        often = plural(self.support, "case") if self.in_sequences else f"seen {plural(self.support, 'time')}"
         often += " at the moments around this one" if self.is_nearby else ""
         first = (
             f"{self.target}: {p} (95% interval {interval(*self.interval)}), {lift:.2g} times its base rate "

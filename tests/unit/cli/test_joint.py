@@ -186,6 +186,7 @@ def test_its_evaluation_tells_accuracy_and_calibration(saved):
     document = json.loads(run("evaluate", folder / "joint.json", folder / "events.jsonl", "--json"))
     assert (document["top_1"], document["top_3"]) == (found.top_1, found.top_3)
     assert sum(each["n"] for each in document["calibration"]) == len(model.influencers_) * 120
+    assert list(document["calibration"][0]) == ["from", "to", "n", "predicted", "occurred"]
     arguments = ["evaluate", str(folder / "joint.json"), str(folder / "events.jsonl"), "--calibration"]
     refused = CliRunner().invoke(app, [*arguments, "calibration.txt"])
     assert refused.exit_code == 2

@@ -26,6 +26,7 @@ _KINDS = ("bsumm", "osumm", "csumm")
 def confidence(given: Any) -> Document:
     """How sure each edge of a graph is."""
     from summarkov.models import InfluenceGraph
+    from summarkov.models.files import order_document
 
     output, seed = given.output, given.seed
     check_output(output, given.file)  # into the model itself is fine: nothing in it is lost
@@ -44,7 +45,7 @@ def confidence(given: Any) -> Document:
     saved = save_model(graph, output)
 
     def data() -> dict[str, Any]:
-        tested = {} if graph.order_ is None else {"order": graph.order_}
+        tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
         return {"saved": saved, **vars(graph.confidence_), **tested}
 
     said = [] if saved is None else ["", Line(f"Saved the graph as {saved}")]
@@ -157,9 +158,10 @@ def _two_groups(found: GroupComparison, most: int) -> Iterator[Part]:
         yield Sheet("", ("Influence", one, two, by), rows[: most or None], len(rows))
     else:
         yield "No influence was found, neither in one of the groups nor in both together."
+    star = "; * where that leaves out 1" if found.differing_labels() or found.differing() else ""
     yield Note(
         f"{two} by {one}: how many times as large, with a {found.level:.0%} interval that allows for all "
-        "rows of its table; * where that leaves out 1. Reach: share of sequences in which the label occurs. "
+        f"rows of its table{star}. Reach: share of sequences in which the label occurs. "
         "Share: of all events; not known where fewer than ten sequences of a group have the label. "
         "Influences: by how much the influencer multiplies the label's probability, other influencers "
         "equal; in brackets if the group's own graph does not have it."

@@ -152,7 +152,7 @@ def evaluate(given: Any) -> Document:
             "next_event": found.next_event,
             "top_1": found.top_1,
             "top_3": found.top_3,
-            "calibration": found.reliability(),
+            "calibration": [each.to_dict() for each in found.reliability()],
             **saved,
         }
 
