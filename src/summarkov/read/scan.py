@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -12,7 +13,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Unpack
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -216,7 +216,7 @@ class _Rows:
             self._look(coded)
         names = coded.names
         if not isinstance(names, range):  # as many as cases, so these go into the file, too
-            self._save(np.frombuffer(msgspec.msgpack.encode(names), np.uint8))
+            self._save(np.frombuffer(json.dumps(list(names)).encode(), np.uint8))
         for array in (coded.case, coded.codes, *coded.keys, *coded.values.values()):
             self._save(array)
         if coded.starts is not None:
@@ -260,7 +260,7 @@ class _Rows:
         """The blocks, as they were added, with keys of one type."""
         self._file.seek(0)
         for places, kinds, values, has_ticks in self._blocks:
-            names = msgspec.msgpack.decode(self._load().tobytes()) if places is None else places
+            names = json.loads(self._load().tobytes()) if places is None else places
             case, codes = self._load(), self._load()
             keys = [self._load() for _ in kinds]
             held = {name: self._load() for name in values}
