@@ -18,8 +18,8 @@ def matrix(events: sm.EventSequences, tests: HistoryTests) -> np.ndarray:
     index = Index(events.codes, events.offsets, len(events.labels))
     candidates = tuple(range(len(events.labels)))
     columns = []
-    for number in range(tests.size(len(candidates))):
-        tree = TreeSummary((tests.nth(number, candidates), None, None), tests)
+    for test in tests.each(candidates):
+        tree = TreeSummary((test, None, None), tests)
         columns.append(tree.encode(index, (), events.labels)[0] == 0)
     return np.column_stack(columns).astype(np.float32)
 

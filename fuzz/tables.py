@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
+from datetime import date, datetime, time
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -201,6 +203,7 @@ def ways(
 ) -> Iterator[tuple[str, Callable[[], Outcome]]]:
     """Every way to read a table: as a file of every format, streamed or not, and as every data frame."""
     import duckdb
+    import pandas as pd
     import polars as pl
 
     yield "pyarrow", lambda: in_memory(table, **reading)
@@ -220,6 +223,11 @@ def ways(
     )
     yield "DuckDB", lambda: in_memory(duckdb.from_arrow(table), **reading)
     yield "pandas", lambda: in_memory(table.to_pandas(), **reading)
+    objects = _objects(table)
+    if objects is not None:
+        yield "Python objects", lambda: in_memory(objects, case="case", **reading)
+        frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in objects.items()})
+        yield "pandas, objects", lambda: in_memory(frame, **reading)
     if all(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
         for kind in table.schema.types
@@ -234,6 +242,39 @@ def ways(
             yield "CSV streamed", lambda: streamed(text, 1 << 26, folder, **reading)
             files = _in_parts(plain, folder / "parts.csv", csv.write_csv)
             yield "CSV in parts, streamed", lambda: streamed(files, 1 << 14, folder, **reading)
+
+
+def _objects(table: pa.Table) -> dict[str, list[Any]] | None:
+    """Columns of Python objects; order as numbers, dates and times, if all of its text is written as such."""
+    if not len(table):
+        return None
+    columns: dict[str, list[Any]] = table.to_pydict()
+    times = columns.get("time")
+    if times is None or not any(isinstance(cell, str) for cell in times):
+        return columns
+    try:
+        return {**columns, "time": [None if cell is None else _object(cell) for cell in times]}
+    except ValueError:
+        return None
+
+
+def _object(cell: str) -> Any:
+    """What a text says, as Python has it."""
+    if re.fullmatch("-?[0-9]+", cell):
+        return int(cell)
+    found = re.fullmatch(f"({_DATE})?[T ]?({_TIME}({_ZONE})?)?", cell)
+    if not found or not cell:
+        raise ValueError(cell)
+    kind = date if found[2] is None else time if found[1] is None else datetime
+    return kind.fromisoformat(cell)
+
+
+#: Dates and times that Python can hold.
+_DATE, _TIME, _ZONE = (
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}",
+    r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?",
+    r"Z|[+-][0-9]{2}:[0-9]{2}",
+)
 
 
 def _in_parts(table: pa.Table, folder: Path, write: Callable[[pa.Table, Path], None]) -> Path:

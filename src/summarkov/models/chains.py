@@ -23,11 +23,12 @@ from summarkov.typing import FloatArray, IntArray, KeyArray
 
 
 @dataclass(frozen=True)
-class FittedContextTree(Fitted):
+class FittedContexts(Fitted):
     """Counts of contexts, each together with all shorter ones that it ends with.
 
     The state of a history is the longest of them that it ends with; ``table`` counts that. The estimate of a
-    context rests on all histories that end with it, those of longer contexts included.
+    context rests on all histories that end with it, those of longer contexts included. With ``split`` among
+    the settings a context predicts with the average over all prunings of the tree.
     """
 
     @cached_property
@@ -41,15 +42,19 @@ class FittedContextTree(Fitted):
         return self.tree.totals(self.table.counts)
 
     @cached_property
+    def splits(self) -> FloatArray | None:
+        """The posterior probability that a context is split if the tree reaches it; None unless averaged."""
+        if "split" not in self.settings:
+            return None
+        total = self.observed / self.scale
+        return weigh(self.tree, self.counts, total, self.pseudo, self.settings["split"])[1]
+
+    @cached_property
     def theta(self) -> FloatArray:
         """The estimate of each context; one more row, which holds for none."""
-        unseen = np.zeros((1, self.counts.shape[1]))
-        return probabilities(np.concatenate([self.observed / self.scale, unseen]), self.pseudo)
-
-    @property
-    def log_likelihood(self) -> float:
-        """Log-likelihood of the data it was fitted to."""
-        return float((self.counts * np.log(self.theta[:-1])).sum())
+        plain = probabilities(self.observed / self.scale, self.pseudo)
+        each = plain if self.splits is None else self.tree.mix(plain, self.splits)
+        return np.concatenate([each, (self.pseudo / self.pseudo.sum())[None]])
 
     @property
     def request(self) -> StatesRequest:
@@ -61,31 +66,12 @@ class FittedContextTree(Fitted):
         return longest(self.table.keys, keys)
 
     def plus(self, table: StateCounts, source: EventSource, followed: Followed | None) -> Fitted:
-        """Add the counts of further data; the contexts stay."""
+        """Add the counts of further data; the contexts stay, but for an average, which has all there are."""
+        if self.splits is not None:
+            return super().plus(every_context(table), source, followed)
         counts = np.zeros_like(self.table.counts)
         np.add.at(counts, self.rows(table.keys), table.counts)
         return super().plus(StateCounts(self.table.keys, counts), source, followed)
-
-
-@dataclass(frozen=True)
-class FittedContextAverage(FittedContextTree):
-    """The same, where a context predicts with the average over all prunings of the tree."""
-
-    @cached_property
-    def splits(self) -> FloatArray:
-        """The posterior probability that each context is split further if the tree reaches it."""
-        total = self.observed / self.scale
-        return weigh(self.tree, self.counts, total, self.pseudo, self.settings["split"])[1]
-
-    @cached_property
-    def theta(self) -> FloatArray:
-        """The average over prunings at each context; one more row, which holds for none."""
-        plain = probabilities(self.observed / self.scale, self.pseudo)
-        return np.concatenate([self.tree.mix(plain, self.splits), (self.pseudo / self.pseudo.sum())[None]])
-
-    def plus(self, table: StateCounts, source: EventSource, followed: Followed | None) -> Fitted:
-        """Add the counts of further data, new contexts included."""
-        return Fitted.plus(self, every_context(table), source, followed)
 
 
 @dataclass(eq=False, repr=False)
@@ -168,7 +154,7 @@ class VariableOrderChain(SummaryModel):
     """
 
     command_name: ClassVar[str | None] = "vom"
-    fitted_type: ClassVar[type[Fitted]] = FittedContextTree
+    fitted_type: ClassVar[type[Fitted]] = FittedContexts
 
     _: KW_ONLY
     max_order: int = 4
@@ -232,7 +218,7 @@ class ContextTreeWeighting(SummaryModel):
     """
 
     command_name: ClassVar[str | None] = "ctw"
-    fitted_type: ClassVar[type[Fitted]] = FittedContextAverage
+    fitted_type: ClassVar[type[Fitted]] = FittedContexts
 
     _: KW_ONLY
     alpha: float = 0.5

@@ -35,7 +35,7 @@ from summarkov.kernels import Index
 from summarkov.models.distribution import OTHER, Distribution, Residual, read_new_events
 from summarkov.read import read_events
 from summarkov.search import Certificate, Problem, SearchResult, Step
-from summarkov.search.criteria import log_likelihood, probabilities, pseudo_counts
+from summarkov.search.criteria import probabilities, pseudo_counts
 from summarkov.settings import written
 from summarkov.summaries import Reach, Summary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
@@ -218,7 +218,7 @@ class Fitted(Distribution):
     @property
     def log_likelihood(self) -> float:
         """Log-likelihood of the data it was fitted to."""
-        return float(log_likelihood(self.counts, self.pseudo))
+        return float((self.counts * np.log(self.theta[:-1])).sum())
 
     @property
     def influencer_labels(self) -> tuple[str, ...]:

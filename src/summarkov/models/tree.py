@@ -96,11 +96,6 @@ class FittedTestTree(Fitted):
         each = self.plain if self.splits is None else self.tree.mix(self.plain, self.splits)
         return np.concatenate([each[self.rules.leaves], (self.pseudo / self.pseudo.sum())[None]])
 
-    @property
-    def log_likelihood(self) -> float:
-        """Log-likelihood of the data it was fitted to."""
-        return float((self.counts * np.log(self.theta[:-1])).sum())
-
     def rows(self, keys: KeyArray) -> IntArray:
         """The row of ``theta`` for each key: every leaf is there."""
         return keys[:, 0].astype(np.int64)

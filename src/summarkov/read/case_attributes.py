@@ -261,7 +261,7 @@ def _refuse_repeated(names: Sequence[str], source: str) -> None:
 def _table_of(table: Any, source: str) -> pa.Table:
     from summarkov.read.csv_files import read_whole
     from summarkov.read.files import format_of
-    from summarkov.read.tables import is_table, parquet_batches, parquet_schema
+    from summarkov.read.tables import is_table, of_objects, parquet_batches, parquet_schema
 
     if isinstance(table, str | os.PathLike):
         kind = format_of(source, None)
@@ -275,11 +275,9 @@ def _table_of(table: Any, source: str) -> pa.Table:
             batches = [*parquet_batches(source, schema.names)]
             return pa.Table.from_batches(batches) if batches else schema.empty_table()
         raise SettingError(f"attributes are read from .csv, .tsv or .parquet, and {source} is none of these")
-    if isinstance(table, Mapping):
-        return pa.table(dict(table))
-    if not is_table(table):
+    if not isinstance(table, Mapping) and not is_table(table):
         raise SettingError(
             "attributes must be a list of columns, a table with one row per case, or the path of one, not "
             f"{type(table).__name__}"
         )
-    return pa.table(table)
+    return pa.table(of_objects(table, source))

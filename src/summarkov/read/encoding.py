@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,6 +140,69 @@ def text_array(texts: Iterable[str | None]) -> pa.Array:
     here = np.packbits(np.array([text is not None for text in each], bool), bitorder="little")
     buffers = [pa.py_buffer(here), pa.py_buffer(offsets), pa.py_buffer(b"".join(data))]
     return pa.Array.from_buffers(pa.large_string(), len(each), buffers)
+
+
+def texts_of(objects: Sequence[Any], name: str, source: str) -> list[str | None] | None:
+    """Python objects that Arrow would not take for what they are, as the text that Python writes of them.
+
+    These are whole numbers of which some do not fit into 64 bits, and dates and times with others of another
+    kind: Arrow would take a time without a zone for one in UTC, and a time for the date that it has; also
+    zones of times of day and nanoseconds, which it drops. As text they are read, or refused, as in a file.
+    None if Arrow can be left to it.
+
+    >>> from datetime import date, datetime
+    >>> texts_of([date(2024, 1, 31), datetime(2024, 1, 31, 18)], "time", "the table")
+    ['2024-01-31', '2024-01-31 18:00:00']
+    >>> texts_of([1, 2], "time", "the table")
+    """
+    types = {*map(type, objects)}
+    fit = types == {int} and -(2**63) <= min(objects) <= max(objects) < 2**63
+    if fit or not any(issubclass(kind, _NOT_LEFT_TO_ARROW) for kind in types):
+        return None
+    each = [(value, "missing" if _is_missing(value) else _kind(value)) for value in objects]
+    kinds = {kind for _, kind in each} - {"missing"}
+    if any(kind == "number" and not -(2**63) <= value < 2**63 for value, kind in each):
+        if kinds != {"number"}:
+            raise DataError(
+                f"column {name!r} of {source} holds a whole number of more than 64 bits, and not only whole "
+                "numbers; write all of it as text"
+            )
+    elif "text" in kinds or ((kinds <= _ALIKE or len(kinds) < 2) and not any(_loses(*one) for one in each)):
+        return None
+    try:
+        return [None if kind == "missing" else str(value) for value, kind in each]
+    except ValueError as error:  # of thousands of digits
+        raise DataError(f"column {name!r} of {source} cannot be written as text: {error}") from error
+
+
+#: What Arrow may take for something else, or cannot take; kinds of values that it takes together as they are.
+_NOT_LEFT_TO_ARROW = (int, np.integer, date, time, timedelta, np.datetime64)
+_ALIKE = {"number", "other"}
+
+
+def _loses(value: Any, kind: str) -> bool:
+    """Whether Arrow drops a part of a date or time, whatever stands beside it."""
+    return kind == "time of day with zone" or (
+        kind.startswith("time") and getattr(value, "nanosecond", 0) > 0
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value is none in Python, NumPy or pandas."""
+    if value is None or type(value).__name__ in ("NaTType", "NAType"):
+        return True
+    return isinstance(value, float | np.generic) and bool(value != value)
+
+
+def _kind(value: Any) -> str:
+    """What a Python object is, as far as it tells whether a column can be taken in one way."""
+    if isinstance(value, datetime | time | np.datetime64):
+        what = "time of day" if isinstance(value, time) else "time"
+        return what if getattr(value, "tzinfo", None) is None else f"{what} with zone"
+    for what, kinds in (("date", date), ("span", (timedelta, np.timedelta64)), ("text", (str, bytes))):
+        if isinstance(value, kinds):
+            return what
+    return "number" if isinstance(value, int | np.integer) and not isinstance(value, bool) else "other"
 
 
 def without_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:

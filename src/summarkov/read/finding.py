@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError, SettingError, warn_caller
 from summarkov.read.addresses import Path, files_at, is_address, local_name, plain_name
 from summarkov.read.files import FORMATS, STREAMED, endings_of, format_of, open_file
 
@@ -49,18 +49,36 @@ def _find(path: Path, format: str) -> list[str]:
     listed = _listed(name)
     if listed is not None:
         endings = _endings(format)
-        found = [part for part in listed if plain_name(part).lower().endswith(endings)]
+        found = _regular([part for part in listed if plain_name(part).lower().endswith(endings)])
         if not found:
             named = " or ".join(FORMATS["csv"] + FORMATS["tsv"] if format == "csv" else FORMATS[format])
             raise DataError(f"there are no files that end in {named} in the folder {name}")
         return found
     if not is_address(name) and not os.path.exists(name) and glob.has_magic(name):
-        found = sorted(part for part in glob.glob(name, recursive=True) if os.path.isfile(part))
+        found = _regular(part for part in sorted(glob.glob(name, recursive=True)) if not os.path.isdir(part))
         if not found:
             raise DataError(f"no file fits the pattern {name}; check the path")
         return found
     open_file(name).close()  # says what is wrong with it
     return [name]
+
+
+def _regular(paths: Iterable[str]) -> list[str]:
+    """Those that are files; others, such as named pipes, are never opened, and named in a warning."""
+    paths = list(paths)
+    odd = {path: None for path in paths if not _is_file(path)}
+    if odd:
+        more = f", and {len(odd) - 1} more" if len(odd) > 1 else ""
+        warn_caller(
+            f"{next(iter(odd))} is skipped{more}: it is a pipe, a device or a link to nothing; save what it "
+            "holds as a file, or move it away",
+            UserWarning,
+        )
+    return [path for path in paths if path not in odd]
+
+
+def _is_file(path: str) -> bool:
+    return is_address(path) or os.path.isfile(path)
 
 
 def stream_format(paths: Sequence[Path], asked: str | None) -> str:
@@ -74,7 +92,7 @@ def stream_format(paths: Sequence[Path], asked: str | None) -> str:
 def _format(name: str, asked: str | None) -> str:
     listed = _listed(name) if asked is None else None
     if listed is not None:
-        files = [plain_name(part).lower() for part in listed]
+        files = [plain_name(part).lower() for part in listed if _is_file(part)]
         found = [kind for kind in STREAMED if any(part.endswith(_endings(kind)) for part in files)]
         if not found:
             raise DataError(f"the folder {name} holds no parquet, csv or jsonl files; name one that does")
@@ -121,12 +139,12 @@ def _listed(name: str) -> list[str] | None:
 
 
 def _walked(folder: str) -> list[str]:
-    """All files of a folder and of those in it; links are followed, but never in a circle."""
+    """All that is in a folder and in those in it; links are followed, but never in a circle."""
     found, entered = list[str](), set[str]()
     for root, folders, names in os.walk(folder, followlinks=True):
         entered.add(os.path.realpath(root))
         links = [name for name in folders if os.path.islink(os.path.join(root, name))]
         new = [name for name in links if os.path.realpath(os.path.join(root, name)) not in entered]
         folders[:] = [*new, *(name for name in folders if name not in links)]
-        found += [path for path in (os.path.join(root, name) for name in names) if os.path.isfile(path)]
+        found += [os.path.join(root, name) for name in names]
     return sorted(found)

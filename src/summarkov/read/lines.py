@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -205,8 +206,18 @@ def _no_number(text: str) -> NoReturn:
     raise DataError(f"{text} is not a label; drop it or give it a name")
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        raise DataError(f"the object has the key {key[:40]!r} more than once; keep one")
+    return found
+
+
 #: Numbers are labels, and labels are text: 1.50 stays "1.50", and a huge number costs nothing.
-_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_number)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=str, parse_float=str, parse_constant=_no_number
+)
 
 
 def json_lines(events: EventSequences) -> Iterator[str]:

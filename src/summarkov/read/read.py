@@ -14,7 +14,7 @@ from summarkov.events.describe import Origin
 from summarkov.events.vocabulary import iterate
 from summarkov.read.addresses import local_name
 from summarkov.read.case_attributes import Cuts
-from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, plain
+from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, TABLE, plain
 from summarkov.read.files import Format, format_of, open_file
 from summarkov.read.parts import Assembly, with_cases
 from summarkov.read.rows import LeftOut, Source, labelled
@@ -232,9 +232,14 @@ def _as_table(source: Any, wanted: Wanted) -> Any:
         return source
     asked = wanted.columns
     if any(name in source for name in (asked.case, *asked.event) if name is not None):
+        from summarkov.read.tables import is_mixed, of_objects
+
+        columns = {str(name): column for name, column in source.items()}
+        some = {name: each for name, each in columns.items() if asked.may_mean(name) or is_mixed(each)}
+        columns |= of_objects(some, TABLE)
         try:
-            return pa.table({str(name): column for name, column in source.items()})
-        except (pa.ArrowException, TypeError, ValueError) as error:
+            return pa.table(columns)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise DataError(
                 f"the dict cannot be read as a table: {error}; give columns of one length"
             ) from error

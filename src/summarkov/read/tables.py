@@ -13,7 +13,7 @@ from summarkov.errors import DataError, SummarkovError
 from summarkov.read.addresses import arrow_file
 from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
 from summarkov.read.csv_files import Header, csv_batches, separators_of
-from summarkov.read.encoding import is_list, is_text
+from summarkov.read.encoding import is_list, is_text, texts_of
 from summarkov.read.files import open_file
 from summarkov.read.rows import Block, Source
 from summarkov.read.wanted import Wanted
@@ -60,7 +60,7 @@ def table_source(table: Any, wanted: Wanted) -> Source:
             found = pa.Table.from_batches([batch.select(names) for batch in reader], schema)
     except SummarkovError:
         raise
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
         raise DataError(f"{TABLE} cannot be read by Arrow: {one_line(error)}") from error
     return Source(TABLE, chosen, [Block(found, TABLE)])
 
@@ -93,22 +93,50 @@ def _without_other_columns(table: Any, asked: Columns) -> tuple[Any, list[str], 
 
     pandas hands all its columns to Arrow, and one of mixed types, which nobody asked for, would stop it.
     """
-    if type(table).__module__.partition(".")[0] != "pandas" or getattr(table, "ndim", 0) != 2:
+    if not _is_frame(table):
         return table, [], []
     meant = [
-        asked.may_mean(str(name)) and not (asked.only_looks_at(str(name)) and _is_mixed(table.iloc[:, at]))
+        asked.may_mean(str(name)) and not (asked.only_looks_at(str(name)) and is_mixed(table.iloc[:, at]))
         for at, name in enumerate(table.columns)
     ]
     each = zip(map(str, table.columns), table.dtypes, meant, strict=True)
     left_out = {name: getattr(kind, "kind", "") for name, kind, keep in each if not keep}
-    return table.loc[:, meant], [*left_out], [name for name, kind in left_out.items() if kind == "M"]
+    times = [name for name, kind in left_out.items() if kind == "M"]
+    return of_objects(table.loc[:, meant], TABLE), [*left_out], times
 
 
-def _is_mixed(column: Any) -> bool:
+def _is_frame(table: Any) -> bool:
+    """Whether a table is a data frame of pandas."""
+    return type(table).__module__.partition(".")[0] == "pandas" and getattr(table, "ndim", 0) == 2
+
+
+def of_objects(table: Any, source: str) -> Any:
+    """A table, in which text stands for Python objects of pandas or a dict that Arrow would mistake."""
+    if isinstance(table, Mapping):
+        return {name: _texts(column, str(name), source) or column for name, column in table.items()}
+    for at, name in enumerate(table.columns if _is_frame(table) else ()):
+        texts = _texts(table.iloc[:, at], str(name), source)
+        if texts is not None:
+            table = table.copy(deep=False)
+            table.isetitem(at, texts)
+    return table
+
+
+def _texts(column: Any, name: str, source: str) -> list[str | None] | None:
+    """Text for a column of Python objects, also as categories of pandas, that Arrow would mistake."""
+    kind = getattr(column, "dtype", None)
+    categories = getattr(kind, "categories", None) if str(kind) == "category" else None
+    if categories is not None and _texts(categories, name, source) is not None:
+        return texts_of([*column], name, source)
+    is_object = isinstance(column, list | tuple) or str(kind) == "object"
+    return texts_of(column, name, source) if is_object else None
+
+
+def is_mixed(column: Any) -> bool:
     """Whether Arrow cannot take a column of pandas, as it has values of different types."""
     try:
         pa.array(column, from_pandas=True)
-    except (pa.ArrowException, ValueError, TypeError):
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
         return True
     return False
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -221,9 +220,11 @@ class Scorer:
         n_parameters = (n.shape[-1] - 1) * n_states
         penalty = self._penalty(n_parameters, n_events)
         if self.kind == "extended-bic":
-            penalty = penalty + self.xi * _each(
-                lambda u: math.log(math.comb(n_candidates, u)) + u * math.log(n_lookbacks), n_influencers
-            )
+            from scipy.special import gammaln
+
+            m, u = n_candidates, np.asarray(n_influencers)
+            log_sets = gammaln(m + 1) - gammaln(u + 1) - gammaln(m - u + 1) + u * math.log(n_lookbacks)
+            penalty = penalty + self.xi * log_sets
         if self.false_edges is not None:
             penalty = np.maximum(penalty, self._penalty(n.shape[-1] - 1.0, n_events) + chance)
         return np.asarray(log_likelihood(n, pseudo) - penalty)
@@ -235,7 +236,9 @@ class Scorer:
         if self.gamma == 0:  # nothing is taken off, even if there are infinitely many states
             return 0.0
         with np.errstate(over="ignore"):  # more than a float holds, which is infinitely many
-            return float(self.gamma) * n_parameters * _each(half_log, n_events)
+            return np.asarray(
+                float(self.gamma) * n_parameters * np.vectorize(half_log, otypes=[float])(n_events)
+            )
 
 
 def half_log(n_events: float) -> float:
@@ -245,14 +248,6 @@ def half_log(n_events: float) -> float:
     (0.0, 0.0)
     """
     return math.log(max(n_events, 1.0)) / 2
-
-
-def _each(function: Callable[[Any], float], values: Any) -> float | FloatArray:
-    """The function of one number, or of each of several."""
-    if not isinstance(values, np.ndarray):
-        return function(values)
-    distinct, where = np.unique(values, return_inverse=True)
-    return np.array([function(value) for value in distinct.tolist()])[where].reshape(values.shape)
 
 
 def log_evidence(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:

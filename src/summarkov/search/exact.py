@@ -133,14 +133,16 @@ class JointTable:
     def with_each(self, influencers: Codes, candidates: Codes) -> CandidateCounts:
         """The counts once each of some candidates joins the influencers."""
         columns, joining = ([self._column[z] for z in codes] for codes in (influencers, candidates))
-        rows = self.summary.restricted(self.table.keys, columns)
+        keys = self.table.keys
+        rows = self.summary.restricted(keys, columns)
         ids, first = group(rows)
         n, x = len(first), self.table.counts.shape[1]
         deep = Window(self.summary.kind, ids, self.summary.delay, self.summary.cap).n_levels(len(columns)) - 1
         states = [self._states_with[column] for column in joining]
         number = np.repeat(np.arange(len(joining)), [len(some) for some in states])
-        state, column = np.concatenate([ids[:0], *states]), np.array(joining, np.int64)[number]
-        level = self.summary.level_beside(self.table.keys, columns, state, column)
+        state = np.concatenate([ids[:0], *states])
+        levels = (self.summary.level(keys, columns, z)[self._states_with[z]] for z in joining)
+        level = np.concatenate([ids[:0], *levels])
         cells = (number * n + ids[state]) * deep + level - 1
         present = kernels.add_rows(cells, state, self.table.counts, len(joining) * n * deep)
         counts = kernels.add_rows(ids, np.arange(len(ids)), self.table.counts, n)
@@ -164,7 +166,7 @@ class JointTable:
         found = np.full(len(rest) + 1, fit.sum())
         for i in range(len(rest) - 1, -1, -1):
             state = self._states_with[joining[i]]
-            level = self.summary.level_beside(keys, columns, state, np.full(len(state), joining[i]))
+            level = self.summary.level(keys, columns, joining[i])[state]
             deep = int(level.max(initial=0)) + 1
             split, part = np.unique(ids[state] * deep + level, return_inverse=True)
             whole, new = split // deep, slice(n, n + len(split))

@@ -207,7 +207,8 @@ class _Walk:
         for move, request in questions:
             if request is None:
                 assert place.table is not None
-                keys = summary.without(place.table.keys, place.influencers.index(move.label))
+                rest = [at for at, z in enumerate(place.influencers) if z != move.label]
+                keys = summary.restricted(place.table.keys, rest)
                 moves.append(move._replace(counts=place.table.regroup(keys)))
                 continue
             counts = next(answers)

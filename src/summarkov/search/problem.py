@@ -208,9 +208,10 @@ class Problem:
             return None
         found = []
         for column, z in enumerate(influencers):
-            left = table.regroup(self.summary.without(table.keys, column))
-            rest = (*influencers[:column], *influencers[column + 1 :])
-            found.append(float("inf") if z in self.required else score - self.score(left, rest))
+            rest = [at for at in range(len(influencers)) if at != column]
+            left = table.regroup(self.summary.restricted(table.keys, rest))
+            worse = score - self.score(left, [influencers[at] for at in rest])
+            found.append(float("inf") if z in self.required else worse)
         return tuple(found)
 
     # ---------------------------------------------------------------- look-backs that are learned

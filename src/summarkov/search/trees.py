@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -373,7 +374,7 @@ class _Growing:
         best = first_best(gains)
         if gains[best] <= max(WORTH_FOLLOWING * problem.penalty, 1e-9 * problem.n_events):
             return False
-        node.test = tests.nth(best, problem.optional)
+        node.test = next(itertools.islice(tests.each(problem.optional), best, None))
         node.branches = tuple(self._leaf(n, node.depth + 1) for n in (yes[best], node.counts - yes[best]))
         return True
 
@@ -386,20 +387,17 @@ class _Growing:
 def result_of(problem: TreeProblem, leaves: IntArray) -> SearchResult:
     """The problem's tree, with these counts at its leaves, pruned to the largest penalised likelihood."""
     tree, counts = problem.tree, node_counts(problem.tree, leaves)
-    inner = np.flatnonzero(tree.branches[:, 0] >= 0)
-    n = counts / problem.scale
-    gain = split_gains(n[tree.branches[inner, 0]][:, None], n[inner])[:, 0]
-    gain = np.where(gain > WORTH_FOLLOWING * problem.penalty, gain - problem.penalty, -np.inf)
-    number = dict(zip(inner.tolist(), range(1, len(inner) + 1), strict=True)) | {-1: 0}
-    above = [number[up] for up in tree.parent[inner].tolist()]
-    kept = Tree(np.array([-1, *above])).prune(np.append(0.0, gain))  # a root above the first split
-    stays, rows, waiting = set(inner[kept[1:]].tolist()), list[int](), [0]
-    while waiting:
-        rows.append(waiting.pop())
-        if rows[-1] in stays:
-            waiting += tree.branches[rows[-1], ::-1].tolist()
-    pruned = replace(tree, nodes=tuple(tree.nodes[row] if row in stays else None for row in rows))
-    counts = counts[np.array(rows)[pruned.leaves]]
+    n, is_inner = counts / problem.scale, tree.branches[:, 0] >= 0
+    gain = split_gains(n[tree.branches[:, 0]][:, None], n)[:, 0]
+    worth = is_inner & (gain > WORTH_FOLLOWING * problem.penalty)
+    gain = np.append(0.0, np.where(worth, gain - problem.penalty, -np.inf))
+    stays = Tree(np.append(-1, tree.parent + 1)).prune(gain)  # with a root above, which is always kept
+    there = np.append(True, stays[tree.parent[1:] + 1])
+    nodes = zip(tree.nodes, stays[1:].tolist(), strict=True)
+    every = [test if stays else None for test, stays in nodes]
+    rows = np.flatnonzero(there)
+    pruned = replace(tree, nodes=tuple(every[row] for row in rows.tolist()))
+    counts = counts[rows[pruned.leaves]]
     table = StateCounts(np.arange(len(counts), dtype=np.int32)[:, None], counts)
     score = replace(problem, summary=pruned).score(table)
     return SearchResult(pruned, pruned.influencers, score, table, ())  # the tree tells the steps

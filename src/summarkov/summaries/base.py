@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -97,15 +97,9 @@ class Summary(ABC):
         """How many states some history can reach at this look-back; all, unless a summary knows better."""
         return self.n_states(len(influencers), n_labels)
 
-    def without(self, keys: KeyArray, column: int) -> KeyArray:
-        """Keys of the same states once the influencer in ``column`` is left out (``by_level`` only)."""
+    def restricted(self, keys: KeyArray, columns: Sequence[int]) -> KeyArray:
+        """Keys of the same states once only the influencers in ``columns`` are left (``by_level`` only)."""
         raise TypeError(f"{type(self).__name__} cannot leave out an influencer")  # pragma: no cover
-
-    # ------------------------------------------------------------------ for people
-
-    def listed(self, state: Any, name: Callable[[str], str]) -> str | None:
-        """A state by the labels that are there alone, each as ``name`` writes it; None: only in words."""
-        return None
 
     # ------------------------------------------------------------------ on the page
 

@@ -15,7 +15,7 @@ from summarkov.errors import SettingError, StoreError
 from summarkov.settings import check_whole
 from summarkov.summaries.base import Encoded, Summary
 from summarkov.summaries.window import WindowSummary
-from summarkov.typing import IntArray, KeyArray
+from summarkov.typing import KeyArray
 from summarkov.wording import AttributeName
 
 
@@ -65,9 +65,6 @@ class CountSummary(WindowSummary):
     ) -> tuple[tuple[str, int], ...]:
         """The influencers that occurred, each with its capped count."""
         return tuple((z, int(level)) for z, level in zip(influencers, key, strict=True) if level)
-
-    def listed(self, state: Any, name: Callable[[str], str]) -> str | None:
-        return " + ".join(f"{name(z)}{self.times(z, n)}" for z, n in state)
 
     def times(self, label: str, level: int) -> str:
         return "" if isinstance(label, AttributeName) else f" x{level}{'+' if level == self.cap else ''}"
@@ -129,29 +126,12 @@ class OrdinalSummary(WindowSummary):
         n = len(influencers)
         return n if self.together else int(min([n, *self.widths(influencers)]))
 
-    def without(self, keys: KeyArray, column: int) -> KeyArray:
-        """Leave a label out of the order: those after it move up."""
-        left = keys[:, column : column + 1]
-        rest = super().without(keys, column)
-        return np.asarray(rest - ((left > 0) & (rest > left)).astype(rest.dtype))
-
-    def restricted(self, keys: KeyArray, columns: Sequence[int]) -> KeyArray:
-        """Leave all other labels out of the order: those after them move up."""
-        rest = keys[:, columns]
-        state, column = np.nonzero(rest)
-        order = np.lexsort((rest[state, column], state))
-        state, column = state[order], column[order]
-        only = np.zeros_like(rest)
-        only[state, column] = np.arange(len(state)) - np.searchsorted(state, state) + 1
-        return only
-
-    def level_beside(
-        self, keys: KeyArray, columns: Sequence[int], state: IntArray, column: IntArray
-    ) -> IntArray:
-        place = keys[state, column]
-        level = np.ones(len(state), np.int64)
+    def level(self, keys: KeyArray, columns: Sequence[int], column: int) -> KeyArray:
+        """The place of a label in the order of those in ``columns``: as many as come before it, and one."""
+        place = keys[:, column]
+        level = (place > 0).astype(keys.dtype)
         for u in columns:
-            level += (keys[state, u] > 0) & (keys[state, u] < place)
+            level += (keys[:, u] > 0) & (keys[:, u] < place)
         return level
 
     def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
@@ -163,9 +143,6 @@ class OrdinalSummary(WindowSummary):
         if not influencers:
             return "any history"
         return " then ".join(self.state(key, influencers, labels)) or "none of them"
-
-    def listed(self, state: Any, name: Callable[[str], str]) -> str | None:
-        return " then ".join(name(z) for z in state)
 
 
 class HistorySummary(Protocol):

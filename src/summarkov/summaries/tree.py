@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -123,7 +124,7 @@ class HistoryTests:
     occurred at least c times within k positions, for each c of ``counts`` and each k of at least c.
 
     >>> tests = HistoryTests(lookbacks=(1, None), counts=(2,), starts=(1,), pairs=True)
-    >>> [tests.nth(i, (0, 1)).words(True, ["A", "B"]) for i in range(tests.size(2))]  # doctest: +ELLIPSIS
+    >>> [test.words(True, ["A", "B"]) for test in tests.each((0, 1))]  # doctest: +ELLIPSIS
     ['A just before', 'A before', 'B just before', 'B before', 'at the start', 'A and no B since', ...]
     """
 
@@ -170,29 +171,20 @@ class HistoryTests:
         pairs = n_candidates * (n_candidates - 1) if self.pairs else 0
         return len(self.starts) + pairs + n_candidates * sum(len(self.windows(c)) for c in (1, *self.counts))
 
-    def nth(self, number: int, candidates: Sequence[int]) -> HistoryTest:
-        """The test of that number."""
-        n, sizes = len(candidates), {c: len(self.windows(c)) for c in (1, *self.counts)}
-        for c, size in sizes.items():
-            if number < n * size:
-                return HistoryTest.occurs(candidates[number // size], self.windows(c)[number % size], c)
-            number -= n * size
+    def each(self, candidates: Sequence[int]) -> Iterator[HistoryTest]:
+        """The tests about some labels."""
+        for c in (1, *self.counts):
+            yield from (HistoryTest.occurs(z, k, c) for z in candidates for k in self.windows(c))
             if c == 1:
-                if number < len(self.starts):
-                    return HistoryTest.start(self.starts[number])
-                number -= len(self.starts)
-                if self.pairs and number < n * (n - 1):
-                    z, y = divmod(number, n - 1)
-                    return HistoryTest.more_recent(candidates[z], candidates[y + (y >= z)])
-                number -= n * (n - 1) if self.pairs else 0
-        raise IndexError(number)
+                yield from map(HistoryTest.start, self.starts)
+                pairs = itertools.permutations(candidates, 2) if self.pairs else ()
+                yield from itertools.starmap(HistoryTest.more_recent, pairs)
 
     def read(self, told: Mapping[str, Any], codes: Mapping[str, int]) -> HistoryTest:
         """A test in a file, which must be one of these; ``codes`` are those of the labels to test."""
         names = [z for z in (told.get("label"), told.get("than")) if isinstance(z, str) and z in codes]
         about = {codes[z]: z for z in names}
-        for number in range(self.size(len(about))):
-            test = self.nth(number, tuple(about))
+        for test in self.each(tuple(about)):
             wanted = test.document(about)
             if repr(wanted) == repr({name: told.get(name) for name in wanted}):  # True is not 1
                 return test
@@ -300,21 +292,14 @@ class TreeSummary(Summary):
         leaves = kernels.tree_leaves(index, self.arrays_for(index), bool(self.durations))
         return np.searchsorted(self.leaves, leaves), keys
 
-    @cached_property
-    def arrays(self) -> IntArray:
-        """The tree as the kernels take it."""
-        leaf = HistoryTest(kernels.LEAF)
-        rows = np.array([(test or leaf).row for test in self.nodes], np.int64)
-        return np.ascontiguousarray(np.concatenate([rows, self.branches], axis=1))
-
     def arrays_for(self, index: kernels.Index) -> IntArray:
         """The tree as the kernels take it, with look-backs in the unit of the times there."""
-        if not self.durations:
-            return self.arrays
-        arrays = self.arrays.copy()
-        occurs = arrays[:, 0] == OCCURS
-        arrays[occurs, 4] = kernels.in_units(arrays[occurs, 4], index.unit)
-        return arrays
+        leaf = HistoryTest(kernels.LEAF)
+        rows = np.array([(test or leaf).row for test in self.nodes], np.int64)
+        if self.durations:
+            occurs = rows[:, 0] == OCCURS
+            rows[occurs, 4] = kernels.in_units(rows[occurs, 4], index.unit)
+        return np.concatenate([rows, self.branches], axis=1)
 
     def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
         """The conditions of a leaf."""

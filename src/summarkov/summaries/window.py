@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from math import inf
@@ -16,7 +16,7 @@ from summarkov import kernels
 from summarkov.errors import SettingError, StoreError, UnknownLabelError
 from summarkov.settings import Duration, check_whole, span_of
 from summarkov.summaries.base import Encoded, Reach, Summary
-from summarkov.typing import IntArray, KeyArray
+from summarkov.typing import KeyArray
 from summarkov.wording import AttributeName, plural
 
 Lookback = int | None | Mapping[str, int | None]
@@ -197,21 +197,15 @@ class WindowSummary(Summary):
         far = [k for k in self._given if k is not None]
         return None if len(far) < len(self._given) else max([self.delay, *far])
 
-    def without(self, keys: KeyArray, column: int) -> KeyArray:
-        return np.concatenate([keys[:, :column], keys[:, column + 1 :]], axis=1)
+    def level(self, keys: KeyArray, columns: Sequence[int], column: int) -> KeyArray:
+        """The level of the label in ``column`` where only those in ``columns`` are looked at beside it."""
+        return np.asarray(keys[:, column])
 
     def restricted(self, keys: KeyArray, columns: Sequence[int]) -> KeyArray:
-        """Keys of the same states once only the influencers in ``columns`` are looked at."""
-        return np.asarray(keys[:, columns])
-
-    def level_beside(
-        self, keys: KeyArray, columns: Sequence[int], state: IntArray, column: IntArray
-    ) -> IntArray:
-        """Level of a label that joins the influencers in ``columns``: of ``column`` in each ``state``.
-
-        In every one of these states the label is present.
-        """
-        return np.asarray(keys[state, column], dtype=np.int64)
+        only = keys[:, columns]
+        for at, column in enumerate(columns):
+            only[:, at] = self.level(keys, columns, column)
+        return np.asarray(only)
 
     def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
         if not influencers:
@@ -224,9 +218,6 @@ class WindowSummary(Summary):
     def times(self, label: str, level: int) -> str:
         """How often a label occurred, to follow it, where that matters."""
         return ""
-
-    def listed(self, state: Any, name: Callable[[str], str]) -> str | None:
-        return " + ".join(name(z) for z in state)
 
     def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
         return {

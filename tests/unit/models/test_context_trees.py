@@ -98,7 +98,6 @@ def test_a_leaf_can_make_up_for_its_parent():
     assert tree.prune(np.array([0, -4, 3, -1, 1])).tolist() == [True, False, False, False, True]
     assert tree.prune(np.zeros(5)).all()  # ties are kept
     assert tree.prune(np.array([0, -1e-9, 0, 0, -1.1e-9])).tolist() == [True, True, True, True, False]
-    assert tree.own(tree.totals(np.arange(5))).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_contexts_as_arrays():

@@ -278,12 +278,10 @@ def chain_of(path):
     return TreeSummary(nodes), number if answer else number + 1
 
 
-def test_the_numbers_of_tests_name_each_once():
+def test_every_test_is_there_once():
     tests = HistoryTests()
-    every = [tests.nth(i, (0, 2, 5)) for i in range(tests.size(3))]
-    assert len(set(every)) == len(every) == 3 * 7 + 5 + 6 + 3 * (6 + 5)
-    with pytest.raises(IndexError):
-        tests.nth(len(every), (0, 2, 5))
+    every = list(tests.each((0, 2, 5)))
+    assert len(set(every)) == len(every) == tests.size(3) == 3 * 7 + 5 + 6 + 3 * (6 + 5)
 
 
 # ------------------------------------------------------------------ files

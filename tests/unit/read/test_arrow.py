@@ -176,3 +176,92 @@ def test_stream_is_closed_on_error():
             read_events(source)
         assert connection.sql("select 42").fetchall() == [(42,)], error
         assert read_events(source, case="user", event="page").to_lists() == [["a"]]
+
+
+# ---------------------------------------------------------------------- columns of Python objects
+
+ZONED = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
+PLAIN = datetime.datetime(2024, 1, 2)
+HUGE = 2**70
+
+
+def of_objects(**columns):
+    """The same columns as a dict, as pandas has Python objects, and as categories of them."""
+    columns = {"case": [1] * len(next(iter(columns.values()))), **columns}
+    objects = {name: pandas.Series(values, dtype=object) for name, values in columns.items()}
+    categories = {name: values.astype("category") for name, values in objects.items() if name != "time"}
+    return columns, pandas.DataFrame(objects), pandas.DataFrame({**objects, **categories})
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        ([ZONED, PLAIN], "one with a time zone and one without"),
+        ([PLAIN, ZONED], "one with a time zone and one without"),
+        ([PLAIN.date(), ZONED], "one with a time zone and one without"),
+        ([ZONED, np.datetime64("2024-01-02T00:00")], "one with a time zone and one without"),
+        ([pandas.Timestamp(ZONED), pandas.NaT, pandas.Timestamp(PLAIN)], "has no value in 1 row"),
+        ([PLAIN, 5], "row 1 of the data holds '2024-01-02 00:00:00' and row 2 '5'"),
+        ([PLAIN.date(), 5.5], "cannot be put in order"),
+        (
+            [datetime.time(9), datetime.time(8, tzinfo=datetime.UTC)],
+            r"row 2 of the data holds '08:00:00\+00:00'",
+        ),
+        ([HUGE, 1.5], "holds a whole number of more than 64 bits, and not only whole numbers"),
+    ],
+)
+def test_times_that_are_refused_as_text_are_refused_as_objects(times, words):
+    for table in of_objects(event=["a", "b", "c"][: len(times)], time=times):
+        with pytest.raises(DataError, match=words):
+            read_events(table, case="case")
+    with pytest.raises(DataError):
+        read_events(
+            polars.DataFrame({"case": 1, "event": "a", "time": polars.Series(times, dtype=polars.Object)})
+        )
+
+
+def test_times_that_fit_as_text_fit_as_objects():
+    day = datetime.date(2024, 1, 1)
+    later = [datetime.datetime(2024, 1, 1, hour) for hour in (5, 3)]
+    precise = [pandas.Timestamp(f"2024-01-01T00:00:00.00000000{n}") for n in (3, 1, 2)]
+    zones = [ZONED, ZONED.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=5)))]
+    zones.append(PLAIN.replace(tzinfo=datetime.UTC))
+    for times, expected in (
+        ([*later, day], "cba"),
+        ([day, *later], "acb"),
+        (precise, "bca"),
+        (zones, "bac"),
+        ([HUGE, 1, 2], "bca"),
+        ([2**63, -HUGE, 1], "bca"),
+    ):
+        for table in of_objects(event=["a", "b", "c"], time=times):
+            assert "".join(read_events(table, case="case").to_lists()[0]) == expected
+
+
+def test_whole_numbers_of_any_size_are_labels():
+    columns = {
+        "case": [HUGE, HUGE],
+        "event": [-HUGE, 7],
+        "age": [HUGE] * 2,
+        "weight": [HUGE] * 2,
+        "x": [HUGE, 1],
+    }
+    for table in of_objects(**columns):
+        events = read_events(table, case="case", order=False, attributes=["age"], weight="weight")
+        assert (events.ids, events.to_lists()) == ((str(HUGE),), [[str(-HUGE), "7"]])
+        assert events.attributes.names == (f"age={HUGE}",)
+        assert events.weights.tolist() == [float(HUGE)]
+        events = read_events(table, case="case", order=False, attributes={"case": [HUGE], "age": [HUGE]})
+        assert events.attributes.names == (f"age={HUGE}",)
+    for odd in ([HUGE, "a"], [HUGE, True], [10**5000, 1]):
+        for table in of_objects(event=odd):
+            with pytest.raises(
+                DataError, match=r"column 'event' of the table (holds a whole|cannot be written)"
+            ):
+                read_events(table, case="case", order=False)
+
+
+def test_mixed_times_that_are_not_used_still_look_like_times():
+    columns = {"case": [1, 1], "event": ["a", "b"], "noticed": [ZONED, PLAIN]}
+    with pytest.raises(DataError, match="'noticed' of the table looks like the time of an event"):
+        read_events(columns, case="case")

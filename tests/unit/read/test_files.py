@@ -11,6 +11,8 @@ from summarkov.errors import SettingError
 from summarkov.read import read_events
 from summarkov.read.files import FORMATS
 
+TWICE = "the object has the key '{}' more than once; keep one"
+
 # ------------------------------------------------------------------ Parquet
 
 
@@ -69,6 +71,8 @@ def test_json_numbers_stay_as_they_stand(write):
         ('["a", null]', "an event has no label (None or nan); drop it or give it a name"),
         ('["a", NaN]', "NaN is not a label; drop it or give it a name"),
         ('["a", [["b"]]]', "a label must be text or a number, not list"),
+        ('{"id": "a", "events": ["x"], "events": ["q"]}', TWICE.format("events")),
+        ('{"id": "a", "events": ["x"], "more": {"b": 1, "b": 2}}', TWICE.format("b")),
         ("[" * 100_000, "too deeply nested; expected a list of labels"),
     ],
 )

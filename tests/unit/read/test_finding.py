@@ -1,5 +1,7 @@
 """Which files a path means: folders of tables are refused, and lists of files are read in their order."""
 
+import os
+
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -59,3 +61,20 @@ def test_several_files_are_read_in_their_order(tmp_path):
     for wrong in ([], [["a", "b"]], 3):
         with pytest.raises(SettingError, match="or a list of these, not"):
             sm.scan_events(wrong)
+
+
+def test_what_is_no_regular_file_is_named_and_never_opened(tmp_path):
+    """A pipe would be waited for."""
+    path = write(tmp_path / "a.parquet", "a", "b")
+    os.mkfifo(tmp_path / "pipe.parquet")
+    os.mkfifo(tmp_path / "unasked.csv")
+    (tmp_path / "z.parquet").symlink_to(tmp_path / "nothing")
+    said = r"pipe\.parquet is skipped, and 1 more: it is a pipe, a device or a link to nothing; save what"
+    for place in (tmp_path, tmp_path / "*.parquet"):
+        with pytest.warns(UserWarning, match=said), sm.scan_events(place) as source:
+            assert source.n_events == 2
+    with pytest.warns(UserWarning, match="it is a pipe"):
+        assert find_files([tmp_path / "*.parquet"], "parquet") == [path]
+    os.remove(path)
+    with pytest.raises(DataError, match="holds no parquet, csv or jsonl files"):
+        sm.scan_events(tmp_path)

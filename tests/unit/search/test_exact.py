@@ -159,21 +159,15 @@ def test_a_limit_that_is_just_enough():
 
 
 def test_one_pass_serves_all_labels():
-    events = exclusive_or()
+    asked = []
 
-    class Counting:
-        def __init__(self):
-            self.source, self.asked = MemorySource(events), []
-            self.labels, self.scale = self.source.labels, self.source.scale
-            self.label_counts, self.n_sequences = self.source.label_counts, self.source.n_sequences
-
+    class Counting(MemorySource):
         def count(self, requests):
-            self.asked.append(len(requests))
-            return self.source.count(requests)
+            asked.append(len(requests))
+            return super().count(requests)
 
-    source = Counting()
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, search="exact")).fit(source)
-    assert source.asked == [5]
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, search="exact")).fit(Counting(exclusive_or()))
+    assert asked == [5]
     assert all(model.trace_.certificate.is_optimal for model in graph.models_.values())
 
 
