@@ -224,7 +224,7 @@ def _how_to_read(edges: Sequence[Influence], models: Mapping[str, SummaryModel])
         "Of (end of case): the share that are the last event.": any(e.target == END for e in edges),
         "Never, only: within the window.": any(0 in (e.followed, e.hits_without) for e in edges),
         "?: no clear direction, or rates and rate ratio point different ways.": any(
-            e.shown_effect != e.effect for e in edges
+            e.shown_effect == "unclear" and e.set_aside != "unclear direction" for e in edges
         ),
         "Raw: the ratio with nothing else held equal.": any("raw" in times(e) for e in edges),
         "The 95% intervals allow for differences between cases.": any(e.interval == "robust" for e in edges),

@@ -455,8 +455,9 @@ def always_first(label: str) -> str:
     "every sequence begins with 'register': that it stands first is no influence; drop_first (--drop-first) \
 leaves it out"
     """
+    short = label if len(label) <= 40 else label[:39] + "…"
     return (
-        f"every sequence begins with {label[:40]!r}: that it stands first is no influence; drop_first "
+        f"every sequence begins with {short!r}: that it stands first is no influence; drop_first "
         "(--drop-first) leaves it out"
     )
 

@@ -786,7 +786,8 @@ class OpenPredictions(Predictions):
             for row, is_there in zip(sheet.rows, self.already_reached, strict=False)
         ]
         n, n_few = int(self.already_reached.sum()), int(self.is_nearby.sum())
-        few = f"{plural(n_few, 'case')} in a state of fewer than {ENOUGH} then: moments around it count too."
+        of_few = f"fewer than {ENOUGH} were in that state then, so moments around it count"
+        few = f"{plural(n_few, 'case')}: {of_few}."
         reached = f"{plural(n, 'case')} already reached it: there is nothing left to predict."
         title = f"Probability for {plural(len(self), 'open case')}, from cases that had got as far"
         notes = (reached,) * bool(n) + (few,) * bool(n_few)

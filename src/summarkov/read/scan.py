@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import pickle
 import shutil
 import tempfile
 import weakref
@@ -194,7 +194,10 @@ class _Rows:
         self._last: tuple[Any, ...] = ()  # the last name and keys, and their types
         self._rises = True
         self._sorted: _Sorted | None = None
-        self.n_rows = self._n_blocks = 0
+        #: Of each block what the file does not hold: places instead of names, types of keys, names of values,
+        #: and whether there are ticks.
+        self._blocks: list[tuple[range | None, list[pa.DataType], tuple[str, ...], bool]] = []
+        self.n_rows = 0
 
     def __enter__(self) -> _Rows:
         return self
@@ -211,9 +214,23 @@ class _Rows:
             if not len(coded.case):
                 return
             self._look(coded)
-        pickle.dump(coded, self._file, pickle.HIGHEST_PROTOCOL)
+        names = coded.names
+        if not isinstance(names, range):  # as many as cases, so these go into the file, too
+            self._save(np.frombuffer(json.dumps(list(names)).encode(), np.uint8))
+        for array in (coded.case, coded.codes, *coded.keys, *coded.values.values()):
+            self._save(array)
+        if coded.starts is not None:
+            self._save(coded.starts)
+        places = names if isinstance(names, range) else None
+        self._blocks.append((places, coded.kinds, tuple(coded.values), coded.starts is not None))
         self.n_rows += len(coded.case)
-        self._n_blocks += 1
+
+    def _save(self, array: npt.NDArray[Any]) -> None:
+        np.save(self._file, array, allow_pickle=False)
+
+    def _load(self) -> npt.NDArray[Any]:
+        array: npt.NDArray[Any] = np.load(self._file, allow_pickle=False)
+        return array
 
     def _look(self, coded: Coded) -> None:
         """Whether rows are in order, as far as a block and the end of the one before tell."""
@@ -237,18 +254,23 @@ class _Rows:
     def sort(self, memory: int, n_jobs: int | None) -> None:
         """Let DuckDB put rows in order."""
         self._sorted = _Sorted(self._folder / "spill", memory, n_jobs, len(self._assembly.coding.order))
-        self._sorted.fill(self._blocks())
+        self._sorted.fill(self._read())
 
-    def _blocks(self) -> Iterator[Coded]:
+    def _read(self) -> Iterator[Coded]:
         """The blocks, as they were added, with keys of one type."""
         self._file.seek(0)
-        for _ in range(self._n_blocks):
-            yield self._assembly.coding.settled(pickle.load(self._file))
+        for places, kinds, values, has_ticks in self._blocks:
+            names = json.loads(self._load().tobytes()) if places is None else places
+            case, codes = self._load(), self._load()
+            keys = [self._load() for _ in kinds]
+            held = {name: self._load() for name in values}
+            coded = Coded(case, names, codes, keys, kinds, held, self._load() if has_ticks else None)
+            yield self._assembly.coding.settled(coded)
 
     def parts(self) -> Iterator[Part]:
         """All events, some whole sequences at a time."""
-        if self._assembly.source.by_place and self._n_blocks:
-            yield from map(self._assembly.part, self._blocks())
+        if self._assembly.source.by_place and self._blocks:
+            yield from map(self._assembly.part, self._read())
             return
         held, names = list[dict[str, npt.NDArray[Any]]](), list[str]()
         for columns, more in self._pieces() if self._sorted is None else self._sorted.pieces():
@@ -284,7 +306,7 @@ class _Rows:
     def _pieces(self) -> Iterator[Piece]:
         """The blocks, which are in order."""
         last = None
-        for coded in self._blocks():
+        for coded in self._read():
             starts = run_starts(coded.case)
             names = [coded.names[code] for code in coded.case[starts].tolist()]
             begins = np.zeros(len(coded.case), bool)

@@ -365,7 +365,7 @@ def test_a_state_of_few_cases_says_that_moments_around_it_are_counted():
     assert second.is_nearby  # in no case x is the second event
     assert "cases at the moments around this one)" in str(second)
     few, many = (str(model.predictions([case]).summary()) for case in (list("ax"), list("abx")))
-    assert "1 case in a state of fewer than 20 then: moments around it count too." in few
+    assert "1 case: fewer than 20 were in that state then, so moments around it count." in few
     assert "around" not in many
 
 
