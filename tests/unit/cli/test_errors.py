@@ -187,7 +187,7 @@ def fail(folder: Path) -> Fail:
         ),
         (
             "simulate dynamics.json -o out.txt",
-            "events are not written as text, SPMF or XES, which cannot hold all of them; use one of .csv, .tsv",
+            "events are not written as text, SPMF or XES, which cannot hold all of them; use one of .csv",
         ),
         ("simulate dynamics.json -o no/out.csv", "cannot write no/out.csv: there is no folder no"),
         ("demo --output graph.json", "cannot make the folder graph.json: "),
