@@ -391,6 +391,7 @@ def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
         "is_certain": False,
         "interval": list(why.interval),
         "moment": None,
+        "is_nearby": False,
     }
     assert active == [{"label": "add to cart", "lags": [1], "positions": [1], "unit": "event", "ages": []}]
     assert [
