@@ -19,8 +19,6 @@ from summarkov.events.rows import Rows, cuts, recoded
 from summarkov.events.vocabulary import Unknown, translation
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
-from summarkov.read import read_events
-from summarkov.read.case_attributes import cuts_of
 from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories, flat
 from summarkov.summaries import Summary
@@ -121,6 +119,8 @@ class Distribution(ABC):
 
 def read_new_events(events: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> EventSequences:
     """New events in the vocabulary of a model; such as lack what it was learned from are refused."""
+    from summarkov.read import read_events
+
     data = read_events(events)
     moments = data.moments
     time = None if moments is None or moments.times is None else moments.unit.kind
@@ -131,6 +131,8 @@ def read_new_events(events: Any, labels: tuple[str, ...], layout: Layout, unknow
 def check_new_data(layout: Layout, has_attributes: bool, time: str | None) -> None:
     """Refuse data that lack what a model was learned from; ``time`` is as in :class:`Layout`."""
     if layout.attributes and not has_attributes:
+        from summarkov.read.case_attributes import cuts_of
+
         cuts = cuts_of(layout.attributes)
         where = {column: numbers for column, numbers in cuts.items() if numbers is not None}
         raise DataError(

@@ -33,7 +33,6 @@ from summarkov.evidence import (
 from summarkov.frames import MOST, Column, Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.distribution import OTHER, Distribution, Residual, read_new_events
-from summarkov.read import read_events
 from summarkov.search import Certificate, Problem, SearchResult, Step
 from summarkov.search.criteria import probabilities, pseudo_counts
 from summarkov.settings import written
@@ -427,6 +426,8 @@ class StateTable(Records[Row]):
 
 def one_sequence(given: Any) -> EventSequences:
     """A history that is to be explained: labels, or ticks, oldest first; or the events of one sequence."""
+    from summarkov.read import read_events
+
     data = given if isinstance(given, EventSequences) else read_events([list(iterate(given))])
     if len(data) != 1:
         raise DataError(

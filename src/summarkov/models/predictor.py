@@ -38,7 +38,6 @@ from summarkov.models.distribution import (
 from summarkov.models.fitted import one_sequence
 from summarkov.models.measures import Evaluation, evaluate, measure
 from summarkov.models.parameters import Parameters, Saved
-from summarkov.read import read_events
 from summarkov.settings import Progress, check_whole
 from summarkov.show import STROKES, colour, width
 from summarkov.typing import FloatArray
@@ -125,6 +124,8 @@ class Predictor(Saved, Parameters):
         :meth:`predictions`; for what comes after the last event, :meth:`predict_next`. With
         ``unknown="ignore"`` a label that the model does not know keeps its place and says nothing.
         """
+        from summarkov.read import read_events
+
         self._check_predicts()
         return predict_each(self.fitted, read_events(events), unknown)
 
@@ -134,6 +135,8 @@ class Predictor(Saved, Parameters):
 
     def predictions(self, events: Any, *, unknown: Unknown = "error") -> Predictions:
         """``predict_proba`` with the sequence, position and event of every row, for ``to_frame()``."""
+        from summarkov.read import read_events
+
         self._check_predicts()
         return predict_rows(self.fitted, read_events(events), unknown)
 
