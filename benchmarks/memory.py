@@ -103,18 +103,6 @@ def _dates(path: Path, n: int = 1_000_000) -> Path:
     return _write(path, {"case": pa.array(order // 30), "event": _labels(n), "time": moments}, "csv")
 
 
-def _lists(path: Path) -> Path:
-    values = pa.array(["a", "b"] * 5_000)
-    offsets = pa.array(np.arange(0, 30_000_001, 10_000), pa.int32())
-    many = pa.concat_arrays([values] * 3_000)
-    return _write(path, {"events": pa.ListArray.from_arrays(offsets, many)})
-
-
-def _long_list(path: Path) -> Path:
-    lists = pa.ListArray.from_arrays(pa.array([0, 1, 20_000_000], pa.int32()), _labels(20_000_000))
-    return _write(path, {"events": lists})
-
-
 def _long_names(path: Path, *, shuffled: bool) -> Path:
     case = np.arange(6_000) // 3
     order = np.random.default_rng(0).permutation(6_000) if shuffled else np.arange(6_000)
@@ -159,8 +147,6 @@ SHAPES: dict[str, Callable[[Path], Path]] = {
     "3e6 rows in any order": lambda path: _rows(path, shuffled=True),
     "2e6 rows in any order, CSV": lambda path: _rows(path, 2_000_000, "csv", shuffled=True),
     "1e6 rows by dates as text, CSV": _dates,
-    "3,000 lists of 1e4 events": _lists,
-    "one list of 2e7 events": _long_list,
     "cases of 50 kB names": lambda path: _long_names(path, shuffled=False),
     "cases of 50 kB names in any order": lambda path: _long_names(path, shuffled=True),
     "776,536 labels": _many_labels,

@@ -1,10 +1,8 @@
 """``python -m paper reproduce``: on a tiny folder of the paper's layout, and what is refused."""
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from paper.__main__ import app
@@ -13,7 +11,7 @@ from paper.published import published
 from typer.testing import CliRunner, Result
 
 from paper import reproduction as report
-from summarkov.comparison import regression, run
+from summarkov.comparison import regression
 
 pytestmark = pytest.mark.needs("sklearn")
 
@@ -47,10 +45,6 @@ def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     return go
 
 
-def timeless(text: str) -> str:
-    return re.sub(r"\| [\d.]+ \|$", "| s |", text, flags=re.MULTILINE)
-
-
 def test_sections_are_printed_and_fit_80_columns(run_command: Run) -> None:
     lines = run_command("data").stdout.splitlines()
     titles = ["Influencing-set discovery", "Prediction: Markov chains", "FOMC statements, OSuMM"]
@@ -72,33 +66,6 @@ def test_markdown_and_json(run_command: Run) -> None:
     assert document["sections"][3]["rows"][1]["model"] == "5-LR presence"
     saved = json.loads(Path("report.json").read_text())
     assert saved == document
-
-
-def test_an_interrupted_run_says_how_to_go_on_and_does(
-    run_command: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = run_command("data", "-o", "whole.md")
-    worked: list[str] = []
-
-    def tune(contender: Any, *rest: Any) -> Any:
-        if contender.name == "chain-2" and "stopped" not in worked:
-            worked.append("stopped")
-            raise KeyboardInterrupt
-        worked.append(contender.name)
-        return real(contender, *rest)
-
-    real = run.tune
-    monkeypatch.setattr(run, "tune", tune)
-    stopped = run_command("data", "-o", "report.md", code=130)
-    assert "Note: what is done is kept in report.md.partial; run the same command again" in stopped.stderr
-    assert stopped.stdout == ""
-    assert worked == ["bsumm", "osumm", "chain-0", "chain-1", "stopped"]
-    assert len(Path("report.md.partial").read_text().splitlines()) == 4
-    run_command("data", "-o", "report.md")
-    assert worked[5:] == ["chain-2", "chain-3", "chain-4", "3-LR presence", "5-LR presence", "vom"]
-    assert timeless(Path("report.md").read_text()) == timeless(Path("whole.md").read_text())
-    assert not Path("report.md.partial").exists()
-    assert whole.stdout.startswith("Influencing-set discovery\n")
 
 
 @pytest.mark.parametrize(

@@ -239,10 +239,10 @@ def test_the_command_line_for_programs(run):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--gamma", "some"], "--gamma must be numbers such as 0.1,0.5,1, not 'some'"),
+        (["--gamma", "some"], "gamma must be a number from 0 on, not 'some'"),
         (
             ["--lookback", "1,far"],
-            "--lookback must be numbers or times such as 1,5,10 or 6h,1d, or none, not '1,far'",
+            "lookback must be a number of positions, or a time above 0 such as '30min'",
         ),
         (["--model", "chain"], "--model must be one of bsumm, osumm, csumm, not 'chain'"),
         (["--gamma", "1,1"], "gamma must be a list of different values to try"),
