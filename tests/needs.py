@@ -96,7 +96,7 @@ EXAMPLES = {
     "docs/guide/text.md": ("sentencex", "sklearn"),
     "src/summarkov/models/measures.py": ("sklearn",),
     "src/summarkov/models/transformers.py": ("sklearn",),
-    "src/summarkov/plot/__init__.py": ("matplotlib",),
+    "src/summarkov/plot.py": ("matplotlib",),
     "src/summarkov/text/__init__.py": ("sentencex",),
     "src/summarkov/text/events.py": ("sentencex",),
     "src/summarkov/text/documents.py": ("sentencex",),

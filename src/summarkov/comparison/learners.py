@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -317,8 +318,10 @@ class MatrixContender:
 
 def _one_thread() -> Any:
     """Steps this small are many times slower on several threads than on one."""
-    from threadpoolctl import threadpool_limits  # which comes with scikit-learn
-
+    try:
+        from threadpoolctl import threadpool_limits  # which comes with scikit-learn
+    except ModuleNotFoundError:  # learning says that scikit-learn is missing
+        return nullcontext()
     return threadpool_limits(limits=1)
 
 

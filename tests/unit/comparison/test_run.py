@@ -259,6 +259,7 @@ def test_what_is_not_on_this_machine_is_refused():
         sm.compare(source, models=["chain-0"])
 
 
+@pytest.mark.needs("sklearn")
 def test_every_name_makes_a_contender_of_that_name():
     assert [contender.name for contender in lineup(NAMES)] == list(NAMES)
     assert len(NAMES) == 26
