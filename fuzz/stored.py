@@ -97,7 +97,7 @@ def _as_learned(layout: Layout) -> Any:
         pa.table(columns),
         case="case",
         event="event",
-        order="time",
+        order_by="time",
         ties="together" if layout.together else "in row order",
         times=layout.time is not None,
         attributes=list(values) or None,

@@ -44,7 +44,7 @@ def timed(seed: int, n: int, steps: tuple[int, ...] = (0, 1, 2, 5, 9)) -> tuple[
         rows["event"] += names
         rows["time"] += [datetime.datetime(2026, 3, 1) + datetime.timedelta(hours=h) for h in hours]
     return (
-        sm.read_events(rows, case="case", event="event", order="time", times=True, ties="in row order"),
+        sm.read_events(rows, case="case", event="event", order_by="time", times=True, ties="in row order"),
         labels,
         times,
     )

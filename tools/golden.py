@@ -152,8 +152,8 @@ shop-ends: LEARN --closed-by buy --closed-by leave
     report n.json -o p.html
 shop-stream: LEARN --engine stream --memory 64M
     learn TIME --engine stream -m tree -t buy --json -o n.json
-parquet: describe {made}/shop.parquet --order-column time --json
-    learn {made}/parts --order-column time --json -o m.json --no-order-test
+parquet: describe {made}/shop.parquet --order-by time --json
+    learn {made}/parts --order-by time --json -o m.json --no-order-test
 xes: describe {made}/shop.xes --json
     learn {made}/shop.xes --lifecycle complete --json -o m.json --times -k 6h --no-order-test
 text-files: describe {made}/plain.txt --json
@@ -178,10 +178,10 @@ demo: demo --output .
 """
 SHORT = {
     "LEARN": "learn TIME --json -o m.json",
-    "TIME": "{made}/shop.csv --order-column time",
+    "TIME": "{made}/shop.csv --order-by time",
     "PEOPLE": "{data}/linkedin.train.jsonl",
     "DIABETES": "{made}/diabetes.jsonl",
-    "TICKS": "{made}/ticks.csv --ties together --order-column day",
+    "TICKS": "{made}/ticks.csv --ties together --order-by day",
 }
 for short, long in SHORT.items():
     COMMANDS = COMMANDS.replace(short, long)
@@ -202,10 +202,10 @@ def python_graph() -> Any:
     """Documents, explanations, predictions, influences, tables."""
     import summarkov as sm
 
-    events = sm.read_events(MADE / "shop.csv", order="time", times=True, attributes=["channel"])
+    events = sm.read_events(MADE / "shop.csv", order_by="time", times=True, attributes=["channel"])
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(events)
     model = sm.OSuMM("buy", lookback=4).fit(events)
-    plain = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(sm.read_events(MADE / "shop.csv", order="time"))
+    plain = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(sm.read_events(MADE / "shop.csv", order_by="time"))
     return {
         "document": graph.to_document(),
         "model": model.to_document(),
@@ -224,7 +224,7 @@ def python_stream() -> Any:
     """A stream of Parquet files, with ends, against its own models."""
     import summarkov as sm
 
-    with sm.scan_events(MADE / "parts", order="time", closed_by=["buy", "leave"]) as events:
+    with sm.scan_events(MADE / "parts", order_by="time", closed_by=["buy", "leave"]) as events:
         graph = sm.InfluenceGraph(sm.CSuMM(lookback=3)).fit(events)
         tested = graph.order_test(events)
         chain = sm.MarkovChain("buy", order=2).fit(events)

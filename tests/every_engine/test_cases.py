@@ -11,7 +11,7 @@ from summarkov.errors import DataError, SettingError
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
-SETTINGS = {"case": "case", "event": "event", "order": "at"}
+SETTINGS = {"case": "case", "event": "event", "order_by": "at"}
 WEIGHTS = {"whole": [0, 1, 2, 5], "fractions": [0, 0.25, 1.5, 3]}
 
 

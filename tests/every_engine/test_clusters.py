@@ -48,7 +48,7 @@ def events_of(found, with_ticks, with_attributes):
     import pyarrow as pa
 
     ties = {"ties": "together"} if with_ticks else {}
-    return sm.read_events(pa.table(columns), order="time", times=True, labels=LABELS, **ties, **more)
+    return sm.read_events(pa.table(columns), order_by="time", times=True, labels=LABELS, **ties, **more)
 
 
 def check(model, found, weights, lookbacks, delay, block):

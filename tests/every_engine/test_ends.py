@@ -62,7 +62,7 @@ def learned(source, candidates=LABELS):
 def test_the_end_is_counted_as_if_it_had_been_written_down(engine, seed):
     cases = made_cases(seed)
     expected = learned(written_down(cases, [True] * len(cases)))
-    with engine(rows_of(cases), order="order", pieces=12) as source:
+    with engine(rows_of(cases), order_by="order", pieces=12) as source:
         assert sm.END in source.labels
         assert source.n_events == sum(map(len, cases))
         graph = learned(source)
@@ -74,10 +74,10 @@ def test_the_end_is_counted_as_if_it_had_been_written_down(engine, seed):
 def test_cut_off_cases_have_no_end(engine):
     cases = made_cases(2)
     expected = learned(sm.EventSequences.from_lists(cases, ends="cut off"))
-    with engine(rows_of(cases), order="order", ends="cut off", pieces=12) as source:
+    with engine(rows_of(cases), order_by="order", ends="cut off", pieces=12) as source:
         assert sm.END not in source.labels
         assert counted(learned(source)) == counted(expected)
-    with engine(rows_of(cases), order="order", pieces=12) as source:
+    with engine(rows_of(cases), order_by="order", pieces=12) as source:
         paper = sm.InfluenceGraph(sm.BSuMM(lookback=3, paper=True)).fit(source)
         plain = sm.InfluenceGraph(sm.BSuMM(lookback=3, false_edges=None)).fit(
             sm.EventSequences.from_lists(cases, ends="cut off")
@@ -89,7 +89,7 @@ def test_cut_off_cases_have_no_end(engine):
 def test_a_label_closes_a_case(engine):
     cases = made_cases(3)
     expected = learned(written_down(cases, [case[-1] in ("A", "C") for case in cases]))
-    with engine(rows_of(cases), order="order", closed_by=["A", "C"], pieces=12) as source:
+    with engine(rows_of(cases), order_by="order", closed_by=["A", "C"], pieces=12) as source:
         assert counted(learned(source)) == counted(expected)
 
 
@@ -98,7 +98,7 @@ def test_a_column_tells_which_cases_are_complete(engine):
     complete = [k % 3 > 0 for k in range(len(cases))]
     expected = learned(written_down(cases, complete))
     told = ["Yes" if each else "no" for each in complete]
-    with engine(rows_of(cases, done=told), order="order", ends_column="done", pieces=12) as source:
+    with engine(rows_of(cases, done=told), order_by="order", ends_column="done", pieces=12) as source:
         assert not source.attributes
         assert counted(learned(source)) == counted(expected)
 
@@ -114,7 +114,7 @@ def test_cases_with_late_events_are_open(engine):
     table = table.drop(["start", "order"]).append_column("order", pa.array(times, pa.timestamp("us")))
     last = [start + timedelta(hours=len(case) - 1) for start, case in zip(starts, cases, strict=True)]
     expected = learned(written_down(cases, [each < datetime(2024, 2, 1) for each in last]))
-    with engine(table, order="order", open_since="2024-02-01", pieces=12) as source:
+    with engine(table, order_by="order", open_since="2024-02-01", pieces=12) as source:
         assert counted(learned(source)) == counted(expected)
 
 
@@ -130,7 +130,7 @@ def test_weights_and_ticks(engine):
         ),
         candidates="ABC",
     )
-    with engine(ticks, order="order", weight="weight", ties="together", pieces=6) as source:
+    with engine(ticks, order_by="order", weight="weight", ties="together", pieces=6) as source:
         assert counted(learned(source, candidates="ABC")) == counted(expected)
 
 
@@ -142,7 +142,7 @@ def _in_twos(case):
 def test_new_data_are_read_as_the_model_was_learned(engine):
     cases = made_cases(6)
     with_ends, without = learned(cases), learned(sm.read_events(cases, ends="cut off"))
-    with engine(rows_of(cases), order="order", pieces=12) as source:
+    with engine(rows_of(cases), order_by="order", pieces=12) as source:
         assert np.isclose(with_ends.log_likelihood(source), with_ends.log_likelihood(cases))
         assert np.isclose(without.log_likelihood(source), without.log_likelihood(cases))
     assert with_ends.log_likelihood(cases) != without.log_likelihood(cases)
@@ -151,5 +151,5 @@ def test_new_data_are_read_as_the_model_was_learned(engine):
 def test_a_label_called_like_the_end_is_refused(engine):
     table = rows_of([["A", sm.END], ["B"]] * 20)
     refused = pytest.raises(DataError, match="means the end of a case")
-    with refused, engine(table, order="order", pieces=1) as source:
+    with refused, engine(table, order_by="order", pieces=1) as source:
         learned(make_source(source), candidates=["A", "B"])

@@ -175,7 +175,7 @@ def test_every_engine_counts_the_same(engine, lookback, span):
         for time, labels in [*ticks, *([(ticks[-1][0] + 1, {END})] if is_complete else [])]
         for label in labels
     ]
-    settings = {"case": "case", "event": "event", "order": "at", "weight": "weight", "times": True}
+    settings = {"case": "case", "event": "event", "order_by": "at", "weight": "weight", "times": True}
     with engine(pa.Table.from_pylist(rows), **settings) as source:
         graph = sm.InfluenceGraph(sm.BSuMM(lookback=lookback, false_edges=None, gamma=0.1)).fit(source)
     weights = [1 + k % 3 for k in range(len(made))]

@@ -168,7 +168,7 @@ def test_without_an_order_there_are_no_times(tmp_path):
     parquet.write_table(table, tmp_path / "log.parquet")
     for read in (sm.read_events, sm.scan_events):
         for asked in ({"times": True}, {"ties": "together"}):
-            with pytest.raises(SettingError, match="has no order column; name it with order="):
+            with pytest.raises(SettingError, match="has no order column; name it with order_by="):
                 read(tmp_path / "log.parquet", **asked)
 
 

@@ -104,7 +104,7 @@ def test_outcomes_are_those_counted_by_hand(data):
     counted = open_cases(everywhere)
 
     columns = ["region", "result"] if "outcome" in asked else ["region"]
-    reading = {"order": "time", "times": True, "attributes": columns, "labels": LABELS}
+    reading = {"order_by": "time", "times": True, "attributes": columns, "labels": LABELS}
     reading["ties"] = "together" if together else "in row order"
     reading |= {"weight": "weight"} if is_weighted else {}
     settings = {"lookback": LOOKBACKS[reach], "delay": DELAYS[delay]}

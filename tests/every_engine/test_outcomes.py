@@ -14,7 +14,7 @@ from summarkov.errors import DataError, SettingError
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
-READING = {"order": "time", "times": True, "ties": "together", "attributes": ["region", "result"]}
+READING = {"order_by": "time", "times": True, "ties": "together", "attributes": ["region", "result"]}
 #: How outcomes are told.
 ASKED = {
     "column": {"outcome": "result", "value": "bad"},

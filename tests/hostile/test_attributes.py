@@ -16,7 +16,7 @@ from summarkov.events.attributes import Attributes
 from summarkov.read import tables
 from summarkov.read.case_attributes import check_cuts, cuts_of
 
-READING = {"case": "case", "event": "event", "order": False}
+READING = {"case": "case", "event": "event", "order_by": False}
 
 
 def table(**columns):

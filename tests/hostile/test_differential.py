@@ -92,8 +92,8 @@ def test_types_are_decided_over_all_files(tmp_path, times, expected, memory):
 def test_an_attribute_of_views_may_be_missing():
     cases, regions = ["x", "x", "y"], ["north", "north", None]
     columns = {"case": cases, "event": ["a", "b", "a"], "region": pa.array(regions, pa.string_view())}
-    found = sm.read_events(pa.table(columns), attributes=["region"], order=False).attributes
+    found = sm.read_events(pa.table(columns), attributes=["region"], order_by=False).attributes
     plain = {**columns, "region": pa.array(regions, pa.string())}
-    expected = sm.read_events(pa.table(plain), attributes=["region"], order=False).attributes
+    expected = sm.read_events(pa.table(plain), attributes=["region"], order_by=False).attributes
     assert found.names == expected.names == ("region=(missing)", "region=north")
     assert "region=north" in found.names

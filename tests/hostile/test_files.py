@@ -67,7 +67,7 @@ REFUSED = [
     ("log.csv", "case,event,activity\n1,a,b\n", [], "log.csv has columns 'event' and 'activity"),
     ("log.csv", "case,event,event\n1,a,b\n", [], "log.csv has columns 'event' and 'event', and"),
     ("log.parquet", parquet(x=["a"], event=["b"]), [], "no column of log.parquet is recognised"),
-    ("log.csv", "case,event\n1,a\n", ["--order-column", "tiem"], "log.csv has no column 'tiem'"),
+    ("log.csv", "case,event\n1,a\n", ["--order-by", "tiem"], "log.csv has no column 'tiem'"),
     (
         "log.xes",
         "<log><trace><event><string key='name' value='a'/></event></trace></log>",
@@ -98,7 +98,7 @@ REFUSED = [
     (
         "log.csv",
         "case,event,time\n1,a,2\n",
-        ["--in-order", "--order-column", "time"],
+        ["--in-order", "--order-by", "time"],
         "--in-order and --order-colum",
     ),
     ("log.csv", b"case,event\n1,\xff\n", [], "log.csv, row 2 (the header is row 1): the text "),

@@ -73,7 +73,7 @@ def in_memory(source, **settings) -> tuple[object, ...]:
 
 def streamed(path: Path, scratch: Path, memory: int = 1 << 20) -> tuple[object, ...]:
     with sm.scan_events(
-        path, case="case", event="event", order="time", memory=memory, scratch=scratch, names=True
+        path, case="case", event="event", order_by="time", memory=memory, scratch=scratch, names=True
     ) as source:
         return dict(zip(source.ids, map("".join, source.to_lists()), strict=True)), source.tied_order
 
@@ -136,9 +136,9 @@ def test_text(tmp_path, name):
     if None not in times:
         xes = xes_of(tmp_path / "log.xes", columns)
         if isinstance(outcome(ways["pyarrow"])[0], dict):  # the rows of a refusal have other numbers there
-            ways["xes"] = lambda: in_memory(xes, order="time")
+            ways["xes"] = lambda: in_memory(xes, order_by="time")
         else:
-            refusal, told = outcome(lambda: in_memory(xes, order="time"))
+            refusal, told = outcome(lambda: in_memory(xes, order_by="time"))
             assert issubclass(refusal, DataError)
             assert told.startswith(": event")
     found = {way: outcome(read) for way, read in ways.items()}

@@ -23,7 +23,7 @@ def cases(n=60, seed=5):
 
 def test_a_column_and_what_is_reached(spark):
     frame = cases()
-    reading = {"order": "time", "attributes": ["region", "result"]}
+    reading = {"order_by": "time", "attributes": ["region", "result"]}
     events = sm.read_events(frame, **reading)
     with sm.scan_spark(spark.createDataFrame(frame), partitions=3, **reading) as source:
         for asked in (
@@ -45,7 +45,7 @@ def test_ticks_and_look_backs_in_time(spark):
     """Two events of each case happen together, every third one late: only windows in time tell them apart."""
     frame = cases(seed=6)
     frame["time"] = frame["time"] // 2 * 3 + frame["time"] // 5 * 20
-    reading = {"order": "time", "times": True, "ties": "together", "attributes": ["region", "result"]}
+    reading = {"order_by": "time", "times": True, "ties": "together", "attributes": ["region", "result"]}
     events = sm.read_events(frame, **reading)
     asked = {"outcome": "result", "value": "bad"}
     templates = [

@@ -15,7 +15,7 @@ from summarkov.errors import SettingError, UnknownLabelError
 pytestmark = pytest.mark.cut_off
 
 LABELS = ["Buy", "buy", "café ☃", "a,b;{c}(d)\n=\t"]
-COLUMNS = {"case": "visit no", "event": "what", "order": "at"}
+COLUMNS = {"case": "visit no", "event": "what", "order_by": "at"}
 
 
 def table(n=90, n_cases=9, seed=0, times=None):

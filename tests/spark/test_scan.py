@@ -79,7 +79,7 @@ def test_columns_of_any_type_and_name(spark, kind):
     labels = pa.array([ord(x) / 2 for x in table.column("event").to_pylist()])
     cases = table.column("case").cast(pa.int32()).cast(case)
     table = pa.table({"a.b": cases, "c`d": labels, "e f": columns[kind]})
-    how = {"case": "a.b", "event": "c`d", "order": order}
+    how = {"case": "a.b", "event": "c`d", "order_by": order}
     with sm.scan_spark(spark.createDataFrame(table), partitions=2, **how) as source:
         same(source, sm.read_events(table, **how))
         assert source.labels[1:] == ("32.5", "33.0", "33.5")
@@ -92,11 +92,13 @@ def test_rows_of_files_are_in_the_order_of_the_files(spark, tmp_path):
     for name, start, stop in (("a", 0, 100), ("b", 100, 2900), ("c", 2900, 3000)):
         parquet.write_table(table.slice(start, stop - start), tmp_path / f"{name}.parquet")
     frame = spark.read.parquet(str(tmp_path))
-    with pytest.raises(SettingError, match="Spark keeps no order of rows; name one with order=, or say ord"):
+    with pytest.raises(
+        SettingError, match="Spark keeps no order of rows; name one with order_by=, or say ord"
+    ):
         sm.scan_spark(frame)
     for order in (False, "day"):
-        with sm.scan_spark(frame, order=order) as source:
-            same(source, sm.read_events(table, order=order))
+        with sm.scan_spark(frame, order_by=order) as source:
+            same(source, sm.read_events(table, order_by=order))
 
 
 # ------------------------------------------------------------------ settings of reading
@@ -130,38 +132,38 @@ def log(seed=3):
 
 READ = {
     "ties together, labels joined": {
-        "order": ["hour", "day"],
+        "order_by": ["hour", "day"],
         "date_format": "%d/%m/%Y",
         "ties": "together",
         "event": ["activity", "lifecycle:transition"],
         "separator": " / ",
     },
     "lifecycle, weights, closed by labels": {
-        "order": "row",
+        "order_by": "row",
         "lifecycle": "complete",
         "weight": "weight",
         "closed_by": ["pay"],
     },
     "a label for missing ones, without duplicates": {
-        "order": "day",
+        "order_by": "day",
         "date_format": "%d/%m/%Y",
         "ties": "in row order",
         "drop_duplicates": True,
         "missing": "nobody",
     },
-    "times, open since a time": {"order": ["at", "row"], "times": True, "open_since": "2024-01-02"},
+    "times, open since a time": {"order_by": ["at", "row"], "times": True, "open_since": "2024-01-02"},
     "attributes, cut where asked": {
-        "order": "row",
+        "order_by": "row",
         "attributes": ["region", "age"],
         "cuts": {"age": [30, 50]},
     },
     "sessions, quartiles and weights": {
-        "order": ["at", "row"],
+        "order_by": ["at", "row"],
         "session_gap": "3h",
         "attributes": ["region", "age"],
         "weight": "weight",
     },
-    "a table of attributes": {"order": "row", "attributes": {"case": [0, 1, 3], "sex": ["f", None, "m"]}},
+    "a table of attributes": {"order_by": "row", "attributes": {"case": [0, 1, 3], "sex": ["f", None, "m"]}},
 }
 
 
@@ -190,7 +192,7 @@ def test_rows_without_a_case(spark):
 
 def test_many_ties(spark):
     table = log().select(["case", "region", "hour"])
-    frame, names = spark.createDataFrame(table), {"case": "case", "event": "region", "order": "hour"}
+    frame, names = spark.createDataFrame(table), {"case": "case", "event": "region", "order_by": "hour"}
     with pytest.warns(TiesWarning) as caught, sm.scan_spark(frame, **names) as source:
         n = source.tied_order
     (mine,) = (each for each in caught if each.category is TiesWarning)  # pyspark may warn of others
@@ -209,20 +211,20 @@ def test_many_ties(spark):
     [
         ({"weight": "region"}, DataError, r"weight column 'region' of the dataframe holds 'r\d' in case '"),
         ({"session_gap": "1h"}, SettingError, r"'row' of the dataframe holds numbers, not times"),
-        ({"session_gap": 1, "order": False}, SettingError, r"^session_gap needs the time of every event"),
+        ({"session_gap": 1, "order_by": False}, SettingError, r"^session_gap needs the time of every event"),
         ({"missing": "error"}, DataError, r"column 'activity' of the dataframe has no value in some rows"),
         ({"lifecycle": "done"}, DataError, r"no event of the dataframe has lifecycle='done'; there are"),
-        ({"order": "day"}, DataError, r"order column 'day' of the dataframe .*'\d/1/2024'"),
+        ({"order_by": "day"}, DataError, r"order column 'day' of the dataframe .*'\d/1/2024'"),
         ({"closed_by": ["x"]}, SettingError, r"closed_by names 'x', which is no label of the data"),
         ({"attributes": ["hour2"]}, DataError, r"the dataframe has no column 'hour2'"),
         ({"attributes": ["hour"]}, DataError, r"column 'hour' of the dataframe changes during case '\d'"),
         ({"labels": ["ask", "pay"]}, UnknownLabelError, "unknown label 'walk'"),
-        ({"order": "rw"}, DataError, r"no column 'rw'; .*did you mean 'row'"),
+        ({"order_by": "rw"}, DataError, r"no column 'rw'; .*did you mean 'row'"),
         ({"partitions": 0}, SettingError, "partitions must be a whole number"),
     ],
 )  # fmt: skip
 def test_refused(spark, how, error, told):
-    given = {"case": "case", "event": "activity", "order": "row", "missing": "skip"} | how
+    given = {"case": "case", "event": "activity", "order_by": "row", "missing": "skip"} | how
     with pytest.raises(error, match=told):
         sm.scan_spark(spark.createDataFrame(log()), **given)
 

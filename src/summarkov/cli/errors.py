@@ -36,7 +36,6 @@ _OTHER = {
     "label": "map",
     "n_jobs": "jobs",
     "n_topics": "topics",
-    "order": "order-column",
     "targets": "target",
 }
 #: Settings of Python's in a message: ``name=``, ``name='value'``, ``name=[...]``; or a name with "_" in it.
@@ -139,7 +138,7 @@ def _as_option(found: re.Match[str]) -> str:
     "pass --ties 'in row order', or --attribute a --attribute b; --min-count must be 1"
     """
     setting, value = found[1] or found[3], found[2]
-    if setting == "order" and value == "False":
+    if setting == "order_by" and value == "False":
         return "--in-order"
     option = f"--{_OTHER.get(setting, setting).replace('_', '-')}"
     try:

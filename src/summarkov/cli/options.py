@@ -64,7 +64,7 @@ Reading the documents:
 Reading the events:
 --case COLUMN  Column that names the sequence.
 --event COLUMN...  Column of the event's label; repeat it to join several to one label.
---order-column COLUMN...  Column that orders the events of a sequence (time or number), else the order of the
+--order-by COLUMN...  Column that orders the events of a sequence (time or number), else the order of the
     rows; repeat it for columns to sort by where the first has equal values.
 --in-order  The rows are in order, whatever their columns are called.
 --date-format FORMAT  How dates are written, such as '%d/%m/%Y %H:%M', if not as ISO has it.

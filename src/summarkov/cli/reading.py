@@ -49,15 +49,15 @@ class Reading:
     def columns(self) -> dict[str, Any]:
         """The settings of reading, as Python calls them."""
         given = self.given
-        if given.in_order and given.order_column:
-            raise SettingError("--in-order and --order-column exclude each other")
+        if given.in_order and given.order_by:
+            raise SettingError("--in-order and --order-by exclude each other")
         if given.attribute and given.attributes is not None:
             raise SettingError(
                 "--attribute and --attributes exclude each other; put all columns in one table"
             )
         return {
             **{name: getattr(given, name) for name in _SAME},
-            "order": False if given.in_order else given.order_column,
+            "order_by": False if given.in_order else given.order_by,
             "attributes": given.attribute or given.attributes,
             "cuts": read_cuts(given.cut) if given.cut else None,
             "ends": "cut off" if given.cut_off else None,

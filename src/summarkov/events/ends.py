@@ -102,7 +102,7 @@ class AskedEnds:
 def _in_unit(since: Any, unit: TimeUnit | None) -> int:
     """A date or a number in the unit of times."""
     if unit is None:
-        raise SettingError("open_since needs the times of events; name their column with order=")
+        raise SettingError("open_since needs the times of events; name their column with order_by=")
     if unit.is_clock != (not is_number(since)):
         raise SettingError(
             f"open_since {since!r}: these events have {'dates and times' if unit.is_clock else 'numbers'}"

@@ -141,7 +141,7 @@ def check_new_data(layout: Layout, has_attributes: bool, time: str | None) -> No
         )
     if layout.time is not None and time is None:
         raise DataError(
-            "the model looks back in time, and these events have no times; read them with order= and "
+            "the model looks back in time, and these events have no times; read them with order_by= and "
             "times=True"
         )
     if layout.time is not None and layout.time != time:

@@ -115,7 +115,7 @@ def check_time(setting: str, duration: Duration, layout: Layout) -> None:
     if layout.time is None:
         raise SettingError(
             f"{setting} {duration.text} is a time, and these events have no times; read them "
-            "with order=, the column of their times, and times=True, or give a number of positions"
+            "with order_by=, the column of their times, and times=True, or give a number of positions"
         )
     if (layout.time == "clock") != duration.is_clock:
         there = "dates and times" if layout.time == "clock" else "numbers"

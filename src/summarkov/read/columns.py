@@ -88,7 +88,7 @@ class Columns:
         attributes: object = (),
         with_lifecycle: bool = False,
     ) -> Columns:
-        """What people ask for: names, lists of names where several are fine, ``order=False`` for none.
+        """What people ask for: names, lists of names where several are fine, ``order_by=False`` for none.
 
         >>> Columns.of("user", "page", ["day", "step"]).order
         ('day', 'step')
@@ -96,7 +96,7 @@ class Columns:
         asked = cls(
             _one(case, "case"),
             _several(event, "event"),
-            () if order is False else _several(order, "order") or None,
+            () if order is False else _several(order, "order_by") or None,
             _one(weight, "weight"),
             _several(attributes, "attributes"),
             with_lifecycle=with_lifecycle,
@@ -104,7 +104,7 @@ class Columns:
         given = (asked.case, *asked.event, *(asked.order or ()), *asked.per_case)
         names = [name for name in given if name is not None]
         if len(set(names)) < len(names):
-            raise SettingError("case, event, order, weight and attributes must be different columns")
+            raise SettingError("case, event, order_by, weight and attributes must be different columns")
         return asked
 
     @property
@@ -148,7 +148,7 @@ def _several(names: object, role: str) -> tuple[str, ...]:
         return (names,)
     if isinstance(names, list | tuple) and all(isinstance(name, str) for name in names):
         return tuple(names)
-    hint = ", or False for the order of the rows" if role == "order" else ""
+    hint = ", or False for the order of the rows" if role == "order_by" else ""
     raise SettingError(f"{role} must be the name of a column, or a list of names{hint}, not {names!r}")
 
 
@@ -215,7 +215,7 @@ def refuse_unused_times(
     Traceback (most recent call last):
         ...
     summarkov.errors.DataError: column 'created_at' of log.csv looks like the time of an event, and is not \
-recognised as the order; say order='created_at', or order=False to keep the order of the rows
+recognised as the order; say order_by='created_at', or order_by=False to keep the order of the rows
     """
     if asked.order is not None or chosen.order:
         return
@@ -226,7 +226,7 @@ recognised as the order; say order='created_at', or order=False to keep the orde
         ):
             raise DataError(
                 f"column {name!r} of {source} looks like the time of an event, and is not recognised as the "
-                f"order; say order={name!r}, or order=False to keep the order of the rows"
+                f"order; say order_by={name!r}, or order_by=False to keep the order of the rows"
             )
 
 
@@ -269,7 +269,10 @@ def _of_first_line(names: Sequence[str], known: Names) -> list[str]:
 def _refuse_several(found: Sequence[str], role: str, source: str) -> None:
     if len(found) > 1:
         shown = " and ".join(repr(name) for name in found)
-        raise DataError(f"{source} has columns {shown}, and each could be the {role}; say which with {role}=")
+        setting = "order_by" if role == "order" else role
+        raise DataError(
+            f"{source} has columns {shown}, and each could be the {role}; say which with {setting}="
+        )
 
 
 def _nothing_recognised(role: str, names: Sequence[str], source: str) -> str:

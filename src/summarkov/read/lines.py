@@ -48,7 +48,7 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
         if (asked.order and not wanted.times) or asked.with_lifecycle or len(asked.event) > 1:
             raise SettingError(
                 f"in {paths[0]} a line is a whole sequence, in the order of its list; leave out lifecycle= "
-                "and further keys of events, and name a key of times with order= only with times=True"
+                "and further keys of events, and name a key of times with order_by= only with times=True"
             )
         times = (asked.order or (TIMES,))[:1] if wanted.times else ()
         chosen = replace(asked, case=asked.case or ID, event=asked.event or (EVENTS,), order=times)
@@ -56,8 +56,8 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
         what = "plain text" if kind == "text" else "SPMF text"
         if wanted.is_about_columns:
             raise SettingError(
-                f"case, event, order, weight and lifecycle name columns, and {paths[0]} is {what}, which has "
-                "none"
+                f"case, event, order_by, weight and lifecycle name columns, and {paths[0]} is {what}, "
+                "which has none"
             )
         chosen = Columns(ID, (EVENTS,), ())
     if wanted.gap is not None or (wanted.times and kind != "jsonl"):

@@ -164,7 +164,7 @@ class OrderColumn:
             return numpy_of(whole).astype(np.int64)
         raise DataError(
             f"order column {self.name!r} of {source} holds {kind}; it must hold numbers, dates or times "
-            "(or use order=False if the rows are in order)"
+            "(or use order_by=False if the rows are in order)"
         )
 
     def _without_point(self, column: pa.ChunkedArray, source: str) -> pa.ChunkedArray:
@@ -220,7 +220,7 @@ def _unordered(name: str, source: str, where: str) -> DataError:
     return DataError(
         f"order column {name!r} of {source} cannot be put in order: {where}; write all "
         "of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are written, as in "
-        "date_format='%d/%m/%Y %H:%M' (or use order=False if the rows are in order)"
+        "date_format='%d/%m/%Y %H:%M' (or use order_by=False if the rows are in order)"
     )
 
 

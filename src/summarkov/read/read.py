@@ -27,7 +27,7 @@ def read_events(
     *,
     case: str | None = None,
     event: str | Sequence[str] | None = None,
-    order: str | Sequence[str] | Literal[False] | None = None,
+    order_by: str | Sequence[str] | Literal[False] | None = None,
     labels: Iterable[object] | None = None,
     format: Format | None = None,
     session_gap: str | float | timedelta | None = None,
@@ -62,17 +62,17 @@ def read_events(
           of the last line begins no other), SPMF text, or an XES log. All but Parquet may
           be packed by gzip or zstd, and in UTF-16 with a byte order mark instead of UTF-8;
         - ``EventSequences``, returned as they are, or in the vocabulary ``labels``; or a ``CountStore``.
-    case, event, order
+    case, event, order_by
         The columns of a table that name the sequence, the event's label, and the event's place in its
         sequence. Where they are not given, these names are recognised, in capitals or not:
         ``case:concept:name``, else case, case id, case key, sequence, sequence id;
         ``concept:name``, else event, activity, label, events, activity name, event name, activity en;
         ``time:timestamp``, else timestamp, time, order, position, tick, event time, else complete or
         end timestamp or time, else start timestamp or time. Blanks, hyphens and underscores do not matter.
-        Two columns that are equally fit are an error, but time with position or tick. ``order=False`` keeps
-        the order of the rows even if a column looks like an order. In JSON lines, ``case`` and ``event`` name
-        two keys, and ``order`` with ``times=True`` that of a list of times, else "times"; in XES, the keys of
-        attributes (``concept:name``), and ``order`` is only sorted by if it is given.
+        Two columns that are equally fit are an error, but time with position or tick. ``order_by=False``
+        keeps the order of the rows even if a column looks like an order. In JSON lines, ``case`` and ``event``
+        name two keys, and ``order_by`` with ``times=True`` that of a list of times, else "times"; in XES, the
+        keys of attributes (``concept:name``), and ``order_by`` is only sorted by if it is given.
         Several order columns, ``["time", "step"]``, are sorted by in turn. Several event columns are joined
         to one label, with ``separator`` between them.
     labels
@@ -137,10 +137,10 @@ def read_events(
     Notes
     -----
     The rows of a case need not be together; sequences come in the order in which their cases first
-    appear. Rows are sorted by ``order`` (numbers, dates or times), else kept as they come. Rows with the
+    appear. Rows are sorted by ``order_by`` (numbers, dates or times), else kept as they come. Rows with the
     same place keep the order of the input, and ``tied_order`` counts them; in XES it counts, with no
-    ``order``, equal time stamps in a row. ``origin`` tells which columns were read. If the event column holds
-    lists, a row is a whole sequence, ``case`` (or a column "id") is optional and need not be unique.
+    ``order_by``, equal time stamps in a row. ``origin`` tells which columns were read. In a table
+    a row is one event.
 
     Labels and ids are text. In files they stay as they stand (``7``, ``007``, ``1.50``); an empty cell of
     a CSV file is a missing value, a quoted one an empty text. Numbers of tables and lists become what
@@ -163,7 +163,7 @@ def read_events(
     if hasattr(source, "sparkSession"):
         raise SettingError(
             "a Spark dataframe stays on its cluster: learn from scan_spark(frame, case=..., event=..., "
-            "order=...), predict with predict_spark, or bring its rows into memory with frame.toArrow()"
+            "order_by=...), predict with predict_spark, or bring its rows into memory with frame.toArrow()"
         )
     if hasattr(source, "to_events"):  # a store of events
         source = source.to_events()
@@ -180,7 +180,7 @@ def read_events(
             return _assembled(table_source(source, wanted), wanted)
     if wanted.is_about_columns or wanted.needs_places:
         raise SettingError(
-            "case, event, order, weight, lifecycle, date_format, ties, times, session_gap and "
+            "case, event, order_by, weight, lifecycle, date_format, ties, times, session_gap and "
             "drop_duplicates are about columns, and "
             f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
         )

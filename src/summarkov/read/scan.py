@@ -88,7 +88,7 @@ def scan_events(
         Called as ``progress(done, total, what)``, with "reading" (bytes) and "grouping" (rows); True writes
         that to the standard error.
     **reading
-        ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events`. A list
+        ``case``, ``event``, ``order_by``, ``labels`` and all other settings of :func:`read_events`. A list
         column of Parquet holds one sequence per row, and so does a line of JSON.
 
     Examples

@@ -69,17 +69,17 @@ def refuse_no_order(wanted: Wanted, source: str) -> None:
     if wanted.gap is not None:
         raise SettingError(
             f"session_gap needs the time of every event, and {source} has no order column; "
-            "name it with order="
+            "name it with order_by="
         )
     if wanted.times or wanted.ties == "together":
         raise SettingError(
             f"look-backs in time, times=True and ties='together' need the time of every event, and {source} "
-            "has no order column; name it with order="
+            "has no order column; name it with order_by="
         )
     if wanted.drop_duplicates:
         raise SettingError(
             "duplicates are rows of the same case, event and place, and without an order column "
-            f"{source} tells no places; name it with order=, or leave out drop_duplicates=True"
+            f"{source} tells no places; name it with order_by=, or leave out drop_duplicates=True"
         )
 
 

@@ -25,7 +25,7 @@ class Reading(TypedDict, total=False):
 
     case: str | None
     event: str | Sequence[str] | None
-    order: str | Sequence[str] | Literal[False] | None
+    order_by: str | Sequence[str] | Literal[False] | None
     labels: Iterable[object] | None
     session_gap: str | float | timedelta | None
     date_format: str | None
@@ -88,7 +88,7 @@ class Wanted:
         return replace(
             asked,
             columns=Columns.of(
-                *(given.get(name) for name in ("case", "event", "order")),
+                *(given.get(name) for name in ("case", "event", "order_by")),
                 weight=given.get("weight"),
                 attributes=attributes if listed else (),
                 with_lifecycle=asked.lifecycle is not None,

@@ -31,8 +31,8 @@ def xes_source(path: str, wanted: Wanted) -> Source:
     """A log as a table: one row per event, in the order of the file, and one sequence per trace.
 
     Columns are the keys of attributes: ``case`` of the trace (else ``concept:name``, if it is there),
-    ``event`` of the event (else ``concept:name``), ``order`` to sort the events of a trace by. Where nothing
-    is said of an order, equal time stamps in a row are counted, and those earlier than the one before.
+    ``event`` of the event (else ``concept:name``), ``order_by`` to sort the events of a trace by. Where
+    nothing is said of an order, equal time stamps in a row are counted, and those earlier than the one before.
     """
     asked = wanted.columns
     order = asked.order
@@ -40,7 +40,7 @@ def xes_source(path: str, wanted: Wanted) -> Source:
         if order == ():
             raise SettingError(
                 "session_gap, times, ties and drop_duplicates need the time of every event; name it with "
-                "order="
+                "order_by="
             )
         order = (TIME,)
     event = asked.event or (NAME,)

@@ -37,7 +37,7 @@ def predict_spark(
     *,
     case: str | None = None,
     event: str | None = None,
-    order: str | Sequence[str] | Literal[False] | None = None,
+    order_by: str | Sequence[str] | Literal[False] | None = None,
     rows: Rows = "events",
     form: Form = "wide",
     top: int | None = None,
@@ -49,7 +49,7 @@ def predict_spark(
     ----------
     model
         A fitted model or graph, or a joint model.
-    dataframe, case, event, order
+    dataframe, case, event, order_by
         As for :func:`scan_spark`. Times are read if the model looks back in time.
     rows : {"events", "next"}
         What a row of the result is about. "events": one row per event, predicted from those before it.
@@ -97,7 +97,7 @@ def predict_spark(
             "with read_events instead"
         )
     times = model.layout_.time is not None
-    reading = {"case": case, "event": event, "order": order, "times": times, "ties": "in row order"}
+    reading = {"case": case, "event": event, "order_by": order_by, "times": times, "ties": "in row order"}
     keep = dataframe.columns if hasattr(dataframe, "columns") else ()
     frame = Frame.of(dataframe, {**reading, "ends": "complete"}, keep)
     fields = dataframe.schema.fields
@@ -178,7 +178,7 @@ class PredictRows:
         if table is None:
             return
         settings = self.reader.settings
-        names = (settings["case"], *settings["event"], *(settings["order"] or ()))
+        names = (settings["case"], *settings["event"], *(settings["order_by"] or ()))
         needed = table.select(list(dict.fromkeys(names)))
         events = read_rows(needed, settings)
         at = needed.column_names.index(settings["event"][0])

@@ -100,8 +100,8 @@ def scan_spark(
         In how many parts to cut the data, each of which is a task; by default of a million events each. A
         case is in one part.
     **reading
-        ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events`. Rows with
-        the same place in the order stay as they come, by file and row, and with ``order=False`` all do;
+        ``case``, ``event``, ``order_by``, ``labels`` and all other settings of :func:`read_events`. Rows with
+        the same place in the order stay as they come, by file and row, and with ``order_by=False`` all do;
         Spark keeps the order of rows only where files are read as they are, so name a column if you can.
 
     The workers need this package too, in the same version; see the guide to Spark.
@@ -160,9 +160,9 @@ class Frame:
         refuse_unused_times(chosen, frame.columns, wanted.columns, FRAME, time_columns=times)
         if not chosen.order and wanted.columns.order is None:
             raise SettingError(
-                f"no column of {FRAME} is recognised as the order, and Spark keeps no order of rows; name "
-                "one with order=, or say order=False to take rows of files in the order of the files, and "
-                "all others as Spark happens to read them"
+                f"no column of {FRAME} is recognised as the order, and Spark keeps no order of rows; name one "
+                "with order_by=, or say order_by=False to take rows of files in the order of the files, and all "
+                " others as Spark happens to read them"
             )
         if hasattr(wanted.cases, "sparkSession"):
             raise SettingError(
@@ -174,7 +174,7 @@ class Frame:
             f.col(f"`{name.replace('`', '``')}`").alias(f"column{at}") for at, name in enumerate(names)
         ]
         rows = frame.select(*columns, *(column.alias(name) for name, column in came.items()))
-        named = {"case": chosen.case, "event": [*chosen.event], "order": [*(chosen.order or ())] or False}
+        named = {"case": chosen.case, "event": [*chosen.event], "order_by": [*(chosen.order or ())] or False}
         return cls(rows, (*names, *came), chosen, wanted.for_columns(chosen), {**reading, **named})
 
     def column(self, name: str | None) -> Any:
@@ -206,7 +206,7 @@ class Frame:
         asked = {name: settings[name] for name in _OF_LABELS if name in settings}
         numbered = table.append_column(CAME[2], pa.array(range(len(table))))
         found, keep = (
-            read_rows(numbered, {**asked, "case": CAME[2], "order": False}),
+            read_rows(numbered, {**asked, "case": CAME[2], "order_by": False}),
             np.ones(len(table), bool),
         )
         if lifecycle:
@@ -219,7 +219,7 @@ class Frame:
             cases, _ = frame.different(chosen.case, *(name for name in chosen.attributes))
             event = pa.array(["event"] * len(cases))
             asked = {name: settings[name] for name in _OF_CASES if name in settings}
-            about = {**asked, "event": CAME[2], "order": False}
+            about = {**asked, "event": CAME[2], "order_by": False}
             attributes = read_rows(cases.append_column(CAME[2], event), about).attributes
             named = () if attributes is None else attributes.names
             settings["cuts"] = {**cuts_of(named), **(settings.get("cuts") or {})}
@@ -293,7 +293,7 @@ class Reader:
             if events.attributes is not None:
                 present[:, translation(events.attributes.names, known.names)[:-1]] = events.attributes.present
             events = events.with_attributes(Attributes(known.names, known.of, present))
-        order = [table.column(name).drop_null() for name in self.settings["order"] or ()]
+        order = [table.column(name).drop_null() for name in self.settings["order_by"] or ()]
         texts = [column[0].as_py() for column in order if is_text(column.type) and len(column)]
         return Shard(events, tuple(family_of(text.strip()) for text in texts))
 

@@ -165,7 +165,7 @@ def test_learn_for_programs(run: Run, shop: Path) -> None:
 
 def test_learn_from_a_table_with_named_columns(run: Run) -> None:
     Path("log.csv").write_text("who,what,when\nx,B,2\nx,A,1\ny,A,3\n")
-    columns = ("--case", "who", "--event", "what", "--order-column", "when")
+    columns = ("--case", "who", "--event", "what", "--order-by", "when")
     document = the_only_document(run("learn", "log.csv", *columns, "-m", "chain", "-t", "B", "--json"))
     assert [(s["words"], s["n"]) for s in document["states"]] == [("start", 2.0), ("A", 1.0)]
     Path("log.dat").write_text("A B A\nB\n")

@@ -36,7 +36,7 @@ def test_the_defaults_that_help_states_are_those_of_the_models(name):
 
 
 def test_reading_has_the_options_of_read_events():
-    known = {"order_column": "order", "attribute": "attributes", "cut": "cuts", "cut_off": "ends"}
+    known = {"attribute": "attributes", "cut": "cuts", "cut_off": "ends"}
     own = {"in_order", "map", "min_count", "drop_first", "collapse", "start"}
     parameters = set(inspect.signature(sm.read_events).parameters) - {"source", "labels"}
     options = {known.get(each.name, each.name) for each in declared("<reading>")[1]} - own

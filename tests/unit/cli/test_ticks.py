@@ -198,7 +198,7 @@ def test_a_look_back_in_time_keeps_the_times(tmp_path: Path) -> None:
     told = json.loads(run("compare", path, "-m", "bsumm-6h", "-m", "bsumm-1", "--json"))
     assert {line["name"] for line in told["lines"]} == {"bsumm-6h", "bsumm-1"}
     path.write_text("case,event\n1,a\n1,b\n")
-    assert "has no order column; name it with --order-column" in run("learn", path, "-k", "6h", code=2)
+    assert "has no order column; name it with --order-by" in run("learn", path, "-k", "6h", code=2)
 
 
 def test_a_look_back_in_the_unit_of_a_column_of_numbers(tmp_path: Path) -> None:
@@ -209,14 +209,14 @@ def test_a_look_back_in_the_unit_of_a_column_of_numbers(tmp_path: Path) -> None:
         rows += [f"{case},0,dose", f"{case},{late},{'walk' if case % 2 else 'pain'}"]
     path, model = tmp_path / "log.csv", tmp_path / "model.json"
     path.write_text("\n".join(rows) + "\n")
-    how = ("learn", path, "--order-column", "minute", "--target", "pain")
+    how = ("learn", path, "--order-by", "minute", "--target", "pain")
     told = run(*how, "-k", "30 units", "--no-order-test", "-o", model)
     assert "look-back 30 units" in told
     assert (
         "'pain' follows 'dose' within 30 units in 0% of occurrences (0 of 20); 20 occurrences left out"
         in told
     )
-    events = sm.read_events(path, order="minute", times=True)
+    events = sm.read_events(path, order_by="minute", times=True)
     again = sm.BSuMM("pain", lookback="30").fit(events)
     assert [row.counts for row in sm.load(model).table_] == [row.counts for row in again.table_]
     told = run(*how, "-m", "tree", "--set", "lookbacks=5 units,30 units", "--gamma", "0.1")

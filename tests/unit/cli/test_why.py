@@ -11,7 +11,7 @@ from summarkov.cli.main import app
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
-READING = ("--order-column", "at", "--times", "--ties", "together", "--attribute", "region")
+READING = ("--order-by", "at", "--times", "--ties", "together", "--attribute", "region")
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_one_case_is_explained_as_in_python(log, tmp_path):
     assert (told["case"], told["attributes"]) == ("c1", ["region=north"])
     assert told["after"] == [["dose", "food"], ["pain"], ["walk"], ["dose"]]
     events = sm.read_events(
-        log, case="case", event="event", order="at", times=True, ties="together", attributes=["region"]
+        log, case="case", event="event", order_by="at", times=True, ties="together", attributes=["region"]
     )
     why = sm.load(saved).explain(events[events.ids.index("c1")], "pain")
     assert told["next"][0]["probability"] == why.probability

@@ -139,12 +139,12 @@ def test_days_of_weighted_sequences_are_the_month(tmp_path):
     """Whole weights, then fractions, then none."""
     table, case = ticking()
     weight = np.where(case < 20, case % 4, np.where(case < 40, 0.25 * (case % 5), 1.0))
-    whole = sm.read_events(table.append_column("n", pa.array(weight)), weight="n", order=False)
+    whole = sm.read_events(table.append_column("n", pa.array(weight)), weight="n", order_by=False)
     store = sm.CountStore(tmp_path / "store")
     for day in range(3):
         rows = table.append_column("n", pa.array(weight)).filter(pa.array(case // 20 == day))
         how = {"weight": "n"} if day < 2 else {}
-        store.add(f"day {day}", sm.read_events(rows, order=False, **how))
+        store.add(f"day {day}", sm.read_events(rows, order_by=False, **how))
     assert store.to_events() == whole
     assert graph_of(store).to_document() == graph_of(whole).to_document()
 

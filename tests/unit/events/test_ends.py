@@ -93,7 +93,7 @@ def test_a_column_that_tells_something_else_is_refused():
 
 def test_dates_are_read_or_refused():
     table = {"case": ["a", "b"], "event": ["A", "B"], "time": ["2024-01-01", "2024-03-01"]}
-    how = {"case": "case", "event": "event", "order": "time"}
+    how = {"case": "case", "event": "event", "order_by": "time"}
     for since in ("2024-02-01", "2024-02-01T00:00:00+00:00"):
         assert read_events(table, **how, open_since=since).complete.tolist() == [True, False]
     with pytest.raises(SettingError, match="open_since must be a date such as 2012-03-01, not 'soon'"):

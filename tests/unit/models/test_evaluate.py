@@ -181,7 +181,7 @@ def test_events_with_weights_are_counted_by_them(tmp_path):
         copies += [sequence] * (1 + 2 * (case % 2))
         lines += [f"{case},{x},{at},{1 + 2 * (case % 2)}" for at, x in enumerate(sequence)]
     (tmp_path / "new.csv").write_text("\n".join(lines) + "\n")
-    columns = {"case": "case", "event": "event", "order": "time", "weight": "weight"}
+    columns = {"case": "case", "event": "event", "order_by": "time", "weight": "weight"}
     weighted = scan_events(tmp_path / "new.csv", **columns)
     for model in (BSuMM("B", lookback=1), InfluenceGraph(BSuMM(lookback=1)), JointSuMM(penalty=1.0)):
         model.fit(EVENTS)

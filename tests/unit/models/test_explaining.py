@@ -50,7 +50,7 @@ def read(cases):
                 for name, value in zip(rows, (f"{number:03}", label, hour, case.region), strict=True):
                     rows[name].append(value)
     return sm.read_events(
-        rows, case="case", event="event", order="hour", times=True, ties="together", attributes=["region"]
+        rows, case="case", event="event", order_by="hour", times=True, ties="together", attributes=["region"]
     )
 
 
@@ -142,7 +142,7 @@ def test_all_values_of_a_given_column_are_told_as_alternatives():
             rows["case"].append(f"{number:02}")
             rows["event"].append(event)
             rows["region"].append("nse"[number % 3])
-    events = sm.read_events(rows, case="case", event="event", order=False, attributes=["region"])
+    events = sm.read_events(rows, case="case", event="event", order_by=False, attributes=["region"])
     model = sm.BSuMM("b", lookback=1, given=["region"], required=["a"]).fit(events)
     why = model.explain(events[0])
     others = [each for each in why.counterfactuals if each.is_attribute]
@@ -157,14 +157,14 @@ def test_what_cannot_be_explained_says_why():
     rows = {"event": ["a", "b", "b", "a"] * 9}
     rows["case"] = [f"{number // 2:02}" for number in range(36)]
     rows["at"] = [start + datetime.timedelta(hours=number) for number in range(36)]
-    events = sm.read_events(rows, case="case", event="event", order="at", times=True)
+    events = sm.read_events(rows, case="case", event="event", order_by="at", times=True)
     model = sm.BSuMM("b", lookback="6h", required=["a"], max_influencers=1).fit(events)
     with pytest.raises(DataError, match="these are 18 sequences; give one, such as"):
         model.explain(events)
     with pytest.raises(DataError, match="looks back in time, and these events have no times"):
         model.explain(["a"])
     numbers = sm.read_events(
-        {**rows, "at": list(range(36))}, case="case", event="event", order="at", times=True
+        {**rows, "at": list(range(36))}, case="case", event="event", order_by="at", times=True
     )
     with pytest.raises(DataError, match="times that are dates and times, and these are numbers"):
         model.explain(numbers[0])

@@ -137,7 +137,7 @@ def table_of_cases():
 def test_every_kind_of_data_is_exported(kind, tmp_path):
     table = table_of_cases()
     events = sm.read_events(
-        table, case="case", event="event", order="day", **{"ties": "in row order"} | KINDS[kind]
+        table, case="case", event="event", order_by="day", **{"ties": "in row order"} | KINDS[kind]
     )
     template = sm.BSuMM(lookback="1 units" if kind == "times" else 1, required=["A"])
     graph = sm.InfluenceGraph(template, targets=["B", "C"]).fit(events)

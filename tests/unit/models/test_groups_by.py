@@ -182,7 +182,7 @@ def test_ranges_of_numbers_stand_in_their_order():
         for time, event in enumerate(events):
             for name, value in zip(rows, (case, event, time, ages[case]), strict=True):
                 rows[name].append(value)
-    events = sm.read_events(rows, case="case", order="time", attributes=["age"], cuts={"age": [5, 10, 15]})
+    events = sm.read_events(rows, case="case", order_by="time", attributes=["age"], cuts={"age": [5, 10, 15]})
     found = sm.compare_groups(sm.BSuMM(lookback=2), events, by="age", n=5)
     assert found.names == ("below 5", "5 to <10", "10 to <15", "15 or more")
     assert found.sizes == (6, 6, 6, 6)

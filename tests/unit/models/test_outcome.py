@@ -205,7 +205,9 @@ def test_at_an_age():
         ]:
             for name, value in zip(rows, (case, event, time), strict=True):
                 rows[name].append(value)
-    events = sm.read_events(rows, case="case", event="event", order="time", times=True, ties="in row order")
+    events = sm.read_events(
+        rows, case="case", event="event", order_by="time", times=True, ties="in row order"
+    )
     template = sm.BSuMM(lookback=None, required=["call"], candidates=["call"])
     model = sm.OutcomeModel(template, ends_with="pay", after="3").fit(events)
     cases = {}

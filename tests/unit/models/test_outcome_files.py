@@ -67,7 +67,7 @@ def test_settings_are_those_of_the_template():
 
 def test_a_moment_in_time_comes_back():
     rows = {"case": [i // 3 for i in range(300)], "event": list("abc") * 100, "time": [*range(300)]}
-    events = sm.read_events(rows, case="case", event="event", order="time", times=True)
+    events = sm.read_events(rows, case="case", event="event", order_by="time", times=True)
     y = ["x" if i % 4 else "y" for i in range(100)]
     read = again(sm.OutcomeModel(value="x", after="2 units").fit(events, y))
     assert (read.after, read.left_out_, read.table_[0].n) == ("2", {}, 100)

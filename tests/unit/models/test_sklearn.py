@@ -85,7 +85,7 @@ def test_sessions_as_a_step(pipeline):
     table = pa.table({"user": [1] * 6, "page": list("abcabc"), "at": [0, 1, 2, 100, 101, 102]})
     from sklearn.preprocessing import FunctionTransformer
 
-    how = {"case": "user", "event": "page", "order": "at", "session_gap": 50}
+    how = {"case": "user", "event": "page", "order_by": "at", "session_gap": 50}
     step = FunctionTransformer(sm.read_events, kw_args=how)
     whole = pipeline(step, sm.InfluenceGraph(sm.BSuMM(lookback=1))).fit(table)
     assert step.fit(table).transform(table).to_lists() == [["a", "b", "c"], ["a", "b", "c"]]

@@ -195,7 +195,7 @@ def test_what_counts_as_before_at_one_time(delay, expected):
     hours, labels = [0, 5, 5, 7], ["dose", "dose", "pain", "pain"]
     day = [f"2026-01-01 {hour:02}:00" for hour in hours]
     table = {"case": ["c"] * 4, "event": labels, "time": day}
-    events = sm.read_events(table, case="case", event="event", order="time", times=True)
+    events = sm.read_events(table, case="case", event="event", order_by="time", times=True)
     model = sm.BSuMM("pain", lookback="2h", delay=delay, required=["dose"], candidates=["dose"]).fit(events)
     rows = {row.words: (row.n, row.counts[0]) for row in model.table_}
     assert rows["dose"] == expected

@@ -247,18 +247,18 @@ def test_whole_numbers_of_any_size_are_labels():
         "x": [HUGE, 1],
     }
     for table in of_objects(**columns):
-        events = read_events(table, case="case", order=False, attributes=["age"], weight="weight")
+        events = read_events(table, case="case", order_by=False, attributes=["age"], weight="weight")
         assert (events.ids, events.to_lists()) == ((str(HUGE),), [[str(-HUGE), "7"]])
         assert events.attributes.names == (f"age={HUGE}",)
         assert events.weights.tolist() == [float(HUGE)]
-        events = read_events(table, case="case", order=False, attributes={"case": [HUGE], "age": [HUGE]})
+        events = read_events(table, case="case", order_by=False, attributes={"case": [HUGE], "age": [HUGE]})
         assert events.attributes.names == (f"age={HUGE}",)
     for odd in ([HUGE, "a"], [HUGE, True], [10**5000, 1]):
         for table in of_objects(event=odd):
             with pytest.raises(
                 DataError, match=r"column 'event' of the table (holds a whole|cannot be written)"
             ):
-                read_events(table, case="case", order=False)
+                read_events(table, case="case", order_by=False)
 
 
 def test_mixed_times_that_are_not_used_still_look_like_times():

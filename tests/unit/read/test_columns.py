@@ -47,7 +47,8 @@ def test_lists_and_ids_are_not_taken():
         (
             ["case", "event", "Time", "timestamp"],
             Columns(),
-            "log.csv has columns 'Time' and 'timestamp', and each could be the order; say which with order=",
+            "log.csv has columns 'Time' and 'timestamp', and each could be the order; say which with "
+            "order_by=",
         ),
         (
             ["case", "x", "x"],

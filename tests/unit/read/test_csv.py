@@ -105,7 +105,7 @@ def test_csv_order_is_by_value_not_by_text(write, values):
     if ":" in values:
         first = "0" + first
     name = write("log.csv", f"case,event,when\nx,c,{third}\nx,a,{first}\nx,b,{second}\nx,d,{third}\n")
-    events = read_events(name, order="when")
+    events = read_events(name, order_by="when")
     assert events.to_lists() == [["a", "b", "c", "d"]]
     assert events.tied_order == 1
 
@@ -131,6 +131,6 @@ def test_csv_order_that_cannot_be_sorted(write, cell, where):
     assert refused(name) == (
         f"order column 'time' of log.csv cannot be put in order: {where}; "
         "write all of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are written, "
-        "as in date_format='%d/%m/%Y %H:%M' (or use order=False if the rows are in order)"
+        "as in date_format='%d/%m/%Y %H:%M' (or use order_by=False if the rows are in order)"
     )
-    assert read_events(name, order=False).to_lists() == [["a", "b"]]
+    assert read_events(name, order_by=False).to_lists() == [["a", "b"]]

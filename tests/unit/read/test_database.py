@@ -66,7 +66,7 @@ def test_events_of_a_query(address):
         cursor.execute("select customer, page, seen from visits where page is not null")
         with pytest.warns(TiesWarning, match="1 event of the table with the same 'seen' as the one before"):
             events = sm.read_events(
-                cursor.fetch_arrow(), case="customer", event="page", order="seen", times=True
+                cursor.fetch_arrow(), case="customer", event="page", order_by="seen", times=True
             )
         assert dict(zip(events.ids, events.to_lists(), strict=True)) == {
             "2": ["home", "cart"],

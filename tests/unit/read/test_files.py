@@ -82,9 +82,9 @@ def test_json_messages_name_the_line(write, line, message):
 
 def test_json_settings(write):
     name = write("log.jsonl", '{"events": ["a"]}\n')
-    assert refused(name, SettingError, order="time") == (
+    assert refused(name, SettingError, order_by="time") == (
         "in log.jsonl a line is a whole sequence, in the order of its list; leave out lifecycle= "
-        "and further keys of events, and name a key of times with order= only with times=True"
+        "and further keys of events, and name a key of times with order_by= only with times=True"
     )
     assert refused(name, case="id") == "log.jsonl, line 1: the object has no 'id'; its keys are 'events'"
 
@@ -115,7 +115,7 @@ def test_plain_text_messages(write):
         "log.txt, line 2: the text is not UTF-8; save the file as UTF-8"
     )
     assert refused("log.txt", SettingError, event="a") == (
-        "case, event, order, weight and lifecycle name columns, and log.txt is plain text, which has none"
+        "case, event, order_by, weight and lifecycle name columns, and log.txt is plain text, which has none"
     )
 
 

@@ -53,7 +53,7 @@ def test_several_files_are_read_in_their_order(tmp_path):
     late, early = write(tmp_path / "a.parquet", "a"), write(tmp_path / "b.parquet", "b", "b")
     assert find_files([early, late, early], "parquet") == [early, late]
     assert stream_format((early, late), None) == "parquet"
-    with sm.scan_events([early, late], order=False) as source:
+    with sm.scan_events([early, late], order_by=False) as source:
         assert source.codes.tolist() == [1, 1, 0]
     (tmp_path / "c.jsonl").write_text('["a"]\n')
     with pytest.raises(DataError, match="of several formats, jsonl and parquet; name those of one"):

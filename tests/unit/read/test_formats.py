@@ -93,7 +93,7 @@ def test_xes_in_the_order_of_the_file(write):
 
 
 def test_xes_sorted_if_asked(write):
-    events = read_events(write("log.xes", XES), order="time:timestamp")
+    events = read_events(write("log.xes", XES), order_by="time:timestamp")
     assert events.to_lists() == [["check", "register <1>", "pay"], []]
     assert events.tied_order == 1
     assert events.ids == ("A7", "1")
@@ -117,7 +117,7 @@ def test_xes_sessions(write):
     }
     assert len(read_events(name, session_gap=3600)) == 2
     assert "session_gap, times, ties and drop_duplicates need the time of every event; name it" in refused(
-        name, SettingError, session_gap=1, order=False
+        name, SettingError, session_gap=1, order_by=False
     )
 
 

@@ -91,14 +91,14 @@ def test_what_cannot_be_read(source, message):
         (
             {"x": ["a", "b"]},
             {"case": "case"},
-            "case, event, order, weight, lifecycle, date_format, ties, times, session_gap and "
+            "case, event, order_by, weight, lifecycle, date_format, ties, times, session_gap and "
             "drop_duplicates are about "
             "columns, and a dict has none; make it a table first, for example with pandas.DataFrame",
         ),
         (
             EventSequences.from_lists([]),
-            {"order": "time"},
-            "case, event, order, weight, lifecycle, date_format, ties, times, session_gap and "
+            {"order_by": "time"},
+            "case, event, order_by, weight, lifecycle, date_format, ties, times, session_gap and "
             "drop_duplicates are about "
             "columns, and an EventSequences has none; make it a table first, for example with "
             "pandas.DataFrame",
@@ -108,14 +108,14 @@ def test_what_cannot_be_read(source, message):
         ([], {"event": False}, "event must be the name of a column, or a list of names, not False"),
         (
             [],
-            {"order": True},
-            "order must be the name of a column, or a list of names, or False for the order of the rows, not "
-            "True",
+            {"order_by": True},
+            "order_by must be the name of a column, or a list of names, or False for the order of the rows, "
+            "not True",
         ),
         (
             [],
             {"case": "x", "event": "x"},
-            "case, event, order, weight and attributes must be different columns",
+            "case, event, order_by, weight and attributes must be different columns",
         ),
     ],
 )

@@ -42,7 +42,7 @@ tables = st.composite(rows_of)()
 how = st.fixed_dictionaries(
     {
         "event": st.sampled_from([["activity"], ["activity", "step"], ["step", "activity"]]),
-        "order": st.sampled_from([[], ["number"], ["day"], ["day", "number"], ["number", "day"]]),
+        "order_by": st.sampled_from([[], ["number"], ["day"], ["day", "number"], ["number", "day"]]),
         "lifecycle": st.sampled_from([None, "complete"]),
         "missing": st.sampled_from(["skip", "none"]),
         "separator": st.sampled_from(["+", " / "]),
@@ -72,7 +72,7 @@ def in_files(rows):
 @given(tables, how)
 def test_every_way_reads_alike(rows, asked):
     expected, ties, unlabelled, other = oracle_reading.read_rows(rows, date_format=DATE, **asked)
-    given = {**asked, "case": "case", "order": asked["order"] or False, "date_format": DATE}
+    given = {**asked, "case": "case", "order_by": asked["order"] or False, "date_format": DATE}
     with in_files(rows) as (folder, table):
         if not expected and not unlabelled:
             with pytest.raises(DataError, match="no event of the table has lifecycle='complete'; there are"):
@@ -104,7 +104,7 @@ def test_cases_larger_than_memory_are_sorted_by_several_columns(tmp_path):
         "n": ["3"] * n,
     }
     pq.write_table(pa.table(table), tmp_path / "log.parquet")
-    asked = {"order": ["day", "step"], "weight": "n"}
+    asked = {"order_by": ["day", "step"], "weight": "n"}
     expected = sm.read_events(tmp_path / "log.parquet", **asked)
     with sm.scan_events(tmp_path / "log.parquet", **asked, memory=1 << 18, names=True) as source:
         assert as_lists(source) == {"x": expected.to_lists()[0]}
@@ -149,7 +149,7 @@ def test_rows_that_come_back_from_the_sort_in_many_batches(n_cases, asked, tmp_p
 )
 def test_date_formats(date_format, texts, order):
     table = pa.table({"case": [1, 1], "event": ["a", "b"], "when": texts})
-    found = sm.read_events(table, order="when", date_format=date_format)
+    found = sm.read_events(table, order_by="when", date_format=date_format)
     assert "".join(found.to_lists()[0]) == order
     assert found.tied_order == 0
 
@@ -160,7 +160,7 @@ def test_a_date_of_another_format_is_named(tmp_path, value):
     (tmp_path / "log.csv").write_text(rows)
     for read in (sm.read_events, sm.scan_events):
         with pytest.raises(DataError) as error:
-            read(tmp_path / "log.csv", order="when", date_format="%d/%m/%Y")
+            read(tmp_path / "log.csv", order_by="when", date_format="%d/%m/%Y")
         assert str(error.value) == (
             f"order column 'when' of {tmp_path / 'log.csv'} cannot be read: row 2 of the data holds "
             f"'{value}', which is not written as date_format='%d/%m/%Y' says; mend it, or give the format "
@@ -325,10 +325,10 @@ def test_xes_counts_ties_and_falls_of_time(tmp_path):
     told = str(found.describe())
     assert "1 event with the same time as the one before, for example in case 'x'; it keeps" in told
     assert "1 event stands after an event of a later time; it keeps the order of the input" in told
-    in_time = sm.read_events(path, order=TIME)
+    in_time = sm.read_events(path, order_by=TIME)
     assert in_time.to_lists() == [["c", "a", "b", "d"], ["a"]]
     assert (in_time.tied_order, in_time.origin.backwards, in_time.origin.order) == (1, 0, (TIME,))
-    assert sm.read_events(path, order=False).tied_order == 0
+    assert sm.read_events(path, order_by=False).tied_order == 0
 
 
 def test_describe_names_the_columns(tmp_path):

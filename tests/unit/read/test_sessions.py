@@ -102,7 +102,7 @@ def test_what_has_no_times(tmp_path):
     with pytest.raises(SettingError, match="order column 'time' of the table holds numbers, not times; give"):
         read_events(table(rows), session_gap="5min")
     with pytest.raises(SettingError, match="session_gap needs the time of every event, and the table has no"):
-        read_events(table(rows), order=False, session_gap=5)
+        read_events(table(rows), order_by=False, session_gap=5)
     with pytest.raises(
         SettingError, match="times, session_gap and drop_duplicates are about columns, and a list"
     ):

@@ -71,7 +71,9 @@ def test_look_backs_in_time(times, lookback, other):
     events = sm.read_events(table, times=True)
     assert sm.BSuMM("b", lookback=lookback, candidates=["a"]).fit(events).influencers_ == ("a",)
     assert sm.BSuMM("b", lookback=other, candidates=["a"]).fit(events).influencers_ == ()
-    with pytest.raises(SettingError, match=r"these events have no times; read them with order=.* times=True"):
+    with pytest.raises(
+        SettingError, match=r"these events have no times; read them with order_by=.* times=True"
+    ):
         sm.BSuMM("b", lookback=lookback).fit(sm.read_events(table))
 
 
@@ -118,7 +120,7 @@ def test_what_has_no_places():
     for settings in ({"ties": "together"}, {"times": True}, {"drop_duplicates": True}):
         with pytest.raises(SettingError, match="session_gap and drop_duplicates are about columns"):
             sm.read_events([["a"]], **settings)
-        with pytest.raises(SettingError, match=r"order column.*; name it with order="):
+        with pytest.raises(SettingError, match=r"order column.*; name it with order_by="):
             sm.read_events(pd.DataFrame({"case": [1], "event": ["a"]}), **settings)
     with pytest.raises(SettingError, match="ties must be one of 'in row order', 'together', 'error'"):
         sm.read_events([["a"]], ties="apart")

@@ -14,7 +14,9 @@ COLUMNS = {"case": ["x", "x", "x"], "event": ["c", "a", "b"]}
 
 
 def words(name: str) -> str:
-    return rf"column '{name}' of .* looks like the time of an event.* say order='{name}', or order=False"
+    return (
+        rf"column '{name}' of .* looks like the time of an event.* say order_by='{name}', or order_by=False"
+    )
 
 
 @pytest.mark.parametrize("name", ["date", "datetime", "ts", "created_at", "eventDate", "Log-Time", "when"])
@@ -23,8 +25,8 @@ def test_a_name_that_tells_the_time_is_not_passed_over(tmp_path, name):
     path.write_text(f"case,event,{name}\nx,c,3\nx,a,1\nx,b,2\n")
     with pytest.raises(DataError, match=words(name)):
         sm.read_events(path)
-    assert sm.read_events(path, order=name).to_lists() == [["a", "b", "c"]]
-    assert sm.read_events(path, order=False).to_lists() == [["c", "a", "b"]]
+    assert sm.read_events(path, order_by=name).to_lists() == [["a", "b", "c"]]
+    assert sm.read_events(path, order_by=False).to_lists() == [["c", "a", "b"]]
 
 
 @pytest.mark.parametrize("name", ["update", "at", "rate", "sometimes", "flat", "stats", "cost", "Datumsatz"])
@@ -55,7 +57,7 @@ def test_types_tell_the_time_in_tables_and_parquet(tmp_path):
     for source in (table, tmp_path / "log.parquet"):
         with pytest.raises(DataError, match=words("Datum")):
             sm.read_events(source)
-        assert sm.read_events(source, order="Datum").to_lists() == [["a", "b", "c"]]
+        assert sm.read_events(source, order_by="Datum").to_lists() == [["a", "b", "c"]]
 
 
 @pytest.mark.needs("pandas", "polars")
@@ -66,4 +68,4 @@ def test_types_tell_the_time_in_frames():
     for frame in (pd.DataFrame({**COLUMNS, "Datum": WHEN}), pl.DataFrame({**COLUMNS, "Datum": WHEN})):
         with pytest.raises(DataError, match=words("Datum")):
             sm.read_events(frame)
-        assert sm.read_events(frame, order=False).to_lists() == [["c", "a", "b"]]
+        assert sm.read_events(frame, order_by=False).to_lists() == [["c", "a", "b"]]

@@ -126,7 +126,7 @@ def test_an_attribute_must_not_take_the_name_of_another_column(tmp_path):
 def test_times_of_json_lines(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text('{"events": ["a", ["b", "c"]], "when": ["2024-01-01", "2024-01-02T12:00:00"]}\n')
-    found = sm.read_events(path, order="when", times=True)
+    found = sm.read_events(path, order_by="when", times=True)
     assert (found.times[1:] - found.times[0]).tolist() == [1.5 * DAY / found.moments.unit.size] * 2
     for line, message in (
         ('["a"]', r"line 1: expected 'times', a list of 1 times, one per event"),

@@ -107,7 +107,7 @@ def test_attributes_are_drawn_where_they_influence():
         for time, event in enumerate(["look", "buy" if case % 2 else "leave"] * 3):
             for name, value in zip(table, (case, event, time, "AB"[case % 2]), strict=True):
                 table[name].append(value)
-    events = sm.read_events(table, case="case", event="event", order="time", attributes=["shop"])
+    events = sm.read_events(table, case="case", event="event", order_by="time", attributes=["shop"])
     free = plot.graph(sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events))
     given = plot.graph(sm.InfluenceGraph(sm.BSuMM(lookback=1, given=["shop"])).fit(events))
     shown = [{text.get_text() for text in axes.texts} for axes in (free, given)]

@@ -27,7 +27,7 @@ def timed(*cases: list[tuple[float, str]]) -> sm.EventSequences:
             rows["case"].append(str(number))
             rows["event"].append(event)
             rows["time"].append(START + datetime.timedelta(hours=hours))
-    return sm.read_events(rows, case="case", event="event", order="time", times=True, ties="in row order")
+    return sm.read_events(rows, case="case", event="event", order_by="time", times=True, ties="in row order")
 
 
 def test_lag_profiles_against_counts_and_shuffles_by_hand() -> None:

@@ -80,7 +80,7 @@ def as_read(
     if tied_order:
         yield f"{(origin or Origin()).ties(tied_order)}."
     if origin is not None and origin.backwards:
-        yield f"{origin.falls()} (--order-column time:timestamp sorts them)."
+        yield f"{origin.falls()} (--order-by time:timestamp sorts them)."
     yield from [] if origin is None else map(_hint, origin.hints())
     alike = look_alikes(labels)
     if alike:
