@@ -70,9 +70,9 @@ def read_events(
         ``time:timestamp``, else timestamp, time, order, position, tick, event time, else complete or
         end timestamp or time, else start timestamp or time. Blanks, hyphens and underscores do not matter.
         Two columns that are equally fit are an error, but time with position or tick. ``order_by=False``
-        keeps the order of the rows even if a column looks like an order. In JSON lines, ``case`` and ``event``
-        name two keys, and ``order_by`` with ``times=True`` that of a list of times, else "times"; in XES, the
-        keys of attributes (``concept:name``), and ``order_by`` is only sorted by if it is given.
+        keeps the order of the rows even if a column looks like an order. In JSON lines, ``case`` and
+        ``event`` name two keys, and ``order_by`` with ``times=True`` that of a list of times, else "times";
+        in XES, the keys of attributes (``concept:name``), and ``order_by`` is only sorted by if it is given.
         Several order columns, ``["time", "step"]``, are sorted by in turn. Several event columns are joined
         to one label, with ``separator`` between them.
     labels

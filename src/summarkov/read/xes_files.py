@@ -32,7 +32,8 @@ def xes_source(path: str, wanted: Wanted) -> Source:
 
     Columns are the keys of attributes: ``case`` of the trace (else ``concept:name``, if it is there),
     ``event`` of the event (else ``concept:name``), ``order_by`` to sort the events of a trace by. Where
-    nothing is said of an order, equal time stamps in a row are counted, and those earlier than the one before.
+    nothing is said of an order, equal time stamps in a row are counted, and those earlier than the
+    one before.
     """
     asked = wanted.columns
     order = asked.order

@@ -160,9 +160,9 @@ class Frame:
         refuse_unused_times(chosen, frame.columns, wanted.columns, FRAME, time_columns=times)
         if not chosen.order and wanted.columns.order is None:
             raise SettingError(
-                f"no column of {FRAME} is recognised as the order, and Spark keeps no order of rows; name one "
-                "with order_by=, or say order_by=False to take rows of files in the order of the files, and all "
-                " others as Spark happens to read them"
+                f"no column of {FRAME} is recognised as the order, and Spark keeps no order of rows; name "
+                "one with order_by=, or say order_by=False to take rows of files in the order of the files, "
+                "and all others as Spark happens to read them"
             )
         if hasattr(wanted.cases, "sparkSession"):
             raise SettingError(
