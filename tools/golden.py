@@ -1,6 +1,6 @@
 """Do the outputs stay what they were? Runs with two versions of the package, compared.
 
-    python tools/golden.py                       against commit 4c62bd12 (compiled below build/ if need be)
+    python tools/golden.py                       against commit 9d001f78 (compiled below build/ if need be)
     python tools/golden.py --against TREE        against a tree that is compiled already
     python tools/golden.py --only NAME ...       runs whose names contain one of these
     python tools/golden.py --list                their names and commands
@@ -44,7 +44,7 @@ from typing import Any
 from golden_logs import make_logs
 
 ROOT = Path(__file__).parents[1]
-BEFORE = "4c62bd12"
+BEFORE = "9d001f78"
 DATA = Path(os.environ.get("SUMMARKOV_DATA", ROOT.parent / "shared" / "data"))
 MADE = Path(tempfile.gettempdir()) / "summarkov-golden"
 
@@ -52,11 +52,6 @@ MADE = Path(tempfile.gettempdir()) / "summarkov-golden"
 ACCEPTED: tuple[tuple[str, str], ...] = (
     ("*/seconds", "measured"),
     ("*.json/checksum", "it follows the last digits of numbers, which may differ"),
-    ("*/by_position", "a look-back in time no longer learns a second graph"),
-    ("* demo/printed/[0-9]*", "what columns mean is said below the table"),
-    ("* groups/printed/[0-9]*", "nothing is said of stars where there are none"),
-    ("* learn/printed/[0-9]*", "what columns mean is said below the table"),
-    ("* show/printed/[0-9]*", "the same"),
 )
 
 #: A name, and the command lines of this run; the words in SHORT stand for longer ones.
@@ -313,27 +308,12 @@ def result(folder: Path, name: str, age: str = "new") -> Any:
 
 
 def old_words(command: str) -> str:
-    """A command line as the old version takes it: ``--cap 3`` for ``--set cap=3``."""
-    return re.sub(r"--set (\w+)=(yes\b)?", r"--\1 ", command)
+    """A command line as the old version takes it."""
+    return command
 
 
-def new_names(value: Any, is_printed: bool = False) -> Any:
+def new_names(value: Any) -> Any:
     """What the old version printed as JSON, in the names and words of today, as the changelog has them."""
-    if isinstance(value, str):
-        return value.replace("as strong in shuffled cases", "no clear difference from shuffled cases")
-    if isinstance(value, list):
-        return [new_names(each, is_printed) for each in value]
-    if not isinstance(value, dict):
-        return value
-    value = {key: new_names(each, is_printed or key == "printed") for key, each in value.items()}
-    if is_printed and "probability" in value and "low" in value:
-        value["interval"] = [value.pop("low"), value.pop("high")]
-        if "counterfactuals" in value:
-            value["target"] = value.pop("label")
-    if is_printed and "words" in value and "outcomes" in value:  # the state of a table
-        rows = value.pop("outcomes")
-        names = {"counts": "n", "probabilities": "probability", "intervals": "interval"}
-        value |= {name: [row[was] for row in rows] for name, was in names.items()}
     return value
 
 
