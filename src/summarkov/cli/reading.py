@@ -174,9 +174,7 @@ class Reading:
 
 def is_streamed(path: Path, engine: str, memory: str, format: str | None) -> bool:
     """Whether events are streamed: where that is asked for, and folders, patterns and large files."""
-    from summarkov.read.addresses import name_of, plain_name, size_of
-    from summarkov.read.files import ENDINGS, STREAMED, format_of
-    from summarkov.read.finding import are_several
+    from summarkov.read.files import ENDINGS, STREAMED, are_several, format_of, name_of, plain_name, size_of
 
     if engine not in ("auto", "memory", "stream"):
         raise SettingError(f"--engine must be auto, memory or stream, not {engine!r}")
@@ -233,8 +231,7 @@ def _number_or_text(given: str | None) -> float | str | None:
 
 def read_map(path: Path) -> dict[str, str]:
     """Read what labels become."""
-    from summarkov.read.addresses import name_of
-    from summarkov.read.files import text_lines
+    from summarkov.read.files import name_of, text_lines
     from summarkov.store import first_repeated
 
     text = "\n".join(line for _, line in text_lines(name_of(path), expected="a map of labels"))
