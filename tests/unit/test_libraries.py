@@ -49,7 +49,6 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
     "matplotlib": [
         (lambda: plot.graph(GRAPH), "a figure"),
         (lambda: plot.states(GRAPH.models_["purchase"]), "a figure"),
-        (lambda: plot.tree(sm.TreeSuMM("purchase").fit(EVENTS)), "a figure"),
         (
             lambda: plot.calibration(sm.compare(EVENTS, models=["chain-1"], targets=["purchase"])),
             "a figure",
