@@ -300,7 +300,7 @@ def _write_factor(
     The factor of a loop has its own room above it.
     """
     said = times(edge)
-    half = np.array([0.62 * len(said), 1.15]) * font_size / 72 / 2
+    half = np.array([0.62 * len(said), 1.15]) * font_size / 72 / 2 + 0.02
     spots = points[(_ALONG * (len(points) - 1)).astype(int)]
     if edge.is_self:
         spots = points[[len(points) // 2]] + [0.0, _BEYOND]
