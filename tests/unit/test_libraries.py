@@ -147,7 +147,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_the_work(
     hide: Callable[[str], None], tmp_path: Path
 ) -> None:
     hide("matplotlib")
-    command = ["evaluate", "no-model.json", "no-events.jsonl", "--calibration", str(tmp_path / "c.png")]
+    command = ["export", "no-model.json", "-o", str(tmp_path / "c.png")]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 2
     assert " ".join(result.stderr.split()).startswith("Error: a figure needs matplotlib; install it with:")

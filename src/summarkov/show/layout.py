@@ -14,7 +14,7 @@ from summarkov.wording import rounded
 
 #: How many times as wide as high a picture is, about; the page stretches it to the screen.
 ASPECT = 1.4
-#: Labels on themselves are drawn where there are at most ``SMALL``; distances take long for more than ``MANY``.
+#: Labels on themselves are drawn where there are at most ``SMALL``; distances take long from ``MANY`` on.
 SMALL, MANY = 40, 200
 #: Up to this incoherence the labels of a group come one after the other, as the steps of a process do.
 ORDERLY = 0.25
