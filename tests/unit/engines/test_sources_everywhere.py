@@ -42,7 +42,6 @@ WORKS = {
     "InfluenceGraph.brier_score": lambda e: WHOLE.brier_score(e),
     "InfluenceGraph.confidence": lambda e: GRAPH.confidence(e, n=3),
     "InfluenceGraph.order_test": lambda e: GRAPH.order_test(e, n=19),
-    "InfluenceGraph.ranking": lambda e: str(GRAPH.ranking(e)),
     "JointSuMM.fit": lambda e: sm.JointSuMM(rounds=1).fit(e).to_document(),
     "JointSuMM.log_likelihood": lambda e: JOINT.log_likelihood(e),
     "JointSuMM.score": lambda e: JOINT.score(e),

@@ -57,7 +57,6 @@ RESULTS = {
     "next": (GRAPH.predict_next(EVENTS), len(EVENTS)),
     "why next": (GRAPH.explain_next(["search"], most=3), 3),
     "order test": (GRAPH.order_test(EVENTS, n=19), len(GRAPH.edges_)),
-    "ranking": (GRAPH.ranking(EVENTS), len(EVENTS.labels) ** 2),
     "evaluation": (GRAPH.evaluate(EVENTS), None),
     "groups by": (sm.compare_groups(sm.BSuMM(lookback=1), EVENTS, by=["a", "b"] * 30, n=5), None),
     "outcome": (OUTCOME.table_, len(OUTCOME.table_)),
