@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, UnknownLabelError
-from summarkov.events.attributes import Attributes
+from summarkov.events.attributes import Attributes, join_attributes
 from summarkov.events.describe import Description, Origin, describe
 from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
-from summarkov.events.moments import Moments, TimeUnit, as_lists, positions_in
+from summarkov.events.moments import Moments, TimeUnit, as_lists, join_moments, positions_in
 from summarkov.events.prepare import RARE, START, map_each, new_label, not_repeated, pool_each
 from summarkov.events.vocabulary import (
     END,
@@ -572,6 +572,25 @@ def refuse_end(events: EventSequences) -> None:
             f"the label {END!r} means the end of a case; rename it in the data, or read them with "
             "ends='cut off'"
         )
+
+
+def join_events(parts: Sequence[EventSequences], labels: Sequence[str]) -> EventSequences:
+    """The sequences of several data sets over one vocabulary, one after the other."""
+    parts = [part.recode(labels) for part in parts]
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in parts])
+    return EventSequences(
+        np.concatenate([part.codes for part in parts]),
+        np.append(0, np.cumsum(np.concatenate([part.lengths for part in parts]))),
+        labels,
+        [name for part in parts for name in part.ids],
+        attributes=join_attributes([part.attributes for part in parts]),
+        moments=join_moments([(part.n_rows, part.moments) for part in parts]),
+        weights=weights,
+        ends=np.concatenate([part.complete for part in parts]),
+        tied_order=sum(part.tied_order for part in parts),
+    )
 
 
 def _fixed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -77,7 +77,7 @@ REFUSES = {
     "JointSuMM.predict_next": (lambda e: JOINT.predict_next(e), IN_MEMORY),
     "SummaryModel.predict_next": (lambda e: MODEL.predict_next(e), IN_MEMORY),
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
-    "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
+    "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS), IN_MEMORY),
     "OutcomeModel.predict": (lambda e: OUTCOME.predict(e), IN_MEMORY),
     "OutcomeModel.predict_proba": (lambda e: OUTCOME.predict_proba(e), IN_MEMORY),
     "OutcomeModel.predict_open": (lambda e: OUTCOME.predict_open(e), IN_MEMORY),
