@@ -98,9 +98,9 @@ def load(path: Place) -> Model:
                 f"written in version {version} of the format, but this program reads versions 1 to "
                 f"{VERSION}; install a newer summarkov"
             )
-        for name in (kind, document.get("model")):
-            if isinstance(name, str) and name in _GONE:
-                raise StoreError(f"{_GONE[name]}, which this version no longer has; fit a JointSuMM instead")
+        for gone in (kind, document.get("model")):
+            if isinstance(gone, str) and gone in _GONE:
+                raise StoreError(f"{_GONE[gone]}, which this version no longer has; fit a JointSuMM instead")
         try:
             model = _read_joint(document) if kind == "JointSuMM" else _read_models(document)
         except StoreError:
