@@ -170,7 +170,8 @@ def _label_differences(
         n.append(np.full(len(chosen), _weights(events).sum()))
         counted.append((hits[lengths > 0], lengths[lengths > 0]))
     reach = compared_rates(reached, n, level)
-    rate = compared_ratios(*(limits_of_shares(*each) for each in counted), len(chosen), level)
+    first, second = (limits_of_shares(*each) for each in counted)
+    rate = compared_ratios(first, second, len(chosen), level)
     reaches = [(hits / of).tolist() for hits, of in zip(reached, n, strict=True)]
     rates = [(hits.sum(axis=0) / of.sum()).tolist() for hits, of in counted]
     found = map(LabelDifference, chosen, *reaches, reach, *rates, rate)
@@ -207,13 +208,13 @@ def _edge_differences(
         edges.append([edge for fitted in fits for edge in fitted.influences])
         each = float(simultaneous(level, len(edges[0]))[0])
         claims = [claim for fitted in fits for claim in _claims(fitted, each)]
-        limits.append(limits_of_ratios(*zip(*claims, strict=True)))
-    changes = compared_ratios(*limits, len(edges[0]), level)
-    found = [
-        EdgeDifference(z, x, z in first.influencers_[x], z in second.influencers_[x], *both, change)
-        for *both, change in zip(*edges, changes, strict=True)
-        for z, x in [(both[0].influencer, both[0].target)]
-    ]
+        limits.append(limits_of_ratios([strata for strata, _ in claims], [wider for _, wider in claims]))
+    changes = compared_ratios(limits[0], limits[1], len(edges[0]), level)
+    found = []
+    for one, other, change in zip(*edges, changes, strict=True):
+        z, x = one.influencer, one.target
+        there = z in first.influencers_[x], z in second.influencers_[x]
+        found.append(EdgeDifference(z, x, *there, one, other, change))
     return tuple(sorted(found, key=lambda edge: (edge.change.adjusted, edge.change.p_value, edge.target)))
 
 
