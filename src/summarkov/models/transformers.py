@@ -1,8 +1,8 @@
 """``PoolRare``: a step of a pipeline that must remember what it was fitted to. Other steps are functions.
 
 >>> from sklearn.preprocessing import FunctionTransformer
->>> from summarkov import BSuMM, EventSequences, InfluenceGraph, PoolRare
->>> from summarkov.models import Pipeline
+>>> from summarkov import BSuMM, EventSequences, InfluenceGraph
+>>> from summarkov.models import Pipeline, PoolRare
 >>> collapse = FunctionTransformer(EventSequences.collapse_repeats)
 >>> steps = [("pool", PoolRare(min_count=5)), ("collapse", collapse), ("graph", InfluenceGraph(BSuMM()))]
 >>> pipeline = Pipeline(steps).fit([["a", "a", "b", "c"], ["b", "a", "d", "b"]] * 4)

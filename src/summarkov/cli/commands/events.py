@@ -104,7 +104,7 @@ def simulate(given: Any) -> Document:
 def read_source(path: Path) -> Dynamics | InfluenceGraph | JointSuMM:
     """Read dynamics, a graph, or a joint model."""
     from summarkov.models import InfluenceGraph, JointSuMM, load
-    from summarkov.models.distribution import check_drawable
+    from summarkov.models.prediction import check_drawable
     from summarkov.simulate import Dynamics
     from summarkov.store import read_document
 

@@ -106,7 +106,7 @@ def _fit(template: Any, events: EventSequences, given: Any) -> Any:
         with progress("Learning", 1, "steps at most") as advance:
             if not given.tune:
                 return one.fit(events, progress=advance)
-            from summarkov import tune_joint
+            from summarkov.comparison import tune_joint
 
             return tune_joint(events, model=one, progress=advance)
     n_targets = len(set(targets or events.labels))
