@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from summarkov.events import EventSequences as EventSequences
     from summarkov.models import OTHER as OTHER
     from summarkov.models import BSuMM as BSuMM
-    from summarkov.models import ContextTreeWeighting as ContextTreeWeighting
     from summarkov.models import CSuMM as CSuMM
     from summarkov.models import InfluenceGraph as InfluenceGraph
     from summarkov.models import JointSuMM as JointSuMM
@@ -54,8 +53,8 @@ _WHERE = {
         ("read", "read_events scan_events write_events"),
         (
             "models",
-            "BSuMM CSuMM ContextTreeWeighting InfluenceGraph JointSuMM MarkovChain OSuMM OTHER OutcomeModel "
-            "SuMM TreeSuMM VariableOrderChain compare_groups drift load sensitivity",
+            "BSuMM CSuMM InfluenceGraph JointSuMM MarkovChain OSuMM OTHER OutcomeModel SuMM "
+            "TreeSuMM VariableOrderChain compare_groups drift load sensitivity",
         ),
         ("simulate", "Dynamics"),
         ("spark.predict", "predict_spark"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from summarkov.models.prediction import OTHER, Evaluation, Figures, Predictions
     from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
     from summarkov.models.transformers import PoolRare
-    from summarkov.models.trees import ContextTreeWeighting, MarkovChain, TreeSuMM, VariableOrderChain
+    from summarkov.models.trees import MarkovChain, TreeSuMM, VariableOrderChain
 
 #: In which module each name is.
 _WHERE = {
@@ -33,7 +33,7 @@ _WHERE = {
     "prediction": "OTHER Evaluation Figures Predictions",
     "stability": "Stability StabilityRow StableEdge sensitivity",
     "transformers": "PoolRare",
-    "trees": "ContextTreeWeighting MarkovChain TreeSuMM VariableOrderChain",
+    "trees": "MarkovChain TreeSuMM VariableOrderChain",
 }
 
 

@@ -24,16 +24,14 @@ from summarkov.search.trees import (
     ContextProblem,
     Tree,
     TreeProblem,
-    every_context,
     find_contexts,
     grow_trees,
     node_counts,
     result_of,
     shrunken,
     tree_of,
-    weigh,
 )
-from summarkov.settings import check_flag, check_share, check_whole
+from summarkov.settings import check_whole
 from summarkov.summaries import (
     BinarySummary,
     ChainSummary,
@@ -52,8 +50,7 @@ class FittedContexts(Fitted):
     """Counts of contexts, each together with all shorter ones that it ends with.
 
     The state of a history is the longest of them that it ends with; ``table`` counts that. The estimate of a
-    context rests on all histories that end with it, those of longer contexts included. With ``split`` among
-    the settings a context predicts with the average over all prunings of the tree.
+    context rests on all histories that end with it, those of longer contexts included.
     """
 
     @cached_property
@@ -67,19 +64,10 @@ class FittedContexts(Fitted):
         return self.tree.totals(self.table.counts)
 
     @cached_property
-    def splits(self) -> FloatArray | None:
-        """The posterior probability that a context is split if the tree reaches it; None unless averaged."""
-        if "split" not in self.settings:
-            return None
-        total = self.observed / self.scale
-        return weigh(self.tree, self.counts, total, self.pseudo, self.settings["split"])[1]
-
-    @cached_property
     def theta(self) -> FloatArray:
         """The estimate of each context; one more row, which holds for none."""
         plain = probabilities(self.observed / self.scale, self.pseudo)
-        each = plain if self.splits is None else self.tree.mix(plain, self.splits)
-        return np.concatenate([each, (self.pseudo / self.pseudo.sum())[None]])
+        return np.concatenate([plain, (self.pseudo / self.pseudo.sum())[None]])
 
     @property
     def request(self) -> StatesRequest:
@@ -91,9 +79,7 @@ class FittedContexts(Fitted):
         return longest(self.table.keys, keys)
 
     def plus(self, table: StateCounts, source: EventSource, followed: Followed | None) -> Fitted:
-        """Add the counts of further data; the contexts stay, but for an average, which has all there are."""
-        if self.splits is not None:
-            return super().plus(every_context(table), source, followed)
+        """Add the counts of further data; the contexts stay."""
         counts = np.zeros_like(self.table.counts)
         np.add.at(counts, self.rows(table.keys), table.counts)
         return super().plus(StateCounts(self.table.keys, counts), source, followed)
@@ -199,72 +185,6 @@ class VariableOrderChain(SummaryModel):
         return find_contexts
 
 
-@dataclass(eq=False, repr=False)
-class ContextTreeWeighting(SummaryModel):
-    r"""Context tree weighting: all variable-order chains together, each with its posterior probability.
-
-    The tree of contexts is that of :class:`VariableOrderChain`, with every context that occurs. Each of its
-    prunings is a model; a pruning has the prior probability :math:`\sigma` for every context that it splits
-    and :math:`1 - \sigma` for every one that it could split and does not. With P(s) the Dirichlet marginal
-    likelihood of what followed context s, the average over all prunings is
-
-    .. math:: P_w(s) = (1 - \sigma) P(s) + \sigma \prod_{\text{longer } c} P_w(c)
-
-    and the probability of an outcome is the mean of the estimates of the contexts that the history ends
-    with, each weighted by the posterior probability that the tree ends there. ``score_`` is :math:`\log P_w`
-    of all data; ``partial_fit`` is the same as fitting to all data at once. The intervals in ``table_`` are
-    those of beta distributions with the posterior's mean and variance.
-
-    Parameters
-    ----------
-    max_order : int
-        The most labels to look back.
-    alpha : float
-        Pseudo-count of the prior for each outcome; 0.5 is the estimator of Krichevsky and Trofimov.
-    split : float
-        :math:`\sigma`, from 0 (no label matters) to 1 (a chain of order ``max_order``).
-
-    Attributes
-    ----------
-    influences_, patterns_
-        Empty: contexts are no sets of labels.
-
-    Examples
-    --------
-    >>> events = [["A", "B", "C"], ["B", "B", "D"], ["A", "B", "C", "B", "D"]] * 20
-    >>> model = ContextTreeWeighting("C", max_order=2).fit(events)
-    >>> model.predict_proba([["A", "B", "C"]])[:, 0].round(3)
-    array([0.008, 0.012, 0.988])
-
-    References: Willems, Shtarkov, Tjalkens, "The context-tree weighting method: basic properties", IEEE
-    Transactions on Information Theory 41 (1995). There, a context that was never seen predicts with its prior
-    alone; here, where a pruning splits further than the history can be followed, its longest context that was
-    seen predicts, as in a :class:`VariableOrderChain`.
-    """
-
-    command_name: ClassVar[str | None] = "ctw"
-    fitted_type: ClassVar[type[Fitted]] = FittedContexts
-
-    _: KW_ONLY
-    alpha: float = 0.5
-    max_order: int = 4
-    split: float = 0.5
-
-    def make_summary(self) -> Summary:
-        return ContextSummary(self.max_order)
-
-    def make_problem(
-        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> Problem:
-        scorer = Scorer("marginal", alpha=self.alpha, prior=self.prior)
-        everyone = tuple(range(len(labels)))
-        split = check_share("split", self.split)
-        return ContextProblem(summary, target, scorer, labels, n_events, scale, (), everyone, split=split)
-
-    def make_search(self, problem: Problem) -> Search:
-        return find_contexts
-
-
 #: With more labels than this, their order is looked at only if asked for.
 MOST_IN_PAIRS = 25
 
@@ -320,21 +240,9 @@ class FittedTestTree(Fitted):
         return self.at_nodes, self.plain
 
     @cached_property
-    def splits(self) -> FloatArray | None:
-        """The posterior probability that a node is split if the tree reaches it; None unless averaged."""
-        if not self.settings["average"]:
-            return None
-        settings = self.settings
-        tested = tested_codes(self.labels, settings["candidates"], settings["forbidden"], self.target)
-        split = prior_split(settings["split"], self.rules.tests, len(tested))
-        alone = np.zeros_like(self.at_nodes)  # every event of a split node is in a branch
-        return weigh(self.tree, alone, self.at_nodes, self.pseudo, split)[1]
-
-    @cached_property
     def theta(self) -> FloatArray:
-        """The estimate of each leaf, averaged over prunings if asked for; one more row, of the prior."""
-        each = self.plain if self.splits is None else self.tree.mix(self.plain, self.splits)
-        return np.concatenate([each[self.rules.leaves], (self.pseudo / self.pseudo.sum())[None]])
+        """The estimate of each leaf; one more row, of the prior."""
+        return np.concatenate([self.plain[self.rules.leaves], (self.pseudo / self.pseudo.sum())[None]])
 
     def rows(self, keys: KeyArray) -> IntArray:
         """The row of ``theta`` for each key: every leaf is there."""
@@ -365,13 +273,6 @@ class FittedTestTree(Fitted):
         ]
 
 
-def prior_split(split: float | str, tests: HistoryTests, n_tested: int) -> float:
-    """The prior probability that a node is split by the test that was found for it."""
-    if isinstance(split, str) and split == "auto":
-        return 0.5 / max(1, tests.size(n_tested))
-    return check_share("split", split)
-
-
 @dataclass(eq=False, repr=False)
 class TreeSuMM(SummaryModel):
     r"""Tree summary Markov model: a decision tree over tests of the history, whose leaves are the states.
@@ -393,9 +294,8 @@ class TreeSuMM(SummaryModel):
     and that of the root towards the prior.
 
     ``influencers_`` are the labels that are tested. ``score_`` is the log-likelihood at the estimates less
-    the penalties of the splits and of the root's parameters; if averaged, the log of the weighted probability
-    of the data. ``trace_`` has the splits in depth-first order. ``partial_fit`` adds counts and keeps the
-    tree.
+    the penalties of the splits and of the root's parameters. ``trace_`` has the splits in depth-first order.
+    ``partial_fit`` adds counts and keeps the tree.
 
     Parameters
     ----------
@@ -415,13 +315,6 @@ class TreeSuMM(SummaryModel):
         What the root's estimate is drawn towards: even odds, or the target's base rate.
     gamma : float
         Weight of the penalty for splits; larger means smaller trees.
-    average : bool
-        Average the predictions over all prunings of the tree, each with its posterior probability, as
-        :class:`ContextTreeWeighting` does. Best with a tree that is larger than it need be: ``gamma`` of 0.3,
-        say.
-    split : float or "auto"
-        The prior probability, from 0 to 1, that a node is split by the test that was found; only for
-        ``average``. "auto" is 1/2 for a split, spread over the T tests there are: 1/(2T).
     forbidden, candidates : labels
         Labels that may not be tested, and the only ones that may.
 
@@ -438,8 +331,7 @@ class TreeSuMM(SummaryModel):
 
     References: the summary is a member of the family of Bhattacharjya et al. (2022), Definition 2; growing
     and pruning as Breiman, Friedman, Olshen, Stone, "Classification and Regression Trees" (1984), with a
-    penalty that is set, not cross-validated; averaging as Willems, Shtarkov, Tjalkens (1995) and Buntine,
-    "Learning classification trees" (1992).
+    penalty that is set, not cross-validated.
     """
 
     command_name: ClassVar[str | None] = "tree"
@@ -455,8 +347,6 @@ class TreeSuMM(SummaryModel):
     alpha: float = 5.0
     prior: Literal["uniform", "base-rate"] = "base-rate"
     gamma: float = 1.0
-    average: bool = False
-    split: float | str = "auto"
     forbidden: Iterable[str] = ()
     candidates: Iterable[str] | None = None
 
@@ -478,11 +368,9 @@ class TreeSuMM(SummaryModel):
         tested = tested_codes(labels, self.candidates, self.forbidden, target)
         depth = self.max_depth
         check_whole("max_depth", depth, 0, 50)
-        check_flag("average", self.average)
         if self.pairs == "auto":
             tests = replace(summary.tests, pairs=len(tested) <= MOST_IN_PAIRS)
             summary = replace(summary, tests=tests)
-        split = prior_split(self.split, summary.tests, len(tested))
         return TreeProblem(
             summary=summary,
             target=target,
@@ -493,7 +381,6 @@ class TreeSuMM(SummaryModel):
             required=(),
             optional=tested,
             max_depth=int(depth),
-            split=split if self.average else None,
         )
 
     def make_search(self, problem: Problem) -> Search:
@@ -509,7 +396,7 @@ class TreeSuMM(SummaryModel):
     def with_settings(self, **settings: Any) -> Self:
         """The model that a fit with other settings would give, without the data.
 
-        ``alpha``, ``prior``, ``average`` and ``split`` read the same tree in another way; ``gamma`` prunes it
+        ``alpha`` and ``prior`` read the same tree in another way; ``gamma`` prunes it
         further, so it may only grow. Nothing else can be changed without the data.
 
         >>> model = TreeSuMM("B", gamma=0.5).fit([["A", "B", "C"] * 5, ["B", "C", "A"] * 4] * 5)
@@ -519,7 +406,7 @@ class TreeSuMM(SummaryModel):
         fitted = self.fitted
         assert isinstance(fitted, FittedTestTree)
         new = self.copy(**{**fitted.settings, **settings})
-        if other := set(settings) - {"alpha", "prior", "gamma", "average", "split"}:
+        if other := set(settings) - {"alpha", "prior", "gamma"}:
             raise SettingError(f"{min(other)} cannot be changed without the data; fit anew")
         if new.gamma < fitted.settings["gamma"]:
             raise SettingError(

@@ -68,9 +68,9 @@ def test_a_look_back_is_changed_once_another_label_is_there():
 
 def test_with_a_delay_only_longer_look_backs_are_tried():
     model = sm.BSuMM("X", lookback="auto", delay=3)
-    assert model.choices() == (5, 10, 20, None)
-    assert sm.BSuMM("X", lookback=(None, 4, 2)).choices() == (2, 4, None)
-    assert sm.BSuMM("X", lookback=4).choices() is None
+    assert model._choices() == (5, 10, 20, None)
+    assert sm.BSuMM("X", lookback=(None, 4, 2))._choices() == (2, 4, None)
+    assert sm.BSuMM("X", lookback=4)._choices() is None
 
 
 def test_the_look_backs_of_other_models_are_as_given(events):
