@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def learn(
     _set(models, "clusters", sum_clusters(source, [_clustered(model.fitted) for model in models]))
 
 
-def _set(models: Sequence[SummaryModel], name: str, values: Iterable[object]) -> None:
+def _set(models: Sequence[SummaryModel], name: str, values: Iterable[Any]) -> None:
     """Add to fitted models what was counted of their edges."""
     for model, value in zip(models, values, strict=True):
         model._fitted = replace(model.fitted, **{name: value})

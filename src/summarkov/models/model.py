@@ -406,7 +406,8 @@ class WindowedModel(SearchedModel):
         return tuple(sorted(each, key=lambda k: (k is None, isinstance(k, Duration), k or 0)))
 
     def make_summary(self) -> Summary:
-        choices, given = self._choices(), self.lookback
+        choices = self._choices()
+        given: Any = self.lookback
         if choices is not None:
             return self.summary_at(choices[-1])  # each search turns it into what it needs
         if isinstance(given, Mapping):

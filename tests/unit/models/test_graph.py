@@ -60,7 +60,6 @@ def test_the_truth_is_found(graph):
 )
 def test_each_model_is_the_one_fitted_alone(template, events):
     graph = sm.InfluenceGraph(template).fit(events)
-    total = 0.0
     for label, model in graph.models_.items():
         alone = template.copy(target=label).fit(events)
         assert model.influencers_ == alone.influencers_
