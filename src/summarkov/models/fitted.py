@@ -16,7 +16,7 @@ from summarkov.engines.followings import Followed, Following
 from summarkov.engines.weights import refuse_overflow
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
+from summarkov.events.moments import Moments, with_more_rows
 from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import UNKNOWN, Unknown, iterate
 from summarkov.evidence import (
@@ -504,8 +504,10 @@ def _with(rows: Rows, code: int) -> Rows:
         return replace(
             rows, codes=np.where(np.arange(len(rows.codes)) == there[0], np.int32(code), rows.codes)
         )
-    codes, moments = np.insert(rows.codes, 0, np.int32(code)), _moments(rows).with_attributes(np.array([0]))
-    return replace(rows, codes=codes, offsets=np.array([0, len(codes)]), moments=moments)
+    codes, offsets, moments = with_more_rows(
+        rows.codes, rows.offsets, _moments(rows), np.array([0]), code, begins=False
+    )
+    return replace(rows, codes=codes, offsets=offsets, moments=moments)
 
 
 def _state(fitted: Fitted, rows: Rows, outcome: int, names: Sequence[str]) -> dict[str, Any]:
