@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from summarkov.kernels import backend as backend
     from summarkov.models import OTHER as OTHER
     from summarkov.models import BSuMM as BSuMM
-    from summarkov.models import ContextTreeWeighting as ContextTreeWeighting
     from summarkov.models import CSuMM as CSuMM
     from summarkov.models import InfluenceGraph as InfluenceGraph
     from summarkov.models import JointSuMM as JointSuMM
@@ -58,7 +57,7 @@ _WHERE = {
         ("kernels", "backend"),
         (
             "models",
-            "BSuMM CSuMM ContextTreeWeighting InfluenceGraph JointSuMM MarkovChain OSuMM OTHER "
+            "BSuMM CSuMM InfluenceGraph JointSuMM MarkovChain OSuMM OTHER "
             "OutcomeModel PoolRare SuMM TreeSuMM VariableOrderChain compare_groups drift load "
             "sensitivity",
         ),

@@ -26,8 +26,6 @@ FAMILIES = {
     "variable order": sm.VariableOrderChain(max_order=3, gamma=0.1),
     "learned look-backs": sm.BSuMM(lookback=(1, 3, None), gamma=0.1, false_edges=None),
     "tree": sm.TreeSuMM(gamma=0.4, lookbacks=(1, 3, None), counts=(2,), starts=(1, 4)),
-    "averaged tree": sm.TreeSuMM(gamma=0.3, average=True, lookbacks=(2, 4), counts=(2,)),
-    "weighted": sm.ContextTreeWeighting(max_order=3, split=0.3),
 }
 
 

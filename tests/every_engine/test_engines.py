@@ -128,7 +128,6 @@ MODELS = [
     sm.CSuMM(lookback=4, delay=1),
     sm.MarkovChain(order=2),
     sm.VariableOrderChain(),
-    sm.ContextTreeWeighting(max_order=3),
     sm.TreeSuMM(gamma=0.3),
 ]
 

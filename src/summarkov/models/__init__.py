@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from summarkov.models.chains import ContextTreeWeighting, MarkovChain, VariableOrderChain
+    from summarkov.models.chains import MarkovChain, VariableOrderChain
     from summarkov.models.changes import Change, Drift, drift
     from summarkov.models.distribution import OTHER, Predictions
     from summarkov.models.files import load
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: In which module each name is.
 _WHERE = {
-    "chains": "ContextTreeWeighting MarkovChain VariableOrderChain",
+    "chains": "MarkovChain VariableOrderChain",
     "changes": "Change Drift drift",
     "distribution": "OTHER Predictions",
     "files": "load",

@@ -15,8 +15,7 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.search import Problem, Search
 from summarkov.search.criteria import Scorer, probabilities
-from summarkov.search.trees import ContextProblem, Tree, every_context, find_contexts, tree_of, weigh
-from summarkov.settings import check_share
+from summarkov.search.trees import ContextProblem, Tree, find_contexts, tree_of
 from summarkov.summaries import ChainSummary, ContextSummary, Summary
 from summarkov.summaries.contexts import longest
 from summarkov.typing import FloatArray, IntArray, KeyArray
@@ -27,8 +26,7 @@ class FittedContexts(Fitted):
     """Counts of contexts, each together with all shorter ones that it ends with.
 
     The state of a history is the longest of them that it ends with; ``table`` counts that. The estimate of a
-    context rests on all histories that end with it, those of longer contexts included. With ``split`` among
-    the settings a context predicts with the average over all prunings of the tree.
+    context rests on all histories that end with it, those of longer contexts included.
     """
 
     @cached_property
@@ -42,19 +40,10 @@ class FittedContexts(Fitted):
         return self.tree.totals(self.table.counts)
 
     @cached_property
-    def splits(self) -> FloatArray | None:
-        """The posterior probability that a context is split if the tree reaches it; None unless averaged."""
-        if "split" not in self.settings:
-            return None
-        total = self.observed / self.scale
-        return weigh(self.tree, self.counts, total, self.pseudo, self.settings["split"])[1]
-
-    @cached_property
     def theta(self) -> FloatArray:
         """The estimate of each context; one more row, which holds for none."""
         plain = probabilities(self.observed / self.scale, self.pseudo)
-        each = plain if self.splits is None else self.tree.mix(plain, self.splits)
-        return np.concatenate([each, (self.pseudo / self.pseudo.sum())[None]])
+        return np.concatenate([plain, (self.pseudo / self.pseudo.sum())[None]])
 
     @property
     def request(self) -> StatesRequest:
@@ -66,9 +55,7 @@ class FittedContexts(Fitted):
         return longest(self.table.keys, keys)
 
     def plus(self, table: StateCounts, source: EventSource, followed: Followed | None) -> Fitted:
-        """Add the counts of further data; the contexts stay, but for an average, which has all there are."""
-        if self.splits is not None:
-            return super().plus(every_context(table), source, followed)
+        """Add the counts of further data; the contexts stay."""
         counts = np.zeros_like(self.table.counts)
         np.add.at(counts, self.rows(table.keys), table.counts)
         return super().plus(StateCounts(self.table.keys, counts), source, followed)
@@ -169,72 +156,6 @@ class VariableOrderChain(SummaryModel):
         scorer = Scorer(alpha=self.alpha, gamma=self.gamma, prior=self.prior)
         everyone = tuple(range(len(labels)))
         return ContextProblem(summary, target, scorer, labels, n_events, scale, (), everyone)
-
-    def make_search(self, problem: Problem) -> Search:
-        return find_contexts
-
-
-@dataclass(eq=False, repr=False)
-class ContextTreeWeighting(SummaryModel):
-    r"""Context tree weighting: all variable-order chains together, each with its posterior probability.
-
-    The tree of contexts is that of :class:`VariableOrderChain`, with every context that occurs. Each of its
-    prunings is a model; a pruning has the prior probability :math:`\sigma` for every context that it splits
-    and :math:`1 - \sigma` for every one that it could split and does not. With P(s) the Dirichlet marginal
-    likelihood of what followed context s, the average over all prunings is
-
-    .. math:: P_w(s) = (1 - \sigma) P(s) + \sigma \prod_{\text{longer } c} P_w(c)
-
-    and the probability of an outcome is the mean of the estimates of the contexts that the history ends
-    with, each weighted by the posterior probability that the tree ends there. ``score_`` is :math:`\log P_w`
-    of all data; ``partial_fit`` is the same as fitting to all data at once. The intervals in ``table_`` are
-    those of beta distributions with the posterior's mean and variance.
-
-    Parameters
-    ----------
-    max_order : int
-        The most labels to look back.
-    alpha : float
-        Pseudo-count of the prior for each outcome; 0.5 is the estimator of Krichevsky and Trofimov.
-    split : float
-        :math:`\sigma`, from 0 (no label matters) to 1 (a chain of order ``max_order``).
-
-    Attributes
-    ----------
-    influences_, patterns_
-        Empty: contexts are no sets of labels.
-
-    Examples
-    --------
-    >>> events = [["A", "B", "C"], ["B", "B", "D"], ["A", "B", "C", "B", "D"]] * 20
-    >>> model = ContextTreeWeighting("C", max_order=2).fit(events)
-    >>> model.predict_proba([["A", "B", "C"]])[:, 0].round(3)
-    array([0.008, 0.012, 0.988])
-
-    References: Willems, Shtarkov, Tjalkens, "The context-tree weighting method: basic properties", IEEE
-    Transactions on Information Theory 41 (1995). There, a context that was never seen predicts with its prior
-    alone; here, where a pruning splits further than the history can be followed, its longest context that was
-    seen predicts, as in a :class:`VariableOrderChain`.
-    """
-
-    command_name: ClassVar[str | None] = "ctw"
-    fitted_type: ClassVar[type[Fitted]] = FittedContexts
-
-    _: KW_ONLY
-    alpha: float = 0.5
-    max_order: int = 4
-    split: float = 0.5
-
-    def make_summary(self) -> Summary:
-        return ContextSummary(self.max_order)
-
-    def make_problem(
-        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> Problem:
-        scorer = Scorer("marginal", alpha=self.alpha, prior=self.prior)
-        everyone = tuple(range(len(labels)))
-        split = check_share("split", self.split)
-        return ContextProblem(summary, target, scorer, labels, n_events, scale, (), everyone, split=split)
 
     def make_search(self, problem: Problem) -> Search:
         return find_contexts

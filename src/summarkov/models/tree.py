@@ -20,8 +20,8 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import tested_codes
 from summarkov.search import Problem, Search, Trace
 from summarkov.search.criteria import Scorer
-from summarkov.search.trees import Tree, TreeProblem, grow_trees, node_counts, result_of, shrunken, weigh
-from summarkov.settings import check_flag, check_share, check_whole
+from summarkov.search.trees import Tree, TreeProblem, grow_trees, node_counts, result_of, shrunken
+from summarkov.settings import check_whole
 from summarkov.summaries import BinarySummary, HistoryTests, Reach, Summary, TreeSummary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 
@@ -80,21 +80,9 @@ class FittedTestTree(Fitted):
         return self.at_nodes, self.plain
 
     @cached_property
-    def splits(self) -> FloatArray | None:
-        """The posterior probability that a node is split if the tree reaches it; None unless averaged."""
-        if not self.settings["average"]:
-            return None
-        settings = self.settings
-        tested = tested_codes(self.labels, settings["candidates"], settings["forbidden"], self.target)
-        split = prior_split(settings["split"], self.rules.tests, len(tested))
-        alone = np.zeros_like(self.at_nodes)  # every event of a split node is in a branch
-        return weigh(self.tree, alone, self.at_nodes, self.pseudo, split)[1]
-
-    @cached_property
     def theta(self) -> FloatArray:
-        """The estimate of each leaf, averaged over prunings if asked for; one more row, of the prior."""
-        each = self.plain if self.splits is None else self.tree.mix(self.plain, self.splits)
-        return np.concatenate([each[self.rules.leaves], (self.pseudo / self.pseudo.sum())[None]])
+        """The estimate of each leaf; one more row, of the prior."""
+        return np.concatenate([self.plain[self.rules.leaves], (self.pseudo / self.pseudo.sum())[None]])
 
     def rows(self, keys: KeyArray) -> IntArray:
         """The row of ``theta`` for each key: every leaf is there."""
@@ -125,13 +113,6 @@ class FittedTestTree(Fitted):
         ]
 
 
-def prior_split(split: float | str, tests: HistoryTests, n_tested: int) -> float:
-    """The prior probability that a node is split by the test that was found for it."""
-    if isinstance(split, str) and split == "auto":
-        return 0.5 / max(1, tests.size(n_tested))
-    return check_share("split", split)
-
-
 @dataclass(eq=False, repr=False)
 class TreeSuMM(SummaryModel):
     r"""Tree summary Markov model: a decision tree over tests of the history, whose leaves are the states.
@@ -153,9 +134,8 @@ class TreeSuMM(SummaryModel):
     and that of the root towards the prior.
 
     ``influencers_`` are the labels that are tested. ``score_`` is the log-likelihood at the estimates less
-    the penalties of the splits and of the root's parameters; if averaged, the log of the weighted probability
-    of the data. ``trace_`` has the splits in depth-first order. ``partial_fit`` adds counts and keeps the
-    tree.
+    the penalties of the splits and of the root's parameters. ``trace_`` has the splits in depth-first order.
+    ``partial_fit`` adds counts and keeps the tree.
 
     Parameters
     ----------
@@ -175,13 +155,6 @@ class TreeSuMM(SummaryModel):
         What the root's estimate is drawn towards: even odds, or the target's base rate.
     gamma : float
         Weight of the penalty for splits; larger means smaller trees.
-    average : bool
-        Average the predictions over all prunings of the tree, each with its posterior probability, as
-        :class:`ContextTreeWeighting` does. Best with a tree that is larger than it need be: ``gamma`` of 0.3,
-        say.
-    split : float or "auto"
-        The prior probability, from 0 to 1, that a node is split by the test that was found; only for
-        ``average``. "auto" is 1/2 for a split, spread over the T tests there are: 1/(2T).
     forbidden, candidates : labels
         Labels that may not be tested, and the only ones that may.
 
@@ -198,8 +171,7 @@ class TreeSuMM(SummaryModel):
 
     References: the summary is a member of the family of Bhattacharjya et al. (2022), Definition 2; growing
     and pruning as Breiman, Friedman, Olshen, Stone, "Classification and Regression Trees" (1984), with a
-    penalty that is set, not cross-validated; averaging as Willems, Shtarkov, Tjalkens (1995) and Buntine,
-    "Learning classification trees" (1992).
+    penalty that is set, not cross-validated.
     """
 
     command_name: ClassVar[str | None] = "tree"
@@ -215,8 +187,6 @@ class TreeSuMM(SummaryModel):
     alpha: float = 5.0
     prior: Literal["uniform", "base-rate"] = "base-rate"
     gamma: float = 1.0
-    average: bool = False
-    split: float | str = "auto"
     forbidden: Iterable[str] = ()
     candidates: Iterable[str] | None = None
 
@@ -238,11 +208,9 @@ class TreeSuMM(SummaryModel):
         tested = tested_codes(labels, self.candidates, self.forbidden, target)
         depth = self.max_depth
         check_whole("max_depth", depth, 0, 50)
-        check_flag("average", self.average)
         if self.pairs == "auto":
             tests = replace(summary.tests, pairs=len(tested) <= MOST_IN_PAIRS)
             summary = replace(summary, tests=tests)
-        split = prior_split(self.split, summary.tests, len(tested))
         return TreeProblem(
             summary=summary,
             target=target,
@@ -253,7 +221,6 @@ class TreeSuMM(SummaryModel):
             required=(),
             optional=tested,
             max_depth=int(depth),
-            split=split if self.average else None,
         )
 
     def make_search(self, problem: Problem) -> Search:
@@ -269,7 +236,7 @@ class TreeSuMM(SummaryModel):
     def with_settings(self, **settings: Any) -> Self:
         """The model that a fit with other settings would give, without the data.
 
-        ``alpha``, ``prior``, ``average`` and ``split`` read the same tree in another way; ``gamma`` prunes it
+        ``alpha`` and ``prior`` read the same tree in another way; ``gamma`` prunes it
         further, so it may only grow. Nothing else can be changed without the data.
 
         >>> model = TreeSuMM("B", gamma=0.5).fit([["A", "B", "C"] * 5, ["B", "C", "A"] * 4] * 5)
@@ -279,7 +246,7 @@ class TreeSuMM(SummaryModel):
         fitted = self.fitted
         assert isinstance(fitted, FittedTestTree)
         new = self.copy(**{**fitted.settings, **settings})
-        if other := set(settings) - {"alpha", "prior", "gamma", "average", "split"}:
+        if other := set(settings) - {"alpha", "prior", "gamma"}:
             raise SettingError(f"{min(other)} cannot be changed without the data; fit anew")
         if new.gamma < fitted.settings["gamma"]:
             raise SettingError(

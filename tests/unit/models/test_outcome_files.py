@@ -33,9 +33,8 @@ def again(model):
         sm.OSuMM(lookback=None, mask="first"),
         sm.CSuMM(lookback=None, cap=3, forbidden=["e2"]),
         sm.TreeSuMM(candidates=["e1", "e3"]),
-        sm.TreeSuMM(average=True),
     ],
-    ids=["default", "exact", "order", "counts", "tree", "averaged"],
+    ids=["default", "exact", "order", "counts", "tree"],
 )
 def test_what_is_read_is_what_was_saved(template):
     sequences, y = cases()

@@ -211,8 +211,8 @@ def test_starts_beside_ends_are_named(name, start, end, tmp_path):
         assert found.mixed == (name, start, 2, end, 2)
         assert found.lifecycle is None
         assert list(found.hints()) == [
-            f"Hint: column {name!r} has {start!r} in 2 rows and {end!r} in 2, so an activity may count twice; "
-            f"lifecycle={end!r} (--lifecycle {end}) keeps one row of each."
+            f"Hint: column {name!r} has {start!r} in 2 rows and {end!r} in 2, so an activity may count "
+            f"twice; lifecycle={end!r} (--lifecycle {end}) keeps one row of each."
         ]
     kept = sm.read_events(pa.table(columns).slice(0, 4), lifecycle=end)
     assert (kept.n_events, list(kept.origin.hints())) == (2, [])
@@ -270,8 +270,8 @@ def test_each_has_a_line_with_the_option_that_mends_it(tmp_path):
         "input.",
         "Hint: 1 row is a duplicate: same case, event and 'time' as an earlier row; drop_duplicates=True "
         "(--drop-duplicates) leaves it out.",
-        "Hint: every sequence begins with 'go': that it stands first is no influence; drop_first (--drop-first) "
-        "leaves it out.",
+        "Hint: every sequence begins with 'go': that it stands first is no influence; drop_first "
+        "(--drop-first) leaves it out.",
     ]
     for command in (["describe"], ["learn", "--no-order-test"]):
         told = CliRunner().invoke(app, [*command, str(path), "--missing", "skip"]).stdout
