@@ -151,7 +151,7 @@ class CountStore:
                         f"part {name!r} of {self.folder} is damaged ({problem}); forget it, and add it anew "
                         "from its files"
                     ) from problem
-        return join_events([*parts, EventSequences([], [0], [])], sorted(labels))
+        return join_events([*parts, EventSequences([], [0], sorted(labels))])
 
     def _check_part(self, name: str, known: Iterable[str]) -> None:
         if name not in known:

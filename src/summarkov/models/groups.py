@@ -120,7 +120,7 @@ def compare_groups(
     if by is not None:
         return _compare_by(graph, read_events(first), by, level, tell)
     parts = [read_events(events) for events in (first, second)]
-    events = join_events(parts, sorted({*parts[0].labels, *parts[1].labels}))
+    events = join_events(parts, named=False)
     here = np.arange(len(events)) >= len(parts[0])
     return _compare_two(graph, events, here, (names[0], names[1]), level, tell)
 
