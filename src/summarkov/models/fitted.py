@@ -555,7 +555,6 @@ class History:
         """Some rows taken for ones of no known label, so that the others stay where they are."""
         return replace(self.rows, codes=np.where(there, np.int32(UNKNOWN), self.rows.codes))
 
-<<<<<<< HEAD
     def and_now(self, code: int) -> Rows:
         """One more event at the end, at the time of the last; or an attribute with another value."""
         rows = self.rows
@@ -566,37 +565,9 @@ class History:
             codes = rows.codes.copy()
             codes[there[0]] = code
             return replace(rows, codes=codes)
-        codes, moments = np.insert(rows.codes, 0, np.int32(code)), self.moments.with_attributes(np.array([0]))
-        return replace(rows, codes=codes, offsets=np.array([0, len(codes)]), moments=moments)
-=======
-
-def _of_column(rows: Rows, code: int) -> IntArray:
-    """All values of the same column of attributes, such as "region" of "region=north"."""
-    column = [label.partition("=")[0] for label in rows.labels]
-    same = np.array([*(each == column[code] for each in column), False])
-    return np.flatnonzero(rows.attributes & same)
-
-
-def _without(rows: Rows, there: BoolArray) -> Rows:
-    """Some rows taken for ones of no known label, so that the others stay where they are."""
-    return replace(rows, codes=np.where(there, np.int32(UNKNOWN), rows.codes))
-
-
-def _with(rows: Rows, code: int) -> Rows:
-    """One more event at the end, at the time of the last; or an attribute with another value."""
-    if not rows.attributes[code]:
-        after = rows.with_next()
-        return replace(after, codes=np.append(rows.codes, np.int32(code)))
-    there = np.flatnonzero(np.isin(rows.codes, _of_column(rows, code)))
-    if len(there):
-        return replace(
-            rows, codes=np.where(np.arange(len(rows.codes)) == there[0], np.int32(code), rows.codes)
-        )
-    codes, offsets, moments = with_more_rows(
-        rows.codes, rows.offsets, _moments(rows), np.array([0]), code, begins=False
-    )
-    return replace(rows, codes=codes, offsets=offsets, moments=moments)
->>>>>>> main
+        first = rows.codes, rows.offsets, self.moments, np.array([0]), code
+        codes, offsets, moments = with_more_rows(*first, begins=False)
+        return replace(rows, codes=codes, offsets=offsets, moments=moments)
 
 
 def _state(fitted: Fitted, rows: Rows, outcome: int, names: Sequence[str]) -> dict[str, Any]:
