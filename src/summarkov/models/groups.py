@@ -203,7 +203,7 @@ def _edge_differences(
         models = [template.copy(target=x, required=us) for x, us in beside.items() if us]
         if not models:
             return ()
-        learn(models, source, [template.make_summary()] * len(models))
+        learn(models, source)
         fits = [model.fitted for model in models]
         edges.append([edge for fitted in fits for edge in fitted.influences])
         each = float(simultaneous(level, len(edges[0]))[0])
