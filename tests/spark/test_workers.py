@@ -13,6 +13,7 @@ import pytest
 
 import summarkov as sm
 from strategies import CopyOfBinary, assert_same
+from summarkov import kernels
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.errors import DataError, SettingError
 from summarkov.spark.session import explained
@@ -105,7 +106,7 @@ def test_workers_without_the_kernels_of_cpp_count_the_same(spark, monkeypatch):
         """Tells which kernels a part is counted with."""
 
         def run(self, part):
-            return (sm.backend(),)
+            return (kernels.backend(),)
 
         def total(self, answers):
             return tuple(sorted({name for answer in answers for name in answer}))

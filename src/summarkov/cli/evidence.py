@@ -76,8 +76,7 @@ def groups(given: Any) -> Document:
         asked = {"names": (first.stem, second.stem) if several else ("first", "second")}
     elif given.attributes is None:
         reading = reading.with_attribute(by)
-    asked |= {"targets": given.target or None, "n": given.resamples, "random_state": given.seed}
-    asked |= {"level": given.level, "n_jobs": given.jobs}
+    asked |= {"targets": given.target or None, "level": given.level, "n_jobs": given.jobs}
     files = [first] if second is None else [first, second]
     events = reading.read(*files, first=False)
     with progress("Comparing", 1, "steps") as advance:

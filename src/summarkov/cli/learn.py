@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,21 +15,10 @@ from summarkov.cli.reading import Reading, check_output, make_template, save_mod
 from summarkov.engines import make_source
 from summarkov.engines.work import StartsWork
 from summarkov.errors import DataError, SettingError
-from summarkov.events.describe import (
-    CaseEnds,
-    Origin,
-    Start,
-    always_first,
-    case_ends,
-    look_alikes,
-    many_labels,
-    special_starts,
-)
-from summarkov.events.describe import as_read as reading_document
-from summarkov.events.prepare import START
+from summarkov.events.describe import CaseEnds, as_read, many_labels, reading_notes, special_starts
 from summarkov.evidence import is_graph, is_joint
 from summarkov.settings import read_time
-from summarkov.wording import percent, plural
+from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.events import EventSequences
@@ -60,20 +49,19 @@ def learn(given: Any) -> Document:
         if given.confidence is not None:
             add_confidence(fitted, events, n=given.confidence, blocks=given.blocks)
         tied_order, origin = events.tied_order, events.origin
-        ends = case_ends(len(events), int(events.complete.sum()), events.lengths, origin)
+        ends = CaseEnds.of(int(events.complete.sum()), events.lengths, origin)
         without = make_source(events).without_ends()
         starts = special_starts(without.labels, without.run(StartsWork()), without.label_counts)
     saved = save_model(fitted, given.output)
 
     def data() -> dict[str, Any]:
-        read = reading_document(origin, tied_order)
-        return {"saved": saved, **read, "ends": vars(ends), **document(fitted)}
+        return {"saved": saved, **as_read(origin, tied_order), "ends": vars(ends), **document(fitted)}
 
     def parts() -> Iterator[Part]:
         yield from learned(fitted, edges=_MOST_EDGES)
         yield ""
-        yield from as_read(origin, ends, fitted.labels_, tied_order)
-        yield from first_events(starts)
+        yield from map(for_terminal, reading_notes(origin, ends, fitted.labels_, tied_order))
+        yield from (for_terminal(start.sentence()) for start in starts[:3])
         yield from _many_labels(fitted)
         yield _saved_words(saved)
 
@@ -113,7 +101,7 @@ def _fit(template: Any, events: EventSequences, given: Any, is_single: bool) -> 
         with progress("Learning", 1, "steps at most") as advance:
             if not given.tune:
                 return one.fit(events, progress=advance)
-            from summarkov import tune_joint
+            from summarkov.comparison import tune_joint
 
             return tune_joint(events, model=one, progress=advance)
     n_targets = len(set(targets or events.labels))
@@ -178,13 +166,13 @@ def outcome(given: Any) -> Document:
     saved = save_model(model, given.output)
 
     def data() -> dict[str, Any]:
-        read = {"read": reading_document(origin, tied_order)}
+        read = {"read": as_read(origin, tied_order)}
         return {"saved": saved, **outcome_document(model, **tests), **read}
 
     def parts() -> Iterator[Part]:
         yield from outcome_parts(model, **tests)
         yield ""
-        yield from as_read(origin, None, (), tied_order)
+        yield from map(for_terminal, reading_notes(origin, None, (), tied_order))
         yield _saved_words(saved)
 
     return Document(data, parts())
@@ -237,51 +225,16 @@ def add_confidence(graph: InfluenceGraph, events: Any, **settings: Any) -> None:
         graph.confidence(events, progress=advance, **settings)
 
 
-# ---------------------------------------------------------------------- how events were read
+# ---------------------------------------------------------------------- what to say
 
 
-def as_read(
-    origin: Origin | None, ends: CaseEnds | None, labels: Iterable[str], tied_order: int
-) -> Iterator[Part]:
-    """From which columns events were read, what was left out and assumed, and what may be wrong."""
-    known = origin or Origin()
-    yield from (f"{each[0].upper()}{each[1:]}." for each in known.sentences())
-    yield from [] if ends is None else ends.sentences()
-    if tied_order:
-        yield f"{known.ties(tied_order)}."
-    if known.backwards:
-        yield f"{known.falls()} (--order-by time:timestamp sorts them)."
-    yield from map(_hint, known.hints())
-    alike = look_alikes(labels)
-    if alike:
-        some = "; ".join(" and ".join(f"'{shorten(x, 40)}'" for x in group[:4]) for group in alike[:3])
-        yield (
-            f"Hint: {some}{'; ...' if len(alike) > 3 else ''} differ only in capitals, blanks or how "
-            "characters are written. They are kept apart; --map FILE makes them one."
-        )
+def for_terminal(words: str) -> str:
+    """Words with the option of the command line alone, without what Python calls it.
 
-
-def first_events(starts: Sequence[Start]) -> Iterator[Part]:
-    """Which labels are special because they come first."""
-    for start in [start for start in starts if start.label != START][:3]:
-        if start.first == 1:
-            yield _hint(always_first(start.label))
-        else:
-            yield (
-                f"Hint: '{shorten(start.label, 40)}' is the first event of {percent(start.first)} of the "
-                f"cases, and {percent(start.others)} of the other events. That it stands first is no "
-                "influence. The order test allows for that; rate ratios of its edges do not."
-            )
-
-
-def _hint(words: str) -> str:
-    """A hint with the option of the command line alone, without what Python calls it.
-
-    >>> _hint("2 rows are duplicates; drop_duplicates=True (--drop-duplicates) leaves them out")
-    'Hint: 2 rows are duplicates; --drop-duplicates leaves them out.'
+    >>> for_terminal("2 rows are duplicates; drop_duplicates=True (--drop-duplicates) leaves them out.")
+    '2 rows are duplicates; --drop-duplicates leaves them out.'
     """
-    words = re.sub(r"\S+ \((--[^)]*)\)", r"\1", words)
-    return f"Hint: {words}."
+    return re.sub(r"\S+ \((--[^)]*)\)", r"\1", words)
 
 
 def _many_labels(fitted: Any) -> Iterator[Part]:

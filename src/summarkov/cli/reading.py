@@ -149,21 +149,19 @@ class Reading:
     def _prepared(
         self, parts: list[EventSequences], known: Collection[str] | None, first: bool = True
     ) -> list[EventSequences]:
-        from summarkov.events.prepare import RARE, pool_others, pool_rare_together
+        from summarkov.events.vocabulary import RARE, frequent_labels
 
         given = self.given
         if given.map is not None:
             mapping = read_map(given.map)
             parts = [part.map_labels(mapping) for part in parts]
         if given.min_count is not None:
-            if known is None:
-                parts = pool_rare_together(parts, given.min_count, counted=parts[:1] if first else parts)
-            elif RARE in known:
-                parts = [pool_others(part, known) for part in parts]
-            else:
+            if known is not None and RARE not in known:
                 raise SettingError(
                     f"the model was learned without --min-count: it knows no label {RARE!r}; leave it out"
                 )
+            kept = known or frequent_labels(parts[:1] if first else parts, given.min_count)
+            parts = [part.pool_others(kept) for part in parts]
         for is_asked, change in (
             (given.drop_first, "drop_first"),
             (given.collapse, "collapse_repeats"),

@@ -32,7 +32,7 @@ from summarkov.events import EventSequences, vocabulary
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Origin
 from summarkov.events.rows import recoded
-from summarkov.events.vocabulary import END, Unknown, check_unknown, refuse_unknown_labels, translation
+from summarkov.events.vocabulary import END, Unknown, check_unknown, refuse_unknown_labels
 from summarkov.read import read_events
 from summarkov.read.case_attributes import cuts_of
 from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
@@ -289,10 +289,9 @@ class Reader:
             return None
         events, known = read_rows(table, self.settings), self.nothing.attributes
         if known is not None:
-            present = np.zeros((len(events), len(known.names)), bool)
-            if events.attributes is not None:
-                present[:, translation(events.attributes.names, known.names)[:-1]] = events.attributes.present
-            events = events.with_attributes(Attributes(known.names, known.of, present))
+            nothing = Attributes((), np.zeros((len(events), 0), bool))
+            present = (events.attributes or nothing).among(known.names)
+            events = events.with_attributes(Attributes(known.names, present))
         order = [table.column(name).drop_null() for name in self.settings["order_by"] or ()]
         texts = [column[0].as_py() for column in order if is_text(column.type) and len(column)]
         return Shard(events, tuple(family_of(text.strip()) for text in texts))

@@ -106,7 +106,7 @@ def test_groups(two_files):
     assert document["sizes"] == [60, 80]
     assert [e["change"]["adjusted"] for e in document["edges"]] == [e.change.adjusted for e in direct.edges]
     assert [one["label"] for one in document["labels"]] == [one.label for one in direct.labels]
-    one = json.loads(run("groups", *two_files, "-n", 5, "-t", "purchase", "-m", "osumm", "--json"))
+    one = json.loads(run("groups", *two_files, "-t", "purchase", "-m", "osumm", "--json"))
     assert {edge["target"] for edge in one["edges"]} == {"purchase"}
 
 
