@@ -393,7 +393,8 @@ def _proved(models: Sequence[SummaryModel]) -> Iterator[Part]:
 
 def _graph(graph: InfluenceGraph, most: int | None) -> Iterator[Part]:
     """A graph, the surest influences first; of very many only those, if ``most`` is given."""
-    models, edges = graph.models_, graph.edges_
+    models = graph.models_
+    edges: Sequence[Influence] = graph.edges_
     first = next(iter(models.values()))
     by_label = first.fitted.summary.by_label
     what = f"{in_words.headline(edges)} among " if by_label else ""

@@ -174,15 +174,15 @@ def graph(
     labels = [label for label in fitted.labels_ if label in linked or (is_small and label not in held)]
     codes = {label: i for i, label in enumerate(labels)}
     factors = len(drawn) <= 40 if factors is None else factors
-    is_new, ax = ax is None, _axes(ax, 4.0, 4.0)
-    ax.set_axis_off()
-    boxes = [_box(ax, label, font_size) for label in labels]
-    measured = np.array([box.get_window_extent().size for box in boxes]) / ax.figure.dpi
+    axes: Any = _axes(ax, 4.0, 4.0)
+    axes.set_axis_off()
+    boxes = [_box(axes, label, font_size) for label in labels]
+    measured = np.array([box.get_window_extent().size for box in boxes]) / axes.figure.dpi
     taken = measured + 0.7 * font_size / 72
     loops = np.zeros((len(labels), 2))  # what stands above boxes
     loops[[codes[edge.target] for edge in drawn if edge.is_self], 1] = _LOOP + 2 * _BEYOND * factors
     area = float((taken + loops + _GAP).prod(axis=1).sum())
-    wide = max(_LEAST, ASPECT * np.sqrt(3.0 * area)) if size is None or not is_new else size
+    wide = max(_LEAST, ASPECT * np.sqrt(3.0 * area)) if size is None or ax is not None else size
     shrink = min(1.0, wide / (taken[:, 0].max() + _GAP[0] / 2))
     place, font_size = np.array(places(len(labels), layout_edges(drawn, codes))), shrink * font_size
     taken = shrink * taken + loops
@@ -191,19 +191,19 @@ def graph(
     place = apart(place, taken + _GAP, width=wide)
     low = np.array([0.0, (place - taken / 2)[:, 1].min() - _GAP[1] / 2])
     high = np.array([wide, (place + taken / 2)[:, 1].max() + _GAP[1] / 2])
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), autoscale_on=False)
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), autoscale_on=False)
     told = "the odds" if is_joint(fitted) else "as likely as next event"
     told = f"×2: twice {told} with it in the window" if factors else ""
-    if is_new:
-        legend, tall = _legend(ax, drawn, told, min(font_size, 8.0), wide), high[1] - low[1]
-        ax.figure.set_size_inches(wide, tall + legend)
-        ax.figure.set_layout_engine("none")  # sizes are known
-        ax.set_position((0.0, legend / (tall + legend), 1.0, tall / (tall + legend)))
+    if ax is None:
+        legend, tall = _legend(axes, drawn, told, min(font_size, 8.0), wide), high[1] - low[1]
+        axes.figure.set_size_inches(wide, tall + legend)
+        axes.figure.set_layout_engine("none")  # sizes are known
+        axes.set_position((0.0, legend / (tall + legend), 1.0, tall / (tall + legend)))
     else:  # as large as there is room for
-        room = ax.get_window_extent().size / ax.figure.dpi
+        room = axes.get_window_extent().size / axes.figure.dpi
         font_size *= float(min(1.0, *(room / (high - low))))
-        ax.set_aspect("equal", adjustable="datalim")
-        _legend(ax, drawn, told, font_size, float(room[0]))
+        axes.set_aspect("equal", adjustable="datalim")
+        _legend(axes, drawn, told, font_size, float(room[0]))
     place, half = place - loops / 2, (taken - loops) / 2 + 0.01  # of the boxes alone, and their rims
     for box, middle in zip(boxes, place.tolist(), strict=True):
         box.set(position=middle, fontsize=font_size)
@@ -217,10 +217,10 @@ def graph(
     for edge in drawn:
         a, b = codes[edge.influencer], codes[edge.target]
         lines.append(_loop(place[a], half[a]) if a == b else _route(a, b, rectangles, bends))
-        _draw(ax, edge, lines[-1])
+        _draw(axes, edge, lines[-1])
     for edge, points in zip(drawn if factors else (), lines, strict=False):
-        rectangles = _write_factor(ax, edge, points, rectangles, 0.8 * font_size)
-    return ax
+        rectangles = _write_factor(axes, edge, points, rectangles, 0.8 * font_size)
+    return axes  # type: ignore[no-any-return]
 
 
 def _box(ax: Any, label: str, font_size: float) -> Any:
