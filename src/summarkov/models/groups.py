@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
+from summarkov.engines import Bootstrap, Counting, MemorySource, StateCounts, StatesRequest
 from summarkov.errors import DataError, SettingError
 from summarkov.events import END, EventSequences
 from summarkov.events.attributes import join_attributes
@@ -299,7 +299,7 @@ def _edge_differences(
     summary = graphs[0].model.make_summary()
     requests = [StatesRequest(summary, u, targets[x]) for x, u in sets.items()]
 
-    def contrasts(source: MemorySource | ReplicatedSource) -> list[Contrast]:
+    def contrasts(source: Counting) -> list[Contrast]:
         tables = (table for table in source.count(requests) if isinstance(table, StateCounts))
         return [one for table in tables for _, _, one in contrasts_in_table(table, source.scale, 1)]
 
