@@ -51,6 +51,9 @@ MADE = Path(tempfile.gettempdir()) / "summarkov-golden"
 #: Differences that are meant: a pattern of "run/path", and why. See CHANGELOG.md.
 ACCEPTED: tuple[tuple[str, str], ...] = (
     ("*/seconds", "measured"),
+    ("python-graph/returned/repr/2", "events.describe() prints the sentences of the command line"),
+    ("*/settings/average", "trees are not averaged over prunings"),
+    ("*/settings/split", "trees are not averaged over prunings"),
     ("*.json/checksum", "it follows the last digits of numbers, which may differ"),
 )
 
@@ -70,10 +73,9 @@ linkedin-paper: learn PEOPLE --paper --json -o m.json
 linkedin-osumm: learn PEOPLE -m osumm --json -o m.json
 linkedin-exact: learn PEOPLE --search exact -k 3 --json -o m.json
 linkedin-chains: learn PEOPLE --joint -m vom --json -o v.json
-    learn PEOPLE --joint -m ctw --json -o w.json
     learn PEOPLE --joint -m chain --set order=2 --json -o c.json
     evaluate c.json {data}/linkedin.test.jsonl --json
-    predict w.json -a A -a B --json
+    predict v.json -a A -a B --json
     show v.json
     report v.json -o v.html
 linkedin-compare: compare PEOPLE {data}/linkedin.dev.jsonl {data}/linkedin.test.jsonl -m bsumm --json
@@ -90,7 +92,7 @@ diabetes: learn DIABETES --cut-off --order-test --json -o m.json
     report m.json --events DIABETES --cut-off -o p.html
 diabetes-tree: learn DIABETES -m tree -t HSE -t TET --json -o m.json
     show m.json --target HSE --json
-    learn DIABETES -m tree -t HSE --set average=yes --gamma 0.3 --json -o a.json
+    learn DIABETES -m tree -t HSE --gamma 0.3 --json -o a.json
     evaluate a.json DIABETES --json
     report m.json -o p.html
 diabetes-confidence: learn DIABETES --confidence 20 --no-order-test --json -o m.json

@@ -28,7 +28,7 @@ def events() -> sm.EventSequences:
     }
     names = sorted(f"{COLUMN}={value}" for value in VALUES)
     present = [[name == f"{COLUMN}={VALUES[at]}" for name in names] for at in held]
-    return sm.read_events(lists).with_attributes(Attributes(names, [COLUMN] * len(names), present))
+    return sm.read_events(lists).with_attributes(Attributes(names, present))
 
 
 def is_text(page: Any) -> bool:

@@ -65,7 +65,7 @@ def events_of(made, is_plain):
         np.array(codes, np.int32),
         offsets,
         LABELS,
-        attributes=Attributes(ATTRIBUTES, ["1st", "zone"], present.reshape(-1, 2)),
+        attributes=Attributes(ATTRIBUTES, present.reshape(-1, 2)),
         moments=Moments(
             np.array(starts, bool), np.array(times, np.int64), WHOLE_NUMBERS, has_empty=-1 in codes
         ),

@@ -164,7 +164,7 @@ def test_completion_shows_what_people_need():
     assert "make_problem" not in pydoc.render_doc(sm.BSuMM)
     events = set(dir(sm.read_events(NUMBERS)))
     assert {"labels", "split", "map_labels", "describe"} <= events
-    assert {"moments", "only_rows", "sequence_keys", "with_origin"}.isdisjoint(events)
+    assert {"moments", "only_rows", "sequence_keys", "with_end_rows"}.isdisjoint(events)
 
 
 # ---------------------------------------------------------------------------------- progress

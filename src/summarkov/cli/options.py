@@ -105,7 +105,7 @@ Reading the events:
 """,
     "settings": """
 How influencers are chosen:
---alpha A  Pseudo-count of each outcome; larger is more cautious. Default 0.1; tree: 5; ctw: 0.5.
+--alpha A  Pseudo-count of each outcome; larger is more cautious. Default 0.1; tree: 5.
 --gamma G  Penalty for complexity; larger finds fewer influencers. Default 1; joint: 0.5.
 --false-edges N|none  In pure noise, find at most N influences by chance, on average, among all that is
     learned; none: ask for no more than the criterion does, as in the paper. Default 0.2.
@@ -118,8 +118,8 @@ How influencers are chosen:
 --max-influencers N  At most N influencers of a label.
 --paper  The paper's settings: --cut-off and --false-edges none.
 --set NAME=VALUE...  Any other setting of the model, called as in Python: delay=2, criterion=aic,
-    prior=base-rate, max_sets=1000; mask=first (osumm), cap=3 (csumm), order=2 (chain), max_order=3 (vom
-    and ctw), max_depth=4 or average=yes (tree), rounds=40 (joint).
+    prior=base-rate, max_sets=1000; mask=first (osumm), cap=3 (csumm), order=2 (chain), max_order=3 (vom),
+    max_depth=4 (tree), rounds=40 (joint).
 """,
 }
 
@@ -154,8 +154,7 @@ What to learn:
 --joint  Make the targets (or all labels) one variable, with one set of influencers.
 --model -m KIND  bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? tree: a
     decision tree over questions to the past; chain: the last labels themselves; vom: as many of them as
-    they are worth; ctw: all such chains together; joint: one distribution over all labels. [default:
-    bsumm]
+    they are worth; joint: one distribution over all labels. [default: bsumm]
 What of the past counts:
 <lookback> Default 5; joint: a number from 20 on, 500.
 <settings>
@@ -311,7 +310,7 @@ Tune several models on one part of the data and see which predicts another part 
 <path>
 parts:[DEV TEST]...  Two more of these, if the data is split already.
 --model -m NAME...  A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a
-    look-back, bsumm-5 or bsumm-6h; tree, tree-average; chain-0 to chain-4; vom, ctw, kneser-ney; joint,
+    look-back, bsumm-5 or bsumm-6h; tree; chain-0 to chain-4; vom, kneser-ney; joint,
     joint-boosted; lr-presence-K, lr-counts-K, lr-onehot-K with K = 3, 5, 10; boosting; or all. Default:
     chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are attributes:
     chain-0, bsumm, osumm.

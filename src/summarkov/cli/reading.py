@@ -141,16 +141,17 @@ class Reading:
 
     def prepare_several(self, parts: Sequence[EventSequences], *, first: bool) -> list[EventSequences]:
         """Prepare several; labels are rare in the ``first`` of them, or else in all together."""
-        from summarkov.events.prepare import pool_rare_together
+        from summarkov.events.vocabulary import frequent_labels
 
         parts = [self._mapped(part) for part in parts]
         if self.given.min_count is not None:
-            parts = pool_rare_together(parts, self.given.min_count, counted=parts[:1] if first else parts)
+            kept = frequent_labels(parts[:1] if first else parts, self.given.min_count)
+            parts = [part.pool_others(kept) for part in parts]
         return [self._finish(part) for part in parts]
 
     def _prepared(self, events: EventSequences, known: Collection[str] | None = None) -> EventSequences:
         """Prepare events that were read."""
-        from summarkov.events.prepare import RARE, pool_others
+        from summarkov.events.vocabulary import RARE
 
         events, least = self._mapped(events), self.given.min_count
         if least is not None:
@@ -158,7 +159,7 @@ class Reading:
                 raise SettingError(
                     f"the model was learned without --min-count: it knows no label {RARE!r}; leave it out"
                 )
-            events = events.pool_rare(least) if known is None else pool_others(events, known)
+            events = events.pool_rare(least) if known is None else events.pool_others(known)
         return self._finish(events)
 
     def _mapped(self, events: EventSequences) -> EventSequences:

@@ -17,7 +17,7 @@ from summarkov.comparison.contenders import (
 from summarkov.comparison.learners import MatrixContender, boosting, regression
 from summarkov.comparison.run import compare
 from summarkov.comparison.tuning import DEFAULT, NAMES, lineup
-from summarkov.models.measures import ReliabilityBin
+from summarkov.models.prediction import ReliabilityBin
 
 __all__ = [
     "DEFAULT",

@@ -15,7 +15,7 @@ from summarkov.comparison.measures import Tuned, total_of
 from summarkov.errors import SettingError, nearest
 from summarkov.evidence import paired_interval
 from summarkov.frames import Listed, Records, Sheet
-from summarkov.models.measures import ReliabilityBin, reliability_bins
+from summarkov.models.prediction import ReliabilityBin, reliability_bins
 from summarkov.store import finite
 from summarkov.wording import plural
 

@@ -28,7 +28,7 @@ from summarkov.typing import CodeArray, FloatArray
 #: Models of single targets that are fitted in the passes of one.
 _MOST_MODELS = 1 << 12
 #: Settings of a tree that follow from a larger one (:meth:`TreeSuMM.with_settings`).
-_READ_ANEW = {"alpha", "prior", "gamma", "average", "split"}
+_READ_ANEW = {"alpha", "prior", "gamma"}
 
 
 class Predictor(Protocol):

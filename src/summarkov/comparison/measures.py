@@ -16,7 +16,7 @@ from summarkov.comparison.learners import is_target
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.rows import cuts
-from summarkov.models.measures import binned, hits
+from summarkov.models.prediction import binned, hits
 from summarkov.typing import BoolArray, FloatArray
 
 #: How far outside 0 to 1 a probability may be.

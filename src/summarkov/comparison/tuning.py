@@ -13,7 +13,6 @@ from summarkov.engines import Layout
 from summarkov.errors import SettingError, nearest
 from summarkov.models import (
     BSuMM,
-    ContextTreeWeighting,
     CSuMM,
     JointSuMM,
     MarkovChain,
@@ -34,7 +33,6 @@ AUTO_GRID = {"alpha": ALPHAS, "gamma": GAMMAS}
 #: A split costs from about 2 to about 25 nats on the paper's data sets.
 TREE_GAMMAS = (0.2, 0.4, 0.7, 1, 1.5, 2)
 TREE_GRID = {"alpha": (0.5, 1.5, 5, 15)}
-SPLITS: tuple[float | str, ...] = (0.4, 0.05, "auto")
 
 #: Of joint models: few short sequences want a small penalty, many long ones a large one.
 JOINT_GRID = tuple({"penalty": penalty, "gamma": 0.25} for penalty in (3.0, 30.0, 300.0, 3000.0))
@@ -62,9 +60,7 @@ _MODELS: dict[str, tuple[SummaryModel, Mapping[str, Sequence[Any]]]] = {
     "csumm": (_FAMILIES["csumm"], {**SUMM_GRID, "cap": (2, 3)}),
     **{f"chain-{order}": (MarkovChain(order=order), {"alpha": ALPHAS}) for order in range(5)},
     "vom": (VariableOrderChain(max_order=4), AUTO_GRID),
-    "ctw": (ContextTreeWeighting(max_order=4), {"alpha": (0.1, 0.5, 1)}),
     "tree": (TreeSuMM(), {"gamma": TREE_GAMMAS, **TREE_GRID}),
-    "tree-average": (TreeSuMM(gamma=TREE_GAMMAS[0], average=True), {**TREE_GRID, "split": SPLITS}),
 }
 
 

@@ -240,7 +240,7 @@ class WeighedRows:
         weights: IntArray,
         row: IntArray | slice = slice(None),
     ) -> IntArray:
-        """Sums ``[cell, outcome, b]`` over rows, or pairs that are each of a row; cells less than 0 are none."""
+        """Sums ``[cell, outcome, b]`` over rows, or pairs that are each of a row; no cell is less than 0."""
         outcome, residual = target.outcome_of()[self.own].astype(np.int64), target.n_outcomes - 1
         is_plain = not target.has_residual or bool(self.heads.all())
         if not is_plain:

@@ -60,6 +60,9 @@ _NUMBERS = ("lookback", "lookbacks", "counts", "starts")
 _NOT_STORED = ("target", "n_jobs")
 #: Settings that are younger than the format, and the value that files without them were written with.
 _YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": (), "contexts": 0.0, "paper": False}
+#: Kinds of models that are gone, and settings of trees.
+_GONE = {"Bag": "a bag of models", "ContextTreeWeighting": "an average of context trees"}
+_GONE_SETTINGS = ("average", "split")
 #: What a file says of an edge of a joint model.
 _JOINT_EDGE = (
     *("influencer", "target", "depends", "ratio", "low", "high"),
@@ -95,8 +98,9 @@ def load(path: Place) -> Model:
                 f"written in version {version} of the format, but this program reads versions 1 to "
                 f"{VERSION}; install a newer summarkov"
             )
-        if kind == "Bag":
-            raise StoreError("a bag of models, which this version no longer has; fit a JointSuMM instead")
+        for gone in (kind, document.get("model")):
+            if isinstance(gone, str) and gone in _GONE:
+                raise StoreError(f"{_GONE[gone]}, which this version no longer has; fit a JointSuMM instead")
         try:
             model = _read_joint(document) if kind == "JointSuMM" else _read_models(document)
         except StoreError:
@@ -441,6 +445,10 @@ def _settings(given: dict[str, Any], family: type[SummaryModel | JointSuMM]) -> 
         del given["seed"]
     for name, value in given.items():
         with place(f".{name}"):
+            if name in _GONE_SETTINGS and family.__name__ == "TreeSuMM":
+                if given.get("average"):
+                    raise StoreError("trees are no longer averaged over prunings; learn the model again")
+                continue
             if name not in known:
                 raise StoreError(f"{family.__name__} has no such setting")
             settings[name] = value

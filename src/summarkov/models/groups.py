@@ -10,8 +10,7 @@ import numpy as np
 from summarkov.engines import Bootstrap, Counting, MemorySource, StateCounts, StatesRequest
 from summarkov.errors import DataError, SettingError
 from summarkov.events import END, EventSequences
-from summarkov.events.attributes import join_attributes
-from summarkov.events.moments import join_moments
+from summarkov.events.sequences import join_events
 from summarkov.evidence import (
     Contrast,
     EdgeDifference,
@@ -131,7 +130,7 @@ def compare_groups(
     counted = [events[events.lengths > 0] for events in groups]
     if any(len(events) < 2 for events in counted):
         raise DataError("each group needs at least two sequences that are not empty, nor of weight 0")
-    both = _together(*counted)
+    both = join_events(counted, named=False)
     cut = len(counted[0])
     parts = slice(0, cut), slice(cut, None)
     sources, graphs = [], []
@@ -176,23 +175,6 @@ def _label_differences(
 
 def _weights(events: EventSequences) -> FloatArray:
     return np.ones(len(events)) if events.weights is None else events.weights
-
-
-def _together(first: EventSequences, second: EventSequences) -> EventSequences:
-    """The sequences of both groups over one vocabulary."""
-    labels = tuple(sorted({*first.labels, *second.labels}))
-    first, second = first.recode(labels), second.recode(labels)
-    offsets = np.concatenate([first.offsets, second.offsets[1:] + first.n_rows])
-    is_weighted = first.weights is not None or second.weights is not None
-    return EventSequences(
-        np.concatenate([first.codes, second.codes]),
-        offsets,
-        labels,
-        attributes=join_attributes([first.attributes, second.attributes]),
-        moments=join_moments([(part.n_rows, part.moments) for part in (first, second)]),
-        weights=np.concatenate([_weights(first), _weights(second)]) if is_weighted else None,
-        ends=np.concatenate([first.complete, second.complete]),
-    )
 
 
 def _compare_by(

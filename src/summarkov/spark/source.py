@@ -24,6 +24,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.arrow import pa
 from summarkov.engines import MemorySource
+from summarkov.engines import source as engines
 from summarkov.engines.source import Answer, EventSource, added
 from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions, refuse_overflow
 from summarkov.errors import DataError, SettingError, SummarkovError, warn_caller
@@ -31,7 +32,7 @@ from summarkov.events import EventSequences, vocabulary
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Origin
 from summarkov.events.rows import recoded
-from summarkov.events.vocabulary import END, Unknown, check_unknown, refuse_unknown_labels, translation
+from summarkov.events.vocabulary import END, Unknown, check_unknown, refuse_unknown_labels
 from summarkov.read import read_events
 from summarkov.read.case_attributes import cuts_of
 from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
@@ -288,10 +289,9 @@ class Reader:
             return None
         events, known = read_rows(table, self.settings), self.nothing.attributes
         if known is not None:
-            present = np.zeros((len(events), len(known.names)), bool)
-            if events.attributes is not None:
-                present[:, translation(events.attributes.names, known.names)[:-1]] = events.attributes.present
-            events = events.with_attributes(Attributes(known.names, known.of, present))
+            nothing = Attributes((), np.zeros((len(events), 0), bool))
+            present = (events.attributes or nothing).among(known.names)
+            events = events.with_attributes(Attributes(known.names, present))
         order = [table.column(name).drop_null() for name in self.settings["order_by"] or ()]
         texts = [column[0].as_py() for column in order if is_text(column.type) and len(column)]
         return Shard(events, tuple(family_of(text.strip()) for text in texts))
@@ -397,6 +397,12 @@ class Prepared:
         return MemorySource(events, sample_weight=in_units(events.weights, self.scale))
 
 
+def _n_events(shard: engines.Shard) -> int:
+    rows, is_event = shard.rows, shard.rows.is_event
+    has_empty = rows.moments is not None and rows.moments.has_empty
+    return int((is_event & (rows.codes >= 0)).sum() if has_empty else is_event.sum())
+
+
 def _on_shard(function: Callable[[Shard], Any], batches: Iterable[pa.RecordBatch]) -> Any:
     data = b"".join(cells(batches))
     return function(unpacked(data)) if data else None
@@ -463,7 +469,7 @@ class SparkSource(EventSource):
     @cached_property
     def n_events(self) -> int:
         """The number of events; the end of a sequence is none."""
-        return self.map(lambda shard: int(shard.rows.is_event.sum()))
+        return self.map(_n_events)
 
     @property
     def is_weighted(self) -> bool:

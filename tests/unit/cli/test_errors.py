@@ -114,7 +114,7 @@ def fail(folder: Path) -> Fail:
         # settings
         (
             "learn events.jsonl --model bsum",
-            "--model must be one of bsumm, chain, csumm, ctw, joint, osumm, tree, vom, not 'bsum'",
+            "--model must be one of bsumm, chain, csumm, joint, osumm, tree, vom, not 'bsum'",
         ),
         ("learn events.jsonl --lookback 0", "lookback must be a whole number from 1 on"),
         (

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov import plot
 from summarkov.cli.main import app
+from summarkov.comparison import tune_joint
 from summarkov.evidence.words import headline
 from summarkov.simulate.example import web_shop
 from summarkov.wording import percent
@@ -86,7 +87,7 @@ def test_it_is_learned_shown_and_told_as_json(saved, tmp_path):
 def test_its_settings_are_chosen_if_asked(saved, tmp_path):
     folder, _, events = saved
     run("learn", folder / "events.jsonl", "-m", "joint", "--tune", "--gamma", 0.1, "-o", tmp_path / "m")
-    model = sm.tune_joint(events, model=sm.JointSuMM(gamma=0.1))
+    model = tune_joint(events, model=sm.JointSuMM(gamma=0.1))
     assert sm.load(tmp_path / "m").get_params() == model.get_params()
 
 

@@ -12,7 +12,7 @@ from summarkov.comparison.comparison import Comparison
 from summarkov.comparison.measures import Chosen, Tuned
 from summarkov.errors import SettingError
 from summarkov.evidence import paired_interval
-from summarkov.models.measures import BINS
+from summarkov.models.prediction import BINS
 
 SEED = 11
 

@@ -11,7 +11,7 @@ import summarkov as sm
 from summarkov.comparison import measures
 from summarkov.comparison.measures import Split, Tuned, logs_among_all, tune
 from summarkov.events import EventSequences
-from summarkov.models.measures import BINS, hits
+from summarkov.models.prediction import BINS, hits
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

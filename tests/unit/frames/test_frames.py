@@ -45,7 +45,7 @@ RESULTS = {
     "table": (MODEL.table_, len(MODEL.table_)),
     "trace": (MODEL.trace_, len(MODEL.trace_)),
     "patterns": (MODEL.patterns_, len(MODEL.patterns_)),
-    "confidence": (MODEL.confidence(EVENTS, n=5), None),
+    "confidence": (GRAPH.copy().fit(EVENTS).confidence(EVENTS, n=5), None),
     "groups": (GROUPS, len(GROUPS.edges)),
     "labels of groups": (GROUPS.labels, 1),
     "comparison": (COMPARED, 2),

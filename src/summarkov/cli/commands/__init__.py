@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.page import Line, Part, errors, progress, shorten
+from summarkov.cli.page import Line, errors, progress
 from summarkov.errors import SettingError
-from summarkov.wording import percent
 
 if TYPE_CHECKING:
-    from summarkov.events.describe import CaseEnds, Origin, Start
     from summarkov.models import InfluenceGraph
 
 #: How many times as long as learning the order test may take; or how many seconds, if that is more.
@@ -69,49 +66,10 @@ def add_confidence(graph: InfluenceGraph, events: Any, **settings: Any) -> None:
 # ---------------------------------------------------------------------- how events were read
 
 
-def as_read(
-    origin: Origin | None, ends: CaseEnds | None, labels: Iterable[str], tied_order: int
-) -> Iterator[Part]:
-    """From which columns events were read, what was left out and assumed, and what may be wrong."""
-    from summarkov.events.describe import Origin, look_alikes
+def for_terminal(words: str) -> str:
+    """Words with the option of the command line alone, without what Python calls it.
 
-    yield from [] if origin is None else (f"{each[0].upper()}{each[1:]}." for each in origin.sentences())
-    yield from [] if ends is None else ends.sentences()
-    if tied_order:
-        yield f"{(origin or Origin()).ties(tied_order)}."
-    if origin is not None and origin.backwards:
-        yield f"{origin.falls()} (--order-by time:timestamp sorts them)."
-    yield from [] if origin is None else map(_hint, origin.hints())
-    alike = look_alikes(labels)
-    if alike:
-        some = "; ".join(" and ".join(f"'{shorten(x, 40)}'" for x in group[:4]) for group in alike[:3])
-        yield (
-            f"Hint: {some}{'; ...' if len(alike) > 3 else ''} differ only in capitals, blanks or how "
-            "characters are written. They are kept apart; --map FILE makes them one."
-        )
-
-
-def first_events(starts: Sequence[Start]) -> Iterator[Part]:
-    """Which labels are special because they come first."""
-    from summarkov.events.describe import always_first
-    from summarkov.events.prepare import START
-
-    for start in [start for start in starts if start.label != START][:3]:
-        if start.first == 1:
-            yield _hint(always_first(start.label))
-        else:
-            yield (
-                f"Hint: '{shorten(start.label, 40)}' is the first event of {percent(start.first)} of the "
-                f"cases, and {percent(start.others)} of the other events. That it stands first is no "
-                "influence. The order test allows for that; rate ratios of its edges do not."
-            )
-
-
-def _hint(words: str) -> str:
-    """A hint with the option of the command line alone, without what Python calls it.
-
-    >>> _hint("2 rows are duplicates; drop_duplicates=True (--drop-duplicates) leaves them out")
-    'Hint: 2 rows are duplicates; --drop-duplicates leaves them out.'
+    >>> for_terminal("2 rows are duplicates; drop_duplicates=True (--drop-duplicates) leaves them out.")
+    '2 rows are duplicates; --drop-duplicates leaves them out.'
     """
-    words = re.sub(r"\S+ \((--[^)]*)\)", r"\1", words)
-    return f"Hint: {words}."
+    return re.sub(r"\S+ \((--[^)]*)\)", r"\1", words)

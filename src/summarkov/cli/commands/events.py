@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.commands import add_order_test, as_read, first_events
+from summarkov.cli.commands import add_order_test, for_terminal
 from summarkov.cli.documents import document
 from summarkov.cli.files import check_output, saving, write_text
 from summarkov.cli.learned import learned
@@ -34,21 +34,11 @@ def describe(given: Any) -> Document:
 
 def _description(found: Description, most: int) -> Iterator[Part]:
     """The sizes of a data set and its most frequent labels."""
-    from summarkov.events.describe import Start
-
-    sizes = {"sequence": found.n_sequences, "event": found.n_events, "label": found.n_labels}
-    yield Headline(", ".join(plural(n, thing) for thing, n in sizes.items()))
-    lengths = f"{number(found.shortest)} to {number(found.longest)}"
-    yield f"Events per sequence: {lengths}, median {found.median_length:,g}"
-    yield from (f"{line[0].upper()}{line[1:]}" for line in found.beside())
-    yield from as_read(found.origin, found.ends, found.label_counts, found.tied_order)
-    if found.n_empty:
-        yield f"Empty sequences: {number(found.n_empty)}"
-    if found.first_event is not None:
-        yield from first_events([Start(found.first_event, 1.0, 0.0)])
-    by_count = sorted(found.label_counts.items(), key=lambda item: (-item[1], item[0]))
+    sizes, *notes = found.sentences()
+    yield Headline(sizes)
+    yield from map(for_terminal, notes)
     largest, total = max(1, *found.label_counts.values(), 1), max(1, found.n_events)
-    rows = [[x, number(n), percent(n / total), "█" * round(16 * n / largest)] for x, n in by_count]
+    rows = [[x, number(n), percent(n / total), "█" * round(16 * n / largest)] for x, n in found.by_count]
     yield Sheet("", ("Label", "Events", "Share", ""), rows[: most or None], len(rows))
 
 
@@ -104,7 +94,7 @@ def simulate(given: Any) -> Document:
 def read_source(path: Path) -> Dynamics | InfluenceGraph | JointSuMM:
     """Read dynamics, a graph, or a joint model."""
     from summarkov.models import InfluenceGraph, JointSuMM, load
-    from summarkov.models.distribution import check_drawable
+    from summarkov.models.prediction import check_drawable
     from summarkov.simulate import Dynamics
     from summarkov.store import read_document
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.commands import add_confidence, add_order_test, as_read, first_events
+from summarkov.cli.commands import add_confidence, add_order_test, for_terminal
 from summarkov.cli.documents import document, is_a, outcome_document
 from summarkov.cli.files import check_output, save_model
 from summarkov.cli.learned import learned
@@ -30,8 +30,7 @@ def learn(given: Any) -> Document:
     """A model or a graph of the events of a file."""
     from summarkov.engines import make_source
     from summarkov.engines.source import count_starts
-    from summarkov.events.describe import as_read as reading_document
-    from summarkov.events.describe import case_ends, special_starts
+    from summarkov.events.describe import CaseEnds, as_read, reading_notes, special_starts
 
     template = make_template(given)
     is_joint = is_a(template, "JointSuMM")
@@ -49,7 +48,7 @@ def learn(given: Any) -> Document:
             add_confidence(fitted, events, n=given.confidence, blocks=given.blocks)
         tied_order, origin = events.tied_order, events.origin
         source = make_source(events)
-        ends = case_ends(len(events), int(events.complete.sum()), events.lengths, origin)
+        ends = CaseEnds.of(int(events.complete.sum()), events.lengths, origin)
         without = source.without_ends()
         starts = special_starts(without.labels, without.map(count_starts), without.label_counts)
     saved = save_model(fitted, given.output)
@@ -57,7 +56,7 @@ def learn(given: Any) -> Document:
     def data() -> dict[str, Any]:
         return {
             "saved": saved,
-            **reading_document(origin, tied_order),
+            **as_read(origin, tied_order),
             "ends": vars(ends),
             **document(fitted),
         }
@@ -65,8 +64,8 @@ def learn(given: Any) -> Document:
     def parts() -> Iterator[Part]:
         yield from learned(fitted, edges=_MOST_EDGES)
         yield ""
-        yield from as_read(origin, ends, fitted.labels_, tied_order)
-        yield from first_events(starts)
+        yield from map(for_terminal, reading_notes(origin, ends, fitted.labels_, tied_order))
+        yield from (for_terminal(start.sentence()) for start in starts[:3])
         yield from _many_labels(fitted)
         yield _saved_words(saved)
 
@@ -106,7 +105,7 @@ def _fit(template: Any, events: EventSequences, given: Any) -> Any:
         with progress("Learning", 1, "steps at most") as advance:
             if not given.tune:
                 return one.fit(events, progress=advance)
-            from summarkov import tune_joint
+            from summarkov.comparison import tune_joint
 
             return tune_joint(events, model=one, progress=advance)
     n_targets = len(set(targets or events.labels))
@@ -158,7 +157,7 @@ def refuse_nothing_to_learn(events: EventSequences, file: Path) -> None:
 
 def outcome(given: Any) -> Document:
     """A model of how cases end."""
-    from summarkov.events.describe import as_read as reading_document
+    from summarkov.events.describe import as_read, reading_notes
     from summarkov.models import OutcomeModel
 
     column, equals, value = (given.column or "").partition("=")
@@ -192,13 +191,13 @@ def outcome(given: Any) -> Document:
     saved = save_model(model, given.output)
 
     def data() -> dict[str, Any]:
-        read = {"read": reading_document(origin, tied_order)}
+        read = {"read": as_read(origin, tied_order)}
         return {"saved": saved, **outcome_document(model, **tests), **read}
 
     def parts() -> Iterator[Part]:
         yield from outcome_parts(model, **tests)
         yield ""
-        yield from as_read(origin, None, (), tied_order)
+        yield from map(for_terminal, reading_notes(origin, None, (), tied_order))
         yield _saved_words(saved)
 
     return Document(data, parts())

@@ -26,7 +26,7 @@ def predict(given: Any) -> Document:
     """Probabilities for the events of a file, or after a history."""
     from summarkov.events.rows import recoded
     from summarkov.events.vocabulary import check_unknown
-    from summarkov.models.distribution import column_names
+    from summarkov.models.prediction import column_names
 
     file, output, unknown = given.file, given.output, given.unknown
     if (file is None) == (not given.after):
@@ -71,7 +71,7 @@ def _rows(parts: Iterable[Rows], columns: list[str], given: Any, preview: Part) 
 def _predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows, some of them at a time."""
     from summarkov.events.vocabulary import check_unknown
-    from summarkov.models.distribution import prediction_rows
+    from summarkov.models.prediction import prediction_rows
 
     done = 0
     with progress("Predicting", events.n_events, "events") as advance:
@@ -85,7 +85,7 @@ def _preview(fitted: Any, events: EventSequences, unknown: str) -> Part:
     """The first rows: what happened, how likely it was, and what was most likely."""
     from summarkov.events.rows import cut_between_sequences
     from summarkov.events.vocabulary import check_unknown
-    from summarkov.models.distribution import predict_rows
+    from summarkov.models.prediction import predict_rows
 
     few = next(cut_between_sequences(events, 1, cells=_PREVIEW))
     found = predict_rows(fitted.fitted, few, check_unknown(unknown)).summary()
