@@ -13,7 +13,7 @@ from summarkov.cli.learned import outcome as outcome_parts
 from summarkov.cli.page import Document, Line, Part, errors, progress, shorten
 from summarkov.cli.reading import Reading, check_output, make_template, save_model
 from summarkov.engines import make_source
-from summarkov.engines.work import StartsWork
+from summarkov.engines.source import count_starts
 from summarkov.errors import DataError, SettingError
 from summarkov.events.describe import CaseEnds, as_read, many_labels, reading_notes, special_starts
 from summarkov.evidence import is_graph, is_joint
@@ -51,7 +51,7 @@ def learn(given: Any) -> Document:
         tied_order, origin = events.tied_order, events.origin
         ends = CaseEnds.of(int(events.complete.sum()), events.lengths, origin)
         without = make_source(events).without_ends()
-        starts = special_starts(without.labels, without.run(StartsWork()), without.label_counts)
+        starts = special_starts(without.labels, without.map(count_starts), without.label_counts)
     saved = save_model(fitted, given.output)
 
     def data() -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _fit(template: Any, events: EventSequences, given: Any, is_single: bool) -> 
 
 def refuse_nothing_to_learn(events: EventSequences, file: Path) -> None:
     """Refuse events of which none could influence another: most likely a wrong column was taken."""
-    if 0 < events.n_events == make_source(events).n_filled:
+    if 0 < events.n_events == ((events.lengths > 0) | events.complete).sum():
         raise DataError(
             f"no sequence of {file} is longer than one event, so none comes after another; does --case name "
             "the column that the events of a sequence share?"

@@ -161,7 +161,7 @@ def evaluate(given: Any) -> Document:
 # ---------------------------------------------------------------------- a model itself
 
 _FIGURES = (".pdf", ".svg", ".png")
-_TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "to_graphml"}
+_TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".graphml": "to_graphml"}
 
 
 def show(given: Any) -> Document:
