@@ -310,8 +310,8 @@ Tune several models on one part of the data and see which predicts another part 
 <path>
 parts:[DEV TEST]...  Two more of these, if the data is split already.
 --model -m NAME...  A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a
-    look-back, bsumm-5 or bsumm-6h; tree; chain-0 to chain-4; vom, kneser-ney; joint,
-    joint-boosted; lr-presence-K, lr-counts-K, lr-onehot-K with K = 3, 5, 10; boosting; or all. Default:
+    look-back, bsumm-5 or bsumm-6h; tree; chain-0 to chain-4; vom; joint, joint-boosted;
+    lr-presence-K, lr-counts-K, lr-onehot-K with K = 3, 5, 10; boosting; or all. Default:
     chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are attributes:
     chain-0, bsumm, osumm.
 --target -t LABEL...  Average over these labels only; repeatable.
