@@ -71,7 +71,7 @@ def test_an_outcome(visit: Any, events: sm.EventSequences) -> None:
 def test_groups(visit: Any, events: sm.EventSequences) -> None:
     plain = events.with_attributes(None)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1, false_edges=None)).fit(plain)
-    found = sm.compare_groups(sm.BSuMM(lookback=1, false_edges=None), events, by=COLUMN, n=19)
+    found = sm.compare_groups(sm.BSuMM(lookback=1, false_edges=None), events, by=COLUMN)
     assert any(SCRIPT in name for name in found.names)
     through(visit(graph, events=plain, groups=found))
 

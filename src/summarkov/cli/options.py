@@ -299,9 +299,7 @@ second:[FILE]  Events of the other group, unless --by is given.
 --alpha A  Pseudo-count. Default 0.1.
 --gamma G  Weight of the penalty; larger: fewer influencers. Default 1.
 --names A,B  What the groups are called. Default: the files' names.
---resamples -n N  How many resampled groups. [default: 200]
 --level P  Level of the intervals. [default: 0.95]
-<seed>
 --rows N>=0  At most this many labels and edges; 0 for all. [default: 30]
 <jobs> <json> <reading>
 """,

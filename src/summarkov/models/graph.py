@@ -11,7 +11,7 @@ from summarkov.engines import EventSource, Layout
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
-from summarkov.evidence import Confidence, Explanation, OrderTest, Ranking, SharedExplanation
+from summarkov.evidence import Confidence, Explanation, OrderTest, SharedExplanation
 from summarkov.evidence.order import with_order
 from summarkov.evidence.results import with_confidence
 from summarkov.evidence.words import headline, rates, times, verdict
@@ -22,7 +22,6 @@ from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import Predictor, codes_of, target_codes
 from summarkov.models.prediction import check_drawable, predict_next
-from summarkov.models.ranking import rank_pairs
 from summarkov.settings import Progress, check_seed, check_whole
 from summarkov.show import STROKES, colour, width
 from summarkov.simulate.draw import draw_sequences, draw_ticks
@@ -430,27 +429,6 @@ class InfluenceGraph(GraphPredictor):
         how: dict[str, Any] = {"within": within, "progress": progress}
         self._order = found = order_of(models, source, n, check_seed(random_state), **how)
         return found
-
-    def ranking(self, events: Any, *, sample_weight: Any = None) -> Ranking:
-        """Every pair that the search could have chosen, the likeliest edges first.
-
-        A pair is ranked by how clearly its ratio differs from 1, beside the influencers that the graph gives
-        the target. That ranks true edges no worse than their frequency in resampled graphs, shown too
-        if :meth:`confidence` was asked before, and takes one pass over the data. For curves of precision and
-        recall, and to see what was nearly found.
-
-        Parameters
-        ----------
-        events, sample_weight
-            What the graph was learned from.
-
-        >>> from summarkov import BSuMM, InfluenceGraph, read_events
-        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5, ends="cut off")
-        >>> pairs = InfluenceGraph(BSuMM(lookback=1)).fit(events).ranking(events).pairs
-        >>> len(pairs), [(pair.influencer, pair.target, pair.in_graph) for pair in pairs[:1]]
-        (9, [('A', 'B', True)])
-        """
-        return rank_pairs(*self._tested(events, sample_weight), self.confidence_)
 
 
 def fit_together(graphs: Sequence[InfluenceGraph], events: Any) -> None:

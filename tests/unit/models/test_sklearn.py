@@ -144,9 +144,6 @@ def test_random_state():
         lambda **s: OUTCOME.order_test(EVENTS, n=19, **s),
         lambda **s: web_shop().simulate(3, 4, **s).to_lists(),
         lambda **s: [part.to_lists() for part in EVENTS.split(**s)],
-        lambda **s: (
-            sm.compare_groups(sm.BSuMM(), EVENTS[:40], EVENTS[40:], targets=["browse"], n=3, **s).seed
-        ),
         lambda **s: sm.compare(EVENTS, models=["chain-0"], targets=["browse"], **s).lines[0].log_likelihood,
     ]
     for ask in pairs:

@@ -229,4 +229,4 @@ def test_each_replicate_learns_its_own_look_backs():
 @pytest.mark.parametrize("lookback", ["auto", (2, 10)])
 def test_groups_are_compared_at_given_look_backs(events, lookback):
     with pytest.raises(SettingError, match="groups are compared at the same look-backs"):
-        sm.compare_groups(sm.BSuMM(lookback=lookback), events[:50], events[50:], n=5)
+        sm.compare_groups(sm.BSuMM(lookback=lookback), events[:50], events[50:])

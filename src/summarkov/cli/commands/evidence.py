@@ -62,12 +62,7 @@ def groups(given: Any) -> Document:
     first, second, by = given.file, given.second, given.by
     template = make_template(given, _KINDS)
     reading = Reading(given).for_models(template)
-    asked: dict[str, Any] = {
-        "targets": given.target or None,
-        "n": given.resamples,
-        "random_state": given.seed,
-    }
-    asked |= {"level": given.level, "n_jobs": given.jobs}
+    asked: dict[str, Any] = {"targets": given.target or None, "level": given.level, "n_jobs": given.jobs}
     if (second is None) == (by is None):
         raise SettingError("groups are two files, or one file and --by; give one of these")
     if by is not None:
@@ -79,7 +74,7 @@ def groups(given: Any) -> Document:
             every = compare_groups(template, reading.read(first), by=by, **asked, progress=advance)
         return Document(lambda: every, _several_groups(every, given.rows))
     events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
-    with progress("Comparing", 5, "steps") as advance:
+    with progress("Comparing", 4, "steps") as advance:
         called = _names(given.names, first, second)
         found = compare_groups(template, *events, names=called, **asked, progress=advance)
     return Document(lambda: found, _two_groups(found, given.rows))
