@@ -122,7 +122,6 @@ shop: describe TIME --json
     report m.json --events TIME --sequences 3 -o p.html
     export m.json -o e.csv
     export m.json -o e.dot
-    export m.json -o e.mmd
     export m.json -o e.graphml
 shop-times: LEARN -k 6h --order-test
     show m.json --json

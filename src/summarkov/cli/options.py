@@ -274,7 +274,7 @@ A figure of a graph shows who influences whom, one of a single target the probab
 history state (or a tree's questions).
 <model>
 --out -o FILE  What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv
-    (Graphviz), .mmd (Mermaid), .graphml; .csv or .parquet for a table of the edges. (required)
+    (Graphviz), .graphml; .csv or .parquet for a table of the edges. (required)
 --target -t LABEL  The model of this label alone; a figure shows its states.
 --edges N>=1  In a figure of a graph: at most the N surest edges.
 --width INCHES>=1  How wide a figure of a graph is.

@@ -503,12 +503,12 @@ def test_no_command_prints_the_help(run: Run) -> None:
 # ---------------------------------------------------------------------------------- export
 
 
-@pytest.mark.parametrize("name", ["g.dot", "g.gv", "g.mmd", "g.graphml"])
+@pytest.mark.parametrize("name", ["g.dot", "g.gv", "g.graphml"])
 def test_export_text(run, shop, tmp_path, name):
     result = run_export(shop / "graph.json", "-o", tmp_path / name)
     assert result.stdout.startswith("Saved ")
     graph = sm.load(shop / "graph.json")
-    expected = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "to_graphml"}
+    expected = {".dot": "to_dot", ".gv": "to_dot", ".graphml": "to_graphml"}
     assert (tmp_path / name).read_text() == getattr(graph, expected[Path(name).suffix])()
 
 

@@ -12,7 +12,7 @@ from summarkov.cli.reading import Reading
 from summarkov.errors import SettingError
 
 _FIGURES = (".pdf", ".svg", ".png")
-_TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "to_graphml"}
+_TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".graphml": "to_graphml"}
 
 
 def show(given: Any) -> Document:
