@@ -29,7 +29,7 @@ _MANY_TARGETS = 5_000
 def learn(given: Any) -> Document:
     """A model or a graph of the events of a file."""
     from summarkov.engines import make_source
-    from summarkov.engines.work import StartsWork
+    from summarkov.engines.source import count_starts
     from summarkov.events.describe import CaseEnds, as_read, reading_notes, special_starts
 
     template = make_template(given)
@@ -50,7 +50,7 @@ def learn(given: Any) -> Document:
         source = make_source(events)
         ends = CaseEnds.of(int(events.complete.sum()), events.lengths, origin)
         without = source.without_ends()
-        starts = special_starts(without.labels, without.run(StartsWork()), without.label_counts)
+        starts = special_starts(without.labels, without.map(count_starts), without.label_counts)
     saved = save_model(fitted, given.output)
 
     def data() -> dict[str, Any]:
@@ -142,9 +142,7 @@ def _saved_words(saved: str | None) -> Part:
 
 def refuse_nothing_to_learn(events: EventSequences, file: Path) -> None:
     """Refuse events of which none could influence another: most likely a wrong column was taken."""
-    from summarkov.engines import make_source
-
-    if 0 < events.n_events == make_source(events).n_filled:
+    if 0 < events.n_events == ((events.lengths > 0) | events.complete).sum():
         raise DataError(
             f"no sequence of {file} is longer than one event, so none comes after another; does --case name "
             "the column that the events of a sequence share?"
