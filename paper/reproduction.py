@@ -21,7 +21,7 @@ from summarkov.comparison import Contender, MatrixContender, lineup, regression
 
 SUMMS = ("bsumm", "osumm")
 CHAINS = ("chain-0", "chain-1", "chain-2", "chain-3", "chain-4")
-FAMILY = ("csumm", "vom", "ctw", "tree", "tree-average")
+FAMILY = ("csumm", "vom", "tree")
 #: Every obvious reading of "logistic regression with look-back k".
 REGRESSIONS = tuple(
     regression(lookback, features) if penalised else regression(lookback, features, strengths=[None])

@@ -131,26 +131,3 @@ def estimates(tree, cases, above, weight, n, path=()):
         found |= estimates(tree[1], yes, here, weight, n, (*path, True))
         found |= estimates(tree[2], no, here, weight, n, (*path, False))
     return found
-
-
-def evidence(row, pseudo):
-    """The Dirichlet marginal likelihood of the outcomes, one after the other."""
-    seen, total, value = [0] * len(row), 0, 1.0
-    for x, k in enumerate(row):
-        for _ in range(k):
-            value *= (seen[x] + pseudo[x]) / (total + sum(pseudo))
-            seen[x] += 1
-            total += 1
-    return value
-
-
-def prunings(tree, cases, pseudo, split, n):
-    """Every pruning of a tree with its prior probability times the evidence of the data."""
-    alone = evidence(tabulate(cases, n), pseudo)
-    if tree is None:
-        return [(None, alone)]
-    yes, no = divide(cases, tree[0])
-    below = itertools.product(
-        prunings(tree[1], yes, pseudo, split, n), prunings(tree[2], no, pseudo, split, n)
-    )
-    return [(None, (1 - split) * alone)] + [((tree[0], a, b), split * p * q) for (a, p), (b, q) in below]

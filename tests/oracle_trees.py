@@ -1,4 +1,4 @@
-"""The slow, obvious twin of context trees: pruned ones, and all prunings together.
+"""The slow, obvious twin of context trees.
 
 Standard library only, and nothing of the package. A *context* is a tuple of labels, the most recent first;
 it may end with START, the time before the sequence began. *Counts* are as in ``oracle``, with the longest
@@ -98,70 +98,3 @@ def all_prunings(s, totals):
     """Every set of contexts from s on that holds s and, with each context, the shorter ones."""
     choices = [[frozenset(), *all_prunings(child, totals)] for child in children(s, totals)]
     return [frozenset({s}).union(*chosen) for chosen in itertools.product(*choices)]
-
-
-# ---------------------------------------------------------------------------------------------------------
-# All prunings together
-# ---------------------------------------------------------------------------------------------------------
-
-
-def sequential(row, pseudo):
-    """Probability of outcomes, one after the other, each estimated from those before it.
-
-    >>> sequential([1, 1], [0.5, 0.5])
-    0.125
-    """
-    p, seen = 1.0, 0
-    for n, a in zip(row, pseudo, strict=True):
-        for i in range(n):
-            p *= (a + i) / (sum(pseudo) + seen)
-            seen += 1
-    return p
-
-
-def trees(s, totals, split):
-    """Every tree from s on, as its prior probability and the set of its contexts.
-
-    A context is split, into all longer ones that were seen, with probability `split`; one that has none
-    cannot be.
-    """
-    if not (longer := children(s, totals)):
-        return [(1.0, frozenset({s}))]
-    found = [(1 - split, frozenset({s}))]
-    for parts in itertools.product(*(trees(child, totals, split) for child in longer)):
-        prior = split * math.prod(p for p, _ in parts)
-        found.append((prior, frozenset({s}).union(*(contexts for _, contexts in parts))))
-    return found
-
-
-def probability(tree, totals, counts, pseudo):
-    """Probability of the data given a tree: of the totals of leaves, and of what ends at inner contexts."""
-    p = 1.0
-    for s in tree:
-        row = counts.get(s, [0] * len(pseudo)) if children(s, tree) else totals[s]
-        p *= sequential(row, pseudo)
-    return p
-
-
-def weighted(s, totals, counts, pseudo, split):
-    """The sum over all trees of prior times probability, by the recursion of Willems et al. (1995)."""
-    here = sequential(totals[s], pseudo)
-    if not (longer := children(s, totals)):
-        return here
-    left = sequential(counts.get(s, [0] * len(pseudo)), pseudo)
-    return (1 - split) * here + split * left * math.prod(
-        weighted(child, totals, counts, pseudo, split) for child in longer
-    )
-
-
-def averaged(contexts, totals, counts, pseudo, split):
-    """Probabilities after each of some contexts: the mean over all trees by their posterior probability."""
-    posterior = [
-        (prior * probability(tree, totals, counts, pseudo), tree) for prior, tree in trees((), totals, split)
-    ]
-    whole = math.fsum(p for p, _ in posterior)
-    rows = []
-    for s in contexts:
-        each = [(p, estimate(totals[longest(s, tree)], pseudo)) for p, tree in posterior]
-        rows.append([math.fsum(p * row[x] for p, row in each) / whole for x in range(len(pseudo))])
-    return rows

@@ -29,7 +29,6 @@ MODELS = {
     "OSuMM, whole past": sm.OSuMM("purchase", lookback=None, required=["add to cart", "browse"]),
     "CSuMM, whole past": sm.CSuMM("purchase", lookback=None),
     "MarkovChain": sm.MarkovChain("purchase", order=2),
-    "ContextTreeWeighting": sm.ContextTreeWeighting("purchase"),
     "TreeSuMM": sm.TreeSuMM("purchase", gamma=0.1),
 }
 

@@ -95,12 +95,6 @@ def check_level(name: str, value: object) -> None:
         raise SettingError(f"{name} must be a number above 0 and below 1, not {value!r}")
 
 
-def check_flag(name: str, value: object) -> None:
-    """Refuse a setting that is neither True nor False."""
-    if not isinstance(value, bool | np.bool_):
-        raise SettingError(f"{name} must be True or False, not {value!r}")
-
-
 def check_seed(random_state: int) -> int:
     """The seed of random numbers, as an integer."""
     return check_whole("random_state", random_state, 0, _LARGEST_SEED, limits="from 0 to 2^62")

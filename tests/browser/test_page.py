@@ -255,20 +255,6 @@ def test_a_tree_with_its_rules(visit: Any) -> None:
     assert sorted(told) == sorted(row.words for row in model.table_)
 
 
-def test_an_averaged_tree_says_how_likely_its_branchings_are(visit: Any) -> None:
-    settings = {"gamma": 0.3, "average": True, "split": 0.3}
-    graph = sm.InfluenceGraph(sm.TreeSuMM(**settings), targets=["purchase"]).fit(EVENTS)
-    page = visit(graph)
-    node(page, graph, "purchase").locator("circle").click()
-    fitted = graph.models_["purchase"].fitted
-    told = page.locator("#panel-label .tree").inner_text()
-    inner = [row for row, test in enumerate(fitted.rules.nodes) if test is not None]
-    assert len(inner) > 2
-    assert "gain" not in told
-    for row in inner:
-        assert f"of {fitted.at_nodes[row].sum():,.0f}; asked: {percent(round(fitted.splits[row], 4))}" in told
-
-
 def test_confidence_fades_edges_and_has_a_slider(visit: Any) -> None:
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=5, gamma=0.4, false_edges=None)).fit(EVENTS)
     graph.confidence(EVENTS, n=20)

@@ -26,8 +26,6 @@ FAMILIES = {
     "variable order": sm.VariableOrderChain(max_order=3, gamma=0.1),
     "learned look-backs": sm.BSuMM(lookback=(1, 3, None), gamma=0.1, false_edges=None),
     "tree": sm.TreeSuMM(gamma=0.4, lookbacks=(1, 3, None), counts=(2,), starts=(1, 4)),
-    "averaged tree": sm.TreeSuMM(gamma=0.3, average=True, lookbacks=(2, 4), counts=(2,)),
-    "weighted": sm.ContextTreeWeighting(max_order=3, split=0.3),
 }
 
 
@@ -177,7 +175,7 @@ def test_attributes_hold_all_along(visit: Any) -> None:
         share = [0.2, 0.6, 0.2] if is_north else [0.4, 0.2, 0.4]
         sequences.append([str(x) for x in rng.choice(["a", "b", "c"], 12, p=share)])
         regions.append([is_north, not is_north])
-    attributes = Attributes(["region=north", "region=south"], ["region", "region"], regions)
+    attributes = Attributes(["region=north", "region=south"], regions)
     events = sm.read_events(sequences).with_attributes(attributes)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events)
     edge = graph.edges_[0]

@@ -22,7 +22,6 @@ FAMILIES = {
     "count": lambda x: sm.CSuMM(x, lookback=2),
     "chain": lambda x: sm.MarkovChain(x, order=1),
     "variable": lambda x: sm.VariableOrderChain(x),
-    "weighted": lambda x: sm.ContextTreeWeighting(x),
     "tree": lambda x: sm.TreeSuMM(x),
 }
 SIZES = {

@@ -23,7 +23,6 @@ MODELS = {
     "count": sm.CSuMM("purchase", lookback=None, cap=2),
     "chain": sm.MarkovChain("purchase", order=2),
     "variable": sm.VariableOrderChain("purchase", gamma=0.1),
-    "weighted": sm.ContextTreeWeighting("purchase"),
     "tree": sm.TreeSuMM("purchase", gamma=0.1),
     "graph": sm.InfluenceGraph(sm.BSuMM(lookback=5)),
 }

@@ -67,11 +67,26 @@ def test_no_sequences_for_influencers(name, tmp_path):
     assert ".targets[0].followings: expected one entry for each of a" in said
 
 
-def test_a_bag_of_models_is_refused_with_what_to_take_instead(tmp_path):
-    path = tmp_path / "bag.json"
-    path.write_text('{"format": "summarkov", "version": 1, "kind": "Bag", "models": []}')
-    with pytest.raises(StoreError, match=r"a bag of models, which .* no longer has; fit a JointSuMM"):
+@pytest.mark.parametrize(
+    ("kind", "family", "what"),
+    [
+        ("Bag", None, "a bag of models"),
+        ("InfluenceGraph", "ContextTreeWeighting", "an average of context trees"),
+    ],
+)
+def test_models_that_are_gone_are_refused_with_what_to_take_instead(kind, family, what, tmp_path):
+    path = tmp_path / "gone.json"
+    path.write_text(json.dumps({"format": "summarkov", "version": 1, "kind": kind, "model": family}))
+    with pytest.raises(StoreError, match=rf"{what}, which .* no longer has; fit a JointSuMM"):
         sm.load(path)
+
+
+def test_a_tree_that_was_averaged_is_refused(tmp_path):
+    document = edited(document_of("rules"), ["settings", "average"], True)
+    del document["checksum"]
+    assert "trees are no longer averaged over prunings; learn the model again" in refusal(
+        tmp_path, "rules", json.dumps(document)
+    )
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -188,7 +203,6 @@ CLAIMS = [
     ("exact", ["targets", 0, "certificate", "examined"], 10**400),
     ("chain", ["settings", "order"], 10**9),
     ("variable", ["settings", "max_order"], 10**9),
-    ("weighted", ["settings", "max_order"], 10**9),
     ("tree", ["settings", "max_depth"], 10**9),
     ("tree", ["targets", 0, "tree", "within"], 10**18),
     ("tree", ["targets", 0, "tree", "times"], 10**18),

@@ -24,7 +24,7 @@ FILES = {
     "some others": [["purchase", "x", "browse"], ["browse", "purchase", "search", "browse"]],
     "usual": web_shop().simulate(40, 12, random_state=1).to_lists(),
 }
-FAMILIES = ("bsumm", "osumm", "csumm", "chain", "vom", "ctw", "tree")
+FAMILIES = ("bsumm", "osumm", "csumm", "chain", "vom", "tree")
 LEARN = [
     *(["--model", name] for name in FAMILIES),
     ["--cut-off"],
@@ -76,7 +76,7 @@ def test_from_events(here, name):
 
 
 GRAPH = ["-t", "purchase", "-t", "search"]
-MODELS = {name: [*GRAPH, "--model", name] for name in ("osumm", "ctw", "tree")}
+MODELS = {name: [*GRAPH, "--model", name] for name in ("osumm", "vom", "tree")}
 MODELS |= {"all labels": [], "one target": ["-t", "purchase"]}
 
 

@@ -101,9 +101,9 @@ def test_more_sequences_without_either_label_flip_nothing(sequences, more, lookb
 
 
 @examples(40)
-@given(processes(), st.booleans())
-def test_edges_of_trees_are_counted_where_the_tree_first_asks(sequences, average):
-    tree = sm.InfluenceGraph(sm.TreeSuMM(gamma=0.3, average=average)).fit(sequences)
+@given(processes())
+def test_edges_of_trees_are_counted_where_the_tree_first_asks(sequences):
+    tree = sm.InfluenceGraph(sm.TreeSuMM(gamma=0.3)).fit(sequences)
     for edge in tree.edges_:
         assert edge.effect != "amplifies" or edge.hits_with > 0
         assert math.isnan(edge.ratio) or edge.low <= edge.ratio <= edge.high

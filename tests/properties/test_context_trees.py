@@ -11,7 +11,6 @@ import oracle
 import oracle_trees as trees
 import summarkov as sm
 from strategies import UNKNOWN, assert_same, data, examples, expected, targets, vocabularies, weights_of
-from summarkov.engines import MemorySource
 from summarkov.summaries.contexts import LABEL, START
 
 #: Numbers as the paper counts them.
@@ -20,8 +19,6 @@ pytestmark = pytest.mark.cut_off
 ALPHAS = st.sampled_from([0.1, 0.5, 1.0, 5.0])
 PRIORS = st.sampled_from(["uniform", "base-rate"])
 GAMMAS = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0])
-SPLITS = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
-BOTH = (sm.VariableOrderChain, sm.ContextTreeWeighting)
 
 
 @st.composite
@@ -156,73 +153,13 @@ def test_with_a_huge_penalty_it_is_a_chain_of_order_0(case, draw):
     assert [row.intervals for row in model.table_] == [row.intervals for row in chain.table_]
 
 
-# ------------------------------------------------------------------ all prunings
-
-
-@examples(100)
-@given(cases(most_labels=3, max_order=2), SPLITS, st.data())
-def test_the_average_equals_the_sum_over_all_prunings(case, split, draw):
-    model = case.fit(sm.ContextTreeWeighting, split=split)
-    assert set(contexts_of(model)) == set(case.totals)
-    arguments = (case.totals, case.counts, case.pseudo, split)
-    every = [
-        prior * trees.probability(tree, case.totals, case.counts, case.pseudo)
-        for prior, tree in trees.trees((), case.totals, split)
-    ]
-    assert math.fsum(every) == pytest.approx(trees.weighted((), *arguments), rel=1e-9)
-    assert model.score_ == pytest.approx(math.log(math.fsum(every)), rel=1e-9, abs=1e-9)
-
-    test = draw.draw(data(labels=case.train.labels, unknown=True, max_length=6))
-    rows = model.predict_proba(test.events, unknown="ignore")
-    assert_rows(rows, trees.averaged(case.contexts(test), *arguments))
-    assert rows.sum(axis=1) == pytest.approx(np.ones(len(rows)), rel=1e-12)
-
-
-@examples(60)
-@given(cases(), SPLITS)
-def test_the_weighted_probability_of_deeper_trees(case, split):
-    model = case.fit(sm.ContextTreeWeighting, split=split)
-    value = trees.weighted((), case.totals, case.counts, case.pseudo, split)
-    assert model.score_ == pytest.approx(math.log(value), rel=1e-9, abs=1e-9)
-    depends = case.settings["max_order"] > 0 and len(model.outcomes_) > 1
-    assert model.influencers_ == (case.train.labels if depends else ())
-    for row in model.table_:
-        for p, (low, high) in zip(row.probabilities, row.intervals, strict=True):
-            assert 0 <= low <= high <= 1
-            assert 0 <= p <= 1
-
-
-@examples(60)
-@given(cases(), st.data())
-def test_averages_of_one_tree_are_chains(case, draw):
-    """Never split, or no label to split by: order 0, with alpha 1/2 Krichevsky and Trofimov's estimate."""
-    test = draw.draw(data(labels=case.train.labels))
-    settings = dict(case.settings)
-    most = settings.pop("max_order")
-    for model, order in (
-        (case.fit(sm.ContextTreeWeighting, split=0.0), 0),
-        (sm.ContextTreeWeighting(case.target, max_order=0, **settings), 0),
-        (case.fit(sm.ContextTreeWeighting, split=1.0), most),
-    ):
-        model.fit(case.train.events, sample_weight=case.weights)
-        chain = sm.MarkovChain(case.target, order=order, **settings)
-        chain.fit(case.train.events, sample_weight=case.weights)
-        seen = np.array([s[:order] in case.totals or not order for s in case.contexts(test)], bool)
-        rows = model.predict_proba(test.events)[seen]
-        assert rows == pytest.approx(chain.predict_proba(test.events)[seen], rel=1e-12)
-        if order == 0:
-            found, plain = (np.array(m.table_[0].intervals) for m in (model, chain))
-            assert found == pytest.approx(plain, rel=1e-6, abs=1e-9)
-
-
 # ------------------------------------------------------------------ what all models do
 
 
-@pytest.mark.parametrize("family", BOTH)
 @examples(60)
 @given(cases(), st.data())
-def test_histories_and_explanations_have_the_numbers_of_positions(family, case, draw):
-    model = case.fit(family)
+def test_histories_and_explanations_have_the_numbers_of_positions(case, draw):
+    model = case.fit(sm.VariableOrderChain)
     test = draw.draw(data(labels=case.train.labels, unknown=True))
     rows = model.predict_proba(test.events, unknown="ignore")
     table = {row.state: row for row in model.table_ if "start" not in row.words}
@@ -239,26 +176,10 @@ def test_histories_and_explanations_have_the_numbers_of_positions(family, case, 
             at += 1
 
 
-@pytest.mark.parametrize("family", BOTH)
 @examples(60)
 @given(cases(), st.data())
-def test_evaluations_equal_the_sum_over_positions(family, case, draw):
-    model = case.fit(family)
-    test = draw.draw(data(labels=case.train.labels, unknown=True))
-    rows = model.predict_proba(test.events, unknown="ignore")
-    labels = [z for s in test.sequences for z in s]
-    outcomes = [oracle.outcome(z, case.target) for z in labels]
-    value = math.fsum(
-        math.log(row[x]) for row, x in zip(rows, outcomes, strict=True) if x < len(model.outcomes_)
-    )
-    assert model.log_likelihood(test.events, unknown="ignore") == pytest.approx(value, rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize("family", BOTH)
-@examples(60)
-@given(cases(), st.data())
-def test_partial_fit_adds_counts(family, case, draw):
-    model = case.fit(family)
+def test_partial_fit_adds_counts(case, draw):
+    model = case.fit(sm.VariableOrderChain)
     before = contexts_of(model)
     more = draw.draw(data(labels=case.train.labels))
     new = draw.draw(weights_of(more))
@@ -266,42 +187,27 @@ def test_partial_fit_adds_counts(family, case, draw):
     every = [1] * len(case.train.sequences) if case.weights is None else case.weights
     every = every + ([1] * len(more.sequences) if new is None else new)
     joint = Case(case.train + more, every, case.target, case.settings)
-    if family is sm.ContextTreeWeighting:
-        again = joint.fit(family)
-        assert_same(model.fitted.table, again.fitted.table)
-        assert model.score_ == again.score_
-        assert (model.predict_proba(more.events) == again.predict_proba(more.events)).all()
-    else:
-        assert contexts_of(model) == before
-        totals = trees.totals(
-            expected(joint.train, case.target, lambda h: trees.longest(joint.context(h), before), every)
-        )
-        for s, row in zip(before, model.table_, strict=True):
-            assert list(row.counts) == totals[s]
-            assert row.probabilities == pytest.approx(trees.estimate(totals[s], joint.pseudo), rel=1e-12)
+    assert contexts_of(model) == before
+    totals = trees.totals(
+        expected(joint.train, case.target, lambda h: trees.longest(joint.context(h), before), every)
+    )
+    for s, row in zip(before, model.table_, strict=True):
+        assert list(row.counts) == totals[s]
+        assert row.probabilities == pytest.approx(trees.estimate(totals[s], joint.pseudo), rel=1e-12)
 
 
-@pytest.mark.parametrize("family", BOTH)
-@examples(40)
-@given(cases(), st.integers(2, 4))
-def test_where_the_data_is_cut_does_not_matter(family, case, n_jobs):
-    model = case.fit(family)
-    events = case.train.events
-    source = MemorySource(events, sample_weight=case.weights, n_jobs=n_jobs)
-    again = family(case.target, **case.settings).fit(source)
-    assert_same(model.fitted.table, again.fitted.table)
-    assert (model.predict_proba(events) == again.predict_proba(events)).all()
-
-
-@pytest.mark.parametrize("family", BOTH)
 @examples(40)
 @given(cases(), st.data())
-def test_a_graph_holds_the_models_of_its_labels(family, case, draw):
-    graph = sm.InfluenceGraph(family(**case.settings)).fit(case.train.events, sample_weight=case.weights)
+def test_a_graph_holds_the_models_of_its_labels(case, draw):
+    graph = sm.InfluenceGraph(sm.VariableOrderChain(**case.settings)).fit(
+        case.train.events, sample_weight=case.weights
+    )
     test = draw.draw(data(labels=case.train.labels, unknown=True))
     columns = []
     for label, model in graph.models_.items():
-        alone = family(label, **case.settings).fit(case.train.events, sample_weight=case.weights)
+        alone = sm.VariableOrderChain(label, **case.settings).fit(
+            case.train.events, sample_weight=case.weights
+        )
         assert_same(model.fitted.table, alone.fitted.table)
         assert model.score_ == alone.score_
         columns.append(alone.predict_proba(test.events, unknown="ignore")[:, 0])

@@ -22,7 +22,6 @@ MODELS = {
     "tree": lambda target: sm.TreeSuMM(target, gamma=0.1),
     "chain": lambda target: sm.MarkovChain(target, order=2),
     "vom": lambda target: sm.VariableOrderChain(target, gamma=0.1),
-    "ctw": lambda target: sm.ContextTreeWeighting(target),
 }
 REACH = {"binary": 3, "delayed": 4, "ordinal": 3, "count": 4, "chain": 2}
 

@@ -1,4 +1,4 @@
-"""Trees of history tests equal their slow twins: growing, pruning, estimates, averages, predictions."""
+"""Trees of history tests equal their slow twins: growing, pruning, estimates, predictions."""
 
 import math
 
@@ -12,7 +12,8 @@ import oracle_rules as rules
 import summarkov as sm
 from rule_strategies import test_sets, tree_of
 from strategies import UNKNOWN, data, examples, subsets, targets, vocabularies, weights_of
-from summarkov.engines import MemorySource, work
+from summarkov.engines import MemorySource
+from summarkov.engines import source as sources
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -20,7 +21,6 @@ pytestmark = pytest.mark.cut_off
 ALPHAS = st.sampled_from([0.1, 0.5, 2.5, 10.0])
 PRIORS = st.sampled_from(["uniform", "base-rate"])
 GAMMAS = st.sampled_from([0.05, 0.1, 0.2, 0.5, 1.0])
-SPLITS = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0, "auto"])
 
 
 class Case:
@@ -113,45 +113,22 @@ def test_tree_estimates_and_predictions_equal_the_oracle(case, draw):
 
 
 @examples(60)
-@given(cases(max_depth=3), SPLITS, st.data())
-def test_averages_equal_the_sum_over_all_prunings(case, split, draw):
-    model = case.fit(average=True, split=split)
-    tree = tree_of(model.fitted.summary, case.train.labels)
-    if split == "auto":
-        split = 1 / (2 * max(1, len(case.tests)))
-    every = rules.prunings(tree, case.cases, case.pseudo, split, case.n_outcomes)
-    assume(len(every) < 500)
-    total = math.fsum(p for _, p in every)
-    assert model.score_ == pytest.approx(math.log(total), rel=1e-9, abs=1e-9)
-    theta = case.estimates(tree)
-    test = draw.draw(data(labels=case.train.labels, unknown=True, max_length=12))
-    found = model.predict_proba(test.events, unknown="ignore")
-    for row, past in zip(found, histories(test), strict=True):
-        mean = [
-            math.fsum(p * theta[rules.leaf(pruned, past)][x] for pruned, p in every) / total
-            for x in range(case.n_outcomes)
-        ]
-        assert row == pytest.approx(mean, rel=1e-9)
-    assert np.isfinite(model.fitted.intervals()).all()
-
-
-@examples(60)
-@given(cases(), st.integers(1, 9), st.integers(1, 3), st.booleans())
-def test_shards_and_threads_give_the_same_model(case, size, n_jobs, average):
-    model = case.fit(average=average)
+@given(cases(), st.integers(1, 9), st.integers(1, 3))
+def test_shards_and_threads_give_the_same_model(case, size, n_jobs):
+    model = case.fit()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(work, "SHARD_EVENTS", size)
-        other = case.fit(average=average, n_jobs=n_jobs)
+        patch.setattr(sources, "SHARD_EVENTS", size)
+        other = case.fit(n_jobs=n_jobs)
     assert other.fitted.summary == model.fitted.summary
     assert other.score_ == model.score_
     assert np.array_equal(other.fitted.theta, model.fitted.theta)
 
 
 @examples(60)
-@given(cases(), GAMMAS, ALPHAS, st.booleans())
-def test_other_settings_without_the_data_equal_a_new_fit(case, gamma, alpha, average):
+@given(cases(), GAMMAS, ALPHAS)
+def test_other_settings_without_the_data_equal_a_new_fit(case, gamma, alpha):
     model = case.fit()
-    settings = {"gamma": max(gamma, model.gamma), "alpha": alpha, "average": average}
+    settings = {"gamma": max(gamma, model.gamma), "alpha": alpha}
     again, new = model.with_settings(**settings), case.fit(**settings)
     assert again.fitted.summary == new.fitted.summary
     assert again.score_ == pytest.approx(new.score_, rel=1e-12)
@@ -160,9 +137,9 @@ def test_other_settings_without_the_data_equal_a_new_fit(case, gamma, alpha, ave
 
 
 @examples(60)
-@given(cases(), st.booleans(), st.data())
-def test_histories_have_the_numbers_of_positions(case, average, draw):
-    model = case.fit(average=average)
+@given(cases(), st.data())
+def test_histories_have_the_numbers_of_positions(case, draw):
+    model = case.fit()
     test = draw.draw(data(labels=case.train.labels, unknown=True))
     histories = [sequence[:n] for sequence in test.sequences for n in range(len(sequence))]
     after = model.predict_next(histories, unknown="ignore").probabilities

@@ -46,8 +46,7 @@ def _attributes(
     unused = sorted(set(wanted.cuts) - set(columns))
     if unused:
         raise SettingError(f"cuts are given for {unused[0]!r}, which is no attribute; add it to attributes=")
-    chosen: dict[str, str] = {}  # the column of each name
-    each: list[list[str]] = []
+    occurring, each = set[str](), list[list[str]]()
     for column, values in columns.items():
         refuse_column(column, source)
         absent = values.missing
@@ -63,20 +62,20 @@ def _attributes(
                 "it out"
             )
         names, missing = _names(column, values, wanted.cuts, source), f"{column}={MISSING}"
-        occurring = {name for name, n in zip(names, values.counts.tolist(), strict=True) if n}
-        if len(absent) and missing in occurring:
+        found = {name for name, n in zip(names, values.counts.tolist(), strict=True) if n}
+        if len(absent) and missing in found:
             raise DataError(
                 f"attribute {column!r} of {source} holds {MISSING!r} as a value, and lacks others, which are "
                 "called so; rename the value, or leave it empty"
             )
-        chosen |= dict.fromkeys([*occurring, *([missing] if len(absent) else [])], column)
+        occurring |= found | ({missing} if len(absent) else set())
         each.append([*names, missing])
-    ordered = sorted(chosen)
+    ordered = sorted(occurring)
     present = np.zeros((len(ids), len(ordered)), bool)
     for values, some in zip(columns.values(), each, strict=True):
         codes = translation(some, ordered)[:-1]
         present[np.arange(len(present)), codes[values.codes]] = True
-    return Attributes(ordered, [chosen[name] for name in ordered], present)
+    return Attributes(ordered, present)
 
 
 def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:

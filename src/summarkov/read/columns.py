@@ -13,7 +13,7 @@ import numpy as np
 
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
-from summarkov.events.ends import AskedEnds
+from summarkov.events.attributes import AskedEnds
 from summarkov.events.vocabulary import vocabulary_of
 from summarkov.read.ordering import TIES, Gap, TieKind
 from summarkov.read.values import DateFormat

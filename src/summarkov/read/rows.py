@@ -178,7 +178,7 @@ class Assembly:
             if late is not None:
                 since = np.datetime64(late[1], self.kinds[0].unit).astype("datetime64[s]")
                 origin = replace(origin, late=late[0], late_since=str(since))
-        return self.finished(events, events.ids if self.needs_names else ()).with_origin(origin)
+        return self.finished(events, events.ids if self.needs_names else ()).but(origin=origin)
 
     # ------------------------------------------------------------------ rows as codes
 

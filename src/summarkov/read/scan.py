@@ -20,7 +20,7 @@ from summarkov.arrow import arrow_of, numpy_of, pa, text_array
 from summarkov.errors import SettingError, StoreError, TooLargeError, naming_the_disk
 from summarkov.events import EventSequences
 from summarkov.events.draws import sequence_keys
-from summarkov.events.mapped import map_events
+from summarkov.events.sequences import map_events
 from summarkov.read.columns import Reading, Wanted
 from summarkov.read.files import Format, find_files, plain_name, size_of, stream_format
 from summarkov.read.lines import line_source

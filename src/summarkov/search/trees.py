@@ -1,4 +1,4 @@
-"""Trees of nested states, grown and then pruned or averaged: of tests of the history, and of contexts."""
+"""Trees of nested states, grown and then pruned: of tests of the history, and of contexts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from summarkov.engines import RecencyCounts, RecencyRequest, StateCounts
 from summarkov.errors import place
-from summarkov.search.criteria import half_log, log_evidence, probabilities, pseudo_counts
+from summarkov.search.criteria import half_log, probabilities, pseudo_counts
 from summarkov.search.problem import Ask, Done, Problem, SearchResult, Step, ask_each, ask_states, first_best
 from summarkov.summaries import HistoryTest, TreeSummary
 from summarkov.summaries.contexts import LABEL, parents, with_shorter
@@ -85,49 +85,6 @@ class Tree:
             kept[nodes] &= kept[self.parent[nodes]]
         return kept
 
-    def weigh(self, here: FloatArray, apart: FloatArray, split: float) -> tuple[FloatArray, FloatArray]:
-        r"""Average over the prunings that keep all children of a node or none, each with its weight.
-
-        Returns the log of the weighted probability, and the posterior probability that a node is split.
-
-        .. math:: P_w(s) = (1 - \sigma) P(s) + \sigma P_0(s) \prod_{\text{children } c} P_w(c)
-
-        ``here[s]`` is :math:`\log P(s)`, of all that belongs to the node and its descendants where it is not
-        split, ``apart[s]`` is :math:`\log P_0(s)`, of what belongs to no child, ``split`` is :math:`\sigma`;
-        a node without children has :math:`P_w = P`. A node is split with its posterior probability if the
-        tree reaches it.
-
-        Willems, Shtarkov, Tjalkens, "The context-tree weighting method: basic properties", IEEE Transactions
-        on Information Theory 41 (1995), Definition 5, where :math:`\sigma = 1/2`.
-        """
-        log_split = math.log(split) if split > 0 else -math.inf
-        log_stay = math.log1p(-split) if split < 1 else -math.inf
-        weighted, splits = here.astype(float), np.zeros(len(here))
-        below = apart.astype(float)
-        for nodes in self.levels[::-1]:
-            inner = nodes[self.is_inner[nodes]]
-            divided = log_split + below[inner]
-            weighted[inner] = np.logaddexp(log_stay + here[inner], divided)
-            splits[inner] = np.exp(divided - weighted[inner])
-            if nodes[0] != 0:
-                np.add.at(below, self.parent[nodes], weighted[nodes])
-        return weighted, splits
-
-    def mix(self, values: FloatArray, splits: FloatArray) -> FloatArray:
-        """Average ``values[node, ...]`` over where the tree ends on the path from the root to each node.
-
-        ``splits`` is as :meth:`weigh` gives it. Where the tree goes on below the last node of the path, that
-        node's value holds.
-        """
-        reached = np.ones((len(values), 1))
-        passed = np.zeros_like(values)
-        for nodes in self.levels[1:]:
-            up = self.parent[nodes]
-            split = splits[up, None]
-            passed[nodes] = passed[up] + reached[up] * (1 - split) * values[up]
-            reached[nodes] = reached[up] * split
-        return np.asarray(passed + reached * values)
-
 
 def shrunken(tree: Tree, counts: FloatArray, pseudo: FloatArray) -> FloatArray:
     r"""Estimates of all nodes of a tree, each shrunk towards its parent, the root towards the prior.
@@ -184,13 +141,9 @@ def _x_log_x(x: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class TreeProblem(Problem):
-    """One target, and the tree that its ``summary`` holds so far; ``optional`` are the labels to test.
-
-    ``split`` is the prior probability that a node is split if all prunings are averaged, else None.
-    """
+    """One target, and the tree that its ``summary`` holds so far; ``optional`` are the labels to test."""
 
     max_depth: int = 12
-    split: float | None = None
 
     @property
     def tree(self) -> TreeSummary:
@@ -220,10 +173,8 @@ class TreeProblem(Problem):
         return Tree(self.tree.parent), counts, pseudo_counts(counts[0], self.scorer.alpha, self.scorer.prior)
 
     def score(self, table: StateCounts, influencers: object = ()) -> float:
-        """Log-likelihood at the estimates less the penalties, or the log of the weighted probability."""
+        """Log-likelihood at the estimates less the penalties."""
         tree, counts, pseudo = self.numbers(table)
-        if self.split is not None:
-            return float(weigh(tree, np.zeros_like(counts), counts, pseudo, self.split)[0][0])
         theta, leaves = shrunken(tree, counts, pseudo), self.tree.leaves
         parameters = self.scorer.gamma * (self.target.n_outcomes - 1) * half_log(self.n_events)
         likelihood = float((counts[leaves] * np.log(theta[leaves])).sum())
@@ -246,7 +197,7 @@ class TreeProblem(Problem):
         """The splits, depth first: what each adds to the score of the tree without it."""
         tree, counts, pseudo = self.numbers(table)
         theta = shrunken(tree, counts, pseudo)
-        alone = replace(self, summary=replace(self.tree, nodes=(None,)), split=None)
+        alone = replace(self, summary=replace(self.tree, nodes=(None,)))
         whole = StateCounts(np.zeros((1, 1), np.int32), table.counts.sum(axis=0, keepdims=True))
         score, steps = alone.score(whole), []
         for row, test in enumerate(self.tree.nodes):
@@ -266,16 +217,6 @@ def node_counts(tree: TreeSummary, leaves: IntArray) -> IntArray:
     own = np.zeros((len(tree.nodes), leaves.shape[1]), np.int64)
     own[tree.leaves] = leaves
     return Tree(tree.parent).totals(own)
-
-
-def weigh(
-    tree: Tree, own: FloatArray, total: FloatArray, pseudo: FloatArray, split: float
-) -> tuple[FloatArray, FloatArray]:
-    """Average over all prunings, see :meth:`Tree.weigh`, from counts of nodes alone and in all."""
-    apart = np.zeros(len(own))  # what ends at a node that is split: at a context before unknown labels only
-    some = np.flatnonzero(tree.is_inner & own.any(axis=1))
-    apart[some] = log_evidence(own[some], pseudo)
-    return tree.weigh(log_evidence(total, pseudo), apart, split)
 
 
 @dataclass(eq=False)
@@ -429,16 +370,11 @@ def every_context(table: StateCounts) -> StateCounts:
 class ContextProblem(Problem):
     """One target, whose states are contexts; a table holds, with each of them, all shorter ones.
 
-    ``counts[s]`` is of the positions at which s is the longest context of the table. ``split`` is the prior
-    probability that a context is split if all prunings are averaged, else None.
+    ``counts[s]`` is of the positions at which s is the longest context of the table.
     """
 
-    split: float | None = None
-
     def influencers_of(self, table: StateCounts) -> tuple[int, ...]:
-        """The labels that the contexts hold; of an average all, unless there is nothing to tell apart."""
-        if self.split is not None:
-            return self.optional if table.keys.shape[1] and self.target.n_outcomes > 1 else ()
+        """The labels that the contexts hold."""
         symbols = np.unique(table.keys)
         return tuple((symbols[symbols >= LABEL] - LABEL).tolist())
 
@@ -462,20 +398,15 @@ class ContextProblem(Problem):
         return np.asarray(np.maximum(gain, 0.0))
 
     def score(self, table: StateCounts, influencers: object = ()) -> float:
-        """BIC: the log-likelihood at the estimates, less the penalty of every context.
-
-        Of an average it is the log of the weighted probability of the data.
-        """
+        """BIC: the log-likelihood at the estimates, less the penalty of every context."""
         tree = tree_of(table.keys)
         own, total = table.counts / self.scale, tree.totals(table.counts) / self.scale
         pseudo = pseudo_counts(total[0], self.scorer.alpha, self.scorer.prior)
-        if self.split is not None:
-            return float(weigh(tree, own, total, pseudo, self.split)[0][0])
         return float((own * np.log(probabilities(total, pseudo))).sum()) - len(own) * self.penalty
 
 
 def find_contexts(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:
-    """Grow the tree of all contexts that were seen, and prune it from its leaves unless it is averaged.
+    """Grow the tree of all contexts that were seen, and prune it from its leaves.
 
     A context is kept if the log-likelihood that it gains over the next shorter one, and its kept descendants
     over theirs, is at least the penalty of all of them. So the kept contexts are those with the largest
@@ -485,11 +416,10 @@ def find_contexts(problems: Sequence[Problem], ask: Ask, done: Done) -> list[Sea
     for problem, seen in zip(problems, ask_states(problems, ask, [()] * len(problems)), strict=True):
         assert isinstance(problem, ContextProblem)
         table = every_context(seen)
-        if problem.split is None:
-            kept = tree_of(table.keys).prune(problem.gains(table) - problem.penalty)
-            if problem.target.n_outcomes == 1:
-                kept[1:] = False
-            table = merge_contexts(table, kept)
+        kept = tree_of(table.keys).prune(problem.gains(table) - problem.penalty)
+        if problem.target.n_outcomes == 1:
+            kept[1:] = False
+        table = merge_contexts(table, kept)
         influencers = problem.influencers_of(table)
         found.append(SearchResult(problem.summary, influencers, problem.score(table), table, ()))
     done(len(problems))

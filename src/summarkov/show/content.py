@@ -368,10 +368,7 @@ def _certificate(found: Certificate, codes: Mapping[str, int]) -> dict[str, Any]
 
 
 def _summary(fitted: Any, outcomes: list[int]) -> dict[str, Any]:
-    """How the page can tell the state of a history; of a tree also the counts and estimates of its nodes.
-
-    ``asked``, of an average over prunings, is how likely each node is split if the tree reaches it.
-    """
+    """How the page can tell the state of a history; of a tree also the counts and estimates of its nodes."""
     form: dict[str, Any] = fitted.summary.page_form(fitted.influencer_labels, marked(fitted.labels))
     if fitted.summary.by_label:
         form["reach"] = [plain_span(fitted.reach(label)[1]) for label in fitted.influencer_labels]
@@ -379,7 +376,6 @@ def _summary(fitted: Any, outcomes: list[int]) -> dict[str, Any]:
         counts, estimates = fitted.nodes
         form["at"] = plain(counts.sum(axis=1))
         form["estimates"] = plain(estimates[:, outcomes], 4)
-        form["asked"] = plain(getattr(fitted, "splits", None), 4)
     return form
 
 

@@ -102,7 +102,7 @@ def test_the_help_names_every_model(run_command: Run) -> None:
         ("train.jsonl dev.jsonl test.jsonl --splits 2", "train, dev and test are already split"),
         ("nothing.jsonl", "there is no file nothing.jsonl"),
         ("all.jsonl -m bsum", "there is no model 'bsum'; did you mean 'bsumm'?"),
-        ("all.jsonl -m ctw -m ctw", "two contenders have the same name, 'ctw'"),
+        ("all.jsonl -m vom -m vom", "two contenders have the same name, 'vom'"),
         ("all.jsonl -t purchsae", "unknown label 'purchsae'; did you mean 'purchase'?"),
         ("all.jsonl --splits 0", "splits must be a whole number from 1 on"),
         ("all.jsonl -o no/such/out.json", "cannot write no/such/out.json: there is no folder no/such"),

@@ -114,7 +114,7 @@ def fail(folder: Path) -> Fail:
         # settings
         (
             "learn events.jsonl --model bsum",
-            "--model must be one of bsumm, chain, csumm, ctw, joint, osumm, tree, vom, not 'bsum'",
+            "--model must be one of bsumm, chain, csumm, joint, osumm, tree, vom, not 'bsum'",
         ),
         ("learn events.jsonl --lookback 0", "lookback must be a whole number from 1 on"),
         (
@@ -247,7 +247,7 @@ def test_a_mistake_of_ours_is_a_sentence_too(fail: Fail, monkeypatch: pytest.Mon
     def stumble(*_: object, **__: object) -> None:
         raise KeyError("surprise")
 
-    monkeypatch.setattr("summarkov.cli.commands.events._description", stumble)
+    monkeypatch.setattr("summarkov.cli.events._description", stumble)
     said = fail("describe", "events.jsonl")
     assert "did not expect (KeyError: 'surprise')" in said
     monkeypatch.setenv("SUMMARKOV_TRACEBACK", "1")

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import summarkov as sm
-from summarkov.cli.options import SHARED, declared
+from summarkov.cli.main import SHARED, declared
 from summarkov.models.model import all_families
 
 FAMILIES = {each.command_name: each for each in all_families().values() if each.command_name}
@@ -23,9 +23,9 @@ def test_the_defaults_that_help_states_are_those_of_the_models(name):
     words = OPTIONS[name].default.help
     stated = re.search(r"Default ([\w.,-]+?)[.;:,]?(?= |$)", words)
     owners = {kind: family for kind, family in FAMILIES.items() if name in family().get_params(deep=False)}
-    default = next(owners[kind] for kind in ("bsumm", "ctw", *owners) if kind in owners)().get_params(
-        deep=False
-    )[name]
+    default = next(owners[kind] for kind in ("bsumm", *owners) if kind in owners)().get_params(deep=False)[
+        name
+    ]
     if stated is None:
         assert default in (None, False, ())
         return

@@ -41,18 +41,6 @@ def test_the_leaves_of_a_tree_are_listed(run):
     assert all(edge.influencer in flat for edge in model.influences_)
 
 
-def test_averages_are_learned(run):
-    run(
-        *("learn", "events.jsonl", "-m", "tree", "-t", "purchase", "--gamma", "0.2"),
-        *("--set", "average=yes", "--set", "split=0.3", "-o", "m.json"),
-    )
-    model = sm.load("m.json")
-    assert (model.average, model.split) == (True, 0.3)
-    few = run("show", "m.json", "--rows", "3").stdout
-    assert f"... and {len(model.table_) - 3} more; --rows 0 prints all" in few
-    assert "average true, split 0.3" in few
-
-
 def test_every_setting_reaches_the_model(run):
     run(
         *("learn", "events.jsonl", "-m", "tree", "-t", "purchase", "-o", "m.json", "--alpha", "2"),
@@ -61,7 +49,7 @@ def test_every_setting_reaches_the_model(run):
     )
     model = sm.load("m.json")
     assert (model.lookbacks, model.counts, model.starts) == ((1, 4, None), (), (2,))
-    assert (model.pairs, model.max_depth, model.alpha, model.average) == (False, 3, 2.0, False)
+    assert (model.pairs, model.max_depth, model.alpha) == (False, 3, 2.0)
     shown = " ".join(run("show", "m.json").stdout.split())
     assert "look-backs 1,4,none, counts none, pairs false, starts 2, max depth 3" in shown
     document = json.loads(run("show", "m.json", "--json").stdout)

@@ -98,7 +98,6 @@ def weighted():
         sm.CSuMM(lookback=4),
         sm.MarkovChain(),
         sm.VariableOrderChain(),
-        sm.ContextTreeWeighting(),
         sm.BSuMM(lookback=4, criterion="extended-bic"),
         sm.BSuMM(lookback="auto"),
     ],

@@ -10,21 +10,17 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import SettingError, StoreError
 from summarkov.search.trees import Tree
-from summarkov.summaries import ContextSummary
-from summarkov.summaries.contexts import longest, parents, with_shorter
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 #: C follows B only if A came before that.
 EVENTS = [["A", "B", "C", "D"], ["D", "B", "D", "D"], ["D", "D", "A", "B", "C"], []] * 15
-BOTH = [sm.VariableOrderChain("C", max_order=3), sm.ContextTreeWeighting("C", max_order=3)]
-FAMILIES = [sm.VariableOrderChain, sm.ContextTreeWeighting]
 
 
-@pytest.fixture(params=BOTH, ids=lambda model: type(model).__name__)
-def model(request):
-    return request.param.copy().fit(EVENTS)
+@pytest.fixture
+def model():
+    return sm.VariableOrderChain("C", max_order=3).fit(EVENTS)
 
 
 # ---------------------------------------------------------------------------------- what is learned
@@ -56,7 +52,7 @@ def test_a_history_that_was_never_seen_has_its_longest_suffix(model):
 
 
 def test_contexts_start_where_sequences_do():
-    model = sm.ContextTreeWeighting("A", max_order=2).fit([["A", "B"], ["A"]])
+    model = sm.VariableOrderChain("A", max_order=2, gamma=0).fit([["A", "B"], ["A"]])
     assert [(row.words, row.state, row.n) for row in model.table_] == [
         ("any history", (), 3),
         ("start", (), 2),
@@ -65,50 +61,12 @@ def test_contexts_start_where_sequences_do():
     ]
 
 
-def test_the_krichevsky_trofimov_estimate():
-    model = sm.ContextTreeWeighting("A", max_order=0).fit([["A", "B", "A"]])
-    assert model.predict_proba([["B"]]).tolist() == [[2.5 / 4, 1.5 / 4]]
-    assert model.score_ == pytest.approx(np.log(1 / 2 * 3 / 4 * 1 / 6), rel=1e-12)
-    assert model.influencers_ == ()
-
-
-def test_a_tree_of_a_textbook():
-    """Two contexts with counts (3, 0) and (0, 2): by hand, P = 5/16 and 3/8, and 3/256 of the root."""
-    tree = Tree(np.array([-1, 0, 0]))
-    here = np.log([3 / 256, 5 / 16, 3 / 8])
-    weighted, splits = tree.weigh(here, np.zeros(3), 0.5)
-    assert np.exp(weighted[0]) == pytest.approx(0.5 * 3 / 256 + 0.5 * 5 / 16 * 3 / 8, rel=1e-12)
-    assert splits == pytest.approx([15 / 128 / (15 / 128 + 3 / 256), 0, 0], rel=1e-12)
-    mixed = tree.mix(np.array([[0.6], [1.0], [0.0]]), splits)
-    assert mixed[:, 0] == pytest.approx([0.6, (0.6 * 1 + 10) / 11, 0.6 / 11], rel=1e-12)
-
-
-def test_a_root_with_one_child():
-    """P_w = (1 - split) P + split P_0 P_w(child), and the posterior of the second part."""
-    tree = Tree(np.array([-1, 0]))
-    assert tree.is_inner.tolist() == [True, False]
-    weighted, splits = tree.weigh(np.log([0.1, 0.4]), np.log([0.5, 1.0]), 0.25)
-    assert np.exp(weighted) == pytest.approx([0.75 * 0.1 + 0.25 * 0.5 * 0.4, 0.4], rel=1e-12)
-    assert splits == pytest.approx([0.05 / 0.125, 0.0], rel=1e-12)
-
-
 def test_a_leaf_can_make_up_for_its_parent():
     tree = Tree(np.array([-1, 0, 1, 1, 0]))
     assert tree.prune(np.array([0, -2, 3, -1, -1])).tolist() == [True, True, True, False, False]
     assert tree.prune(np.array([0, -4, 3, -1, 1])).tolist() == [True, False, False, False, True]
     assert tree.prune(np.zeros(5)).all()  # ties are kept
     assert tree.prune(np.array([0, -1e-9, 0, 0, -1.1e-9])).tolist() == [True, True, True, True, False]
-
-
-def test_contexts_as_arrays():
-    keys = np.array([[1, 0, 0], [3, 1, 0], [3, 2, 2]], np.int32)
-    every, where = with_shorter(keys)
-    assert every.tolist() == [[0, 0, 0], [1, 0, 0], [3, 0, 0], [3, 1, 0], [3, 2, 0], [3, 2, 2]]
-    assert where.tolist() == [1, 3, 5]
-    assert parents(every).tolist() == [-1, 0, 0, 2, 2, 4]
-    unseen = np.array([[2, 2, 2], [3, 3, 1], [3, 2, 1], [3, 2, 2], [0, 0, 0]], np.int32)
-    assert longest(every, unseen).tolist() == [0, 2, 4, 5, 0]
-    assert ContextSummary(3).n_states(0, 2) == 15 + 7
 
 
 def test_weights_of_zero_are_absence(model):
@@ -121,17 +79,16 @@ def test_weights_of_zero_are_absence(model):
     assert np.array_equal(a.predict_proba(EVENTS), b.predict_proba(EVENTS))
 
 
-def test_more_data_brings_new_contexts_to_the_average_only(model):
+def test_more_data_bring_no_new_contexts(model):
     n = len(model.table_)
     model.partial_fit([["D", "C", "B", "B", "A"]])
     assert model.fitted.n_events == 200
-    assert (len(model.table_) > n) == isinstance(model, sm.ContextTreeWeighting)
+    assert len(model.table_) == n
 
 
 # ---------------------------------------------------------------------------------- settings
 
 
-@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
@@ -142,28 +99,16 @@ def test_more_data_brings_new_contexts_to_the_average_only(model):
         ({"alpha": 0}, "alpha must be a number above 0, not 0"),
         ({"prior": "flat"}, "prior must be 'uniform' or 'base-rate', not 'flat'"),
         ({"n_jobs": 0}, "n_jobs must be a number of threads"),
+        ({"gamma": -1}, "gamma must be a number from 0 on, not -1"),
     ],
 )
-def test_settings(family, settings, sentence):
+def test_settings(settings, sentence):
     with pytest.raises(SettingError, match=sentence):
-        family("C", **settings).fit(EVENTS)
-
-
-@pytest.mark.parametrize("split", [-0.1, 1.1, float("nan"), "0.5", True, None])
-def test_split(split):
-    with pytest.raises(SettingError, match=f"split must be a number from 0 to 1, not {split!r}"):
-        sm.ContextTreeWeighting("C", split=split).fit(EVENTS)
-
-
-def test_gamma():
-    with pytest.raises(SettingError, match="gamma must be a number from 0 on, not -1"):
-        sm.VariableOrderChain("C", gamma=-1).fit(EVENTS)
+        sm.VariableOrderChain("C", **settings).fit(EVENTS)
 
 
 def test_defaults():
     assert repr(sm.VariableOrderChain()) == "VariableOrderChain()"
-    assert (sm.VariableOrderChain().alpha, sm.ContextTreeWeighting().alpha) == (0.1, 0.5)
-    assert sm.ContextTreeWeighting("A", split=0.1).get_params()["split"] == 0.1
     assert sm.VariableOrderChain("C", max_order=np.int64(1)).fit(EVENTS).influencers_ == ("A", "B", "D")
 
 
@@ -173,9 +118,6 @@ MODELS = {
     "pruned": sm.VariableOrderChain("C", max_order=3, gamma=0.5),
     "root alone": sm.VariableOrderChain("C", gamma=1e6),
     "whole tree": sm.VariableOrderChain("C", gamma=0, prior="base-rate", alpha=2.0),
-    "order 0": sm.ContextTreeWeighting("C", max_order=0),
-    "average": sm.ContextTreeWeighting("C", split=0.3, prior="base-rate"),
-    "several": sm.ContextTreeWeighting(("A", "C"), max_order=2),
     "all": sm.VariableOrderChain(("A", "B", "C", "D"), max_order=2, gamma=0.1),
     "order 0, pruned": sm.VariableOrderChain("C", max_order=0),
     "numpy": sm.VariableOrderChain("C", max_order=np.int32(2), gamma=np.float64(0.5)),
@@ -204,9 +146,8 @@ def test_round_trip(name, weights, tmp_path):
         assert sm.load(tmp_path / "b.json").score_ == model.score_
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_vocabulary_of_one_label(family, tmp_path):
-    model = family("A").fit([["A", "A", "A"], ["A"]])
+def test_a_vocabulary_of_one_label(tmp_path):
+    model = sm.VariableOrderChain("A").fit([["A", "A", "A"], ["A"]])
     assert model.influencers_ == ()
     assert model.predict_proba([["A", "A"]]).tolist() == [[1.0], [1.0]]
     assert {row.intervals for row in model.table_} == {((1.0, 1.0),)}
@@ -214,17 +155,16 @@ def test_a_vocabulary_of_one_label(family, tmp_path):
     assert list(sm.load(tmp_path / "m.json").table_) == list(model.table_)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_round_trip_of_a_graph(family, tmp_path):
-    graph = sm.InfluenceGraph(family(max_order=2)).fit(EVENTS)
+def test_round_trip_of_a_graph(tmp_path):
+    graph = sm.InfluenceGraph(sm.VariableOrderChain(max_order=2)).fit(EVENTS)
     graph.save(tmp_path / "g.json")
     loaded = sm.load(tmp_path / "g.json")
     assert loaded.model.get_params() == graph.model.get_params()
     assert loaded.influencers_ == graph.influencers_
     assert np.array_equal(loaded.predict_proba(EVENTS), graph.predict_proba(EVENTS))
     assert loaded.simulate(3, 5, random_state=1) == graph.simulate(3, 5, random_state=1)
-    assert (
-        loaded.partial_fit(EVENTS).summed_log_likelihood_ == graph.partial_fit(EVENTS).summed_log_likelihood_
+    assert loaded.partial_fit(EVENTS).log_likelihood(EVENTS) == graph.partial_fit(EVENTS).log_likelihood(
+        EVENTS
     )
 
 
@@ -298,14 +238,12 @@ def test_counts_that_an_integer_cannot_add_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("split", 2, "split must be a number from 0 to 1, not 2"),
-        ("split", None, "split must be a number from 0 to 1, not None"),
         ("max_order", 2.5, "max_order must be a whole number"),
-        ("gamma", 1, "ContextTreeWeighting has no such setting"),
+        ("split", 1, "VariableOrderChain has no such setting"),
     ],
 )
 def test_damage_to_the_settings_is_refused(name, value, sentence, tmp_path):
-    sm.ContextTreeWeighting("C", max_order=2).fit(EVENTS).save(tmp_path / "m.json")
+    sm.VariableOrderChain("C", max_order=2).fit(EVENTS).save(tmp_path / "m.json")
     document = json.loads((tmp_path / "m.json").read_text())
     document["settings"][name] = value
     (tmp_path / "m.json").write_text(json.dumps(document))
@@ -336,10 +274,9 @@ def run(monkeypatch, tmp_path):
     [
         ("-m vom --set max_order=3 --gamma 4", sm.VariableOrderChain(max_order=3, gamma=4)),
         (
-            "-m ctw --set max_order=2 --set split=0.2 --alpha 1",
-            sm.ContextTreeWeighting(max_order=2, split=0.2, alpha=1),
+            "-m vom --set max_order=2 --alpha 1",
+            sm.VariableOrderChain(max_order=2, alpha=1),
         ),
-        ("-m ctw", sm.ContextTreeWeighting()),
     ],
 )
 def test_learn_and_show(options, template, run):
@@ -365,4 +302,3 @@ def test_learn_and_show(options, template, run):
 def test_settings_of_other_models_are_refused(run):
     for options, name in (("-m chain --set max_order=2", "max_order"), ("-m vom --set split=0.5", "split")):
         assert f"{name} is not a setting of --model" in run(f"learn events.jsonl {options}", code=2)
-    assert "--gamma is not a setting of --model ctw" in run("learn events.jsonl -m ctw --gamma 1", code=2)

@@ -97,21 +97,11 @@ def test_a_very_large_gamma_leaves_the_base_rate():
     assert model.influences_ == model.trace_ == ()
 
 
-def test_averaging_keeps_the_tree_and_moves_predictions_towards_the_parents():
-    averaged = MODEL.with_settings(average=True, split=0.5)
-    assert averaged.fitted.summary == MODEL.fitted.summary
-    assert averaged.score_ != MODEL.score_
-    never = MODEL.with_settings(average=True, split=0.0)
-    assert np.allclose(never.predict_proba(EVENTS), MODEL.fitted.plain[0], rtol=1e-12)
-    always = MODEL.with_settings(average=True, split=1.0)
-    assert np.allclose(always.predict_proba(EVENTS), MODEL.predict_proba(EVENTS), rtol=1e-12)
-
-
 def test_several_labels_and_all_labels():
     some = sm.TreeSuMM(["B", "C"]).fit(EVENTS)
     assert some.outcomes_ == ("B", "C", sm.OTHER)
     assert np.allclose(some.predict_proba(EVENTS).sum(axis=1), 1)
-    everything = sm.TreeSuMM(list("ABCD"), average=True).fit(EVENTS)
+    everything = sm.TreeSuMM(list("ABCD")).fit(EVENTS)
     assert everything.outcomes_ == tuple("ABCD")
     assert np.allclose(everything.predict_proba(EVENTS).sum(axis=1), 1)
     assert {"A", "C"} <= set(everything.influencers_)
@@ -174,8 +164,6 @@ def test_pairs_are_asked_about_with_few_labels_only():
         ({"pairs": "yes"}, "pairs must be 'auto', True or False, not 'yes'"),
         ({"max_depth": -1}, "max_depth must be a whole number from 0 to 50, not -1"),
         ({"max_depth": 51}, "max_depth must be a whole number from 0 to 50, not 51"),
-        ({"average": "no"}, "average must be True or False, not 'no'"),
-        ({"split": 2}, "split must be a number from 0 to 1, not 2"),
         ({"alpha": 0}, "alpha must be a number above 0, not 0"),
         ({"gamma": -1}, "gamma must be a number from 0 on, not -1"),
         ({"prior": "flat"}, "prior must be 'uniform' or 'base-rate', not 'flat'"),
@@ -193,7 +181,6 @@ def test_settings_that_mean_nothing_are_refused(settings, words):
     [
         ({"gamma": 0.5}, "gamma can only grow, from 1 on, without the data; fit anew"),
         ({"max_depth": 3}, "max_depth cannot be changed without the data; fit anew"),
-        ({"average": 3}, "average must be True or False"),
     ],
 )
 def test_what_needs_the_data_is_refused(settings, words):
@@ -291,11 +278,11 @@ def test_every_test_is_there_once():
     "model",
     [
         sm.TreeSuMM("B"),
-        sm.TreeSuMM("B", average=True, gamma=0.2, lookbacks=[1, 4], counts=(), pairs=False, starts=[]),
+        sm.TreeSuMM("B", gamma=0.2, lookbacks=[1, 4], counts=(), pairs=False, starts=[]),
         sm.TreeSuMM(["A", "B"], forbidden=["D"], max_depth=2),
         sm.InfluenceGraph(sm.TreeSuMM(gamma=0.5)),
     ],
-    ids=["plain", "averaged", "set", "graph"],
+    ids=["plain", "limits", "set", "graph"],
 )
 def test_saved_and_loaded(model, tmp_path):
     model.fit(EVENTS).partial_fit(EVENTS[:20])
@@ -393,10 +380,9 @@ def rare_branches():
     return [["C", "D"] * 10 + ["A", "B"] + ["D", "C"] * 10] * 12
 
 
-@pytest.mark.parametrize("average", [False, True])
-def test_an_estimate_is_inside_of_its_own_interval(average):
+def test_an_estimate_is_inside_of_its_own_interval():
     """Of 12 hits of 12 the exact interval is 0.735 to 1, and the estimate far below: it was shown beside."""
-    tree = sm.TreeSuMM("B", alpha=20.0, average=average, split=0.01).fit(rare_branches())
+    tree = sm.TreeSuMM("B", alpha=20.0).fit(rare_branches())
     drawn = [row for row in tree.table_ if row.counts[0] == row.n == 12]
     assert drawn
     assert drawn[0].probabilities[0] < 0.7

@@ -336,8 +336,8 @@ def test_describe_names_the_columns(tmp_path):
     path.write_text("user,page,step,time\nx,a,1,3\nx,,1,3\n")
     found = sm.read_events(path, case="user", event="page", missing="skip").describe()
     assert str(found).splitlines()[2:4] == [
-        "read from: case 'user', event 'page', order 'time'",
-        "left out: 1 event without a label",
+        "Read from: case 'user', event 'page', order 'time'.",
+        "Left out: 1 event without a label.",
     ]
     assert found.to_dict()["columns"] == {
         "case": "user",

@@ -113,7 +113,7 @@ EDITS = [
     ("binary", drop("format"), ": not a summarkov model"),
     ("binary", put("version", 3), ": written in version 3 of the format, but this program reads"),
     ("binary", put("version", "1"), ": expected a 'version' from 1 on, found \"1\""),
-    ("binary", put("kind", "ForestSuMM"), ".kind: expected one of BSuMM, CSuMM, ContextTreeWeighting"),
+    ("binary", put("kind", "ForestSuMM"), ".kind: expected one of BSuMM, CSuMM"),
     ("binary", put("kind", "OSuMM"), ".targets: a OSuMM has one target of its own kind"),
     ("binary", put("model", "object"), ".model: expected one of BSuMM"),
     # keys that are missing
