@@ -23,8 +23,8 @@ from summarkov.evidence import (
     rate_ratio,
     widening,
 )
+from summarkov.evidence.edges import edge_confidence
 from summarkov.evidence.order import order_test
-from summarkov.evidence.results import edge_confidence
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import learn_replicates, progress_counter
 from summarkov.models.parameters import tested_codes
@@ -93,7 +93,9 @@ def bootstrap(
             column = fitted.influencers.index(z)
             margin = None if fitted.margins is None else fitted.margins[column]
             clusters = None if fitted.clusters is None else fitted.clusters.edge(column, place[1])
-        found_in_data = influence_of(*names, data, (), None, margin, clusters, wider, float(level))
+        found_in_data = influence_of(
+            *names, data, margin=margin, clusters=clusters, wider=wider, level=float(level)
+        )
         return edge_confidence(names, found_in_data, frequency, is_there)
 
     return Confidence(

@@ -23,8 +23,7 @@ from summarkov.engines.followings import Followed, Following
 from summarkov.errors import DataError, SettingError, StoreError, place
 from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.evidence import OLD_ORDERS, ORDERS, Confidence, Influence, OrderTest, effect_of
-from summarkov.evidence.contrasts import Totals
-from summarkov.evidence.results import edge_confidence
+from summarkov.evidence.edges import Totals, edge_confidence
 from summarkov.kernels import LAG_BINS, NONE
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph

@@ -31,7 +31,7 @@ from summarkov.evidence import (
     influence_of,
     seen,
 )
-from summarkov.evidence.influence import ranked
+from summarkov.evidence.edges import ranked
 from summarkov.evidence.words import (
     cases,
     effect_word,
@@ -214,8 +214,8 @@ class Fitted(Distribution):
                 found,
                 [*names[:column], *names[column + 1 :]] if self.summary.by_level else (),
                 self.following(column, outcome),
-                None if self.margins is None else self.margins[column],
-                None if self.clusters is None else self.clusters.edge(column, outcome),
+                margin=None if self.margins is None else self.margins[column],
+                clusters=None if self.clusters is None else self.clusters.edge(column, outcome),
             )
             for column, outcome, found in self.contrasts()
             if self.influencers[column] not in self.given
