@@ -36,7 +36,7 @@ from summarkov.models.distribution import OTHER, Distribution, Residual, read_ne
 from summarkov.search import Certificate, Problem, SearchResult, Step
 from summarkov.search.criteria import probabilities, pseudo_counts
 from summarkov.settings import written
-from summarkov.summaries import Reach, Summary
+from summarkov.summaries import Names, Reach, Summary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 from summarkov.wording import interval, number, percent, with_attributes
 
@@ -224,6 +224,11 @@ class Fitted(Distribution):
         """The influencers' labels."""
         return tuple(self.labels[z] for z in self.influencers)
 
+    @property
+    def names(self) -> Names:
+        """What the keys of states are about."""
+        return Names(self.influencer_labels, self.labels)
+
     def reach(self, label: str) -> Reach:
         """How far back an influencer is looked for."""
         return self.summary.reach(label)
@@ -357,11 +362,11 @@ class StateTable(Records[Row]):
     @classmethod
     def of(cls, fitted: Fitted) -> Self:
         """The states of a model."""
-        names, prior_weight = fitted.influencer_labels, float(fitted.pseudo.sum())
+        names, prior_weight = fitted.names, float(fitted.pseudo.sum())
         rows = (
             Row(
-                fitted.summary.state(key, names, fitted.labels),
-                fitted.summary.words(key, names, fitted.labels),
+                fitted.summary.state(key, names),
+                fitted.summary.words(key, names),
                 sum(n),
                 tuple(n),
                 tuple(theta),
@@ -508,7 +513,7 @@ def _with(rows: Rows, code: int) -> Rows:
     return replace(rows, codes=codes, offsets=np.array([0, len(codes)]), moments=moments)
 
 
-def _state(fitted: Fitted, rows: Rows, outcome: int, names: Sequence[str]) -> dict[str, Any]:
+def _state(fitted: Fitted, rows: Rows, outcome: int) -> dict[str, Any]:
     """What holds after a history: the fields that an explanation and a counterfactual share."""
     index = rows.with_next().index()
     row = int(fitted.predict(index)[-1])
@@ -519,8 +524,8 @@ def _state(fitted: Fitted, rows: Rows, outcome: int, names: Sequence[str]) -> di
         key, support = found[ids[-1]].tolist(), 0.0
     low, high = fitted.intervals(np.array([row]))[0, outcome]
     return {
-        "state": fitted.summary.state(key, names, fitted.labels),
-        "words": fitted.summary.words(key, names, fitted.labels),
+        "state": fitted.summary.state(key, fitted.names),
+        "words": fitted.summary.words(key, fitted.names),
         "support": support,
         "probability": float(fitted.theta[row, outcome]),
         "interval": (float(low), float(high)),
@@ -574,9 +579,9 @@ def explain(
                 label=name,
                 occurred=is_there,
                 is_attribute=bool(history.attributes[code_of[name]]),
-                **_state(fitted, edited, outcome, names),
+                **_state(fitted, edited, outcome),
             )
             for name, is_there, edited in edits
         ),
-        **_state(fitted, history, outcome, names),
+        **_state(fitted, history, outcome),
     )

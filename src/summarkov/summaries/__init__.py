@@ -3,6 +3,7 @@
 from summarkov.summaries.base import (
     CustomSummary,
     HistorySummary,
+    Names,
     Reach,
     Summary,
     register_summary,

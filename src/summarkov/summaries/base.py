@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -18,6 +19,21 @@ from summarkov.typing import IntArray, KeyArray
 
 #: The state of every position, ids[N], and the keys of the states, keys[S, ...], in order.
 Encoded = tuple[IntArray, KeyArray]
+#: A row of a key array.
+Key = Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Names:
+    """What keys are about: the labels of the influencers, sorted, and all labels."""
+
+    influencers: Sequence[str]
+    labels: Sequence[str]
+
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """The code of every label."""
+        return {label: code for code, label in enumerate(self.labels)}
 
 
 class Reach(NamedTuple):
@@ -63,13 +79,13 @@ class Summary(ABC):
     def encode(self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]) -> Encoded:
         """The state of every position of a shard."""
 
-    @abstractmethod
-    def state(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Hashable:
+    def state(self, key: Key, names: Names) -> Hashable:
         """A key as a value that a person can read and compare."""
+        return tuple(key)
 
-    @abstractmethod
-    def words(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> str:
+    def words(self, key: Key, names: Names) -> str:
         """A key in words, for tables and explanations."""
+        return " ".join(map(str, key))
 
     @property
     @abstractmethod
@@ -110,10 +126,10 @@ class Summary(ABC):
     #: else it has states in words.
     keys_on_page: ClassVar[bool] = False
 
-    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+    def page_form(self, names: Names) -> dict[str, Any]:
         """How the page can tell the state of a history, as plain values; ``kind`` "own" where it cannot.
 
-        ``written`` are all labels as the page writes them in words.
+        ``names.labels`` are all labels as the page writes them in words.
         """
         return {"kind": "own"}
 
@@ -123,13 +139,13 @@ class Summary(ABC):
         """What of the summary itself was learned, as plain values by name; nothing where it was given."""
         return {}
 
-    def state_document(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+    def state_document(self, key: Key, names: Names) -> Any:
         """A state as a plain value, for a file that people may read."""
         return list(key)
 
-    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[Any, ...]:
-        """The key of a state in a file; ``codes`` has the code of every label."""
-        width = self.key_width(len(influencers))
+    def read_key(self, state: Any, names: Names) -> tuple[Any, ...]:
+        """The key of a state in a file; ``names.codes`` has the code of every label."""
+        width = self.key_width(len(names.influencers))
         if not isinstance(state, list) or len(state) != width or not all(map(is_level, state)):
             raise StoreError.expected(f"a list of {width}, each a whole number from 0 to {2**31 - 1}", state)
         return tuple(state)
@@ -138,9 +154,7 @@ class Summary(ABC):
         """How many entries a key has."""
         return n_influencers
 
-    def read_table(
-        self, states: Sequence[Any], influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
-    ) -> tuple[KeyArray, IntArray]:
+    def read_table(self, states: Sequence[Any], counts: IntArray, names: Names) -> tuple[KeyArray, IntArray]:
         """The keys and counts of all states in a file, which stand in the order of their keys, each once.
 
         ``counts`` are those in the file, one row per state: what its estimate rests on.
@@ -148,10 +162,10 @@ class Summary(ABC):
         keys: list[tuple[Any, ...]] = []
         for row, state in enumerate(states):
             with place(f"[{row}].state"):
-                keys.append(self.read_key(state, influencers, codes))
+                keys.append(self.read_key(state, names))
                 if row and not self.key_order(keys[-2]) < self.key_order(keys[-1]):
                     raise StoreError.expected("states in canonical order, each once", state)
-        return self.key_array(keys, len(influencers)), counts
+        return self.key_array(keys, len(names.influencers)), counts
 
     def key_order(self, key: tuple[Any, ...]) -> Any:
         """What keys are sorted by."""
@@ -269,11 +283,11 @@ class CustomSummary(Summary):
         ids = np.array([id_of[state] for state in states], dtype=np.int64)
         return ids, self.key_array([(state,) for state in distinct], 0)
 
-    def state(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Hashable:
+    def state(self, key: Key, names: Names) -> Hashable:
         state: Hashable = key[0]
         return state
 
-    def words(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> str:
+    def words(self, key: Key, names: Names) -> str:
         return str(key[0])
 
     @property
@@ -281,10 +295,10 @@ class CustomSummary(Summary):
         reach = getattr(self.function, "lookback", None)
         return None if reach is None else int(reach)
 
-    def state_document(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+    def state_document(self, key: Key, names: Names) -> Any:
         return plain(key[0])
 
-    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[Any, ...]:
+    def read_key(self, state: Any, names: Names) -> tuple[Any, ...]:
         return (_read_state(state),)
 
     def key_width(self, n_influencers: int) -> int:

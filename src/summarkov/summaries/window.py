@@ -15,7 +15,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import SettingError, StoreError, UnknownLabelError
 from summarkov.settings import Duration, check_whole, span_of
-from summarkov.summaries.base import Encoded, Reach, Summary, is_level
+from summarkov.summaries.base import Encoded, Key, Names, Reach, Summary, is_level
 from summarkov.typing import KeyArray
 from summarkov.wording import AttributeName, plural
 
@@ -196,23 +196,23 @@ class WindowSummary(Summary):
             only[:, at] = self.level(keys, columns, column)
         return np.asarray(only)
 
-    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
-        if not influencers:
+    def words(self, key: Key, names: Names) -> str:
+        if not names.influencers:
             return "any history"
-        named = (f"{z} {self.where(z)}".rstrip() for z in influencers)
+        named = (f"{z} {self.where(z)}".rstrip() for z in names.influencers)
         return ", ".join(
             f"{name}{self.times(z, level)}" if level else f"no {name}"
-            for z, name, level in zip(influencers, named, key, strict=True)
+            for z, name, level in zip(names.influencers, named, key, strict=True)
         )
 
     def times(self, label: str, level: int) -> str:
         """How often a label occurred, to follow it, where that matters."""
         return ""
 
-    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+    def page_form(self, names: Names) -> dict[str, Any]:
         return {
             "kind": self.page_kind,
-            "where": [self.where(z) for z in influencers],
+            "where": [self.where(z) for z in names.influencers],
             "delay": plain_span(self.delay),
             "cap": int(self.cap),
         }
@@ -223,16 +223,16 @@ class WindowSummary(Summary):
         assert isinstance(self.lookback, Mapping)  # if it looks for no others
         return {"lookbacks": {z: plain_span(k) for z, k in self.lookback.items()}}
 
-    def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+    def state_document(self, key: Key, names: Names) -> Any:
         """The level of each influencer."""
-        return dict(zip(influencers, key, strict=True))
+        return dict(zip(names.influencers, key, strict=True))
 
-    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
-        if not isinstance(state, dict) or sorted(state) != list(influencers):
-            names = ", ".join(influencers) or "no influencers"
-            raise StoreError.expected(f"a level for each of {names}", state)
-        key = tuple(state[z] for z in influencers)
-        if not all(map(is_level, key)) or not self.fits(key, influencers):
+    def read_key(self, state: Any, names: Names) -> tuple[int, ...]:
+        if not isinstance(state, dict) or sorted(state) != list(names.influencers):
+            every = ", ".join(names.influencers) or "no influencers"
+            raise StoreError.expected(f"a level for each of {every}", state)
+        key = tuple(state[z] for z in names.influencers)
+        if not all(map(is_level, key)) or not self.fits(key, names.influencers):
             raise StoreError.expected("a state that this summary has and that fits into its look-back", state)
         return key
 
@@ -251,9 +251,9 @@ class BinarySummary(WindowSummary):
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return int(2**n_influencers)
 
-    def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+    def state(self, key: Key, names: Names) -> tuple[str, ...]:
         """The influencers that occurred."""
-        return tuple(z for z, level in zip(influencers, key, strict=True) if level)
+        return tuple(z for z, level in zip(names.influencers, key, strict=True) if level)
 
 
 @dataclass(frozen=True)
@@ -278,11 +278,9 @@ class CountSummary(WindowSummary):
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return int((self.cap + 1) ** n_influencers)
 
-    def state(
-        self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]
-    ) -> tuple[tuple[str, int], ...]:
+    def state(self, key: Key, names: Names) -> tuple[tuple[str, int], ...]:
         """The influencers that occurred, each with its capped count."""
-        return tuple((z, int(level)) for z, level in zip(influencers, key, strict=True) if level)
+        return tuple((z, int(level)) for z, level in zip(names.influencers, key, strict=True) if level)
 
     def times(self, label: str, level: int) -> str:
         return "" if isinstance(label, AttributeName) else f" x{level}{'+' if level == self.cap else ''}"
@@ -348,15 +346,15 @@ class OrdinalSummary(WindowSummary):
             level += (keys[:, u] > 0) & (keys[:, u] < place)
         return level
 
-    def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+    def state(self, key: Key, names: Names) -> tuple[str, ...]:
         """The influencers that occurred, oldest first."""
-        placed = sorted((level, z) for z, level in zip(influencers, key, strict=True) if level)
+        placed = sorted((level, z) for z, level in zip(names.influencers, key, strict=True) if level)
         return tuple(z for _, z in placed)
 
-    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
-        if not influencers:
+    def words(self, key: Key, names: Names) -> str:
+        if not names.influencers:
             return "any history"
-        return " then ".join(self.state(key, influencers, labels)) or "none of them"
+        return " then ".join(self.state(key, names)) or "none of them"
 
 
 # ---------------------------------------------------------------------- in words
