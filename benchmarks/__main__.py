@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.timing import Row, machine
-from summarkov import backend
+from summarkov.kernels import backend
 
 ALL = (
     "peers",

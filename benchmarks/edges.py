@@ -19,33 +19,34 @@ PENALTIES = (16.0, 8.0, 6.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0)
 
 
 def by_graph(world: World) -> Ranks:
-    """The ranking of a graph of binary summary Markov models."""
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=LOOKBACK)).fit(world.events)
-    pairs = graph.ranking(world.events).pairs
-    return {(pair.influencer, pair.target): float(-at) for at, pair in enumerate(pairs)}
+    """By the evidence of the edges of a graph of binary summary Markov models; other pairs come last."""
+    return _ranks(_fit(world), world, {})
 
 
 def by_frequency(world: World) -> Ranks:
     """By how many of 100 resampled graphs have the edge, then as before."""
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=LOOKBACK)).fit(world.events)
-    graph.confidence(world.events, n=100)
-    pairs = graph.ranking(world.events).pairs
-    return {
-        (pair.influencer, pair.target): (pair.frequency or 0.0) - at / len(pairs) / 1000
-        for at, pair in enumerate(pairs)
-    }
+    graph = _fit(world)
+    sure = graph.confidence(world.events, n=100)
+    found = {(z, x): float(k) for z, x, k in sure.seldom}
+    return _ranks(graph, world, found | {(e.influencer, e.target): 100 * e.frequency for e in sure.edges})
 
 
 def by_order(world: World) -> Ranks:
-    """The same, but edges that pass the order test and are more than competition first."""
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=LOOKBACK)).fit(world.events)
-    found = {(edge.influencer, edge.target): edge for edge in graph.order_test(world.events).depends_on_order}
-    passed = {pair: 1 - edge.p_value for pair, edge in found.items() if not edge.is_crowding_out}
-    pairs = graph.ranking(world.events).pairs
-    return {
-        (pair.influencer, pair.target): passed.get((pair.influencer, pair.target), float(-1 - at))
-        for at, pair in enumerate(pairs)
-    }
+    """As the first, but edges that pass the order test and are more than crowding out first."""
+    graph = _fit(world)
+    passed = (e for e in graph.order_test(world.events).depends_on_order if not e.is_crowding_out)
+    return _ranks(graph, world, {(edge.influencer, edge.target): 2 - edge.p_value for edge in passed})
+
+
+def _fit(world: World) -> sm.InfluenceGraph:
+    return sm.InfluenceGraph(sm.BSuMM(lookback=LOOKBACK)).fit(world.events)
+
+
+def _ranks(graph: sm.InfluenceGraph, world: World, first: Ranks) -> Ranks:
+    """All pairs by a number, those of the same number by the evidence of the graph's edges."""
+    evidence = {(edge.influencer, edge.target): 1 - at / 1e6 for at, edge in enumerate(graph.edges_)}
+    pairs = [(z, x) for z in world.events.labels for x in world.events.labels]
+    return {pair: first.get(pair, 0.0) + evidence.get(pair, 0.0) / 2 for pair in pairs}
 
 
 def by_lasso(world: World) -> Ranks:
@@ -115,9 +116,9 @@ def _log_p(occurred: np.ndarray, with_: np.ndarray, given: np.ndarray) -> float:
 
 
 METHODS: Mapping[str, Callable[[World], Ranks]] = {
-    "ranking": by_graph,
+    "evidence": by_graph,
     "frequency in 100 resampled graphs": by_frequency,
-    "ranking after the order test": by_order,
+    "evidence after the order test": by_order,
     "lasso": by_lasso,
     "PC": by_pc,
     "pairwise": by_pairwise_test,

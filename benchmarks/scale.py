@@ -25,6 +25,7 @@ from rich.table import Table
 import summarkov as sm
 from benchmarks.data import planted
 from benchmarks.timing import machine, seconds
+from summarkov import kernels
 
 #: Events to a file.
 PART = 10**6
@@ -116,7 +117,7 @@ def main() -> None:
         f"A graph over {LABELS} labels, look-back 5, memory 1 GiB, one thread. Events/s and ratio to merely "
         "reading are by CPU time, which a busy machine does not change."
     )
-    console.print(f"{machine()}, {sm.backend()} kernels")
+    console.print(f"{machine()}, {kernels.backend()} kernels")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from rich.table import Table
 import summarkov as sm
 from benchmarks.scale import LABELS, generate
 from benchmarks.timing import machine, seconds
+from summarkov import kernels
 from summarkov.engines import CandidatesRequest, MemorySource, Target
 
 #: By the clock, and of processors; on Spark also jobs, and bytes shuffled.
@@ -212,7 +213,7 @@ def main() -> None:
     spark.stop()
     console.print(
         f"{n_events:,} events of {LABELS} labels, {size / 1e6:,.0f} MB of Parquet; graphs at look-back 5, "
-        f"the same to the last bit. {machine()}, {sm.backend()} kernels"
+        f"the same to the last bit. {machine()}, {kernels.backend()} kernels"
     )
 
 

@@ -4,14 +4,14 @@ from datetime import datetime
 from itertools import pairwise
 
 
-def read_rows(rows, *, event, order=(), date_format=None, lifecycle=None, missing="error", separator="+"):
+def read_rows(rows, *, event, order_by=(), date_format=None, lifecycle=None, missing="error", separator="+"):
     """Sequences by case of first appearance, ties, and events left out: without a label, of other lifecycle.
 
     ``rows`` are dicts of texts, None where a value is missing; orders are whole numbers, or dates.
     """
 
     def place(row):
-        return tuple(_place(row[name], date_format) for name in order)
+        return tuple(_place(row[name], date_format) for name in order_by)
 
     cases, unlabelled, other = {}, 0, 0
     for row in rows:
@@ -27,7 +27,7 @@ def read_rows(rows, *, event, order=(), date_format=None, lifecycle=None, missin
     ties = 0
     for events in cases.values():
         events.sort(key=lambda pair: pair[0])
-        if order:
+        if order_by:
             ties += sum(one[0] == other[0] for one, other in pairwise(events))
     return {case: [label for _, label in events] for case, events in cases.items()}, ties, unlabelled, other
 

@@ -27,7 +27,8 @@ FOR_GRAPHICS_CARDS = ("nvidia-", "cuda-", "triton")
 
 #: pip keeps quiet about an extension that could not be built.
 KERNELS = (
-    "import summarkov; summarkov.backend() == 'native' or print('summarkov: native kernels not built "
+    "from summarkov import kernels; kernels.backend() == 'native' or "
+    "print('summarkov: native kernels not built "
     "(no C++ compiler?); the NumPy kernels serve, slower')"
 )
 

@@ -82,7 +82,7 @@ def try_out(wheel: Path) -> None:
         run(sys.executable, "-m", "venv", f"{folder}/venv")
         commands = Path(folder, "venv", "Scripts" if sys.platform == "win32" else "bin")
         run(str(commands / "python"), "-m", "pip", "install", "--quiet", str(wheel))
-        native = "import summarkov, sys; sys.exit(summarkov.backend() != 'native')"
+        native = "import sys; from summarkov import kernels; sys.exit(kernels.backend() != 'native')"
         run(str(commands / "python"), "-c", native, cwd=folder)
         run(str(commands / "summarkov"), "demo", cwd=folder)
         saved = sorted(path.name for path in Path(folder, "demo").iterdir())

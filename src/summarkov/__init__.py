@@ -15,11 +15,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from summarkov.comparison import compare as compare
-    from summarkov.comparison import tune_joint as tune_joint
     from summarkov.engines import CountStore as CountStore
     from summarkov.events import END as END
     from summarkov.events import EventSequences as EventSequences
-    from summarkov.kernels import backend as backend
     from summarkov.models import OTHER as OTHER
     from summarkov.models import BSuMM as BSuMM
     from summarkov.models import CSuMM as CSuMM
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from summarkov.models import MarkovChain as MarkovChain
     from summarkov.models import OSuMM as OSuMM
     from summarkov.models import OutcomeModel as OutcomeModel
-    from summarkov.models import PoolRare as PoolRare
     from summarkov.models import SuMM as SuMM
     from summarkov.models import TreeSuMM as TreeSuMM
     from summarkov.models import VariableOrderChain as VariableOrderChain
@@ -51,15 +48,13 @@ _WHERE = {
     name: room
     for room, names in (
         ("engines", "CountStore"),
-        ("comparison", "compare tune_joint"),
+        ("comparison", "compare"),
         ("events", "END EventSequences"),
         ("read", "read_events scan_events write_events"),
-        ("kernels", "backend"),
         (
             "models",
-            "BSuMM CSuMM InfluenceGraph JointSuMM MarkovChain OSuMM OTHER "
-            "OutcomeModel PoolRare SuMM TreeSuMM VariableOrderChain compare_groups drift load "
-            "sensitivity",
+            "BSuMM CSuMM InfluenceGraph JointSuMM MarkovChain OSuMM OTHER OutcomeModel SuMM "
+            "TreeSuMM VariableOrderChain compare_groups drift load sensitivity",
         ),
         ("simulate", "Dynamics"),
         ("spark.predict", "predict_spark"),

@@ -48,7 +48,7 @@ def test_no_violations(visit: Any, graph: sm.InfluenceGraph, scheme: str, width:
 def test_violations_where_histories_have_more(visit: Any) -> None:
     events, _, _ = timed(seed=3, n=60)
     halves = np.arange(60) % 2 == 0
-    wards = Attributes(["ward=north", "ward=south"], ["ward", "ward"], np.column_stack([halves, ~halves]))
+    wards = Attributes(["ward=north", "ward=south"], np.column_stack([halves, ~halves]))
     events = events.with_attributes(wards)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback="6h", gamma=0.1, false_edges=None)).fit(events)
     page = visit(graph, events=events, sequences=3, bypass_csp=True)

@@ -24,7 +24,7 @@ def graph() -> sm.InfluenceGraph:
 
 @pytest.fixture(scope="module")
 def found() -> Any:
-    return sm.compare_groups(sm.BSuMM(lookback=5), FIRST, SECOND, names=("before", "<after>"), n=20)
+    return sm.compare_groups(sm.BSuMM(lookback=5), FIRST, SECOND, names=("before", "<after>"))
 
 
 def test_the_groups_are_told_side_by_side(visit: Any, graph: sm.InfluenceGraph, found: Any) -> None:
@@ -56,7 +56,7 @@ def test_the_groups_are_told_side_by_side(visit: Any, graph: sm.InfluenceGraph, 
 
 
 def test_several_groups_are_chosen_from(visit: Any, graph: sm.InfluenceGraph, found: Any) -> None:
-    other = sm.compare_groups(sm.BSuMM(lookback=5), FIRST, FIRST, names=("before", "again"), n=20)
+    other = sm.compare_groups(sm.BSuMM(lookback=5), FIRST, FIRST, names=("before", "again"))
     page = visit(graph, groups=[found, other])
     page.click("#tab-groups")
     assert page.locator("#compared h2").inner_text() == "before and <after>"

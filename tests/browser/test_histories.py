@@ -118,16 +118,14 @@ def test_attributes(visit: Any, family: str) -> None:
         sequences.append([str(x) for x in rng.choice(LABELS, 8, p=share)])
         regions.append([is_north, not is_north])
     named = ["region=north", "region=south"]
-    events = sm.read_events(sequences).with_attributes(Attributes(named, ["region", "region"], regions))
+    events = sm.read_events(sequences).with_attributes(Attributes(named, regions))
     graph = sm.InfluenceGraph(TEMPLATES[family]).fit(events)
     used = {z for names in graph.influencers_.values() for z in names}
     assert used & set(named)
     page = visit(graph, events=events, sequences=3)
     given = [{"given": [named[int(not north)]]} for north, _ in regions[:40]]
     cases = [sequence[: i % 8] for i, sequence in enumerate(sequences[:40])]
-    histories = sm.read_events(cases, labels=LABELS).with_attributes(
-        Attributes(named, ["region", "region"], regions[:40])
-    )
+    histories = sm.read_events(cases, labels=LABELS).with_attributes(Attributes(named, regions[:40]))
     np.testing.assert_allclose(asked(page, cases, given), own_rows(graph, histories), rtol=0, atol=1e-9)
     same_reasons(page, graph, cases[:20], given[:20], [histories[i : i + 1] for i in range(20)])
 

@@ -28,7 +28,7 @@ def events() -> sm.EventSequences:
     }
     names = sorted(f"{COLUMN}={value}" for value in VALUES)
     present = [[name == f"{COLUMN}={VALUES[at]}" for name in names] for at in held]
-    return sm.read_events(lists).with_attributes(Attributes(names, [COLUMN] * len(names), present))
+    return sm.read_events(lists).with_attributes(Attributes(names, present))
 
 
 def is_text(page: Any) -> bool:
@@ -71,7 +71,7 @@ def test_an_outcome(visit: Any, events: sm.EventSequences) -> None:
 def test_groups(visit: Any, events: sm.EventSequences) -> None:
     plain = events.with_attributes(None)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1, false_edges=None)).fit(plain)
-    found = sm.compare_groups(sm.BSuMM(lookback=1, false_edges=None), events, by=COLUMN, n=19)
+    found = sm.compare_groups(sm.BSuMM(lookback=1, false_edges=None), events, by=COLUMN)
     assert any(SCRIPT in name for name in found.names)
     through(visit(graph, events=plain, groups=found))
 

@@ -81,7 +81,7 @@ def test_what_holds(visit: Any) -> None:
         )
         wards.append([is_north, not is_north])
     named = ["ward=north", "ward=south"]
-    events = sm.read_events(sequences).with_attributes(Attributes(named, ["ward", "ward"], wards))
+    events = sm.read_events(sequences).with_attributes(Attributes(named, wards))
     model = sm.BSuMM("a", lookback=1).fit(events)
     assert len(model.influencers_) == 1
     page = visit(model, events=events, sequences=2)

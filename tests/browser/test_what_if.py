@@ -175,7 +175,7 @@ def test_attributes_hold_all_along(visit: Any) -> None:
         share = [0.2, 0.6, 0.2] if is_north else [0.4, 0.2, 0.4]
         sequences.append([str(x) for x in rng.choice(["a", "b", "c"], 12, p=share)])
         regions.append([is_north, not is_north])
-    attributes = Attributes(["region=north", "region=south"], ["region", "region"], regions)
+    attributes = Attributes(["region=north", "region=south"], regions)
     events = sm.read_events(sequences).with_attributes(attributes)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events)
     edge = graph.edges_[0]

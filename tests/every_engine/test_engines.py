@@ -135,8 +135,7 @@ MODELS = [
 def learned(source, templates, targets):
     """All models of all templates, learned side by side: as many passes as the deepest search needs."""
     models = [template.copy(target=x) for template in templates for x in targets]
-    summaries = [template.make_summary() for template in templates for _ in targets]
-    learn(models, source, summaries)
+    learn(models, source)
     return models
 
 

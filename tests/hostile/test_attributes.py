@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
-from summarkov.events.attributes import Attributes
 from summarkov.read import tables
 from summarkov.read.case_attributes import check_cuts, cuts_of
 
@@ -47,15 +46,6 @@ def test_two_columns_never_share_a_name(names_of):
     with pytest.raises(DataError, match=r"attribute 'a=b' of .* holds '=', .* rename the column"):
         names_of(given, attributes=["a", "a=b"])
     assert names_of(given, attributes=["a"]) == ("a=b=c", "a=x")
-
-
-def test_names_tell_their_columns():
-    with pytest.raises(
-        DataError, match=r"its column, '=' and its value, .* 'old' of 'age' is not; rename it"
-    ):
-        Attributes(["old"], ["age"], [[True]])
-    with pytest.raises(DataError, match="'a=b' of attributes holds '='"):
-        Attributes(["a=b=c"], ["a=b"], [[True]])
 
 
 def test_a_value_that_is_called_like_missing_ones(names_of):

@@ -33,7 +33,7 @@ COMMANDS = {
     "convert": (["convert", "events.jsonl"], [".csv", ".csv.gz", ".parquet", ".jsonl.zst"]),
     "simulate": (["simulate", str(GRAPH), "-n", "5"], [".csv", ".jsonl", ".parquet"]),
     "report": (["report", str(GRAPH)], [".html"]),
-    "export": (["export", str(GRAPH)], [".dot", ".mmd", ".graphml", ".csv", ".parquet", ".svg"]),
+    "export": (["export", str(GRAPH)], [".dot", ".graphml", ".csv", ".parquet", ".svg"]),
     "compare": (["compare", "events.jsonl", "-m", "chain-0", "-m", "chain-1"], [".json", ".md"]),
     "topics": (["text", "topics", str(LOGS), "--topics", "3"], [".jsonl"]),
 }

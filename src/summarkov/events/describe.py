@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from summarkov.events.prepare import START
+from summarkov.events.vocabulary import START, count_codes
 from summarkov.frames import Column, Sheet, Tabular
 from summarkov.typing import IntArray
+from summarkov.wording import cut, percent, plural
 
 #: Show at most this many labels.
 MOST_LABELS = 20
@@ -49,6 +50,25 @@ class Start(NamedTuple):
     first: float
     others: float
 
+    def sentence(self) -> str:
+        """What its being first means.
+
+        >>> Start("register", 1.0, 0.0).sentence()
+        "Hint: every sequence begins with 'register': that it stands first is no influence; drop_first \
+(--drop-first) leaves it out."
+        """
+        name = f"'{cut(self.label, 40)}'"
+        if self.first == 1:
+            return (
+                f"Hint: every sequence begins with {name}: that it stands first is no influence; drop_first "
+                "(--drop-first) leaves it out."
+            )
+        return (
+            f"Hint: {name} is the first event of {percent(self.first)} of the cases, and "
+            f"{percent(self.others)} of the other events. That it stands first is no influence. The order "
+            "test allows for that; rate ratios of its edges do not."
+        )
+
 
 def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArray) -> list[Start]:
     """Labels that begin sequences far more often than they come later, the most frequent first.
@@ -65,6 +85,8 @@ def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArr
         return []
     found = []
     for label, first, rest in zip(labels, starts / n_starts, others / n_others, strict=True):
+        if label == START:
+            continue
         beyond = first - rest > 4 * np.sqrt(rest * (1 - rest) * (1 / n_starts + 1 / n_others))
         if (first == 1 and n_starts > 1) or (first >= 0.2 and first >= 3 * rest and beyond):
             found.append(Start(label, float(first), float(rest)))
@@ -85,16 +107,8 @@ class Lifecycles(NamedTuple):
 class CaseEnds:
     """How many cases are taken as complete, and what speaks against it.
 
-    Attributes
-    ----------
-    n_cases, n_complete : int
-        Cases, and those taken as complete.
-    one_length : int or None
-        The number of events of every case, if all have the same.
-    late : int
-        How many cases have an event near the end of the data, at ``late_since`` or later.
-    late_since : str or None
-        That time; None where it is not known.
+    ``one_length`` is the number of events of every case, if all have the same; ``late`` counts the cases with
+    an event near the end of the data, at ``late_since`` or later.
     """
 
     n_cases: int
@@ -102,6 +116,13 @@ class CaseEnds:
     one_length: int | None = None
     late: int = 0
     late_since: str | None = None
+
+    @classmethod
+    def of(cls, n_complete: int, lengths: IntArray, origin: Origin | None = None) -> CaseEnds:
+        """Those of cases of some lengths."""
+        one_length = int(lengths[0]) if len(lengths) and (lengths == lengths[0]).all() else None
+        known = origin or Origin()
+        return cls(len(lengths), n_complete, one_length, known.late, known.late_since)
 
     def sentences(self) -> list[str]:
         """What was assumed, why it may be wrong, and how to change it.
@@ -120,7 +141,7 @@ class CaseEnds:
             f"All {n:,} cases are taken as complete: the end of a case counts as what comes next after its "
             "last event. Where cases go on, use --cut-off (ends='cut off')."
         ]
-        if self.one_length is not None and self.one_length > 1 and n > 1:
+        if self.one_length is not None and self.one_length > 1:
             told.append(
                 f"Every case has {self.one_length:,} events, as if it had been cut off there; if so, use "
                 "--cut-off (ends='cut off')."
@@ -191,83 +212,60 @@ class Origin:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the columns as plain values, for JSON."""
-        return {
-            "case": self.case,
-            "event": list(self.event),
-            "order": list(self.order),
-            "weight": self.weight,
-            "lifecycle": self.lifecycle,
-            "attributes": list(self.attributes),
-        }
+        columns = ("case", "event", "order", "weight", "lifecycle", "attributes")
+        found = ((name, getattr(self, name)) for name in columns)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found}
 
-    def sentences(self) -> list[str]:
+    def sentences(self) -> Iterator[str]:
         """What there is to say of how events were read.
 
-        >>> Origin("user", ("page",), ("time",), unlabelled=3).sentences()
-        ["read from: case 'user', event 'page', order 'time'", 'left out: 3 events without a label']
+        >>> list(Origin("user", ("page",), ("time",), unlabelled=3).sentences())
+        ["Read from: case 'user', event 'page', order 'time'.", 'Left out: 3 events without a label.']
         """
-        several = " and ".join
-        roles = [
-            ("case", repr(self.case) if self.case is not None else ""),
-            ("event", several(map(repr, self.event))),
-            ("order", several(map(repr, self.order)) or "as in the input"),
-            ("weight", repr(self.weight) if self.weight is not None else ""),
-            ("lifecycle", repr(self.lifecycle) if self.lifecycle is not None else ""),
-            ("attribute" if len(self.attributes) == 1 else "attributes", several(map(repr, self.attributes))),
-        ]
-        told = (
-            ["read from: " + ", ".join(f"{role} {names}" for role, names in roles if names)]
-            if self.event
-            else []
+        roles = {
+            "case": () if self.case is None else (self.case,),
+            "event": self.event,
+            "order": self.order,
+            "weight": () if self.weight is None else (self.weight,),
+            "lifecycle": () if self.lifecycle is None else (self.lifecycle,),
+            "attribute" if len(self.attributes) == 1 else "attributes": self.attributes,
+        }
+        if self.event:
+            words = {role: " and ".join(map(repr, names)) for role, names in roles.items()}
+            words["order"] = words["order"] or "as in the input"
+            yield f"Read from: {', '.join(f'{role} {names}' for role, names in words.items() if names)}."
+        left_out = (
+            (self.caseless, "row", " without a case"),
+            (self.unlabelled, "event", " without a label"),
+            (self.other_lifecycle, "event", " of another lifecycle"),
+            (self.dropped, "duplicate row", ""),
         )
-        gone = [
-            f"{n:,} {thing}{'' if n == 1 else 's'} {which}".rstrip()
-            for n, thing, which in (
-                (self.caseless, "row", "without a case"),
-                (self.unlabelled, "event", "without a label"),
-                (self.other_lifecycle, "event", "of another lifecycle"),
-                (self.dropped, "duplicate row", ""),
+        if gone := [f"{plural(n, thing)}{which}" for n, thing, which in left_out if n]:
+            yield f"Left out: {' and '.join(gone)}."
+
+    def hints(self) -> Iterator[str]:
+        """What rows may better be left out or sorted, and the option that does so."""
+        if self.backwards:
+            one = self.backwards == 1
+            yield (
+                f"{self.backwards:,} event{' stands' if one else 's stand'} after an event of a later time; "
+                f"{'it keeps' if one else 'they keep'} the order of the input (--order-by time:timestamp "
+                "sorts them)."
             )
-            if n
-        ]
-        if gone:
-            told.append(f"left out: {' and '.join(gone)}")
-        return told
-
-    def hints(self) -> list[str]:
-        """What rows may better be left out, and the option that does so.
-
-        >>> Origin("user", ("page",), ("time",), duplicates=2).hints()
-        ["2 rows are duplicates: same case, event and 'time' as an earlier row; drop_duplicates=True \
-(--drop-duplicates) leaves them out"]
-        """
         if self.mixed is not None:  # whose rows may look like duplicates
             column, start, n_starts, end, n_ends = self.mixed
-            rows = "row" if n_starts == 1 else "rows"
-            return [
-                f"column {column!r} has {start!r} in {n_starts:,} {rows} and {end!r} in {n_ends:,}, so an "
-                f"activity may count twice; lifecycle={end!r} (--lifecycle {end}) keeps one row of each"
-            ]
-        if not self.duplicates:
-            return []
-        rows = "1 row is a duplicate" if self.duplicates == 1 else f"{self.duplicates:,} rows are duplicates"
-        same = " and ".join(map(repr, self.order)) or "time"
-        return [
-            f"{rows}: same case, event and {same} as an earlier row; drop_duplicates=True "
-            f"(--drop-duplicates) leaves {'it' if self.duplicates == 1 else 'them'} out"
-        ]
-
-    def falls(self) -> str:
-        """What to say of time that runs backwards.
-
-        >>> Origin(backwards=2).falls()
-        '2 events stand after an event of a later time; they keep the order of the input'
-        """
-        one = self.backwards == 1
-        return (
-            f"{self.backwards:,} event{' stands' if one else 's stand'} after an event of a later time; "
-            f"{'it keeps' if one else 'they keep'} the order of the input"
-        )
+            yield (
+                f"Hint: column {column!r} has {start!r} in {plural(n_starts, 'row')} and {end!r} in "
+                f"{n_ends:,}, so an activity may count twice; lifecycle={end!r} (--lifecycle {end}) keeps "
+                "one row of each."
+            )
+        elif self.duplicates:
+            one, same = self.duplicates == 1, " and ".join(map(repr, self.order)) or "time"
+            rows = "1 row is a duplicate" if one else f"{self.duplicates:,} rows are duplicates"
+            yield (
+                f"Hint: {rows}: same case, event and {same} as an earlier row; drop_duplicates=True "
+                f"(--drop-duplicates) leaves {'it' if one else 'them'} out."
+            )
 
     def tied(self, n: int, source: str | None = None) -> str:
         """How many events have the same place as the one before, and where.
@@ -278,15 +276,29 @@ class Origin:
         same = " and ".join(map(repr, self.order)) or ("time" if self.event else "place")
         of = "" if source is None else f" of {source}"
         where = "" if self.tied_case is None else f", for example in case {self.tied_case[:40]!r}"
-        return f"{n:,} event{'' if n == 1 else 's'}{of} with the same {same} as the one before{where}"
+        return f"{plural(n, 'event')}{of} with the same {same} as the one before{where}"
 
     def ties(self, n: int, source: str | None = None) -> str:
-        """The same, and in which order these events are taken.
-
-        >>> Origin("user", ("page",), ("time",)).ties(1)
-        "1 event with the same 'time' as the one before; it keeps the order of the input"
-        """
+        """The same, and in which order these events are taken."""
         return f"{self.tied(n, source)}; {'it keeps' if n == 1 else 'they keep'} the order of the input"
+
+
+def reading_notes(
+    origin: Origin | None, ends: CaseEnds | None, labels: Iterable[str], tied_order: int
+) -> Iterator[str]:
+    """From which columns events were read, what was left out and assumed, and what may be wrong."""
+    known = origin or Origin()
+    yield from known.sentences()
+    yield from [] if ends is None else ends.sentences()
+    if tied_order:
+        yield f"{known.ties(tied_order)}."
+    yield from known.hints()
+    if alike := look_alikes(labels):
+        some = "; ".join(" and ".join(f"'{cut(label, 40)}'" for label in group[:4]) for group in alike[:3])
+        yield (
+            f"Hint: {some}{'; ...' if len(alike) > 3 else ''} differ only in capitals, blanks or how "
+            "characters are written. They are kept apart; map_labels (--map FILE) makes them one."
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -297,10 +309,8 @@ class Description(Tabular):
 
     Attributes
     ----------
-    n_sequences, n_events, n_labels : int
-        How many sequences, events and labels there are.
-    n_empty : int
-        How many sequences have no events.
+    n_sequences, n_events, n_labels, n_empty : int
+        How many sequences, events and labels there are, and how many sequences have no events.
     shortest, median_length, longest : number
         Of the sequences, in events.
     label_counts : dict
@@ -337,6 +347,28 @@ class Description(Tabular):
     ends: CaseEnds | None = None
     first_event: str | None = None
 
+    @classmethod
+    def of(cls, events: Any) -> Description:
+        """Describe events."""
+        lengths, n = events.lengths, len(events)
+        return cls(
+            n_sequences=n,
+            n_events=events.n_events,
+            n_labels=len(events.labels),
+            n_empty=int((lengths == 0).sum()),
+            shortest=int(lengths.min()) if n else 0,
+            median_length=float(np.median(lengths)) if n else 0.0,
+            longest=int(lengths.max(initial=0)),
+            label_counts=dict(zip(events.labels, events.label_counts.tolist(), strict=True)),
+            tied_order=events.tied_order,
+            look_alikes=look_alikes(events.labels),
+            origin=events.origin,
+            n_ticks=events.n_ticks if events.has_ticks else None,
+            attribute_counts={} if events.attributes is None else events.attributes.counts,
+            ends=CaseEnds.of(int(events.complete.sum()), lengths, events.origin),
+            first_event=_first_event(events),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         plain = {name: value for name, value in vars(self).items() if name != "origin"}
@@ -351,125 +383,46 @@ class Description(Tabular):
             "share": Column(float, [n / events for n in self.label_counts.values()]),
         }
 
-    def summary(self) -> Sheet:
-        """Sizes in words, then the most frequent labels."""
-        common = self._most_frequent()
-        events = max(self.n_events, 1)
-        rows = [(name, f"{count:,}", f"{count / events:.1%}") for name, count in common]
-        return Sheet("\n".join(self._sizes()), ("label", "events", "share"), rows, self.n_labels)
+    @property
+    def by_count(self) -> list[tuple[str, int]]:
+        """Labels with their counts, the most frequent first."""
+        return sorted(self.label_counts.items(), key=lambda item: (-item[1], item[0]))
 
-    def __str__(self) -> str:
-        lines = [*self._sizes(), *(f"  {name}: {count}" for name, count in self._most_frequent())]
-        if self.n_labels > MOST_LABELS:
-            lines.append(f"  ... and {self.n_labels - MOST_LABELS} more labels")
-        return "\n".join(lines)
-
-    def _most_frequent(self) -> list[tuple[str, int]]:
-        return sorted(self.label_counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_LABELS]
-
-    def beside(self) -> list[str]:
-        """What there is beside events in a row: ticks, and how many sequences have each attribute."""
-        lines = [] if self.n_ticks is None else [f"ticks: {self.n_ticks:,}, of one event or several together"]
+    def sentences(self) -> Iterator[str]:
+        """Everything but the labels: sizes, how the events were read, and what is worth knowing."""
+        sizes = {"sequence": self.n_sequences, "event": self.n_events, "label": self.n_labels}
+        yield ", ".join(plural(n, thing) for thing, n in sizes.items())
+        yield f"Events per sequence: {self.shortest:,} to {self.longest:,}, median {self.median_length:,g}"
+        if self.n_ticks is not None:
+            yield f"Ticks: {self.n_ticks:,}, of one event or several together"
         if self.attribute_counts:
             shown = list(self.attribute_counts.items())[:MOST_LABELS]
             more = len(self.attribute_counts) - len(shown)
             told = ", ".join(f"{name} {n:,}" for name, n in shown) + (f" and {more} more" if more else "")
-            lines.append(f"sequences by attribute: {told}")
-        return lines
-
-    def _sizes(self) -> list[str]:
-        """Everything but the labels, in one line each."""
-        lines = [
-            ", ".join(
-                f"{n} {thing}{'' if n == 1 else 's'}"
-                for n, thing in (
-                    (self.n_sequences, "sequence"),
-                    (self.n_events, "event"),
-                    (self.n_labels, "label"),
-                )
-            ),
-            f"events per sequence: {self.shortest} to {self.longest}, median {self.median_length:g}",
-        ]
-        lines += self.beside()
-        lines += [] if self.origin is None else self.origin.sentences()
-        lines += [] if self.ends is None else self.ends.sentences()
+            yield f"Sequences by attribute: {told}"
+        yield from reading_notes(self.origin, self.ends, self.label_counts, self.tied_order)
         if self.n_empty:
-            lines.append(f"empty sequences: {self.n_empty}")
-        if self.tied_order:
-            lines.append((self.origin or Origin()).ties(self.tied_order))
-        if self.origin is not None and self.origin.backwards:
-            lines.append(self.origin.falls())
-        lines += [] if self.origin is None else self.origin.hints()
+            yield f"Empty sequences: {self.n_empty:,}"
         if self.first_event is not None:
-            lines.append(always_first(self.first_event))
-        if self.look_alikes:
-            shown = "; ".join(", ".join(map(repr, group)) for group in self.look_alikes[:3])
-            more = "; ..." if len(self.look_alikes) > 3 else ""
-            lines.append(f"labels that differ only in capitals, blanks or characters: {shown}{more}")
-        return lines
+            yield Start(self.first_event, 1.0, 0.0).sentence()
+
+    def summary(self) -> Sheet:
+        """Sizes in words, then the most frequent labels."""
+        events = max(self.n_events, 1)
+        rows = [(name, f"{n:,}", f"{n / events:.1%}") for name, n in self.by_count[:MOST_LABELS]]
+        return Sheet("\n".join(self.sentences()), ("label", "events", "share"), rows, self.n_labels)
 
 
-def describe(
-    labels: Sequence[str],
-    label_counts: IntArray,
-    lengths: IntArray,
-    n_events: int,
-    tied_order: int,
-    origin: Origin | None = None,
-    *,
-    n_ticks: int | None = None,
-    attribute_counts: Mapping[str, int],
-    n_complete: int,
-    starts: IntArray,
-) -> Description:
-    """Describe a data set from its label counts and sequence lengths."""
-    return Description(
-        n_sequences=len(lengths),
-        n_events=n_events,
-        n_labels=len(labels),
-        n_empty=int((lengths == 0).sum()),
-        shortest=int(lengths.min()) if len(lengths) else 0,
-        median_length=float(np.median(lengths)) if len(lengths) else 0.0,
-        longest=int(lengths.max()) if len(lengths) else 0,
-        label_counts=dict(zip(labels, label_counts.tolist(), strict=True)),
-        tied_order=tied_order,
-        look_alikes=look_alikes(labels),
-        origin=origin,
-        n_ticks=n_ticks,
-        attribute_counts=dict(attribute_counts),
-        ends=case_ends(len(lengths), n_complete, lengths, origin),
-        first_event=_only_start(labels, starts, int((lengths > 0).sum())),
-    )
-
-
-def _only_start(labels: Sequence[str], starts: IntArray, n: int) -> str | None:
-    """The label that begins all of n sequences; none where there is but one sequence, or it was added."""
-    found = [labels[at] for at in np.flatnonzero(starts == n).tolist()] if n > 1 else []
+def _first_event(events: Any) -> str | None:
+    """The label that begins all sequences that have events, if these are several and it was not added."""
+    n, counts = int((events.lengths > 0).sum()), np.zeros(len(events.labels), np.int64)
+    begins = events.offsets[:-1][events.lengths > 0]
+    while len(begins):  # the n-th events of sequences whose first tick has so many
+        counts += count_codes(events.codes[begins], len(events.labels))
+        begins = begins[begins + 1 < len(events.codes)] + 1
+        begins = begins[:0] if events.moments is None else begins[~events.moments.starts[begins]]
+    found = [events.labels[at] for at in np.flatnonzero(counts == n).tolist()] if n > 1 else []
     return found[0] if len(found) == 1 and found != [START] else None
-
-
-def always_first(label: str) -> str:
-    """What to say of a label that begins every sequence.
-
-    >>> always_first("register")
-    "every sequence begins with 'register': that it stands first is no influence; drop_first (--drop-first) \
-leaves it out"
-    """
-    short = label if len(label) <= 40 else label[:39] + "…"
-    return (
-        f"every sequence begins with {short!r}: that it stands first is no influence; drop_first "
-        "(--drop-first) leaves it out"
-    )
-
-
-def case_ends(
-    n_cases: int, n_complete: int, lengths: IntArray | None = None, origin: Origin | None = None
-) -> CaseEnds:
-    """How many cases are taken as complete, and what their lengths and times tell."""
-    same = lengths is not None and len(lengths) > 0 and bool((lengths == lengths[0]).all())
-    known = origin or Origin()
-    one_length = int(lengths[0]) if same and lengths is not None else None
-    return CaseEnds(n_cases, n_complete, one_length, known.late, known.late_since)
 
 
 def as_read(origin: Origin | None, tied_order: int) -> dict[str, Any]:

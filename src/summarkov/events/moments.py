@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,59 +168,34 @@ class Moments:
         tick = np.cumsum(self.starts)[keep]
         return replace(self[keep], starts=np.append(True, tick[1:] != tick[:-1])[: len(tick)])
 
-    def with_starts(self, places: IntArray, ends: IntArray) -> Moments:
-        """With one more event before some rows, at their time; each sequence ends at one of ``ends``."""
-        return self._with_rows(places, np.minimum(places, len(self.starts)), places < ends, starts=True)
 
-    def with_ends(self, offsets: IntArray, which: BoolArray) -> Moments:
-        """With one more event at the end of some of the sequences, at the time of the last one.
+def with_more_rows(
+    codes: CodeArray,
+    offsets: IntArray,
+    moments: Moments | None,
+    sequences: IntArray,
+    added: npt.ArrayLike,
+    *,
+    last: bool = False,
+    begins: bool = True,
+) -> tuple[CodeArray, IntArray, Moments | None]:
+    """Codes, offsets and moments with one more row for each of ``sequences``, its first or its ``last``.
 
-        ``which`` is about the first sequences, as many as it has values.
-        """
-        n = len(which)
-        ends, filled = offsets[1 : n + 1][which], (np.diff(offsets[: n + 1]) > 0)[which]
-        return self._with_rows(ends, ends - 1, filled, starts=True)
+    Its time is that of the row beside it, 0 in an empty sequence. A sequence may be named several times.
 
-    def with_attributes(self, places: IntArray) -> Moments:
-        """With a row of an attribute before some rows, which begins no tick, at the time of what follows."""
-        return self._with_rows(places, np.minimum(places, len(self.starts)), True, starts=False)
-
-    def _with_rows(
-        self, places: IntArray, like: IntArray, is_like: BoolArray | bool, *, starts: bool
-    ) -> Moments:
-        """With one more row before some, when row ``like`` was; at 0 where it ``is_like`` none."""
-
-        def more(values: IntArray | None) -> IntArray | None:
-            if values is None:
-                return None
-            return np.insert(values, places, np.where(is_like, np.append(values, 0)[like], 0))
-
-        begins = np.insert(self.starts, places, starts)
-        return replace(self, starts=begins, times=more(self.times))
-
-
-def as_lists(
-    codes: CodeArray, offsets: IntArray, labels: Sequence[str], moments: Moments | None
-) -> Iterator[list[Any]]:
-    """Every sequence as a list of labels; of ticks (lists of labels) where events happened together."""
-    names = [*labels, "?"]
-    ticks = moments.starts if moments is not None and moments.has_ticks else None
-    for start, stop in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        found = [names[code] for code in codes[start:stop].tolist()]
-        if ticks is None:
-            yield found
-            continue
-        begins = [*np.flatnonzero(ticks[start:stop]).tolist(), stop - start]
-        yield [[] if codes[start + a] < 0 else found[a:b] for a, b in pairwise(begins)]
-
-
-def positions_in(offsets: IntArray, moments: Moments | None) -> IntArray:
-    """The position of every event in its sequence, from 1 on: that of its tick."""
-    sequences = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    if moments is None:
-        return np.arange(1, offsets[-1] + 1) - offsets[sequences]
-    before = np.append(0, np.cumsum(moments.starts))
-    return np.asarray(before[1:] - before[offsets[sequences]])
+    >>> codes, offsets = np.array([3, 4, 5], np.int32), np.array([0, 2, 3])
+    >>> with_more_rows(codes, offsets, None, np.array([0]), 7, last=True)
+    (array([3, 4, 7, 5], dtype=int32), array([0, 3, 4]), None)
+    """
+    places = offsets[1:][sequences] if last else offsets[:-1][sequences]
+    more = np.append(0, np.cumsum(np.bincount(sequences, minlength=len(offsets) - 1)))
+    if moments is not None:
+        times = moments.times
+        if times is not None:
+            beside = np.where(np.diff(offsets)[sequences] > 0, places - last, len(times))
+            times = np.insert(times, places, np.append(times, 0)[beside])
+        moments = replace(moments, starts=np.insert(moments.starts, places, begins), times=times)
+    return np.insert(codes, places, np.asarray(added, np.int32)), offsets + more, moments
 
 
 def join_moments(parts: list[tuple[int, Moments | None]]) -> Moments | None:

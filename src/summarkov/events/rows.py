@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from summarkov.events.attributes import attribute_values
-from summarkov.events.moments import Moments, time_column
+from summarkov.events.moments import Moments, time_column, with_more_rows
 from summarkov.events.sequences import EventSequences
 from summarkov.events.vocabulary import (
     END,
@@ -40,15 +40,13 @@ def event_table(events: EventSequences) -> dict[str, Column]:
     {'sequence': ['0', '0', '0'], 'tick': ['1', '2', '2'], 'event': ['a', 'b', 'c']}
     """
     sequence = np.repeat(np.arange(len(events)), events.lengths)
-    moments = events.moments
-    is_ticks = moments is not None and moments.has_ticks
     columns = {
         "sequence": Column(str, np.array(events.ids, object)[sequence]),
-        "tick" if is_ticks else "position": Column(int, events.positions),
+        "tick" if events.has_ticks else "position": Column(int, events.positions),
     }
-    if moments is not None and moments.times is not None:
-        columns["time"] = time_column(moments)
-    labels = [*events.labels, None if is_ticks else "?"]
+    if events.moments is not None and events.times is not None:
+        columns["time"] = time_column(events.moments)
+    labels = [*events.labels, None if events.has_ticks else "?"]
     columns["event"] = Column(str, [labels[code] for code in events.codes.tolist()])
     for name, values in attribute_values(events.attributes, NAMES).items():
         columns[name] = Column(str, np.array(values, object)[sequence])
@@ -99,20 +97,21 @@ class Rows:
         labels, given = row_labels(events, ends=ends), events.attributes
         if labels != events.labels:
             codes = translation(events.labels, labels)[codes]
-        complete = events.complete[first:last]
-        if ends and complete.any():
-            moments = None if moments is None else moments.with_ends(offsets, complete)
-            codes = np.insert(codes, offsets[1:][complete], np.int32(labels.index(END)))
-            offsets = offsets + np.append(0, np.cumsum(complete))
+        complete = np.flatnonzero(events.complete[first:last])
+        if ends and len(complete):
+            codes, offsets, moments = with_more_rows(
+                codes, offsets, moments, complete, labels.index(END), last=True
+            )
         attributes = np.zeros(len(labels) + 1, bool)
         if given is not None and given.names:
             of_name = translation(given.names, labels)[:-1]
             attributes[of_name] = True
             sequence, name = np.nonzero(given.present[first:last])
             # The first event begins a tick in any case, and attributes none.
-            moments = (moments or Moments(np.ones(len(codes), bool))).with_attributes(offsets[sequence])
-            codes = np.insert(codes, offsets[sequence], of_name[name])
-            offsets = offsets + np.append(0, np.cumsum(np.bincount(sequence, minlength=last - first)))
+            moments = moments or Moments(np.ones(len(codes), bool))
+            codes, offsets, moments = with_more_rows(
+                codes, offsets, moments, sequence, of_name[name], begins=False
+            )
         return cls(codes, offsets, labels, attributes, moments)
 
     def of_events(self, values: IntArray) -> IntArray:
@@ -128,11 +127,10 @@ class Rows:
 
         Its time is that of the last event: what is asked about is the present.
         """
-        assert self.moments is not None
-        n = len(self.offsets) - 1
-        codes = np.insert(self.codes, self.offsets[1:], np.int32(UNKNOWN))
-        moments = self.moments.with_ends(self.offsets, np.ones(n, bool))
-        return replace(self, codes=codes, offsets=self.offsets + np.arange(n + 1), moments=moments)
+        moments = self.moments or Moments(np.ones(len(self.codes), bool))
+        every = np.arange(len(self.offsets) - 1)
+        codes, offsets, after = with_more_rows(self.codes, self.offsets, moments, every, UNKNOWN, last=True)
+        return replace(self, codes=codes, offsets=offsets, moments=after)
 
     @property
     def is_event(self) -> BoolArray:

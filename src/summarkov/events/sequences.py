@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, UnknownLabelError
-from summarkov.events.attributes import Attributes
-from summarkov.events.describe import Description, Origin, describe
+from summarkov.events import vocabulary
+from summarkov.events.attributes import Attributes, join_attributes
+from summarkov.events.describe import Description, Origin
 from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
-from summarkov.events.moments import Moments, TimeUnit, as_lists, positions_in
-from summarkov.events.prepare import RARE, START, map_each, new_label, not_repeated, pool_each
+from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit, join_moments, with_more_rows
 from summarkov.events.vocabulary import (
     END,
+    RARE,
+    START,
+    UNKNOWN,
     Ends,
     Label,
     Unknown,
     check_unknown,
-    checked_arrays,
-    chosen_stretches,
     coded_lists,
     count_codes,
+    frequent_labels,
     label_text,
+    new_label,
     refuse_unknown_labels,
+    renamed,
     translation,
     vocabulary_of,
 )
@@ -36,16 +41,14 @@ from summarkov.frames import FrameLibrary, to_frame
 from summarkov.settings import check_seed
 from summarkov.typing import BoolArray, CodeArray, FloatArray, HashArray, IntArray
 
-#: Rows to look at at a time.
-_AT_ONCE = 1 << 20
 _FIELDS = (
     *("codes", "offsets", "labels", "moments", "attributes", "weights", "complete", "tied_order", "origin"),
     *("_ids", "_keys", "_folder"),
 )
 #: What only the library itself needs: completion leaves it out.
 MACHINERY = {
-    *("any_unknown", "has_ticks", "is_mapped", "moments", "only", "only_rows", "refuse_unknown"),
-    *("but", "sequence_keys", "time_unit", "with_end_rows", "with_moments", "with_origin"),
+    *("but", "has_ticks", "is_mapped", "moments", "only", "only_rows", "refuse_unknown", "sequence_keys"),
+    *("time_unit", "with_end_rows"),
 }
 
 
@@ -117,12 +120,46 @@ class EventSequences:
         tied_order: int = 0,
         origin: Origin | None = None,
     ) -> None:
-        labels, names = tuple(labels), None if ids is None else tuple(ids)
-        codes, offsets, weights, complete = checked_arrays(
-            codes, offsets, labels, ids, attributes, moments, weights, ends
-        )
-        of_sequences = attributes, weights, complete, tied_order, origin, names, None, None
-        for name, value in zip(_FIELDS, (codes, offsets, labels, moments, *of_sequences), strict=True):
+        names = None if ids is None else tuple(ids)
+        ends = vocabulary.ENDS if ends is None else ends
+        given = codes, offsets, tuple(labels), moments, attributes, weights, ends, tied_order, origin, names
+        for name, value in zip(_FIELDS, (*given, None, None), strict=True):
+            object.__setattr__(self, name, value)
+        self._check()
+
+    def _check(self) -> None:
+        """Keep arrays that nobody can change; what makes no sequences is refused."""
+        codes, offsets = _frozen(self.codes, np.int32, "codes"), _frozen(self.offsets, np.int64, "offsets")
+        labels, n = self.labels, len(offsets) - 1
+        if any(not isinstance(label, str) for label in labels):
+            raise DataError("labels must be text")
+        if any(a >= b for a, b in pairwise(labels)):
+            raise DataError("labels must be sorted and without repeats")
+        if offsets.ndim != 1 or n < 0 or offsets[0] != 0 or offsets[-1] != len(codes):
+            raise DataError("offsets must start at 0 and end at the number of events")
+        if (np.diff(offsets) < 0).any():
+            raise DataError("offsets must not decrease")
+        if codes.ndim != 1 or (len(codes) and (codes.min() < UNKNOWN or codes.max() >= len(labels))):
+            raise DataError("codes must be one flat array of indices into labels")
+        if self._ids is not None and len(self._ids) != n:
+            raise DataError(f"there are {n} sequences but {len(self._ids)} ids")
+        if self.moments is not None:
+            self.moments.check(offsets)
+        if self.attributes is not None:
+            if len(self.attributes) != n:
+                raise DataError(f"there are {n} sequences but attributes of {len(self.attributes)}")
+            if clash := set(self.attributes.names).intersection(labels):
+                raise DataError(
+                    f"{min(clash)!r} is both a label and the name of an attribute; rename the label"
+                )
+        weights = None if self.weights is None else _weights(self.weights, n)
+        checked = {
+            "codes": codes,
+            "offsets": offsets,
+            "weights": weights,
+            "complete": _complete(self.complete, n),
+        }
+        for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     def but(self, **changes: Any) -> EventSequences:
@@ -169,11 +206,11 @@ class EventSequences:
         >>> EventSequences.from_lists([[["rain", "wind"], "sun"]]).n_ticks
         2
         """
-        codes, offsets, vocabulary, starts = coded_lists(sequences, labels)
+        codes, offsets, known, starts = coded_lists(sequences, labels)
         if starts is None:
-            return cls(codes, offsets, vocabulary, ids, ends=ends)
+            return cls(codes, offsets, known, ids, ends=ends)
         codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
-        return cls(codes, offsets, vocabulary, ids, moments=moments, ends=ends)
+        return cls(codes, offsets, known, ids, moments=moments, ends=ends)
 
     # ------------------------------------------------------------------ arrays on disk
 
@@ -223,11 +260,6 @@ class EventSequences:
         return self.moments is not None and self.moments.has_ticks
 
     @property
-    def any_unknown(self) -> bool:
-        """Whether some events have no known label."""
-        return bool(len(self.codes)) and int(self.codes.min()) < 0
-
-    @property
     def time_unit(self) -> TimeUnit | None:
         """What times are measured in; None where there are none."""
         return None if self.moments is None or self.moments.times is None else self.moments.unit
@@ -274,7 +306,10 @@ class EventSequences:
     @property
     def positions(self) -> IntArray:
         """The position of every event in its sequence, from 1 on: that of its tick."""
-        return positions_in(self.offsets, self.moments)
+        sequence = np.repeat(np.arange(len(self)), self.lengths)
+        starts = np.ones(self.n_rows, bool) if self.moments is None else self.moments.starts
+        before = np.append(0, np.cumsum(starts))
+        return np.asarray(before[1:] - before[self.offsets[sequence]])
 
     def __repr__(self) -> str:
         return f"EventSequences({len(self)} sequences, {self.n_events} events, {len(self.labels)} labels)"
@@ -282,14 +317,12 @@ class EventSequences:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EventSequences):
             return NotImplemented
-        return all(
-            getattr(self, name) == getattr(other, name) for name in ("labels", "ids", "attributes")
-        ) and (
-            self.moments == other.moments
-            and all(
-                np.array_equal(getattr(self, name), getattr(other, name))
-                for name in ("offsets", "codes", "complete", "weights")
-            )
+        plain, arrays = (
+            ("labels", "ids", "attributes", "moments"),
+            ("offsets", "codes", "complete", "weights"),
+        )
+        return all(getattr(self, name) == getattr(other, name) for name in plain) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays
         )
 
     __hash__ = None  # type: ignore[assignment]  # compared by value, and large
@@ -301,7 +334,9 @@ class EventSequences:
         chosen = np.atleast_1d(np.arange(len(self))[which])
         if chosen.ndim != 1:
             raise IndexError("sequences are chosen by one number, slice, or flat array")
-        places, offsets = chosen_stretches(self.offsets, chosen)
+        lengths = self.lengths[chosen]
+        offsets = np.append(0, np.cumsum(lengths))
+        places = np.repeat(self.offsets[:-1][chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
         ids = self.ids if self._ids is not None or self._keys is None else None
         return self.but(
             codes=_fixed(self.codes[places]),
@@ -318,7 +353,15 @@ class EventSequences:
 
     def __iter__(self) -> Iterator[list[Any]]:
         """Every sequence as a list of labels; of ticks (lists of labels) where events happened together."""
-        return as_lists(self.codes, self.offsets, self.labels, self.moments)
+        names = [*self.labels, "?"]
+        ticks = self.moments.starts if self.moments is not None and self.has_ticks else None
+        for start, stop in pairwise(self.offsets.tolist()):
+            found = [names[code] for code in self.codes[start:stop].tolist()]
+            if ticks is None:
+                yield found
+                continue
+            begins = [*np.flatnonzero(ticks[start:stop]).tolist(), stop - start]
+            yield [[] if self.codes[start + a] < 0 else found[a:b] for a, b in pairwise(begins)]
 
     def to_lists(self) -> list[list[Any]]:
         """All sequences as lists of labels, or of ticks (lists of labels) where events happened together."""
@@ -337,10 +380,6 @@ class EventSequences:
 
     # ------------------------------------------------------------------ the same with something else
 
-    def with_origin(self, origin: Origin | None) -> EventSequences:
-        """The same events, with another account of how they were read."""
-        return self.but(origin=origin)
-
     def with_weights(self, weights: npt.ArrayLike | None) -> EventSequences:
         """The same events, with other weights of their sequences, or with none."""
         return self._checked(weights=weights)
@@ -358,17 +397,10 @@ class EventSequences:
         """The same events, with other attributes of their sequences, or none."""
         return self._checked(attributes=attributes)
 
-    def with_moments(self, moments: Moments | None) -> EventSequences:
-        """The same events, with other moments."""
-        return self._checked(moments=moments)
-
     def _checked(self, **changes: Any) -> EventSequences:
         made = self.but(**changes)
-        codes, offsets, weights, complete = checked_arrays(
-            *(made.codes, made.offsets, made.labels, made._ids, made.attributes, made.moments),
-            *(made.weights, made.complete),
-        )
-        return made.but(codes=codes, offsets=offsets, weights=weights, complete=complete)
+        made._check()
+        return made
 
     def _with(
         self, codes: CodeArray, offsets: IntArray, labels: Sequence[str], moments: Moments | None, **more: Any
@@ -384,14 +416,19 @@ class EventSequences:
         if not self.complete.any():
             return self
         refuse_end(self)
-        labels = sorted({*self.labels, END})
-        codes = translation(self.labels, labels)[self.codes]
-        codes = np.insert(codes, self.offsets[1:][self.complete], np.int32(labels.index(END)))
-        offsets = self.offsets + np.append(0, np.cumsum(self.complete))
-        moments = None if self.moments is None else self.moments.with_ends(self.offsets, self.complete)
-        return self._with(codes, offsets, labels, None, complete=np.zeros(len(self), bool)).but(
-            moments=moments
+        return self._with_label(END, np.flatnonzero(self.complete), last=True).but(
+            complete=_fixed(np.zeros(len(self), bool))
         )
+
+    def _with_label(self, added: str, sequences: IntArray, *, last: bool = False) -> EventSequences:
+        """With one more event of a label at the start or the end of some sequences."""
+        labels = sorted({*self.labels, added})
+        codes = translation(self.labels, labels)[self.codes]
+        codes, offsets, moments = with_more_rows(
+            codes, self.offsets, self.moments, sequences, labels.index(added), last=last
+        )
+        fixed = {"codes": _fixed(codes), "offsets": _fixed(offsets), "labels": tuple(labels)}
+        return self.but(**fixed, moments=moments, _folder=None)
 
     # ------------------------------------------------------------------ split and look
 
@@ -426,22 +463,7 @@ class EventSequences:
 
     def describe(self) -> Description:
         """Count sequences, events and labels, and say what is worth knowing before learning."""
-        return describe(
-            *(self.labels, self.label_counts, self.lengths, self.n_events, self.tied_order, self.origin),
-            n_ticks=self.n_ticks if self.has_ticks else None,
-            attribute_counts={} if self.attributes is None else self.attributes.counts,
-            n_complete=int(self.complete.sum()),
-            starts=self._start_counts(),
-        )
-
-    def _start_counts(self) -> IntArray:
-        """How many sequences begin with each label; where events happened together, with each of them."""
-        counts, begins = np.zeros(len(self.labels), np.int64), self.offsets[:-1][self.lengths > 0]
-        while len(begins):  # the n-th events of sequences whose first tick has so many
-            counts += count_codes(self.codes[begins], len(self.labels))
-            begins = begins[begins + 1 < len(self.codes)] + 1
-            begins = begins[:0] if self.moments is None else begins[~self.moments.starts[begins]]
-        return counts
+        return Description.of(self)
 
     # ------------------------------------------------------------------ labels
 
@@ -471,7 +493,7 @@ class EventSequences:
 
     def refuse_unknown(self) -> None:
         """Complain if there are events of no known label, as ``recode(unknown="ignore")`` makes them."""
-        if not self.has_ticks and self.any_unknown:  # a tick may be empty
+        if not self.has_ticks and (self.codes < 0).any():  # a tick may be empty
             raise DataError(
                 "some events have a label outside the vocabulary (they were recoded with unknown='ignore'); "
                 "use the original events, or unknown='ignore' here too"
@@ -500,24 +522,30 @@ class EventSequences:
         >>> events.map_labels({"add 2": "add"}).to_lists()
         [['add', 'add', 'pay']]
         """
-        return self._renamed(map_each(self.labels, mapping))
+        self.refuse_unknown()
+        becomes = renamed(self.labels, mapping)
+        labels = sorted(set(becomes))
+        return self._with(translation(becomes, labels)[self.codes], self.offsets, labels, self.moments)
 
     def pool_rare(self, min_count: int, *, into: Label = RARE) -> EventSequences:
         """Make one label of all that occur fewer than ``min_count`` times in these events.
 
-        To prepare other events as these were, use the labels that were kept and not their own counts:
-        ``others.map_labels(lambda label: label if label in kept.labels else "(rare)")``.
+        :meth:`pool_others` prepares other events as these were.
 
         >>> from summarkov import EventSequences
         >>> EventSequences.from_lists([["a", "b", "a", "c"]]).pool_rare(2).to_lists()
         [['a', '(rare)', 'a', '(rare)']]
         """
-        return self._renamed(pool_each(self.labels, self.label_counts, min_count, into))
+        return self.pool_others(frequent_labels([self], min_count, into), into=into)
 
-    def _renamed(self, becomes: Sequence[str]) -> EventSequences:
-        self.refuse_unknown()
-        labels = sorted(set(becomes))
-        return self._with(translation(becomes, labels)[self.codes], self.offsets, labels, self.moments)
+    def pool_others(self, kept: Collection[str], *, into: Label = RARE) -> EventSequences:
+        """Make one label of all that are not among those to keep, such as those that a model knows.
+
+        >>> EventSequences.from_lists([["A", "B", "C"]]).pool_others({"A"}).to_lists()
+        [['A', '(rare)', '(rare)']]
+        """
+        chosen = frozenset(kept)
+        return self.map_labels(lambda label: label if label in chosen else into)
 
     def collapse_repeats(self) -> EventSequences:
         """Keep only the first of equal labels in a row.
@@ -531,7 +559,9 @@ class EventSequences:
             raise DataError(
                 "repeats can be left out where events come one after the other, and some here happen together"
             )
-        return self.only_rows(not_repeated(self.codes, self.offsets))
+        keep = np.append(True, self.codes[1:] != self.codes[:-1])[: self.n_rows]
+        keep[self.offsets[:-1][self.lengths > 0]] = True  # whatever ended the sequence before
+        return self.only_rows(keep)
 
     def drop_first(self) -> EventSequences:
         """Leave out the first event of every sequence, such as a registration with which all of them begin.
@@ -557,12 +587,7 @@ class EventSequences:
         [['(start)', 'a'], ['(start)']]
         """
         self.refuse_unknown()
-        added, (starts, stops) = new_label(label, self.labels, "label"), (self.offsets[:-1], self.offsets[1:])
-        labels = sorted([*self.labels, added])
-        codes = translation(self.labels, labels)[self.codes]
-        codes = np.insert(codes, starts, np.int32(labels.index(added)))
-        moments = None if self.moments is None else self.moments.with_starts(starts, stops)
-        return self._with(codes, self.offsets + np.arange(len(self.offsets)), labels, moments)
+        return self._with_label(new_label(label, self.labels, "label"), np.arange(len(self)))
 
 
 def refuse_end(events: EventSequences) -> None:
@@ -578,3 +603,111 @@ def _fixed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """An array of our own, which nobody can change."""
     values.flags.writeable = False
     return values.view()
+
+
+def _frozen(values: npt.ArrayLike, dtype: type[np.integer[Any]], name: str) -> npt.NDArray[Any]:
+    """Return values as a read-only array that shares no memory with a writeable one."""
+    given = np.asarray(values)
+    if given.size and given.dtype.kind not in "iu":
+        raise DataError(f"{name} must be whole numbers, not {given.dtype}")
+    limits = np.iinfo(dtype)
+    if given.size and given.dtype != dtype and (given.min() < limits.min or given.max() > limits.max):
+        raise DataError(f"{name} must fit {limits.dtype}")
+    frozen = np.ascontiguousarray(given, dtype=dtype)
+    if np.may_share_memory(frozen, given) and given.flags.writeable:
+        frozen = frozen.copy()
+    return _fixed(frozen)  # a view of a read-only array cannot be made writeable again
+
+
+def _weights(values: npt.ArrayLike, n_sequences: int) -> FloatArray:
+    """Weights of sequences as an array of our own, or why they are none."""
+    given = np.asarray(values)
+    if given.shape != (n_sequences,) or given.dtype.kind not in "buif":
+        raise DataError(f"weights must be one number per sequence ({n_sequences}), not shape {given.shape}")
+    held = np.array(given, np.float64)
+    if not np.isfinite(held).all() or (held < 0).any():
+        raise DataError("weights must be finite numbers from 0 on")
+    return _fixed(held)
+
+
+def _complete(ends: Ends, n_sequences: int) -> BoolArray:
+    """Which sequences are complete."""
+    if isinstance(ends, str) and ends not in ("complete", "cut off"):
+        raise DataError(f"ends must be 'complete' or 'cut off', not {ends!r}")
+    found = np.full(n_sequences, ends == "complete") if isinstance(ends, str) else np.array(ends)
+    if found.shape != (n_sequences,) or found.dtype != bool:
+        raise DataError(
+            f"ends must be 'complete', 'cut off', or one truth value for each of {n_sequences} sequences"
+        )
+    return _fixed(found)
+
+
+def join_events(parts: Sequence[EventSequences], *, named: bool = True) -> EventSequences:
+    """The sequences of several data sets, one after the other, over the labels of all; one at least.
+
+    Without ``named`` sequences go by their numbers, as those of several data sets may have the same names.
+
+    >>> join_events([EventSequences.from_lists(each) for each in ([["A"]], [["B", "A"]])]).to_lists()
+    [['A'], ['B', 'A']]
+    """
+    labels = tuple(sorted({label for part in parts for label in part.labels}))
+    parts = [part.recode(labels) for part in parts]
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in parts])
+    return EventSequences(
+        np.concatenate([part.codes for part in parts]),
+        np.append(0, np.cumsum(np.concatenate([part.lengths for part in parts]))),
+        labels,
+        [name for part in parts for name in part.ids] if named else None,
+        attributes=join_attributes([part.attributes for part in parts]),
+        moments=join_moments([(part.n_rows, part.moments) for part in parts]),
+        weights=weights,
+        ends=np.concatenate([part.complete for part in parts]),
+        tied_order=sum(part.tied_order for part in parts),
+    )
+
+
+def map_events(
+    chunks: Iterable[EventSequences], folder: Any, about: Callable[[], dict[str, Any]]
+) -> EventSequences:
+    """Write events, some whole sequences at a time, and map them: they need not fit into memory together.
+
+    All chunks have the same labels and kind of times, and there is one at least. The events own the folder,
+    which has a ``path`` and can be removed (``remove()``), and ``about`` returns what else is known of them
+    once all are written.
+
+    >>> from summarkov.read.scan import TemporaryFolder
+    >>> chunks = [EventSequences.from_lists(each, labels=["A", "B"]) for each in ([["A", "B"]], [["B"], []])]
+    >>> with map_events(chunks, TemporaryFolder(), dict) as events:
+    ...     events.to_lists(), events.codes.tolist()
+    ([['A', 'B'], ['B'], []], [0, 1, 1])
+    """
+    kinds = {"codes": np.int32, "starts": np.bool_, "times": np.int64}
+    lengths, complete = [np.zeros(1, np.int64)], []
+    is_plain, has_empty, unit = True, False, None
+    with ExitStack() as stack:
+        files = {name: stack.enter_context(open(folder.path / f"{name}.map", "wb")) for name in kinds}
+        for chunk in chunks:
+            moments = chunk.moments or Moments(np.ones(len(chunk.codes), bool))
+            is_plain, has_empty = is_plain and moments.is_plain, has_empty or moments.has_empty
+            unit = moments.unit if moments.times is not None else unit
+            for name, values in zip(kinds, (chunk.codes, moments.starts, moments.times), strict=True):
+                files[name].write(b"" if values is None else np.ascontiguousarray(values).data)
+            lengths.append(chunk.lengths)
+            complete.append(chunk.complete)
+
+    def mapped(name: str) -> Any:
+        path = folder.path / f"{name}.map"
+        return np.memmap(path, kinds[name], "r") if path.stat().st_size else np.empty(0, kinds[name])
+
+    times = None if unit is None else mapped("times")
+    moments = Moments(mapped("starts"), times, unit or NANOSECONDS, has_empty)
+    return chunk.but(
+        codes=np.asarray(mapped("codes")),
+        offsets=np.cumsum(np.concatenate(lengths)),
+        moments=None if is_plain else moments,
+        complete=np.concatenate(complete),
+        _folder=folder,
+        **{{"ids": "_ids", "keys": "_keys"}.get(name, name): value for name, value in about().items()},
+    )

@@ -1,18 +1,17 @@
-"""What counts as a label and as a sequence of them, and the arrays of codes that they become."""
+"""What counts as a label and as a sequence of them, and the codes and names that labels become."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import DataError, UnknownLabelError
-from summarkov.events.attributes import Attributes
-from summarkov.events.moments import Moments
-from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
+from summarkov.errors import DataError, SettingError, UnknownLabelError, nearest
+from summarkov.settings import check_whole
+from summarkov.typing import BoolArray, CodeArray, IntArray
 from summarkov.wording import END as END
 
 #: A label as people may write it: text, or a number that means its text.
@@ -25,6 +24,8 @@ Unknown = Literal["error", "ignore"]
 UNKNOWN = -1
 #: What sequences are of which nothing else is said.
 ENDS: Literal["complete", "cut off"] = "complete"
+#: What rare labels become, and what begins a sequence, unless told otherwise.
+RARE, START = "(rare)", "(start)"
 
 
 def label_text(value: object) -> str:
@@ -157,50 +158,6 @@ def refuse_unknown_labels(labels: Sequence[str], label_counts: IntArray, known: 
         raise UnknownLabelError(labels[lost[0]], known)
 
 
-def _frozen(values: npt.ArrayLike, dtype: type[np.integer[Any]], name: str) -> npt.NDArray[Any]:
-    """Return values as a read-only array that shares no memory with a writeable one."""
-    given = np.asarray(values)
-    if given.size and given.dtype.kind not in "iu":
-        raise DataError(f"{name} must be whole numbers, not {given.dtype}")
-    limits = np.iinfo(dtype)
-    if given.size and given.dtype != dtype and (given.min() < limits.min or given.max() > limits.max):
-        raise DataError(f"{name} must fit {limits.dtype}")
-    frozen = np.ascontiguousarray(given, dtype=dtype)
-    if np.may_share_memory(frozen, given) and given.flags.writeable:
-        frozen = frozen.copy()
-    frozen.flags.writeable = False
-    return frozen.view()  # a view of a read-only array cannot be made writeable again
-
-
-def _frozen_weights(values: npt.ArrayLike, n_sequences: int) -> FloatArray:
-    """Return weights of sequences as a read-only array of their own, or say why they are none."""
-    given = np.asarray(values)
-    if given.shape != (n_sequences,) or given.dtype.kind not in "buif":
-        raise DataError(f"weights must be one number per sequence ({n_sequences}), not shape {given.shape}")
-    held = np.array(given, np.float64)
-    if not np.isfinite(held).all() or (held < 0).any():
-        raise DataError("weights must be finite numbers from 0 on")
-    held.flags.writeable = False
-    return held.view()
-
-
-def _complete(ends: Ends | None, n_sequences: int) -> BoolArray:
-    """Which sequences are complete, as a read-only array."""
-    ends = ENDS if ends is None else ends
-    if isinstance(ends, str):
-        if ends not in ("complete", "cut off"):
-            raise DataError(f"ends must be 'complete' or 'cut off', not {ends!r}")
-        found = np.full(n_sequences, ends == "complete")
-    else:
-        found = np.array(ends)
-        if found.shape != (n_sequences,) or found.dtype != bool:
-            raise DataError(
-                f"ends must be 'complete', 'cut off', or one truth value for each of {n_sequences} sequences"
-            )
-    found.flags.writeable = False
-    return found.view()
-
-
 def count_codes(codes: CodeArray, n: int) -> IntArray:
     """How often each of the codes 0, 1, ..., n - 1 occurs; those of no label are left out."""
     counts = np.zeros(n, np.int64)
@@ -210,50 +167,52 @@ def count_codes(codes: CodeArray, n: int) -> IntArray:
     return counts
 
 
-def chosen_stretches(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
-    """Where the values of some of the stretches between offsets stand, and the offsets that these then have.
+# ---------------------------------------------------------------------- other names for labels
 
-    >>> places, offsets = chosen_stretches(np.array([0, 2, 5]), np.array([1, 0]))
-    >>> places.tolist(), offsets.tolist()
-    ([2, 3, 4, 0, 1], [0, 3, 5])
+
+def renamed(labels: Sequence[str], mapping: Mapping[Any, object] | Callable[[str], object]) -> list[str]:
+    """What every label becomes; in a mapping, too, a number means its text, and labels not in it stay."""
+    if isinstance(mapping, Mapping):
+        mapping = {label_text(label): new for label, new in mapping.items()}
+        if mapping and mapping.keys().isdisjoint(labels):
+            first = str(next(iter(mapping)))
+            raise DataError(
+                f"none of the labels in the mapping is in the data, not even {first!r}; check how they are "
+                f"written{nearest(first, labels)}"
+            )
+        found: list[object] = [mapping.get(label, label) for label in labels]
+    elif callable(mapping):
+        found = [mapping(label) for label in labels]
+    else:
+        raise SettingError(f"labels are mapped by a dict or a function, not {mapping!r}")
+    for label, new in zip(labels, found, strict=True):
+        if not is_label(new) or new != new:
+            raise SettingError(f"labels must become labels, and {label!r} becomes {new!r}; give it a name")
+    return [label_text(new) for new in found]
+
+
+def frequent_labels(parts: Iterable[Any], min_count: int, into: Label = RARE) -> frozenset[str]:
+    """The labels that occur often enough in several events together; ``into`` must be none of them.
+
+    >>> from summarkov import EventSequences
+    >>> sorted(frequent_labels([EventSequences.from_lists([["A", "A"], ["B", "C", "C"]])], 2))
+    ['A', 'C']
     """
-    lengths = np.diff(offsets)[chosen]
-    found = np.zeros(len(chosen) + 1, np.int64)
-    np.cumsum(lengths, out=found[1:])
-    within = np.arange(found[-1]) - np.repeat(found[:-1], lengths)
-    return np.repeat(offsets[:-1][chosen], lengths) + within, found
+    check_whole("min_count", min_count, 0)
+    counts = Counter[str]()
+    for part in parts:
+        counts.update(dict(zip(part.labels, part.label_counts.tolist(), strict=True)))
+    new_label(into, counts, "into")
+    return frozenset(label for label, n in counts.items() if n >= min_count)
 
 
-def checked_arrays(
-    codes: npt.ArrayLike,
-    offsets: npt.ArrayLike,
-    labels: tuple[str, ...],
-    ids: Sequence[str] | None,
-    attributes: Attributes | None,
-    moments: Moments | None,
-    weights: npt.ArrayLike | None,
-    ends: Ends | None,
-) -> tuple[CodeArray, IntArray, FloatArray | None, BoolArray]:
-    """Codes, offsets, weights, and which sequences are complete; what are no sequences is refused."""
-    codes, offsets = _frozen(codes, np.int32, "codes"), _frozen(offsets, np.int64, "offsets")
-    if any(not isinstance(label, str) for label in labels):
-        raise DataError("labels must be text")
-    if any(a >= b for a, b in pairwise(labels)):
-        raise DataError("labels must be sorted and without repeats")
-    if offsets.ndim != 1 or not len(offsets) or offsets[0] != 0 or offsets[-1] != len(codes):
-        raise DataError("offsets must start at 0 and end at the number of events")
-    if (np.diff(offsets) < 0).any():
-        raise DataError("offsets must not decrease")
-    if codes.ndim != 1 or (len(codes) and (codes.min() < UNKNOWN or codes.max() >= len(labels))):
-        raise DataError("codes must be one flat array of indices into labels")
-    if ids is not None and len(ids) != len(offsets) - 1:
-        raise DataError(f"there are {len(offsets) - 1} sequences but {len(ids)} ids")
-    if moments is not None:
-        moments.check(offsets)
-    if attributes is not None and len(attributes) != len(offsets) - 1:
-        raise DataError(f"there are {len(offsets) - 1} sequences but attributes of {len(attributes)}")
-    clash = set() if attributes is None else set(attributes.names) & set(labels)
-    if clash:
-        raise DataError(f"{min(clash)!r} is both a label and the name of an attribute; rename the label")
-    n = len(offsets) - 1
-    return codes, offsets, None if weights is None else _frozen_weights(weights, n), _complete(ends, n)
+def new_label(label: Label, labels: Collection[str], setting: str) -> str:
+    """The text of a label that is made; it must not be taken for one that is there."""
+    if not is_label(label) or label != label:
+        raise SettingError(f"{setting} must be a label, not {label!r}")
+    text = label_text(label)
+    if text in labels:
+        raise SettingError(
+            f"there is a label {text!r} already; rename it first, or choose another one with {setting}="
+        )
+    return text

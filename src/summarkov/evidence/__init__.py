@@ -29,7 +29,7 @@ from summarkov.evidence.ratios import (
     widened,
     widening,
 )
-from summarkov.evidence.results import Confidence, Difference, EdgeConfidence, Pair, Ranking
+from summarkov.evidence.results import Confidence, Difference, EdgeConfidence
 
 #: Whatever has a page, asked for what it has: a model of one target, a graph of such models, a joint model
 #: (one distribution over all labels, with edges but no models), or a model of the outcome of whole cases.

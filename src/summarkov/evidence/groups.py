@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from statistics import NormalDist
 from typing import ClassVar
 
@@ -73,8 +73,6 @@ class GroupComparison(Listed):
     ----------
     names, sizes : pair of str, pair of int
         The two groups, and their numbers of sequences.
-    n, seed : int
-        How many resampled groups were drawn, and the seed.
     level : float
         That of the intervals, all of one kind together.
     labels : tuple of LabelDifference
@@ -84,8 +82,6 @@ class GroupComparison(Listed):
     """
 
     names: tuple[str, str]
-    n: int
-    seed: int
     level: float
     sizes: tuple[int, int]
     labels: tuple[LabelDifference, ...]
@@ -186,7 +182,7 @@ def compared_rates(hits: Sequence[FloatArray], n: Sequence[FloatArray], level: f
     """Hits of n in the first group and in the second, for several things at once."""
     columns = [np.asarray(numbers, float)[:, None] for numbers in (hits[1], n[1], hits[0], n[0])]
     strata = Strata.of(*columns)
-    found = rate_ratio(strata, _simultaneous(level, len(columns[0])))
+    found = rate_ratio(strata, simultaneous(level, len(columns[0])))
     return _differences(found.ratio, found.low, found.high, found.p_value)
 
 
@@ -205,7 +201,7 @@ def compared_ratios(first: Limits, second: Limits, n: int, level: float) -> list
     """
     if not n:
         return []
-    low, high = _quotient(first, second, _simultaneous(level, n))
+    low, high = _quotient(first, second, simultaneous(level, n))
     with np.errstate(divide="ignore", invalid="ignore"):
         one = np.full(n, level)
         ratio = second(one)[0] / first(one)[0]
@@ -220,12 +216,9 @@ def compared_ratios(first: Limits, second: Limits, n: int, level: float) -> list
 
 def limits_of_ratios(strata: Sequence[Strata], factors: Sequence[float]) -> Limits:
     """The limits of Mantel and Haenszel's ratios, each wider by its factor than counts alone say."""
-    most = max((each.n_with.shape[-1] for each in strata), default=0)
-    filled = [
-        np.array([np.pad(getattr(each, name), (0, most - each.n_with.shape[-1])) for each in strata])
-        for name in ("hits_with", "n_with", "hits_without", "n_without")
-    ]
-    joined, wider = Strata(*(each.reshape(len(strata), most) for each in filled)), np.asarray(factors, float)
+    rows = zip(*(vars(one).values() for one in strata), strict=True)
+    padded = (np.array([*zip_longest(*numbers, fillvalue=0.0)]).T for numbers in rows)
+    joined, wider = Strata(*padded), np.asarray(factors, float)
 
     def limits(level: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         found = rate_ratio(joined, level)
@@ -256,7 +249,7 @@ def limits_of_shares(hits: FloatArray, n: FloatArray) -> Limits:
     return limits
 
 
-def _simultaneous(level: float, n: int) -> FloatArray:
+def simultaneous(level: float, n: int) -> FloatArray:
     """The level of each of n intervals that all hold together at a level (Bonferroni)."""
     return np.full(n, 1 - (1 - level) / max(n, 1))
 

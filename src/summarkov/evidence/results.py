@@ -1,4 +1,4 @@
-"""How sure each edge is: what resampled data say of it; and all pairs ranked."""
+"""How sure each edge is: what resampled data say of it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.evidence.influence import CORRECTED, Influence
-from summarkov.evidence.ratios import RateRatio
 from summarkov.frames import Listed, Record, Records
-from summarkov.typing import FloatArray
 from summarkov.wording import plural
 
 
@@ -157,71 +155,6 @@ def with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
     taken = ("effect", "low", "high", "frequency", *(() if sure.corrected_low is None else CORRECTED))
     interval = edge.interval if (sure.low, sure.high) == (edge.low, edge.high) else "resampled"
     return replace(edge, interval=interval, **{name: getattr(sure, name) for name in taken})
-
-
-@dataclass(frozen=True, repr=False)
-class Pair(Edge):
-    """A possible edge, found or not, beside the influencers that the graph gives the target.
-
-    Attributes
-    ----------
-    influencer, target, in_graph : str, str, bool
-        The pair, and whether the graph has it.
-    z : float
-        The distance of the ratio's logarithm from 0, in standard deviations.
-    gain : float
-        By how much the score of the target is better with the influencer than without it: above 0 for
-        edges of the graph (infinite for required ones), mostly below 0 for others. Where look-backs are
-        learned, an influencer that the graph does not have is looked for at the one that scores best.
-    ratio, low, high : float
-        The ratio as that of edges, see :class:`summarkov.evidence.Influence`; the interval, like ``z``, from
-        counts alone, for pairs of the graph as for others.
-    frequency : float or None
-        The share of resampled graphs that have the edge; None if it was not asked for
-        (:meth:`InfluenceGraph.confidence`).
-    """
-
-    in_graph: bool
-    z: float
-    gain: float
-    ratio: float
-    low: float
-    high: float
-    frequency: float | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class Ranking(Listed):
-    """Every pair that the search could have chosen: ``pairs``, those with the largest ``z`` first.
-
-    The frame has one row per pair. To draw a curve of precision and recall, go down the rows and count.
-    """
-
-    pairs: tuple[Pair, ...]
-
-    listed = ("pairs",)
-
-    def _title(self) -> str:
-        return f"{plural(len(self.pairs), 'pair')}, the likeliest edges first"
-
-
-def standardised(found: RateRatio) -> FloatArray:
-    """How many standard deviations the logarithm of a ratio is away from 0, from its 95% interval.
-
-    Where the ratio is 0 or infinite, that of a normal variable with the same p-value; 0 where nothing can be
-    compared.
-
-    >>> from summarkov.evidence import Strata, rate_ratio
-    >>> standardised(rate_ratio(Strata.of([[30], [0]], [[99], [99]], [[20], [50]], [[200], [999]]))).round(2)
-    array([4.24, 2.37])
-    """
-    from scipy.special import ndtri
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        from_ratio = np.abs(np.log(found.ratio)) / found.deviation
-    from_p = np.maximum(-ndtri(np.maximum(found.p_value, 1e-300) / 2), 0.0)
-    is_known = (found.ratio > 0) & np.isfinite(found.ratio)
-    return np.where(np.isnan(found.ratio), 0.0, np.where(is_known, from_ratio, from_p))
 
 
 def benjamini_hochberg(p_values: npt.ArrayLike, n_tests: float) -> list[float]:

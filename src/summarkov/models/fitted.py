@@ -1,11 +1,12 @@
-"""What is known once a model is fitted: counts, the table of its states, and why a probability is so."""
+"""What is known once a model is fitted: counts, tables of its states and edges, why a probability is so."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from summarkov.engines.followings import Followed, Following
 from summarkov.engines.weights import refuse_overflow
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
+from summarkov.events.moments import Moments, with_more_rows
 from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import UNKNOWN, Unknown, iterate
 from summarkov.evidence import (
@@ -30,15 +31,30 @@ from summarkov.evidence import (
     influence_of,
     seen,
 )
+from summarkov.evidence.influence import ranked
+from summarkov.evidence.words import (
+    cases,
+    effect_word,
+    follow_note,
+    follows,
+    follows_others,
+    headline,
+    limits,
+    times,
+)
 from summarkov.frames import MOST, Column, Records, Sheet
-from summarkov.kernels import Index
-from summarkov.models.distribution import OTHER, Distribution, Residual, read_new_events
+from summarkov.kernels import Index, Span
+from summarkov.models.prediction import OTHER, Distribution, Residual, read_new_events
 from summarkov.search import Certificate, Problem, SearchResult, Step
 from summarkov.search.criteria import probabilities, pseudo_counts
 from summarkov.settings import written
+from summarkov.show import colour
 from summarkov.summaries import Names, Reach, Summary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 from summarkov.wording import interval, number, percent, with_attributes
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -278,19 +294,8 @@ class FittedGraph(Distribution):
     """
 
     models: Mapping[str, Fitted]
-
-    @property
-    def first(self) -> Fitted:
-        """One of the models, for what they have in common."""
-        return next(iter(self.models.values()))
-
-    @property
-    def labels(self) -> tuple[str, ...]:  # type: ignore[override]  # that of the models
-        return self.first.labels
-
-    @property
-    def layout(self) -> Layout:  # type: ignore[override]  # that of the models
-        return self.first.layout
+    labels: tuple[str, ...]
+    layout: Layout
 
     @property
     def outcomes(self) -> tuple[str, ...]:
@@ -298,8 +303,7 @@ class FittedGraph(Distribution):
 
     @property
     def horizon(self) -> int | None:
-        found = [fitted.horizon for fitted in self.models.values()]
-        return None if None in found else max(k for k in found if k is not None)
+        return max((fitted.horizon for fitted in self.parts), key=lambda k: math.inf if k is None else k)
 
     @property
     def parts(self) -> tuple[Fitted, ...]:
@@ -311,7 +315,7 @@ class FittedGraph(Distribution):
 
     @property
     def overall(self) -> FloatArray:
-        shares = np.array([fitted.overall[0] for fitted in self.models.values()])
+        shares = np.array([fitted.overall[0] for fitted in self.parts])
         return np.asarray(shares / shares.sum())
 
     @property
@@ -320,7 +324,7 @@ class FittedGraph(Distribution):
         return len(self.models) == len(self.labels) - len(self.layout.attributes)
 
     def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
-        p = np.column_stack([fitted.at(index, positions)[:, 0] for fitted in self.models.values()])
+        p = np.column_stack([fitted.at(index, positions)[:, 0] for fitted in self.parts])
         return np.asarray(p / p.sum(axis=1, keepdims=True)) if self.is_complete and not self.is_apart else p
 
 
@@ -429,6 +433,65 @@ class StateTable(Records[Row]):
         return Sheet(title, head, cells, len(rows) * len(shown))
 
 
+class Edges(Records[Influence]):
+    """Influences by evidence: the surest first, then labels on themselves, then faint ones.
+
+    A tuple of :class:`Influence`: all that a search selected. ``passing`` are those that count as found.
+    ``to_frame()`` has one row per influence, with the fields of it and ``rate_with``, ``rate_without``,
+    ``precedence``, ``evidence``, ``set_aside`` and others that are derived from them.
+    """
+
+    def __new__(cls, records: Iterable[Influence] = (), record: type = Influence) -> Self:
+        """Rank the influences."""
+        return super().__new__(cls, ranked(records), record)
+
+    @property
+    def passing(self) -> Edges:
+        """The influences that count as found: all but those with a reason in ``set_aside``."""
+        return Edges(edge for edge in self if not edge.set_aside)
+
+    def summary(self) -> Sheet:
+        """The surest influences, as a table that prints well and that notebooks show in HTML."""
+        what = "odds ratios, all else equal" if self._of_odds else "rate ratios with other influencers equal"
+        return self.sheet(f"{headline(self)}, the surest first; {what}")
+
+    @property
+    def _of_odds(self) -> bool:
+        """Whether these are edges of a joint model, whose ratios are odds ratios."""
+        return any(edge.interval == "likelihood" for edge in self)
+
+    def sheet(self, title: str, notes: Iterable[str] = ()) -> Sheet:
+        """The surest influences, under a title."""
+        columns = {
+            "influencer": [edge.influencer for edge in self],
+            "effect": [_effect(edge) for edge in self],
+            "target": [edge.target for edge in self],
+            "follows": [follows(edge) for edge in self],
+            "after others": [follows_others(edge, counts=False) for edge in self],
+            "odds ratio" if self._of_odds else "rate ratio": [times(edge) for edge in self],
+            "95% interval": [limits(edge) for edge in self],
+            "cases": [cases(edge) for edge in self],
+        }
+        if any(edge.frequency is not None for edge in self):
+            columns["found again"] = [
+                "" if edge.frequency is None else percent(edge.frequency) for edge in self
+            ]
+        shown = self[:MOST]
+        rows = [list(row) for row in zip(*(cells[:MOST] for cells in columns.values()), strict=True)]
+        notes = (*notes, *filter(None, [follow_note(self)]))
+        colours = [[None, colour(edge), *[None] * (len(columns) - 2)] for edge in shown]
+        return Sheet(title, list(columns), rows, len(self), notes, colours)
+
+
+def _effect(edge: Influence) -> str:
+    """The effect, and why an edge is faint."""
+    word = effect_word(edge)
+    return f"{word} ({edge.faint})" if edge.faint not in ("", word) else word
+
+
+# ---------------------------------------------------------------------- why a probability is so
+
+
 def one_sequence(given: Any) -> EventSequences:
     """A history that is to be explained: labels, or ticks, oldest first; or the events of one sequence."""
     from summarkov.read import read_events
@@ -442,146 +505,131 @@ def one_sequence(given: Any) -> EventSequences:
     return data
 
 
-def read_history(given: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> Rows:
-    """The rows of one sequence in the codes of a model: its attributes, then its events."""
-    rows = Rows.of(read_new_events(one_sequence(given), labels, layout, unknown))
-    held = set(layout.attributes)
-    attributes = np.array([*(label in held for label in labels), False])
-    return replace(
-        rows, attributes=attributes, moments=rows.moments or Moments(np.ones(len(rows.codes), bool))
-    )
+@dataclass(frozen=True)
+class History:
+    """One sequence in the codes of a model, its attributes first: what is known at its next position."""
 
+    rows: Rows
+    moments: Moments
 
-def _moments(rows: Rows) -> Moments:
-    assert rows.moments is not None  # as read_history makes them
-    return rows.moments
+    @classmethod
+    def read(cls, given: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> Self:
+        """What people give as a history."""
+        rows = Rows.of(read_new_events(one_sequence(given), labels, layout, unknown))
+        held = set(layout.attributes)
+        moments = rows.moments or Moments(np.ones(len(rows.codes), bool))
+        attributes = np.array([*(label in held for label in labels), False])
+        return cls(replace(rows, attributes=attributes, moments=moments), moments)
 
+    @property
+    def n_positions(self) -> int:
+        """How many positions there are."""
+        return int(self.moments.starts.sum())
 
-def n_positions(rows: Rows) -> int:
-    """How many positions there are."""
-    return int(_moments(rows).starts.sum())
+    @property
+    def lags(self) -> IntArray:
+        """How many positions before the next one each row stands."""
+        return np.asarray(1 + self.n_positions - np.cumsum(self.moments.starts))
 
+    def where(self, code: int, reach: Reach) -> BoolArray:
+        """The rows of a label where it is looked for at the next position, which is at the last time."""
+        times, unit = self.moments.times, self.moments.unit.size
 
-def _lags(rows: Rows) -> IntArray:
-    """How many positions before the next one each event stands."""
-    return np.asarray(1 + n_positions(rows) - np.cumsum(_moments(rows).starts))
+        def beyond(span: Span) -> IntArray:
+            """How much further back than a span rows are, in what it counts."""
+            if times is None or not span.in_time:
+                return np.asarray(self.lags - span.size)
+            return np.asarray(times[-1:] - times - span.size // unit)
 
+        is_there = (beyond(reach.delay_span) > 0) & (beyond(reach.lookback_span) <= 0)
+        return np.asarray((self.rows.codes == code) & is_there)
 
-def _where(rows: Rows, code: int, reach: Reach) -> BoolArray:
-    """The rows of a label where it is looked for at the next position, which is at the last time."""
-    lags, moments = _lags(rows), _moments(rows)
-    delay, lookback = reach.delay_span, reach.lookback_span
-    far_enough, near_enough = lags > delay.size, lags <= lookback.size
-    if moments.times is not None:
-        ages, unit = moments.times[-1:] - moments.times, moments.unit.size
-        far_enough = ages > delay.size // unit if delay.in_time else far_enough
-        near_enough = ages <= lookback.size // unit if lookback.in_time else near_enough
-    return np.asarray((rows.codes == code) & far_enough & near_enough)
+    def ages(self, there: BoolArray) -> tuple[str, ...]:
+        """How long before the last event some rows were, the nearest first."""
+        times, unit = self.moments.times, self.moments.unit
+        assert times is not None
+        ages = (int(times[-1]) - times[there][::-1]).tolist()
+        return tuple(written(age * unit.size, is_clock=unit.is_clock) for age in ages)
 
+    def of_column(self, code: int) -> IntArray:
+        """All values of the same column of attributes, such as "region" of "region=north"."""
+        column = [label.partition("=")[0] for label in self.rows.labels]
+        return np.flatnonzero(self.rows.attributes & [*(each == column[code] for each in column), False])
 
-def _ages(rows: Rows, there: BoolArray) -> tuple[str, ...]:
-    """How long before the last event some events were, the nearest first."""
-    moments = _moments(rows)
-    assert moments.times is not None
-    ages = (int(moments.times[-1]) - moments.times[there][::-1]).tolist()
-    return tuple(written(age * moments.unit.size, is_clock=moments.unit.is_clock) for age in ages)
+    def without(self, there: BoolArray) -> Rows:
+        """Some rows taken for ones of no known label, so that the others stay where they are."""
+        return replace(self.rows, codes=np.where(there, np.int32(UNKNOWN), self.rows.codes))
 
-
-def _of_column(rows: Rows, code: int) -> IntArray:
-    """All values of the same column of attributes, such as "region" of "region=north"."""
-    column = [label.partition("=")[0] for label in rows.labels]
-    same = np.array([*(each == column[code] for each in column), False])
-    return np.flatnonzero(rows.attributes & same)
-
-
-def _without(rows: Rows, there: BoolArray) -> Rows:
-    """Some rows taken for ones of no known label, so that the others stay where they are."""
-    return replace(rows, codes=np.where(there, np.int32(UNKNOWN), rows.codes))
-
-
-def _with(rows: Rows, code: int) -> Rows:
-    """One more event at the end, at the time of the last; or an attribute with another value."""
-    if not rows.attributes[code]:
-        after = rows.with_next()
-        return replace(after, codes=np.append(rows.codes, np.int32(code)))
-    there = np.flatnonzero(np.isin(rows.codes, _of_column(rows, code)))
-    if len(there):
-        return replace(
-            rows, codes=np.where(np.arange(len(rows.codes)) == there[0], np.int32(code), rows.codes)
-        )
-    codes, moments = np.insert(rows.codes, 0, np.int32(code)), _moments(rows).with_attributes(np.array([0]))
-    return replace(rows, codes=codes, offsets=np.array([0, len(codes)]), moments=moments)
+    def and_now(self, code: int) -> Rows:
+        """One more event at the end, at the time of the last; or an attribute with another value."""
+        rows = self.rows
+        if not rows.attributes[code]:
+            return replace(rows.with_next(), codes=np.append(rows.codes, np.int32(code)))
+        there = np.flatnonzero(np.isin(rows.codes, self.of_column(code)))
+        if len(there):
+            codes = rows.codes.copy()
+            codes[there[0]] = code
+            return replace(rows, codes=codes)
+        first = rows.codes, rows.offsets, self.moments, np.array([0]), code
+        codes, offsets, moments = with_more_rows(*first, begins=False)
+        return replace(rows, codes=codes, offsets=offsets, moments=moments)
 
 
 def _state(fitted: Fitted, rows: Rows, outcome: int) -> dict[str, Any]:
     """What holds after a history: the fields that an explanation and a counterfactual share."""
-    index = rows.with_next().index()
-    row = int(fitted.predict(index)[-1])
-    if row < len(fitted.table.keys):
-        key, support = fitted.table.keys[row].tolist(), float(fitted.observed[row].sum() / fitted.scale)
-    else:
-        ids, found = fitted.summary.encode(index, fitted.influencers, fitted.labels)
-        key, support = found[ids[-1]].tolist(), 0.0
-    low, high = fitted.intervals(np.array([row]))[0, outcome]
+    ids, keys = fitted.summary.encode(rows.with_next().index(), fitted.influencers, fitted.labels)
+    row = int(fitted.rows(keys)[ids[-1]])
+    was_seen = row < len(fitted.table.keys)
+    key = (fitted.table.keys[row] if was_seen else keys[ids[-1]]).tolist()
+    support = float(fitted.observed[row].sum() / fitted.scale) if was_seen else 0.0
     return {
         "state": fitted.summary.state(key, fitted.names),
         "words": fitted.summary.words(key, fitted.names),
         "support": support,
         "probability": float(fitted.theta[row, outcome]),
-        "interval": (float(low), float(high)),
+        "interval": tuple(fitted.intervals(np.array([row]))[0, outcome].tolist()),
         "seen": seen(support, float(fitted.pseudo.sum())),
     }
 
 
 def explain(
-    fitted: Fitted, history: Rows, outcome: int, names: Sequence[str], base_rate: float
+    fitted: Fitted, history: History, outcome: int, names: Sequence[str], base_rate: float
 ) -> Explanation:
     """Explain the probability of an outcome after a history; ``names`` are the influencers."""
     code_of = {name: code for code, name in enumerate(fitted.labels)}
-    active: list[Active] = []
+    is_attribute = {name: bool(history.rows.attributes[code_of[name]]) for name in names}
+    unit, active = "tick" if fitted.layout.together else "event", list[Active]()
     edits: list[tuple[str, bool, Rows]] = []  # an influencer, whether it is there then, and the history
     for name in names:
-        code = code_of[name]
-        is_attribute = bool(history.attributes[code])
-        reach = Reach(0, None) if is_attribute else fitted.reach(name)
-        there = _where(history, code, reach)
+        reach = Reach(0, None) if is_attribute[name] else fitted.reach(name)
+        there = history.where(code_of[name], reach)
         if not there.any():
             continue
-        if is_attribute:
+        if is_attribute[name]:
             active.append(Active(name, (), ()))
-            if set(_of_column(history, code).tolist()) <= set(
-                fitted.influencers
-            ):  # it can have no other value
-                continue
+            if set(history.of_column(code_of[name]).tolist()) <= set(fitted.influencers):
+                continue  # it can have no other value
         else:
-            lags = _lags(history)[there][::-1]
-            positions = n_positions(history) - lags + 1
+            lags = history.lags[there][::-1]
             in_time = reach.lookback_span.in_time or reach.delay_span.in_time
-            unit, ages = (
-                "tick" if fitted.layout.together else "event",
-                _ages(history, there) if in_time else (),
-            )
-            active.append(Active(name, tuple(lags.tolist()), tuple(positions.tolist()), unit, ages))
-        edits.append((name, False, _without(history, there)))
+            ages = history.ages(there) if in_time else ()
+            positions = (history.n_positions - lags + 1).tolist()
+            active.append(Active(name, tuple(lags.tolist()), tuple(positions), unit, ages))
+        edits.append((name, False, history.without(there)))
     occurred = {each.label for each in active}
     for name in fitted.influencer_labels:
         delay = fitted.reach(name).delay_span
         later = delay.size or delay.in_time  # with a delay it would not count yet
-        if name not in occurred and (history.attributes[code_of[name]] or not later):
-            edits.append((name, True, _with(history, code_of[name])))
+        if name not in occurred and (is_attribute[name] or not later):
+            edits.append((name, True, history.and_now(code_of[name])))
     return Explanation(
         target=fitted.labels[fitted.target.codes[outcome]],
         base_rate=base_rate,
         in_sequences=bool(fitted.layout.outcomes),
         active=tuple(active),
         counterfactuals=tuple(
-            Counterfactual(
-                label=name,
-                occurred=is_there,
-                is_attribute=bool(history.attributes[code_of[name]]),
-                **_state(fitted, edited, outcome),
-            )
-            for name, is_there, edited in edits
+            Counterfactual(name, there, is_attribute=is_attribute[name], **_state(fitted, rows, outcome))
+            for name, there, rows in edits
         ),
-        **_state(fitted, history, outcome),
+        **_state(fitted, history.rows, outcome),
     )

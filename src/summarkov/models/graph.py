@@ -2,30 +2,146 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from summarkov.engines import EventSource, Layout
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
-from summarkov.evidence import Confidence, Explanation, OrderTest, Ranking
+from summarkov.evidence import Confidence, Explanation, OrderTest, SharedExplanation
 from summarkov.evidence.order import with_order
 from summarkov.evidence.results import with_confidence
-from summarkov.evidence.words import headline
-from summarkov.frames import Sheet
+from summarkov.evidence.words import headline, rates, times, verdict
+from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap, order_of
-from summarkov.models.distribution import check_drawable
-from summarkov.models.fitted import FittedGraph
+from summarkov.models.fitted import Edges, FittedGraph, one_sequence
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.model import SummaryModel
-from summarkov.models.parameters import codes_of, label_list
-from summarkov.models.predictor import Edges, GraphPredictor
-from summarkov.models.ranking import rank_pairs
-from summarkov.settings import Progress, check_seed
+from summarkov.models.parameters import Predictor, codes_of, target_codes
+from summarkov.models.prediction import check_drawable, predict_next
+from summarkov.settings import Progress, check_seed, check_whole
+from summarkov.show import STROKES, colour, width
 from summarkov.simulate.draw import draw_sequences, draw_ticks
-from summarkov.summaries import Summary
+from summarkov.wording import percent, visible
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+#: Fields of an edge that are text and go into graph files.
+_TEXTS = ("effect", "interval", "order", "follow_rule", "not_comparable")
+
+
+class GraphPredictor(Predictor):
+    """A predictor that is a graph of influences, for other programs to draw: a graph, a joint model."""
+
+    @property
+    @abstractmethod
+    def edges_(self) -> Edges:
+        """Every influence, the surest first."""
+
+    @property
+    @abstractmethod
+    def influencers_(self) -> dict[str, tuple[str, ...]]:
+        """The influencers of every target."""
+
+    @property
+    @abstractmethod
+    def label_counts_(self) -> dict[str, float]:
+        """How often each label occurred in what was learned from."""
+
+    @abstractmethod
+    def explain(self, history: Any, label: Label, *, unknown: Unknown = "error") -> Any:
+        """Say why a label has its probability after a history."""
+
+    def explain_next(
+        self, history: Any, *, most: int | None = None, unknown: Unknown = "error"
+    ) -> Records[Any]:
+        """Say which labels may come next after a history, the most likely first, and why.
+
+        Of a graph, ``probability`` is that of the graph, so it sums to 1 over all labels if the graph has a
+        model of each, and labels come one at a time. The interval is scaled likewise; support and base rate
+        are those of the label's own model. :meth:`explain` tells of one label what would make it different.
+        ``most`` is the largest number of labels to explain; without it, all of them.
+        """
+        most = None if most is None else check_whole("most", most, 1)
+        past, targets = one_sequence(history), self.influencers_
+        (p,) = predict_next(self.fitted, past, unknown).probabilities.tolist()
+        shares = dict(zip(self.outcomes_, p, strict=True))
+        chosen = sorted(targets, key=lambda label: (-shares[label], label))[:most]
+        found = {label: self.explain(past, label, unknown=unknown) for label in chosen}
+        if all(isinstance(each, SharedExplanation) for each in found.values()):
+            return Records(found.values(), SharedExplanation)
+        return Records((each.scaled(shares[label]) for label, each in found.items()), Explanation)
+
+    def plot(self, **how: Any) -> Any:
+        """Draw it on axes of matplotlib, which are returned; ``how`` as of :func:`summarkov.plot.graph`."""
+        from summarkov.show.figures import graph
+
+        return graph(self, **how)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
+        import networkx
+
+        found = networkx.DiGraph()
+        for label, n in self.label_counts_.items():
+            found.add_node(label, n=n)
+        for edge in self.edges_:
+            told = {
+                k: v
+                for k, v in vars(edge).items()
+                if isinstance(v, float | int) or (v is not None and k in _TEXTS)
+            }
+            told |= {"is_thin": edge.is_thin, "set_aside": edge.set_aside}
+            found.add_edge(edge.influencer, edge.target, **told)
+        return found
+
+    def to_graphml(self) -> str:
+        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
+        import networkx
+
+        graph, named = self.to_networkx(), networkx.DiGraph()
+        node = {label: f"n{i}" for i, label in enumerate(graph)}
+        for label, attributes in graph.nodes(data=True):
+            # only plain text, for networkx looks up the very class of a value
+            named.add_node(node[label], label=str(visible(label)), **attributes)
+        for a, b, attributes in graph.edges(data=True):
+            named.add_edge(node[a], node[b], **attributes)
+        return "\n".join(networkx.generate_graphml(named)) + "\n"
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT language.
+
+        Amplifying edges are solid with an arrow, inhibiting ones dashed with a bar, mixed ones dotted with a
+        diamond, unclear ones dotted with a ring, and faint ones are grey. They are labelled with the rate
+        ratio, and with the ``frequency`` if it is known, and wider the larger the lower bound of the effect.
+        """
+        lines = [
+            "digraph influence {",
+            "  rankdir=LR;",
+            '  node [shape=box, style=rounded, fontname="sans-serif"];',
+            '  edge [fontname="sans-serif", fontsize=10];',
+            *(f"  {_dot(label)};" for label in self.labels_),
+        ]
+        for edge in self.edges_:
+            _, line, head = STROKES[edge.shown_effect]
+            sure = "" if edge.frequency is None else percent(edge.frequency)
+            lines.append(
+                f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
+                f'[color="{colour(edge)}", fontcolor="{colour(edge)}", style={line}, arrowhead={head}, '
+                f'penwidth={width(edge):.2f}, label="{f"{times(edge)} {sure}".strip()}", '
+                f"tooltip={_dot(f'{rates(edge)}: {verdict(edge)}')}];"
+            )
+        return "\n".join([*lines, "}"]) + "\n"
+
+
+def _dot(text: str) -> str:
+    """A label or a sentence for DOT, between quotes."""
+    return '"{}"'.format(text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n"))
 
 
 @dataclass(eq=False, repr=False)
@@ -65,9 +181,7 @@ class InfluenceGraph(GraphPredictor):
         self._check_template()
         source = self.model._learned_from(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         models = self.make_models(source.labels, Layout.of(source).attributes)
-        learn(
-            models, source, [self.model.make_summary()] * len(models), progress_counter(progress, len(models))
-        )
+        learn(models, source, progress_counter(progress, len(models)))
         self._take(models)
         return self
 
@@ -81,11 +195,7 @@ class InfluenceGraph(GraphPredictor):
         self._check_template()
         if self.targets is None:
             return [self.model.copy(target=label) for label in labels if label not in set(attributes)]
-        names = label_list("targets", self.targets)
-        if not names:
-            raise SettingError("targets is an empty list; name at least one label, or leave it out for all")
-        chosen = sorted(set(codes_of(names, labels)))
-        return [self.model.copy(target=labels[code]) for code in chosen]
+        return [self.model.copy(target=labels[code]) for code in target_codes(self.targets, labels)]
 
     def _check_template(self) -> None:
         if not isinstance(self.model, SummaryModel):
@@ -98,8 +208,7 @@ class InfluenceGraph(GraphPredictor):
         """Add the counts of further events to every model; the influencers stay."""
         if not self.is_fitted:
             return self.fit(events, sample_weight=sample_weight)
-        source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        update(list(self.models_.values()), source)
+        update(list(self.models_.values()), self._source(events, sample_weight=sample_weight))
         self._confidence = self._order = None
         return self
 
@@ -114,7 +223,9 @@ class InfluenceGraph(GraphPredictor):
     @property
     def fitted(self) -> FittedGraph:
         """What was learned."""
-        return FittedGraph({label: model.fitted for label, model in self.models_.items()})
+        first = self._first.fitted
+        models = {label: model.fitted for label, model in self.models_.items()}
+        return FittedGraph(models, first.labels, first.layout)
 
     @property
     def label_counts_(self) -> dict[str, float]:
@@ -140,14 +251,6 @@ class InfluenceGraph(GraphPredictor):
             for model in self.models_.values()
             for edge in model.fitted.influences
         )
-
-    @property
-    def summed_log_likelihood_(self) -> float:
-        """Log-likelihoods of the training data under each target's own model, summed over the targets.
-
-        Not that of :meth:`log_likelihood`, which is about the next event, one of all labels.
-        """
-        return float(sum(model.log_likelihood_ for model in self.models_.values()))
 
     @property
     def _first(self) -> SummaryModel:
@@ -197,8 +300,7 @@ class InfluenceGraph(GraphPredictor):
     # ------------------------------------------------------------------ how sure that is
 
     def _tested(self, events: Any, sample_weight: Any) -> tuple[list[SummaryModel], EventSource]:
-        models = list(self.models_.values())
-        return models, models[0]._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        return list(self.models_.values()), self._source(events, sample_weight=sample_weight)
 
     @property
     def confidence_(self) -> Confidence | None:
@@ -308,27 +410,6 @@ class InfluenceGraph(GraphPredictor):
         self._order = found = order_of(models, source, n, check_seed(random_state), **how)
         return found
 
-    def ranking(self, events: Any, *, sample_weight: Any = None) -> Ranking:
-        """Every pair that the search could have chosen, the likeliest edges first.
-
-        A pair is ranked by how clearly its ratio differs from 1, beside the influencers that the graph gives
-        the target. That ranks true edges no worse than their frequency in resampled graphs, shown too
-        if :meth:`confidence` was asked before, and takes one pass over the data. For curves of precision and
-        recall, and to see what was nearly found.
-
-        Parameters
-        ----------
-        events, sample_weight
-            What the graph was learned from.
-
-        >>> from summarkov import BSuMM, InfluenceGraph, read_events
-        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5, ends="cut off")
-        >>> pairs = InfluenceGraph(BSuMM(lookback=1)).fit(events).ranking(events).pairs
-        >>> len(pairs), [(pair.influencer, pair.target, pair.in_graph) for pair in pairs[:1]]
-        (9, [('A', 'B', True)])
-        """
-        return rank_pairs(*self._tested(events, sample_weight), self.confidence_)
-
 
 def fit_together(graphs: Sequence[InfluenceGraph], events: Any) -> None:
     """Fit several graphs to the same events: each pass over the data serves all of them.
@@ -341,10 +422,6 @@ def fit_together(graphs: Sequence[InfluenceGraph], events: Any) -> None:
     source = graphs[0].model._learned_from(events, n_jobs=graphs[0].n_jobs)
     attributes = Layout.of(source).attributes
     each = [graph.make_models(source.labels, attributes) for graph in graphs]
-    summaries: list[Summary] = []
-    for graph, models in zip(graphs, each, strict=True):
-        made = graph.model.make_summary()
-        summaries += [next((known for known in summaries if known == made), made)] * len(models)
-    learn([model for models in each for model in models], source, summaries)
+    learn([model for models in each for model in models], source)
     for graph, models in zip(graphs, each, strict=True):
         graph._take(models)

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
+from summarkov.engines import MemorySource
 from summarkov.errors import DataError, SettingError
 from summarkov.events import END, EventSequences
-from summarkov.events.attributes import join_attributes
-from summarkov.events.moments import join_moments
+from summarkov.events.sequences import join_events
 from summarkov.evidence import (
-    Contrast,
-    EdgeDifference,
     GroupComparison,
     GroupShare,
     Influence,
     LabelDifference,
     SeveralGroups,
-    contrasts_in_table,
-    influence_of,
+    Strata,
     rate_ratio,
-    widening,
+    robust_widening,
 )
-from summarkov.evidence.groups import compared_rates, compared_ratios, limits_of_ratios, limits_of_shares
+from summarkov.evidence.groups import (
+    EdgeDifference,
+    compared_rates,
+    compared_ratios,
+    limits_of_ratios,
+    limits_of_shares,
+    simultaneous,
+)
+from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
+from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
 from summarkov.read import read_events
 from summarkov.read.case_attributes import ranked
-from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_seed, check_whole, reporter
-from summarkov.typing import FloatArray
+from summarkov.settings import Progress, check_level, reporter
+from summarkov.typing import BoolArray, FloatArray
 
 #: More groups would be compared for hours, and nobody would read it.
 MOST_GROUPS = 20
@@ -45,8 +50,6 @@ def compare_groups(
     by: str | Sequence[str] | None = None,
     names: tuple[str, str] = ("first", "second"),
     targets: Iterable[str] | None = None,
-    n: int = 200,
-    random_state: int = 0,
     level: float = 0.95,
     n_jobs: int | None = None,
     progress: Progress = None,
@@ -59,8 +62,7 @@ def compare_groups(
     graphs give the target).
 
     Every difference is a ratio, second group by first, with an interval that allows for all comparisons of
-    its kind; it differs surely if 1 lies outside. The intervals of edges are as wide as ``n`` resampled
-    groups spread, because sequences differ, and never narrower than from counts.
+    its kind; it differs surely if 1 lies outside. The intervals of edges allow for sequences that differ.
 
     Parameters
     ----------
@@ -76,9 +78,7 @@ def compare_groups(
         What two groups are called.
     targets : labels, optional
         Compare these labels and their influencers only.
-    n : int
-        How many resampled groups.
-    random_state, level, n_jobs, progress
+    level, n_jobs, progress
         As for :meth:`InfluenceGraph.confidence`.
 
     Returns
@@ -89,7 +89,7 @@ def compare_groups(
 
     >>> from summarkov import BSuMM
     >>> before, after = [["A", "B", "C"] * 5] * 30, [["A", "C", "B"] * 5] * 30
-    >>> found = compare_groups(BSuMM(lookback=1, candidates=["A"]), before, after, targets=["B"], n=50)
+    >>> found = compare_groups(BSuMM(lookback=1, candidates=["A"]), before, after, targets=["B"])
     >>> [(edge.influencer, edge.first.effect, edge.second.effect) for edge in found.differing()]
     [('A', 'amplifies', 'inhibits')]
     >>> len(found.differing_labels())  # B is as frequent in both
@@ -99,20 +99,12 @@ def compare_groups(
     ...     before + after,
     ...     by=["old"] * 30 + ["new"] * 30,
     ...     targets=["B"],
-    ...     n=50,
     ... )
     >>> found.names, [len(edges) for edges in found.differing().values()]
     (('new', 'old'), [1])
     """
     if (by is None) == (second is None):
         raise SettingError("give the events of two groups, or those of all groups and by=")
-    if by is not None:
-        settings = {"n": n, "random_state": random_state, "n_jobs": n_jobs}
-        return _compare_by(
-            model, first, by, targets=targets, level=level, progress=progress, settings=settings
-        )
-    seed, tell = check_seed(random_state), reporter(progress)
-    check_whole("n", n, 2, MOST_REPLICATES)
     check_level("level", level)
     if len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise SettingError(f"names must be two texts, one for each group, not {names!r}")
@@ -124,27 +116,66 @@ def compare_groups(
             "groups are compared at the same look-backs; give a number, a time, None or a mapping instead of "
             f"lookback={model.get_params(deep=False)['lookback']!r}"
         )
-    groups = [read_events(events) for events in (first, second)]
-    groups = [events[_weights(events) > 0] for events in groups]
-    if not all(events.complete.any() for events in groups):  # of one it is not known how cases end
-        groups = [events.with_ends("cut off") for events in groups]
-    counted = [events[events.lengths > 0] for events in groups]
-    if any(len(events) < 2 for events in counted):
+    graph, tell = InfluenceGraph(model, targets=targets, n_jobs=n_jobs), reporter(progress)
+    if by is not None:
+        return _compare_by(graph, read_events(first), by, level, tell)
+    parts = [read_events(events) for events in (first, second)]
+    events = join_events(parts, named=False)
+    here = np.arange(len(events)) >= len(parts[0])
+    return _compare_two(graph, events, here, (names[0], names[1]), level, tell)
+
+
+def _compare_two(
+    graph: InfluenceGraph,
+    events: EventSequences,
+    here: BoolArray,
+    names: tuple[str, str],
+    level: float,
+    tell: Callable[[int, int], None],
+) -> GroupComparison:
+    """Compare the sequences that are ``here``, the second group, with all others."""
+    some = _weights(events) > 0
+    events, here = events[some], here[some]
+    sides = ~here, here
+    if not all(events.complete[side].any() for side in sides):  # of one it is not known how cases end
+        events = events.with_ends("cut off")
+    filled = events.lengths > 0
+    if any((filled & side).sum() < 2 for side in sides):
         raise DataError("each group needs at least two sequences that are not empty, nor of weight 0")
-    both = _together(*counted)
-    cut = len(counted[0])
-    parts = slice(0, cut), slice(cut, None)
-    sources, graphs = [], []
-    for done, part in enumerate((*parts, slice(None))):
-        sources.append(MemorySource(both[part], sample_weight=both[part].weights, n_jobs=n_jobs))
-        graphs.append(InfluenceGraph(model, targets=targets, n_jobs=n_jobs).fit(sources[-1]))
-        tell(done + 1, 5)
-    sizes, chosen = (len(groups[0]), len(groups[1])), list(graphs[0].models_)
-    totals = [float(_weights(events).sum()) for events in groups]  # empty sequences, too
-    occurring = [label for label in chosen if label != END]
-    labels = _label_differences([both[part] for part in parts], totals, occurring, level)
-    edges = _edge_differences(graphs, sources[:2], (int(n), int(seed)), level, tell)
-    return GroupComparison((names[0], names[1]), int(n), int(seed), float(level), sizes, labels, edges)
+    parts = [events[filled & side] for side in (*sides, here | ~here)]
+    sources = [MemorySource(part, sample_weight=part.weights, n_jobs=graph.n_jobs) for part in parts]
+    graphs = []
+    for done, source in enumerate(sources):
+        graphs.append(InfluenceGraph(graph.model, graph.targets, graph.n_jobs).fit(source))
+        tell(done + 1, 4)
+    occurring = [label for label in graphs[0].models_ if label != END]
+    labels = _label_differences([events[side] for side in sides], occurring, level)
+    edges = _edge_differences(graphs, sources[:2], level)
+    tell(4, 4)
+    return GroupComparison(names, float(level), (int((~here).sum()), int(here.sum())), labels, edges)
+
+
+def _weights(events: EventSequences) -> FloatArray:
+    return np.ones(len(events)) if events.weights is None else events.weights
+
+
+def _label_differences(
+    groups: Sequence[EventSequences], chosen: Sequence[str], level: float
+) -> tuple[LabelDifference, ...]:
+    """How chosen labels differ: the sequences that they reach, and their share of events."""
+    reached, n, counted = [], [], []
+    for events in groups:
+        hits, lengths = _counts(events, chosen)
+        reached.append(_weights(events) @ (hits > 0))
+        n.append(np.full(len(chosen), _weights(events).sum()))
+        counted.append((hits[lengths > 0], lengths[lengths > 0]))
+    reach = compared_rates(reached, n, level)
+    first, second = (limits_of_shares(*each) for each in counted)
+    rate = compared_ratios(first, second, len(chosen), level)
+    reaches = [(hits / of).tolist() for hits, of in zip(reached, n, strict=True)]
+    rates = [(hits.sum(axis=0) / of.sum()).tolist() for hits, of in counted]
+    found = map(LabelDifference, chosen, *reaches, reach, *rates, rate)
+    return tuple(sorted(found, key=lambda one: (min(one.reach.adjusted, one.rate.adjusted), one.label)))
 
 
 def _counts(events: EventSequences, labels: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -155,63 +186,61 @@ def _counts(events: EventSequences, labels: Sequence[str]) -> tuple[FloatArray, 
     return weight[:, None] * counts[:, chosen], weight * events.lengths
 
 
-def _label_differences(
-    groups: Sequence[EventSequences], weights: Sequence[float], chosen: Sequence[str], level: float
-) -> tuple[LabelDifference, ...]:
-    """How chosen labels differ: the sequences that they reach, and their share of events.
+def _edge_differences(
+    graphs: Sequence[InfluenceGraph], sources: Sequence[MemorySource], level: float
+) -> tuple[EdgeDifference, ...]:
+    """How the edges of three graphs, of either group and of both, differ between the groups.
 
-    ``groups`` are the sequences with events, and ``weights`` those of all sequences of each group together.
+    Each is compared beside all influencers that any graph gives its target: models of just these are learned
+    from both groups.
     """
-    counted = [_counts(events, chosen) for events in groups]
-    reached = [_weights(events) @ (hits > 0) for events, (hits, _) in zip(groups, counted, strict=True)]
-    totals = [np.full(len(chosen), weight) for weight in weights]
-    reach = compared_rates(reached, totals, level)
-    first, second = (limits_of_shares(*each) for each in counted)
-    rate = compared_ratios(first, second, len(chosen), level)
-    reaches = [(hits / n).tolist() for hits, n in zip(reached, totals, strict=True)]
-    rates = [(hits.sum(axis=0) / n.sum()).tolist() for hits, n in counted]
-    found = map(LabelDifference, chosen, *reaches, reach, *rates, rate)
-    return tuple(sorted(found, key=lambda one: (min(one.reach.adjusted, one.rate.adjusted), one.label)))
+    first, second, _ = graphs
+    template = first.model.copy(candidates=(), max_influencers=None)
+    beside = {x: sorted({z for one in graphs for z in one.influencers_[x]}) for x in first.models_}
+    edges: list[list[Influence]] = []
+    limits = []
+    for source in sources:
+        models = [template.copy(target=x, required=us) for x, us in beside.items() if us]
+        if not models:
+            return ()
+        learn(models, source)
+        fits = [model.fitted for model in models]
+        edges.append([edge for fitted in fits for edge in fitted.influences])
+        each = float(simultaneous(level, len(edges[0]))[0])
+        claims = [claim for fitted in fits for claim in _claims(fitted, each)]
+        limits.append(limits_of_ratios([strata for strata, _ in claims], [wider for _, wider in claims]))
+    changes = compared_ratios(limits[0], limits[1], len(edges[0]), level)
+    found = []
+    for one, other, change in zip(*edges, changes, strict=True):
+        z, x = one.influencer, one.target
+        there = z in first.influencers_[x], z in second.influencers_[x]
+        found.append(EdgeDifference(z, x, *there, one, other, change))
+    return tuple(sorted(found, key=lambda edge: (edge.change.adjusted, edge.change.p_value, edge.target)))
 
 
-def _weights(events: EventSequences) -> FloatArray:
-    return np.ones(len(events)) if events.weights is None else events.weights
+def _claims(fitted: Fitted, level: float) -> Iterator[tuple[Strata, float]]:
+    """What is compared for each influence, and how much wider its interval is because sequences differ."""
+    for column, outcome, found in fitted.contrasts():
+        if fitted.influencers[column] not in fitted.given and fitted.clusters is not None:
+            clusters = fitted.clusters.edge(column, outcome)
+            wider = robust_widening(rate_ratio(found.strata, level), found.strata, *clusters, level)
+            yield found.strata, wider or 1.0
 
 
-def _together(first: EventSequences, second: EventSequences) -> EventSequences:
-    """The sequences of both groups over one vocabulary."""
-    labels = tuple(sorted({*first.labels, *second.labels}))
-    first, second = first.recode(labels), second.recode(labels)
-    offsets = np.concatenate([first.offsets, second.offsets[1:] + first.n_rows])
-    is_weighted = first.weights is not None or second.weights is not None
-    return EventSequences(
-        np.concatenate([first.codes, second.codes]),
-        offsets,
-        labels,
-        attributes=join_attributes([first.attributes, second.attributes]),
-        moments=join_moments([(part.n_rows, part.moments) for part in (first, second)]),
-        weights=np.concatenate([_weights(first), _weights(second)]) if is_weighted else None,
-        ends=np.concatenate([first.complete, second.complete]),
-    )
+# ---------------------------------------------------------------------- each group and all others
 
 
 def _compare_by(
-    model: SummaryModel,
-    events: Any,
+    graph: InfluenceGraph,
+    events: EventSequences,
     by: str | Sequence[str],
-    *,
-    targets: Iterable[str] | None,
     level: float,
-    progress: Progress,
-    settings: dict[str, Any],
+    tell: Callable[[int, int], None],
 ) -> SeveralGroups:
     """Compare each group with all others."""
-    check_level("level", level)
-    events = read_events(events)
     column, groups = _groups(events, by)
     sizes = {name: int(np.count_nonzero(groups == name)) for name in ranked(set(groups.tolist()))}
-    filled = {name: int(np.count_nonzero((groups == name) & (events.lengths > 0))) for name in sizes}
-    names = [name for name in sizes if filled[name] >= 2]
+    names = [name for name in sizes if np.count_nonzero((groups == name) & (events.lengths > 0)) >= 2]
     if len(sizes) > MOST_GROUPS:
         raise DataError(
             f"{column} makes {len(sizes)} groups, more than {MOST_GROUPS}; cut numbers into fewer ranges "
@@ -223,39 +252,28 @@ def _compare_by(
             "another column, or pool its values"
         )
     held = events.attributes
-    plain = events.with_attributes(None if held is None else held.without(column))
-    tell = reporter(progress)
-    compared = names[1:] if len(sizes) == 2 and len(names) == 2 else names
+    events = events.with_attributes(None if held is None else held.without(column))
+    two = len(sizes) == len(names) == 2
+    compared = names[1:] if two else names
     comparisons = []
     for done, name in enumerate(compared):
-        here = groups == name
-        others = names[0] if compared is not names else "others"
-        one = compare_groups(
-            model,
-            plain[~here],
-            plain[here],
-            names=(others, name),
-            targets=targets,
-            level=1 - (1 - level) / len(compared),
-            **settings,
-        )
-        comparisons.append(one)
+        called, each = (names[0] if two else "others", name), 1 - (1 - level) / len(compared)
+        comparisons.append(_compare_two(graph, events, groups == name, called, each, lambda *_: None))
         tell(done + 1, len(compared))
     labels = [{each.label: each for each in one.labels} for one in comparisons]
-    shares = [
-        GroupShare(x, name, labels[at][x].reach_second, labels[at][x].rate_second)
-        if name in compared
-        else GroupShare(x, name, labels[0][x].reach_first, labels[0][x].rate_first)
-        for x in labels[0]
-        for at, name in enumerate(names, len(compared) - len(names))
+    shares = [GroupShare(x, names[0], of.reach_first, of.rate_first) for x, of in labels[0].items() if two]
+    shares += [
+        GroupShare(x, name, one[x].reach_second, one[x].rate_second)
+        for name, one in zip(compared, labels, strict=True)
+        for x in one
     ]
     return SeveralGroups(
-        column,
-        tuple(names),
-        tuple(sizes[name] for name in names),
-        {name: size for name, size in sizes.items() if name not in names},
-        tuple(shares),
-        tuple(comparisons),
+        by=column,
+        names=tuple(names),
+        sizes=tuple(sizes[name] for name in names),
+        left_out={name: size for name, size in sizes.items() if name not in names},
+        shares=tuple(sorted(shares, key=lambda one: list(labels[0]).index(one.label))),
+        comparisons=tuple(comparisons),
     )
 
 
@@ -272,53 +290,3 @@ def _groups(events: EventSequences, by: str | Sequence[str]) -> tuple[str, Any]:
             f"by must be an attribute, or the group of each of the {len(events)} sequences, not {len(groups)}"
         )
     return "group", np.array(groups, object)
-
-
-# ---------------------------------------------------------------------- edges
-
-
-def _edge_differences(
-    graphs: Sequence[InfluenceGraph],
-    sources: Sequence[MemorySource],
-    draws: tuple[int, int],
-    level: float,
-    tell: Callable[[int, int], None],
-) -> tuple[EdgeDifference, ...]:
-    """How the edges of three graphs, of either group and of both, differ between the groups.
-
-    Each is compared beside all influencers that any graph gives its target.
-    """
-    labels = graphs[0].labels_
-    targets = {model.fitted.target.codes[0]: model.fitted.target for model in graphs[0].models_.values()}
-    sets = {
-        x: tuple(sorted({z for graph in graphs for z in graph.models_[labels[x]].fitted.influencers}))
-        for x in targets
-    }
-    sets = {x: u for x, u in sets.items() if u}
-    names = [(labels[z], labels[x], [labels[v] for v in u if v != z]) for x, u in sets.items() for z in u]
-    summary = graphs[0].model.make_summary()
-    requests = [StatesRequest(summary, u, targets[x]) for x, u in sets.items()]
-
-    def contrasts(source: MemorySource | ReplicatedSource) -> list[Contrast]:
-        tables = (table for table in source.count(requests) if isinstance(table, StateCounts))
-        return [one for table in tables for _, _, one in contrasts_in_table(table, source.scale, 1)]
-
-    influences: list[list[Influence]] = []
-    limits = []
-    for at, source in enumerate(sources):
-        found, drawn = contrasts(source), contrasts(source.replicated(Bootstrap(draws[0], draws[1] + at)))
-        wider = [
-            float(widening(rate_ratio(one.strata), many.strata.ratio()))
-            for one, many in zip(found, drawn, strict=True)
-        ]
-        each = zip(names, found, wider, strict=True)
-        influences.append([influence_of(z, x, one, us, None, wider=k) for (z, x, us), one, k in each])
-        limits.append(limits_of_ratios([one.strata for one in found], wider))
-        tell(4 + at, 5)
-    changes = compared_ratios(limits[0], limits[1], len(names), level)
-    one, two, _ = graphs
-    edges = [
-        EdgeDifference(z, x, z in one.influencers_[x], z in two.influencers_[x], first, second, change)
-        for (z, x, _), first, second, change in zip(names, *influences, changes, strict=True)
-    ]
-    return tuple(sorted(edges, key=lambda edge: (edge.change.adjusted, edge.change.p_value, edge.target)))

@@ -21,8 +21,8 @@ from summarkov.evidence.explanation import Share, SharedExplanation, ordered
 from summarkov.evidence.words import headline
 from summarkov.frames import Sheet
 from summarkov.kernels import Index
-from summarkov.models.distribution import OTHER, Distribution, Residual, next_places
-from summarkov.models.fitted import one_sequence
+from summarkov.models.fitted import Edges, one_sequence
+from summarkov.models.graph import GraphPredictor
 from summarkov.models.joint_parts import (
     N_HABITS,
     N_LAGS,
@@ -42,8 +42,8 @@ from summarkov.models.joint_parts import (
     softmax,
 )
 from summarkov.models.learning import check_in_a_row
-from summarkov.models.parameters import codes_of, label_list
-from summarkov.models.predictor import Edges, GraphPredictor
+from summarkov.models.parameters import codes_of, target_codes
+from summarkov.models.prediction import OTHER, Distribution, Residual, next_places
 from summarkov.settings import (
     OnStep,
     Progress,
@@ -506,10 +506,7 @@ class JointSuMM(GraphPredictor):
     def _target(self, labels: Sequence[str]) -> Target:
         if self.targets is None:
             return Target(tuple(range(len(labels))), len(labels))
-        names = label_list("targets", self.targets)
-        if not names:
-            raise SettingError("targets is an empty list; name at least one label, or leave it out for all")
-        return Target(tuple(sorted(set(codes_of(names, labels)))), len(labels))
+        return Target(target_codes(self.targets, labels), len(labels))
 
     # ------------------------------------------------------------------ what was learned
 

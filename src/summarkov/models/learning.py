@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summarkov.engines import EventSource, Layout, ReplicatedSource, StateCounts
+from summarkov.engines import EventSource, Layout, StateCounts
 from summarkov.engines.clusters import Clustered, block_of, sum_clusters
 from summarkov.engines.followings import Asked, count_followed
 from summarkov.engines.growing import GrowingCounts
@@ -24,6 +24,7 @@ from summarkov.typing import FloatArray
 from summarkov.wording import with_attributes
 
 if TYPE_CHECKING:
+    from summarkov.engines.replicates import ReplicatedSource
     from summarkov.models.fitted import Fitted
     from summarkov.models.model import SummaryModel
 
@@ -32,14 +33,11 @@ TABLES_BYTES = 256 << 20
 
 
 def learn(
-    models: Sequence[SummaryModel],
-    source: EventSource,
-    summaries: Sequence[Summary],
-    on_done: Callable[[int], None] | None = None,
+    models: Sequence[SummaryModel], source: EventSource, on_done: Callable[[int], None] | None = None
 ) -> None:
     """Fit models all together: every pass over the data serves all of them.
 
-    ``summaries`` has one per model; what models ask about one and the same object is counted once.
+    What models of equal summaries ask for is counted once.
     """
     n_events = source.n_positions / source.scale
     ends = source.label_counts[source.labels.index(END)] / source.scale if END in source.labels else 0
@@ -50,56 +48,63 @@ def learn(
             f"the events weigh {n_events:g} together, and no penalty for complexity can be told from fewer "
             "than 2 events; scale sample_weight up, such as to a mean of 1"
         )
-    problems = _problems(models, source, summaries, n_events)
+    problems = _problems(models, source, n_events)
     found = _search(models, source, problems, None, on_done)
-    layout, label_counts = Layout.of(source), source.label_counts
+    layout, sizes = (
+        Layout.of(source),
+        {"n_sequences": source.n_sequences, "label_counts": source.label_counts},
+    )
     for model, problem, (result,) in zip(models, problems, found, strict=True):
-        model._fitted = model.fitted_type.of(
-            problem,
-            result,
-            model.get_params(deep=False),
-            layout if model.durations(problem.summary) else layout._replace(time=None),
-            n_sequences=source.n_sequences,
-            label_counts=label_counts,
-        )
-    _count_followed(models, source)
+        of_model = layout if model.durations(problem.summary) else layout._replace(time=None)
+        settings = model.get_params(deep=False)
+        model._fitted = model.fitted_type.of(problem, result, settings, of_model, **sizes)
+    _set(models, "followed", count_followed(source, [_asked(model.fitted) for model in models]))
     _count_moments(models, source)
-    _sum_clusters(models, source)
+    _set(models, "clusters", sum_clusters(source, [_clustered(model.fitted) for model in models]))
+
+
+def _set(models: Sequence[SummaryModel], name: str, values: Iterable[Any]) -> None:
+    """Add to fitted models what was counted of their edges."""
+    for model, value in zip(models, values, strict=True):
+        model._fitted = replace(model.fitted, **{name: value})
 
 
 def _problems(
     models: Sequence[SummaryModel],
     source: EventSource | ReplicatedSource,
-    summaries: Sequence[Summary],
     n_events: float,
     n_targets: int | None = None,
 ) -> list[Problem]:
     """The search of each model; ``n_targets`` are learned together, as many as they have unless told."""
     layout = Layout.of(source)
-    targets = [resolve_target(model.target, source.labels, layout) for model in models]
-    n_targets = len(set(targets)) if n_targets is None else n_targets
     labels = with_attributes(source.labels, layout.attributes)
-    asked = zip(models, targets, summaries_for(summaries, models, layout), strict=True)
-    return [
-        replace(model.make_problem(labels, target, summary, n_events, source.scale), n_targets=n_targets)
+    targets = [resolve_target(model.target, source.labels, layout) for model in models]
+    asked = zip(models, targets, _summaries(models, layout), strict=True)
+    problems = [
+        model.make_problem(labels, target, summary, n_events, source.scale)
         for model, target, summary in asked
     ]
+    return [replace(problem, n_targets=n_targets or len(set(targets))) for problem in problems]
 
 
-def summaries_for(
-    summaries: Sequence[Summary], models: Sequence[SummaryModel], layout: Layout
-) -> list[Summary]:
-    """Summaries for data of some layout; what they cannot look at is refused."""
-    made: dict[int, Summary] = {}
-    for summary, model in zip(summaries, models, strict=True):
-        if id(summary) not in made:
-            check_layout(model, summary, layout)
-            together = layout.together or bool(layout.attributes)
-            if together and isinstance(summary, WindowSummary):
-                made[id(summary)] = replace(summary, together=True)
-            else:
-                made[id(summary)] = summary
-    return [made[id(summary)] for summary in summaries]
+def _summaries(models: Sequence[SummaryModel], layout: Layout) -> list[Summary]:
+    """The summary of each model, one object for all that are equal; what the data lack is refused."""
+    made, each = list[Summary](), []
+    for model in models:
+        summary = model.make_summary()
+        check_layout(model, summary, layout)
+        if summary not in made:
+            made.append(summary)
+        each.append(made.index(summary))
+    fitting = [for_layout(summary, layout) for summary in made]
+    return [fitting[number] for number in each]
+
+
+def for_layout(summary: Summary, layout: Layout) -> Summary:
+    """A summary that looks at whole ticks, and at attributes, where the data have any."""
+    if isinstance(summary, WindowSummary) and (layout.together or layout.attributes):
+        return replace(summary, together=True)
+    return summary
 
 
 def check_layout(model: SummaryModel, summary: Summary, layout: Layout) -> None:
@@ -137,13 +142,6 @@ def check_in_a_row(kind: str, layout: Layout) -> None:
         )
 
 
-def _count_followed(models: Sequence[SummaryModel], source: EventSource) -> None:
-    """Add to fitted models how often their targets follow their influencers."""
-    found = count_followed(source, [_asked(model.fitted) for model in models])
-    for model, followed in zip(models, found, strict=True):
-        model._fitted = replace(model.fitted, followed=followed)
-
-
 def _count_moments(models: Sequence[SummaryModel], source: EventSource) -> None:
     """Add to fitted trees how often the target followed with each influencer and without, over all positions.
 
@@ -164,13 +162,6 @@ def _count_moments(models: Sequence[SummaryModel], source: EventSource) -> None:
                 moments[u, x] = found.totals
         before = 0.0 if fitted.moments is None else fitted.moments
         model._fitted = replace(fitted, moments=before + moments)
-
-
-def _sum_clusters(models: Sequence[SummaryModel], source: EventSource) -> None:
-    """Add to fitted models how much sequences move the ratios of their edges."""
-    found = sum_clusters(source, [_clustered(model.fitted) for model in models])
-    for model, clusters in zip(models, found, strict=True):
-        model._fitted = replace(model.fitted, clusters=clusters)
 
 
 def _clustered(fitted: Fitted) -> Clustered | None:
@@ -214,9 +205,7 @@ def learn_replicates(
     ``n_targets`` is with how many targets together the models were learned from the data themselves.
     """
     n_events = (source.n_positions / source.scale).tolist()
-    summaries = [models[0].make_summary()] * len(models)
-    problems = _problems(models, source, summaries, n_events[0], n_targets)
-    return _search(models, source, problems, n_events, on_done)
+    return _search(models, source, _problems(models, source, n_events[0], n_targets), n_events, on_done)
 
 
 def progress_counter(progress: Progress, total: int) -> Callable[[int], None]:
@@ -289,15 +278,13 @@ def update(models: Sequence[SummaryModel], source: EventSource) -> None:
         assert isinstance(table, StateCounts)
         model._add(table, source, more)
     _count_moments([model for model in models if model.fitted.moments is not None], source)
-    _sum_clusters(models, source)
-    for model, (clusters, variances) in zip(models, before, strict=True):
-        new = model.fitted.clusters
-        if clusters is None or new is None:
-            model._fitted = replace(model.fitted, clusters=None)
-            continue
+    new = sum_clusters(source, [_clustered(model.fitted) for model in models])
+    both = []
+    for model, (old, variances), more_clusters in zip(models, before, new, strict=True):
         with np.errstate(divide="ignore", invalid="ignore"):
-            shrunk = _variances(model.fitted) / variances
-        model._fitted = replace(model.fitted, clusters=clusters.plus(new, np.nan_to_num(shrunk, posinf=0.0)))
+            shrunk = np.nan_to_num(_variances(model.fitted) / variances, posinf=0.0)
+        both.append(None if old is None or more_clusters is None else old.plus(more_clusters, shrunk))
+    _set(models, "clusters", both)
 
 
 def _variances(fitted: Fitted) -> FloatArray:

@@ -14,21 +14,17 @@ from summarkov.engines import EventSource, StateCounts, Target, as_source
 from summarkov.engines.followings import Followed
 from summarkov.errors import SettingError, nearest
 from summarkov.events import EventSequences
-from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import END, Label, Unknown, label_text
-from summarkov.evidence import Confidence, Explanation, Pattern
+from summarkov.evidence import Explanation, Pattern
 from summarkov.evidence.patterns import pattern_of
 from summarkov.frames import Records, Sheet
-from summarkov.models.bootstrap import bootstrap
-from summarkov.models.fitted import Fitted, StateTable, explain, read_history
+from summarkov.models.fitted import Edges, Fitted, History, StateTable, explain
 from summarkov.models.learning import learn, update
-from summarkov.models.measures import new_source
-from summarkov.models.parameters import candidate_codes, codes_of, given_codes, label_list
-from summarkov.models.predictor import Edges, Predictor
+from summarkov.models.parameters import Predictor, candidate_codes, codes_of, given_codes, label_list
 from summarkov.search import SEARCHES, Problem, Search, Trace, fixed
 from summarkov.search.criteria import Scorer
 from summarkov.search.exact import check_exact
-from summarkov.settings import Duration, Progress, check_seed, check_whole, span_of
+from summarkov.settings import Duration, check_whole, span_of
 from summarkov.summaries import (
     BinarySummary,
     CountSummary,
@@ -120,7 +116,7 @@ class SummaryModel(Predictor):
             score grows with, is what all events weigh together, and must be 2 at least.
         """
         source = self._learned_from(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        learn([self], source, [self.make_summary()])
+        learn([self], source)
         return self
 
     def _learned_from(
@@ -128,9 +124,7 @@ class SummaryModel(Predictor):
     ) -> EventSource:
         """What a model of these settings is learned from: all of the data, or as the paper has it."""
         source = as_source(events, sample_weight=sample_weight, n_jobs=n_jobs)
-        if getattr(self, "paper", False):
-            return source.without_ends()
-        return source
+        return source.without_ends() if getattr(self, "paper", False) else source
 
     def partial_fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
         """Add the counts of further events; the influencers stay. Fits if the model is not fitted yet."""
@@ -199,7 +193,7 @@ class SummaryModel(Predictor):
             return Records((), Pattern)
         asked = fitted.table, fitted.pseudo, fitted.scale
         found = (pattern_of(*asked, i, x, fitted.influencer_labels) for i, x in enumerate(self.target_))
-        return Records((pattern for pattern in found if pattern is not None), Pattern)
+        return Records(filter(None, found), Pattern)
 
     # ------------------------------------------------------------------ use
 
@@ -219,41 +213,13 @@ class SummaryModel(Predictor):
         interval, beside the base rate; and the counterfactuals: the same had one of them not occurred, or
         another one just now.
         """
-        if label is None:
-            if len(self.target_) > 1:
-                raise SettingError(f"say which label to explain: label= one of {', '.join(self.target_)}")
-            label = self.target_[0]
-        label = label_text(label)
+        if label is None and len(self.target_) > 1:
+            raise SettingError(f"say which label to explain: label= one of {', '.join(self.target_)}")
+        label = self.target_[0] if label is None else label_text(label)
         if label not in self.target_:
             raise SettingError(f"{label!r} is not in the target; its labels are {', '.join(self.target_)}")
-        return self._explained(read_history(history, self.labels_, self.layout_, unknown), label)
-
-    def _explained(self, history: Rows, label: str) -> Explanation:
-        outcome = self.target_.index(label)
-        return explain(self.fitted, history, outcome, self.influencers_, self.base_rates_[outcome])
-
-    def confidence(
-        self,
-        events: Any,
-        *,
-        n: int = 100,
-        random_state: int = 0,
-        blocks: Any = None,
-        level: float = 0.95,
-        sample_weight: Any = None,
-        progress: Progress = None,
-    ) -> Confidence:
-        """How sure each influence is, from ``n`` models of resampled data: ``InfluenceGraph.confidence``."""
-        source = self._source(events, sample_weight=sample_weight)
-        return bootstrap(
-            [self],
-            source,
-            n=n,
-            seed=check_seed(random_state),
-            blocks=blocks,
-            level=level,
-            progress=progress,
-        )
+        outcome, past = self.target_.index(label), History.read(history, self.labels_, self.layout_, unknown)
+        return explain(self.fitted, past, outcome, self.influencers_, self.base_rates_[outcome])
 
     def _sheet(self) -> Sheet:
         influencers = ", ".join(self.influencers_) or "none"
@@ -277,18 +243,10 @@ class SummaryModel(Predictor):
         problem = template.make_problem(fitted.labels, fitted.target, summary, n_events, scale)
         return replace(problem, n_targets=fitted.n_targets)
 
-    def _source(
-        self, data: Any, unknown: Unknown = "error", sample_weight: Any = None, n_jobs: int | None = None
-    ) -> EventSource:
-        """New data in the vocabulary of the model."""
-        return new_source(
-            self.fitted, data, unknown, sample_weight, self.n_jobs if n_jobs is None else n_jobs
-        )
-
 
 def all_families() -> dict[str, type[SummaryModel]]:
     """Every family by the name of its class, those of others that were registered included."""
-    from summarkov.models import chains, tree  # noqa: F401  # they register themselves
+    from summarkov.models import trees  # noqa: F401  # they register themselves
 
     return SummaryModel.families
 
@@ -429,7 +387,7 @@ class WindowedModel(SearchedModel):
         """The look-back of each influencer, text where it is a time; None is the whole past."""
         return {z: plain_span(self.fitted.reach(z).lookback) for z in self.influencers_}
 
-    def choices(self) -> tuple[int | None, ...] | None:
+    def _choices(self) -> tuple[int | None, ...] | None:
         """The look-backs to choose from, the shortest first; None where they are given."""
         given = self.lookback
         if isinstance(given, str) and given == "auto":
@@ -448,24 +406,24 @@ class WindowedModel(SearchedModel):
         return tuple(sorted(each, key=lambda k: (k is None, isinstance(k, Duration), k or 0)))
 
     def make_summary(self) -> Summary:
-        choices = self.choices()
-        if choices is None:
-            given: Any = self.lookback  # nothing is to be chosen
-            if isinstance(given, Mapping):
-                given = {label_text(label): k for label, k in given.items()}
-            return self.summary_at(given)
-        return self.summary_at(choices[-1])  # each search turns it into what it needs
+        choices = self._choices()
+        given: Any = self.lookback
+        if choices is not None:
+            return self.summary_at(choices[-1])  # each search turns it into what it needs
+        if isinstance(given, Mapping):
+            return self.summary_at({label_text(label): k for label, k in given.items()})
+        return self.summary_at(given)
 
     def durations(self, summary: Summary) -> tuple[Duration, ...]:
         """The look-backs and delays that are times, of its summary and of what a search may choose."""
-        chosen = tuple(k for k in self.choices() or () if isinstance(k, Duration))
+        chosen = tuple(k for k in self._choices() or () if isinstance(k, Duration))
         return (*summary.durations, *chosen)
 
     def make_problem(
         self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
     ) -> Problem:
         problem = super().make_problem(labels, target, summary, n_events, scale)
-        return replace(problem, lookbacks=self.choices() or ())
+        return replace(problem, lookbacks=self._choices() or ())
 
     def make_search(self, problem: Problem) -> Search:
         if problem.lookbacks and self.search != "greedy":

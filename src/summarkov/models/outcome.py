@@ -23,13 +23,12 @@ from summarkov.evidence import Confidence, Explanation, Influence, OrderTest
 from summarkov.evidence.words import effect_word, limits, outcome_change, times
 from summarkov.frames import MOST, Column, Sheet
 from summarkov.models.bootstrap import bootstrap, order_of
-from summarkov.models.distribution import Predictions, next_places, read_new_events
-from summarkov.models.fitted import Fitted, StateTable, explain, n_positions, read_history
+from summarkov.models.fitted import Edges, Fitted, History, StateTable, explain
 from summarkov.models.learning import check_time, learn
 from summarkov.models.model import BSuMM, SearchedModel, SummaryModel
 from summarkov.models.parameters import Parameters, Saved, codes_of, label_list
-from summarkov.models.predictor import Edges
-from summarkov.models.tree import TreeSuMM
+from summarkov.models.prediction import Predictions, next_places, read_new_events
+from summarkov.models.trees import TreeSuMM
 from summarkov.read import read_events
 from summarkov.settings import Duration, Progress, check_seed, check_whole, span_of
 from summarkov.summaries.window import place_words
@@ -127,7 +126,7 @@ class OutcomeModel(Saved, Parameters):
         _refuse_one_sided(outcome, ended, left_out)
         itself = self.contains if self.ends_with is None else self.ends_with
         model = _without_itself(template, itself).copy(target=outcome.names)
-        learn([model], ended, [model.make_summary()])
+        learn([model], ended)
         open_cases = OpenCases.of(model.fitted, count_open(source, outcome, model.fitted.request))
         known = ended.survey[[0, *range(3, len(ended.survey))]].sum(axis=0)
         classes = _classes(source, y, self.outcome)
@@ -329,15 +328,15 @@ class OutcomeModel(Saved, Parameters):
         opened = self.open_cases
         if isinstance(history, EventSequences):
             history = self._without_outcome(history)
-        so_far = read_history(history, opened.fitted.labels, opened.fitted.layout, unknown)
-        place = int(opened.nearest(np.array(n_positions(so_far))))
+        so_far = History.read(history, opened.fitted.labels, opened.fitted.layout, unknown)
+        place = int(opened.nearest(np.array(so_far.n_positions)))
         fitted, usual = opened.at(place), float(opened.rates[place, self.yes])
         why = explain(fitted, so_far, self.yes, fitted.influencer_labels, usual)
         few = opened.few_states(place)
         others = tuple(replace(each, is_nearby=each.state in few) for each in why.counterfactuals)
         moment, is_nearby = int(opened.moments[place]), why.state in few
         why = replace(why, moment=moment, is_nearby=is_nearby, counterfactuals=others)
-        return why.certain() if self.decided_by in so_far.codes.tolist() else why
+        return why.certain() if self.decided_by in so_far.rows.codes.tolist() else why
 
     def score(
         self, events: Any, y: Any = None, *, unknown: Unknown = "error", sample_weight: Any = None

@@ -1,4 +1,4 @@
-"""Parameters as scikit-learn has them, without scikit-learn: described once, and the labels they name."""
+"""What all estimators share: parameters as scikit-learn has them, predicting, files; labels in settings."""
 
 from __future__ import annotations
 
@@ -6,14 +6,34 @@ import bisect
 import dataclasses
 import inspect
 import re
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from os import PathLike
 from typing import Any, ClassVar, Self
 
-from summarkov.engines import IN_A_ROW, Layout, Target
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines import IN_A_ROW, EventSource, Layout, Target
 from summarkov.errors import NotFittedError, SettingError, UnknownLabelError, nearest, optional_library
-from summarkov.events.vocabulary import END, is_label, label_text
+from summarkov.events.vocabulary import END, Unknown, is_label, label_text
 from summarkov.frames import Sheet
+from summarkov.models.prediction import (
+    Distribution,
+    Evaluation,
+    Predictions,
+    Residual,
+    Sums,
+    evaluate,
+    measure,
+    new_source,
+    predict_each,
+    predict_next,
+    predict_rows,
+)
+from summarkov.settings import Progress
+from summarkov.typing import FloatArray
 
 
 def completed(cls: type) -> str | None:
@@ -69,25 +89,11 @@ class Parameters(metaclass=_Shown):
 
     #: Public methods that only the library itself, and authors of models, need: completion leaves them out.
     _machinery: ClassVar[frozenset[str]] = frozenset(
-        {
-            "choices",
-            "command_name",
-            "decided_by",
-            "durations",
-            "families",
-            "fitted",
-            "fitted_type",
-            "has_edges",
-            "layout_",
-            "make_models",
-            "make_problem",
-            "make_search",
-            "make_summary",
-            "open_cases",
-            "states_sheet",
-            "summary_at",
-            "yes",
-        }
+        (
+            *("command_name", "durations", "families", "fitted", "fitted_type", "has_edges", "layout_"),
+            *("make_models", "make_problem", "make_search", "make_summary", "summary_at"),
+            *("decided_by", "open_cases", "states_sheet", "yes"),  # of outcomes
+        )
     )
 
     def __init_subclass__(cls) -> None:
@@ -113,11 +119,8 @@ class Parameters(metaclass=_Shown):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; those of a nested estimator as ``name__parameter`` if ``deep``."""
         given = {field.name: getattr(self, field.name) for field in self._settings()}
-        if deep:
-            for name, value in list(given.items()):
-                if isinstance(value, Parameters):
-                    given |= {f"{name}__{inner}": v for inner, v in value.get_params().items()}
-        return given
+        nested = {k: v.get_params() for k, v in given.items() if deep and isinstance(v, Parameters)}
+        return given | {f"{k}__{inner}": v for k, inside in nested.items() for inner, v in inside.items()}
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name and return self."""
@@ -196,6 +199,151 @@ class Saved:
         write_sealed(path, self.to_document(), indent=1)
 
 
+class Predictor(Saved, Parameters):
+    """Something fitted that tells the probabilities of what comes next, at any place of a sequence."""
+
+    n_jobs: int | None
+
+    @property
+    @abstractmethod
+    def fitted(self) -> Distribution:
+        """What was learned."""
+
+    @property
+    def labels_(self) -> tuple[str, ...]:
+        """The vocabulary."""
+        return self.fitted.labels
+
+    @property
+    def outcomes_(self) -> tuple[str | Residual, ...]:
+        """What the columns of probabilities stand for: labels, and ``OTHER`` for all that are no target."""
+        return self.fitted.outcomes
+
+    @property
+    def classes_(self) -> npt.NDArray[np.object_]:
+        """``outcomes_`` as an array, as scikit-learn has it."""
+        found = np.empty(len(self.outcomes_), object)
+        found[:] = self.outcomes_
+        return found
+
+    @property
+    def layout_(self) -> Layout:
+        """What the data it was learned from had beside events in a row: ticks, times, attributes."""
+        return self.fitted.layout
+
+    def _source(self, events: Any, unknown: Unknown = "error", sample_weight: Any = None) -> EventSource:
+        """New events in the vocabulary of the model."""
+        return new_source(self.fitted, events, unknown, sample_weight, self.n_jobs)
+
+    def _measured(self, events: Any, unknown: Unknown, sample_weight: Any) -> Sums:
+        """Sums over new events; models of some labels only, which give no distribution, are refused."""
+        self.fitted.check_complete()
+        return measure(self.fitted, self._source(events, unknown, sample_weight))
+
+    # ------------------------------------------------------------------ how well it predicts
+
+    def log_likelihood(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
+        """Log-likelihood of new events, summed over all positions.
+
+        Of a graph it is that of the next event, one of all labels; with ``unknown="ignore"`` events of a
+        label that it does not know are left out.
+        """
+        return self._measured(events, unknown, sample_weight).logs
+
+    def score(
+        self, events: Any, y: None = None, *, unknown: Unknown = "error", sample_weight: Any = None
+    ) -> float:
+        """Mean log-likelihood per event; larger is better, as scikit-learn expects."""
+        return self._measured(events, unknown, sample_weight).score
+
+    def brier_score(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
+        """Mean squared error of the probabilities; smaller is better.
+
+        For one label it is the mean of (p - [it occurred])^2, for several labels, and for the next event of a
+        graph, the sum over the outcomes of that.
+        """
+        found = self._measured(events, unknown, sample_weight).brier
+        return found / 2 if self.fitted.is_apart and len(self.fitted.parts[0].outcomes) == 2 else found
+
+    def evaluate(self, events: Any, *, unknown: Unknown = "error", progress: Progress = None) -> Evaluation:
+        """Measure how well every target, and the next event, is predicted; see :class:`Evaluation`.
+
+        The base rate of each target stands beside that.
+        """
+        return evaluate(self.fitted, events, unknown, self.n_jobs, progress)
+
+    # ------------------------------------------------------------------ predict
+
+    def predict_proba(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
+        """Probability of each outcome at every position, from what came before it: one row per position.
+
+        Columns are as in ``outcomes_``. For rows with the name of their sequence and their position, see
+        :meth:`predictions`; for what comes after the last event, :meth:`predict_next`. With
+        ``unknown="ignore"`` a label that the model does not know keeps its place and says nothing.
+        """
+        self.fitted.check_complete()
+        return predict_each(self.fitted, events, unknown)
+
+    def predict(self, events: Any, *, unknown: Unknown = "error") -> npt.NDArray[np.object_]:
+        """The most likely outcome at every position. For a rare target that is mostly ``OTHER``."""
+        return np.asarray(self.classes_[self.predict_proba(events, unknown=unknown).argmax(axis=1)])
+
+    def predictions(self, events: Any, *, unknown: Unknown = "error") -> Predictions:
+        """``predict_proba`` with the sequence, position and event of every row, for ``to_frame()``."""
+        from summarkov.read import read_events
+
+        self.fitted.check_complete()
+        return predict_rows(self.fitted, read_events(events), unknown)
+
+    def predict_next(self, histories: Any, *, unknown: Unknown = "error") -> Predictions:
+        """What comes next after each history? One row per history, in their order.
+
+        ``histories`` are sequences of labels, oldest first: lists, or whatever ``read_events`` takes.
+
+        >>> import numpy as np
+        >>> from summarkov import BSuMM, InfluenceGraph
+        >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+        >>> after = graph.predict_next([["A"], ["C", "A", "B"], []])
+        >>> after.most_likely
+        ('B', 'C', '(end of case)')
+        >>> after.probabilities.shape
+        (3, 4)
+        """
+        self.fitted.check_complete()
+        return predict_next(self.fitted, histories, unknown)
+
+    # ------------------------------------------------------------------ show
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        events: Any = None,
+        passages: Any = None,
+        title: str | None = None,
+        sequences: int | None = None,
+        groups: Any = None,
+    ) -> str | None:
+        """Write it as one HTML page that needs nothing else, all or nothing; or return its text.
+
+        A notebook shows the text as the page itself, to explore in the cell.
+
+        The page shows the graph, every label's table and the data, and computes what a history of one's own
+        makes of the probabilities. With ``events`` it also shows what a graph does not know: how long their
+        sequences are, and how the share of a target changes from event to event after an influencer. With
+        ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from, it shows the sentences
+        behind every edge; they are then part of the page. ``title`` says what the events are. ``sequences``
+        is the number of sequences of the events that become part of the page, to be looked at one event
+        after the other: none unless asked for. ``groups``, what :func:`compare_groups` returned, or several
+        of these, are shown side by side.
+        """
+        from summarkov.show.page import to_html
+
+        return to_html(
+            self, path, events=events, passages=passages, title=title, sequences=sequences, groups=groups
+        )
+
+
 def resolve_target(target: Any, labels: Sequence[str], layout: Layout = IN_A_ROW) -> Target:
     """Turn the target's labels into codes; what cannot be one in data of this layout is refused."""
     if target is None:
@@ -206,20 +354,26 @@ def resolve_target(target: Any, labels: Sequence[str], layout: Layout = IN_A_ROW
     if not names:
         raise SettingError("target is an empty set of labels; name at least one")
     found = Target(tuple(sorted(set(codes_of(names, labels)))), len(labels), len(layout.attributes))
-    for code in found.codes:
-        if labels[code] in layout.attributes:
-            raise SettingError(
-                f"{labels[code]!r} is an attribute of sequences, which nothing can change; "
-                "name a label of events as the target"
-            )
-    if layout.outcomes:
-        return dataclasses.replace(found, only=True)
-    if layout.together and len(found.codes) > 1:
+    chosen = [labels[code] for code in found.codes]
+    if held := set(chosen) & set(layout.attributes):
         raise SettingError(
-            f"{labels[found.codes[0]]!r} and {labels[found.codes[1]]!r} can happen together here, so they "
+            f"{min(held)!r} is an attribute of sequences, which nothing can change; "
+            "name a label of events as the target"
+        )
+    if layout.together and len(chosen) > 1 and not layout.outcomes:
+        raise SettingError(
+            f"{chosen[0]!r} and {chosen[1]!r} can happen together here, so they "
             "are no outcomes of one variable; learn a model of each, or a graph"
         )
-    return found
+    return dataclasses.replace(found, only=True) if layout.outcomes else found
+
+
+def target_codes(targets: Iterable[object], labels: Sequence[str]) -> tuple[int, ...]:
+    """The codes of the labels that the setting ``targets`` lists, sorted."""
+    names = label_list("targets", targets)
+    if not names:
+        raise SettingError("targets is an empty list; name at least one label, or leave it out for all")
+    return tuple(sorted(set(codes_of(names, labels))))
 
 
 def label_list(setting: str, given: Any) -> list[object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from summarkov.errors import optional_library
-from summarkov.models.distribution import Predictions
+from summarkov.models.prediction import Predictions
 
 with optional_library("a pipeline", "scikit-learn", extra="baselines"):
     from sklearn import pipeline

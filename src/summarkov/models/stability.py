@@ -171,11 +171,8 @@ def sensitivity(
     plain: list[SummaryModel] = [template]
     if isinstance(model, InfluenceGraph):
         plain = model.make_models(source.labels, Layout.of(source).attributes)
-    by_lookback = {k: template.copy(lookback=k) for k in paths.get("lookback", ())}
-    made = {k: each.make_summary() for k, each in by_lookback.items()} or {None: template.make_summary()}
     found = [(settings, each.copy(**settings)) for each in plain for settings in _combinations(paths)]
-    summaries = [made[settings.get("lookback")] for settings, _ in found]
-    learn([each for _, each in found], source, summaries, progress_counter(progress, len(found)))
+    learn([each for _, each in found], source, progress_counter(progress, len(found)))
     rows = []
     for settings, one in found:
         target = one.target_[0] if len(one.target_) == 1 else one.target_

@@ -1,8 +1,8 @@
 """``PoolRare``: a step of a pipeline that must remember what it was fitted to. Other steps are functions.
 
 >>> from sklearn.preprocessing import FunctionTransformer
->>> from summarkov import BSuMM, EventSequences, InfluenceGraph, PoolRare
->>> from summarkov.models import Pipeline
+>>> from summarkov import BSuMM, EventSequences, InfluenceGraph
+>>> from summarkov.models import Pipeline, PoolRare
 >>> collapse = FunctionTransformer(EventSequences.collapse_repeats)
 >>> steps = [("pool", PoolRare(min_count=5)), ("collapse", collapse), ("graph", InfluenceGraph(BSuMM()))]
 >>> pipeline = Pipeline(steps).fit([["a", "a", "b", "c"], ["b", "a", "d", "b"]] * 4)
@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from summarkov.events import EventSequences
-from summarkov.events.prepare import RARE, pool_each
-from summarkov.events.vocabulary import Label
+from summarkov.events.vocabulary import RARE, Label, frequent_labels
 from summarkov.frames import Sheet
 from summarkov.models.parameters import Parameters
 from summarkov.read import read_events
@@ -53,14 +52,12 @@ class PoolRare(Parameters):
     def fit(self, events: Any, y: None = None) -> Self:
         """Look at the events that a model is learned from."""
         data = read_events(events)
-        becomes = pool_each(data.labels, data.label_counts, self.min_count, self.into)
-        self._kept = tuple(label for label in becomes if label != self.into)
+        self._kept = tuple(sorted(frequent_labels([data], self.min_count, self.into)))
         return self
 
     def transform(self, events: Any) -> EventSequences:
         """Prepare events as those were that it was fitted to."""
-        kept = set(self.kept_)
-        return read_events(events).map_labels(lambda label: label if label in kept else self.into)
+        return read_events(events).pool_others(self.kept_, into=self.into)
 
     def fit_transform(self, events: Any, y: None = None) -> EventSequences:
         """Fit, and prepare the same events."""

@@ -75,7 +75,6 @@ def _attributes(
     unused = sorted(set(wanted.cuts) - set(columns))
     if unused:
         raise SettingError(f"cuts are given for {unused[0]!r}, which is no attribute; add it to attributes=")
-    chosen: dict[str, str] = {}  # the column of each name
     each: list[list[str | None]] = []
     for column, values in columns.items():
         refuse_column(column, source)
@@ -99,13 +98,12 @@ def _attributes(
                 f"attribute {column!r} of {source} holds {MISSING!r} as a value, and lacks others, which are "
                 "called so; rename the value, or leave it empty"
             )
-        chosen |= {name: column for name in each[-1] if name is not None}
-    ordered = sorted(chosen)
+    ordered = sorted({name for names in each for name in names if name is not None})
     present = np.zeros((len(ids), len(ordered)), bool)
     for values, some in zip(columns.values(), each, strict=True):
         codes = translation((name or "" for name in some), ordered)[:-1]
         present[np.arange(len(present)), codes[values.codes]] = True
-    return Attributes(ordered, [chosen[name] for name in ordered], present)
+    return Attributes(ordered, present)
 
 
 def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:

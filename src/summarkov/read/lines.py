@@ -15,8 +15,7 @@ import numpy as np
 from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.attributes import attribute_values
-from summarkov.events.ends import AskedEnds
+from summarkov.events.attributes import AskedEnds, attribute_values
 from summarkov.events.moments import time_column
 from summarkov.events.vocabulary import label_text
 from summarkov.read.columns import Columns

@@ -66,7 +66,7 @@ class Assembly:
             if late is not None:
                 since = np.datetime64(late[1], kinds[0].unit)
                 origin = replace(origin, late=late[0], late_since=str(since.astype("datetime64[s]")))
-        return self.finished(events, events.ids if self.needs_names else ()).with_origin(origin)
+        return self.finished(events, events.ids if self.needs_names else ()).but(origin=origin)
 
     def part(self, coded: Coded) -> Part:
         """The rows of whole cases, put together and in order."""

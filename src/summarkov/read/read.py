@@ -262,7 +262,7 @@ def _read_lists(source: object, wanted: Wanted) -> EventSequences:
             raise DataError("a sequence has no id (None); give it a name")
         sequences, origin = _labelled(source.values(), wanted)
         found = EventSequences.from_lists(sequences, labels=wanted.labels, ids=[str(name) for name in source])
-        return found.with_origin(origin)
+        return found.but(origin=origin)
     if hasattr(source, "label_counts"):
         raise DataError(
             f"this needs the events in memory, and {_kind(source)} counts them where they are; "
@@ -276,7 +276,7 @@ def _read_lists(source: object, wanted: Wanted) -> EventSequences:
             "a table (pandas, polars, pyarrow, DuckDB) or the path of a file"
         )
     sequences, origin = _labelled(source, wanted)
-    return EventSequences.from_lists(sequences, labels=wanted.labels).with_origin(origin)
+    return EventSequences.from_lists(sequences, labels=wanted.labels).but(origin=origin)
 
 
 def _labelled(

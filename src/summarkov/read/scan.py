@@ -20,7 +20,7 @@ from summarkov.arrow import pa
 from summarkov.errors import SettingError, StoreError, TooLargeError, naming_the_disk
 from summarkov.events import EventSequences
 from summarkov.events.draws import sequence_keys
-from summarkov.events.mapped import map_events
+from summarkov.events.sequences import map_events
 from summarkov.read.addresses import plain_name, size_of
 from summarkov.read.encoding import arrow_of, numpy_of, text_array
 from summarkov.read.files import Format

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 
 from summarkov.errors import SettingError, nearest
 from summarkov.events import EventSequences
-from summarkov.events.ends import AskedEnds
+from summarkov.events.attributes import AskedEnds
 from summarkov.events.vocabulary import vocabulary_of
 from summarkov.read.case_attributes import Cuts, check_cuts
 from summarkov.read.columns import Columns

@@ -16,8 +16,8 @@ from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.rows import cut_between_sequences
 from summarkov.events.vocabulary import Unknown, check_unknown
-from summarkov.models.distribution import Residual, column_names, likeliest, predict_each
-from summarkov.models.predictor import Predictor
+from summarkov.models.parameters import Predictor
+from summarkov.models.prediction import Residual, column_names, likeliest, predict_each
 from summarkov.settings import check_whole
 from summarkov.spark.session import FRAME, explained, map_partitions, types
 from summarkov.spark.source import Frame, Reader, read_rows

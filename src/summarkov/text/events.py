@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,6 @@ import numpy as np
 
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows
 from summarkov.evidence import Influence, Shown, model_of, models_of
 from summarkov.read import read_events
@@ -291,9 +290,7 @@ def _with(events: EventSequences, places: IntArray, model: Shown, influencer: st
 def _same_state(events: EventSequences, model: Shown, after: Iterable[object]) -> BoolArray:
     """At which positions the past is in the state that it is in after a history."""
     fitted, history = model.fitted, read_events([list(after)]).recode(events.labels)
-    rows = Rows.of(history)
-    rows = replace(rows, moments=rows.moments or Moments(np.ones(history.n_rows, bool)))
-    row = fitted.predict(rows.with_next().index())[-1]
+    row = fitted.predict(Rows.of(history).with_next().index())[-1]
     if row == len(fitted.table.keys):  # never seen: the one row of all such states
         return np.zeros(events.n_rows, bool)
     return np.asarray(fitted.predict(Rows.of(events).index()) == row)

@@ -94,7 +94,7 @@ def two_files(tmp_path_factory):
 
 
 def test_groups(two_files):
-    command = ("groups", *two_files, "-n", 20, "--lookback", 4, "--gamma", 0.5, "--rows", 5)
+    command = ("groups", *two_files, "--lookback", 4, "--gamma", 0.5, "--rows", 5)
     text = run(*command)
     first = " ".join(text.split())
     assert "differ between first (60 sequences) and second (80 sequences)" in first
@@ -102,21 +102,17 @@ def test_groups(two_files):
     assert "more; --rows 0 prints all" in text
     assert max(map(len, text.splitlines())) <= 80
     document = json.loads(run(*command, "--json"))
-    direct = sm.compare_groups(sm.BSuMM(lookback=4, gamma=0.5), *map(sm.read_events, two_files), n=20)
+    direct = sm.compare_groups(sm.BSuMM(lookback=4, gamma=0.5), *map(sm.read_events, two_files))
     assert document["sizes"] == [60, 80]
     assert [e["change"]["adjusted"] for e in document["edges"]] == [e.change.adjusted for e in direct.edges]
     assert [one["label"] for one in document["labels"]] == [one.label for one in direct.labels]
-    assert run(*command, "--names", "old,new").startswith(first[:5])
-    assert "between old (60 sequences)" in " ".join(run(*command, "--names", "old,new").split())
-    assert "two names with a comma" in " ".join(run(*command, "--names", "old", code=2).split())
-    one = json.loads(run("groups", *two_files, "-n", 5, "-t", "purchase", "-m", "osumm", "--json"))
+    one = json.loads(run("groups", *two_files, "-t", "purchase", "-m", "osumm", "--json"))
     assert {edge["target"] for edge in one["edges"]} == {"purchase"}
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["-n", "1"], "n must be"),
         (["-m", "chain"], "must be one of bsumm, osumm, csumm"),
         (["-t", "x"], "x"),
     ],

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.commands.evidence import _two_groups
+from summarkov.cli.evidence import _two_groups
 from summarkov.cli.learned import learned
 from summarkov.cli.main import app
 from summarkov.cli.page import Page, shorten
@@ -232,7 +232,7 @@ def test_no_number_is_ever_cut(columns: int) -> None:
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events, sample_weight=[1_234_567] * len(events))
     sure = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
     sure.confidence(events, n=3)
-    groups = sm.compare_groups(sm.BSuMM(lookback=5), events[:70], events[70:], n=3)
+    groups = sm.compare_groups(sm.BSuMM(lookback=5), events[:70], events[70:])
     for parts in (learned(graph), learned(sure), _two_groups(groups, 0)):
         said = io.StringIO()
         Page(file=said, width=columns).show(parts)

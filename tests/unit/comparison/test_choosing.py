@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
+from summarkov.comparison import tune_joint
 from summarkov.comparison.tuning import BOOSTED_GRID, ROUNDS
 from summarkov.errors import DataError, SettingError
 from summarkov.simulate.example import web_shop
@@ -13,7 +14,7 @@ EVENTS = web_shop().simulate(n_sequences=60, length=10, random_state=1)
 
 @pytest.fixture(scope="module")
 def tuned():
-    return sm.tune_joint(EVENTS, model=sm.JointSuMM(gamma=0.1), random_state=3)
+    return tune_joint(EVENTS, model=sm.JointSuMM(gamma=0.1), random_state=3)
 
 
 def test_it_is_the_model_with_the_smallest_loss_on_what_is_held_out(tuned):
@@ -35,7 +36,7 @@ def test_it_is_the_model_with_the_smallest_loss_on_what_is_held_out(tuned):
 def test_other_settings_stay_and_progress_ends():
     told = []
     template = sm.JointSuMM(gamma=0.2, targets=["purchase", "search"], lookback=30)
-    model = sm.tune_joint(EVENTS, model=template, progress=lambda *done: told.append(done))
+    model = tune_joint(EVENTS, model=template, progress=lambda *done: told.append(done))
     assert (model.gamma, model.lookback, list(model.targets)) == (0.2, 30, ["purchase", "search"])
     assert not hasattr(template, "_fitted")
     done, total = zip(*told, strict=True)
@@ -56,10 +57,10 @@ def test_other_settings_stay_and_progress_ends():
 )
 def test_what_cannot_be_tuned_is_refused(given, settings, says):
     with pytest.raises((DataError, SettingError), match=says):
-        sm.tune_joint(given, **settings)
+        tune_joint(given, **settings)
 
 
 def test_streams_are_tuned_as_events_in_memory_are(tmp_path):
     sm.write_events(EVENTS, tmp_path / "events.jsonl")
     with sm.scan_events(tmp_path / "events.jsonl") as events:
-        assert sm.tune_joint(events).get_params() == sm.tune_joint(EVENTS).get_params()
+        assert tune_joint(events).get_params() == tune_joint(EVENTS).get_params()

@@ -15,13 +15,12 @@ from summarkov.events.attributes import join_attributes
 pytestmark = pytest.mark.cut_off
 
 NAMES = ("age=(missing)", "age=30 to 50", "region=north", "region=south")
-OF = ("age", "age", "region", "region")
 PRESENT = np.array([[0, 1, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1]], bool)
 
 
 @pytest.fixture
 def attributes() -> Attributes:
-    return Attributes(NAMES, OF, PRESENT)
+    return Attributes(NAMES, PRESENT)
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def test_values_of_a_column(attributes):
 
 def test_nobody_changes_them(attributes):
     given = PRESENT.copy()
-    found = Attributes(NAMES, OF, given)
+    found = Attributes(NAMES, given)
     given[:] = False
     assert found == attributes
     with pytest.raises(ValueError, match="read-only"):
@@ -48,19 +47,19 @@ def test_nobody_changes_them(attributes):
 
 
 @pytest.mark.parametrize(
-    ("names", "of", "present", "why"),
+    ("names", "present", "why"),
     [
-        (("b", "a"), ("x", "x"), PRESENT[:, :2], "sorted"),
-        (("a", "a"), ("x", "x"), PRESENT[:, :2], "without repeats"),
-        (("a", "b"), ("x",), PRESENT[:, :2], "2 names of attributes but 1"),
-        (("x=a", "x=b"), ("x", "x"), PRESENT, "2 columns"),
-        (("x=a", "x=b"), ("x", "x"), PRESENT[:, :2].astype(int), "truth values"),
-        (("a", 1), ("x", "x"), PRESENT[:, :2], "text"),
+        (("x=b", "x=a"), PRESENT[:, :2], "sorted"),
+        (("x=a", "x=a"), PRESENT[:, :2], "without repeats"),
+        (("x=a", "x=b"), PRESENT, "2 columns"),
+        (("x=a", "x=b"), PRESENT[:, :2].astype(int), "truth values"),
+        (("x=a", 1), PRESENT[:, :2], "text"),
+        (("old", "x=a"), PRESENT[:, :2], "its column, '=' and its value, .* 'old' is not; rename it"),
     ],
 )
-def test_what_is_no_attribute(names, of, present, why):
+def test_what_is_no_attribute(names, present, why):
     with pytest.raises(DataError, match=why):
-        Attributes(names, of, present)
+        Attributes(names, present)
 
 
 @pytest.mark.parametrize(
@@ -101,11 +100,11 @@ def test_attributes_must_fit_the_events(attributes):
 
 
 def test_joined(attributes):
-    other = Attributes(["age=51 to 80", "region=north"], ["age", "region"], [[True, True]])
+    other = Attributes(["age=51 to 80", "region=north"], [[True, True]])
     found = join_attributes([attributes, other])
     assert found.names == ("age=(missing)", "age=30 to 50", "age=51 to 80", "region=north", "region=south")
     assert found.values("age") == [*attributes.values("age"), "age=51 to 80"]
     assert join_attributes([None, None]) is None
-    for parts in ([attributes, None], [attributes, Attributes(["x=1"], ["x"], [[True]])]):
+    for parts in ([attributes, None], [attributes, Attributes(["x=1"], [[True]])]):
         with pytest.raises(DataError, match="attributes that others lack"):
             join_attributes(parts)

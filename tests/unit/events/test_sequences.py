@@ -250,20 +250,21 @@ def test_describe(events):
     }
     assert str(found).splitlines() == [
         "4 sequences, 7 events, 3 labels",
-        "events per sequence: 0 to 4, median 1.5",
+        "Events per sequence: 0 to 4, median 1.5",
         "All 4 cases are taken as cut off: what follows their last event is not known.",
-        "empty sequences: 1",
-        "  C: 3",
-        "  A: 2",
-        "  B: 2",
+        "Empty sequences: 1",
+        "label  events  share",
+        "C           3  42.9%",
+        "A           2  28.6%",
+        "B           2  28.6%",
     ]
 
 
 def test_describe_ties_and_many_labels():
     labels = [f"{i:02d}" for i in range(25)]
     text = str(EventSequences(np.arange(25), [0, 25], labels, tied_order=2).describe())
-    assert "2 events with the same place as the one before; they keep the order of the input\n" in text
-    assert text.endswith("  ... and 5 more labels")
+    assert "2 events with the same place as the one before; they keep the order of the input.\n" in text
+    assert text.endswith("... and 5 more")
 
 
 def test_describe_labels_that_look_alike():
@@ -271,10 +272,7 @@ def test_describe_labels_that_look_alike():
     found = EventSequences.from_lists([labels]).describe()
     assert found.n_labels == 6
     assert found.look_alikes == [("Cafe\u0301", "Caf\u00e9"), ("Pay", "pay", "pay ")]
-    assert (
-        "labels that differ only in capitals, blanks or characters: 'Cafe\u0301', 'Caf\u00e9'; 'Pay', "
-        in str(found)
-    )
+    assert "'Pay' and 'pay' and 'pay ' differ only in capitals, blanks or how characters" in str(found)
 
 
 def test_no_sequences_at_all():

@@ -20,7 +20,7 @@ from summarkov.cli.learned import influences, learned
 from summarkov.cli.main import app
 from summarkov.cli.page import Page
 from summarkov.evidence import ORDERS, Influence, words
-from summarkov.models.predictor import Edges
+from summarkov.models.fitted import Edges
 from summarkov.show.content import content
 
 # ---------------------------------------------------------------------- counts by hand

@@ -22,7 +22,7 @@ EVENTS = web_shop().simulate(60, 12, random_state=3)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(EVENTS)
 MODEL = GRAPH.models_["browse"]
 COMPARED = sm.compare(EVENTS, models=["chain-0", "chain-1"], targets=["browse"])
-GROUPS = sm.compare_groups(sm.BSuMM(lookback=1), EVENTS[:30], EVENTS[30:], targets=["browse"], n=5)
+GROUPS = sm.compare_groups(sm.BSuMM(lookback=1), EVENTS[:30], EVENTS[30:], targets=["browse"])
 
 OUTCOME = sm.OutcomeModel(ends_with="browse").fit(EVENTS)
 JOINT = sm.JointSuMM().fit(EVENTS)
@@ -45,7 +45,7 @@ RESULTS = {
     "table": (MODEL.table_, len(MODEL.table_)),
     "trace": (MODEL.trace_, len(MODEL.trace_)),
     "patterns": (MODEL.patterns_, len(MODEL.patterns_)),
-    "confidence": (MODEL.confidence(EVENTS, n=5), None),
+    "confidence": (GRAPH.copy().fit(EVENTS).confidence(EVENTS, n=5), None),
     "groups": (GROUPS, len(GROUPS.edges)),
     "labels of groups": (GROUPS.labels, 1),
     "comparison": (COMPARED, 2),
@@ -57,9 +57,8 @@ RESULTS = {
     "next": (GRAPH.predict_next(EVENTS), len(EVENTS)),
     "why next": (GRAPH.explain_next(["search"], most=3), 3),
     "order test": (GRAPH.order_test(EVENTS, n=19), len(GRAPH.edges_)),
-    "ranking": (GRAPH.ranking(EVENTS), len(EVENTS.labels) ** 2),
     "evaluation": (GRAPH.evaluate(EVENTS), None),
-    "groups by": (sm.compare_groups(sm.BSuMM(lookback=1), EVENTS, by=["a", "b"] * 30, n=5), None),
+    "groups by": (sm.compare_groups(sm.BSuMM(lookback=1), EVENTS, by=["a", "b"] * 30), None),
     "outcome": (OUTCOME.table_, len(OUTCOME.table_)),
     "outcome's influences": (OUTCOME.influences_, len(OUTCOME.influencers_)),
     "outcome's prediction": (OUTCOME.predictions(EVENTS), len(EVENTS)),

@@ -26,7 +26,7 @@ def stays():
             others = ["opioid", "meal", "walk"]
             sequence.append("nausea" if rng.random() < p else others[rng.integers(3)])
         sequences.append(sequence)
-    held = Attributes(["ward=a", "ward=b"], ["ward", "ward"], np.column_stack([in_a, ~in_a]))
+    held = Attributes(["ward=a", "ward=b"], np.column_stack([in_a, ~in_a]))
     return sm.read_events(sequences).with_attributes(held)
 
 

@@ -70,14 +70,6 @@ def test_one_long_sequence_is_cut_into_blocks(events):
     assert graph.confidence(joined, n=10, blocks=documents) == graph.confidence(joined, n=10, blocks=25)
 
 
-def test_a_model_of_one_target(events):
-    model = sm.BSuMM("purchase", lookback=5).fit(events)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5), targets=["purchase"]).fit(events)
-    assert model.confidence(events, n=10) == graph.confidence(events, n=10)
-    joint = sm.BSuMM(["purchase", "search"], lookback=5).fit(events).confidence(events, n=10)
-    assert {edge.target for edge in joint.edges} == {"purchase", "search"}
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

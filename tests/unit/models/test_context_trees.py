@@ -163,8 +163,8 @@ def test_round_trip_of_a_graph(tmp_path):
     assert loaded.influencers_ == graph.influencers_
     assert np.array_equal(loaded.predict_proba(EVENTS), graph.predict_proba(EVENTS))
     assert loaded.simulate(3, 5, random_state=1) == graph.simulate(3, 5, random_state=1)
-    assert (
-        loaded.partial_fit(EVENTS).summed_log_likelihood_ == graph.partial_fit(EVENTS).summed_log_likelihood_
+    assert loaded.partial_fit(EVENTS).log_likelihood(EVENTS) == graph.partial_fit(EVENTS).log_likelihood(
+        EVENTS
     )
 
 

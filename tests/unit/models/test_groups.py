@@ -34,11 +34,11 @@ def groups():
 
 @pytest.fixture(scope="module")
 def found(groups):
-    return sm.compare_groups(sm.BSuMM(lookback=1), *groups, targets=["B", "D"], n=60, random_state=1)
+    return sm.compare_groups(sm.BSuMM(lookback=1), *groups, targets=["B", "D"])
 
 
 def test_the_edge_that_differs_is_found(found):
-    assert (found.n, found.seed, found.level, found.sizes) == (60, 1, 0.95, (60, 90))
+    assert (found.level, found.sizes) == (0.95, (60, 90))
     assert found.names == ("first", "second")
     assert ("A", "B") in [(edge.influencer, edge.target) for edge in found.differing(0.05)]
     edges = {(edge.influencer, edge.target): edge for edge in found.edges}
@@ -82,38 +82,36 @@ def test_ratios_are_those_of_the_groups_beside_all_influencers(groups, found):
         for events, influence in zip(groups, (edge.first, edge.second), strict=True):
             (direct,) = [i for i in from_counts(fixed.fit(events)) if i.influencer == edge.influencer]
             assert influence.ratio == pytest.approx(direct.ratio, rel=1e-12)
-            assert influence.low <= direct.low * (1 + 1e-12)  # as sequences differ
+            assert (
+                influence in fixed.fit(events).influences_
+            )  # whose interval allows for sequences that differ
         assert edge.change.ratio == pytest.approx(edge.second.ratio / edge.first.ratio)
 
 
 def test_exchanging_the_groups_turns_the_differences_around(groups, found):
-    other = sm.compare_groups(
-        sm.BSuMM(lookback=1), *groups[::-1], targets=["B", "D"], n=60, random_state=1, n_jobs=2
-    )
+    other = sm.compare_groups(sm.BSuMM(lookback=1), *groups[::-1], targets=["B", "D"], n_jobs=2)
     mine = {(e.influencer, e.target): e.change.ratio for e in found.edges}
     assert {(e.influencer, e.target): 1 / e.change.ratio for e in other.edges} == pytest.approx(mine)
-    again = sm.compare_groups(
-        sm.BSuMM(lookback=1), *groups, targets=["B", "D"], n=60, random_state=1, n_jobs=2
-    )
+    again = sm.compare_groups(sm.BSuMM(lookback=1), *groups, targets=["B", "D"], n_jobs=2)
     assert again == found
 
 
 def test_groups_that_are_alike_seldom_differ():
     differ = 0
-    for seed in range(6):
+    for seed in range(20):
         dynamics = random_dynamics(seed)
         first, second = (
             dynamics.simulate(50, 30, random_state=900 + seed),
             dynamics.simulate(70, 30, random_state=950 + seed),
         )
-        differ += bool(sm.compare_groups(TEMPLATE, first, second, n=40).differing(0.1))
+        differ += bool(sm.compare_groups(TEMPLATE, first, second).differing())
     assert differ <= 2
 
 
 def test_never_in_either_group_is_no_difference():
     """Z is followed by X in neither group: 0 of 400 and 0 of 40."""
     first, second = [["X", "Z", "Y", "Y"]] * 200, [["X", "Z", "Y", "Y"]] * 20
-    found = sm.compare_groups(sm.BSuMM(lookback=2, required=["Z"]), first, second, targets=["X"], n=20)
+    found = sm.compare_groups(sm.BSuMM(lookback=2, required=["Z"]), first, second, targets=["X"])
     edge = next(e for e in found.edges if e.influencer == "Z")
     assert (edge.first.ratio, edge.second.ratio) == (0.0, 0.0)
     assert (edge.change.low, edge.change.high, edge.change.adjusted) == (0.0, math.inf, 1.0)
@@ -122,10 +120,10 @@ def test_never_in_either_group_is_no_difference():
 def test_groups_without_any_edge(tmp_path, monkeypatch):
     steps = []
     found = sm.compare_groups(
-        sm.BSuMM(), [["A"]] * 3, [["B"], ["A"]], n=20, progress=lambda done, of: steps.append((done, of))
+        sm.BSuMM(), [["A"]] * 3, [["B"], ["A"]], progress=lambda done, of: steps.append((done, of))
     )
     assert (found.sizes, found.edges, found.differing()) == ((3, 2), (), ())
-    assert steps[-1] == (5, 5)
+    assert steps[-1] == (4, 4)
     monkeypatch.chdir(tmp_path)
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("A\nB\nA\n")
@@ -136,7 +134,7 @@ def test_groups_without_any_edge(tmp_path, monkeypatch):
 
 def test_labels_that_only_one_group_has():
     first, second = [["A", "B"] * 4] * 10, [["A", "C"] * 4, ["C", "A", "A"]] * 5
-    edges = sm.compare_groups(sm.BSuMM(lookback=1), first, second, n=10).edges
+    edges = sm.compare_groups(sm.BSuMM(lookback=1), first, second).edges
     assert {edge.target for edge in edges} <= {"A", "B", "C"}
     unknown = [edge for edge in edges if math.isnan(edge.change.ratio)]
     assert all(edge.change.adjusted == 1.0 for edge in unknown)
@@ -145,8 +143,6 @@ def test_labels_that_only_one_group_has():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n": 1}, "n must be"),
-        ({"random_state": -1}, "random_state must be"),
         ({"level": 0}, "level must be"),
         ({"targets": []}, "targets"),
         ({"names": ("one",)}, "names must be two texts"),
@@ -166,7 +162,7 @@ def test_models_and_groups_that_cannot_be_compared_are_refused(groups):
 
 def test_weights_of_one_change_nothing(groups, found):
     weighed = [sm.read_events(events).with_weights(np.ones(len(events))) for events in groups]
-    again = sm.compare_groups(sm.BSuMM(lookback=1), *weighed, targets=["B", "D"], n=60, random_state=1)
+    again = sm.compare_groups(sm.BSuMM(lookback=1), *weighed, targets=["B", "D"])
     assert again == found
 
 
@@ -174,7 +170,7 @@ def test_weights_are_those_of_the_sequences(groups):
     rng = np.random.default_rng(5)
     weights = rng.integers(0, 4, 60), rng.random(90)
     weighed = [sm.read_events(events).with_weights(w) for events, w in zip(groups, weights, strict=True)]
-    weighted = sm.compare_groups(sm.BSuMM(lookback=1, candidates=["A"]), *weighed, targets=["B"], n=5)
+    weighted = sm.compare_groups(sm.BSuMM(lookback=1, candidates=["A"]), *weighed, targets=["B"])
     (edge,) = weighted.edges
     for events, weight, found in zip(groups, weights, (edge.first, edge.second), strict=True):
         model = sm.BSuMM("B", lookback=1, required=["A"], candidates=[]).fit(events, sample_weight=weight)
@@ -186,7 +182,7 @@ def test_weights_are_those_of_the_sequences(groups):
 def test_what_differs_is_what_the_intervals_say(level, n):
     wide, close = Difference(1.0, 0.5, 2.0, 1.0, 1.0), Difference(1.5, 0.99, 2.3, 0.02, 0.02)
     label = LabelDifference("A", 0.5, 0.5, wide, 0.2, 0.3, close)
-    found = GroupComparison(("others", "north"), 2, 0, level, (45, 15), (label,), ())
+    found = GroupComparison(("others", "north"), level, (45, 15), (label,), ())
     assert len(found.differing_labels()) == n
     assert f"Labels that differ: {'A' if n else 'none'}" in str(found.summary())
 
@@ -195,7 +191,7 @@ def test_empty_sequences_are_among_those_that_a_label_does_not_reach():
     """50 of 100 in both groups, which was reported as .5 against 1, with p .0017."""
     first = [["A", "B"]] * 50 + [["B", "B"]] * 50
     second = [["A", "B"]] * 50 + [[]] * 50
-    found = sm.compare_groups(sm.BSuMM(lookback=1), first, second, targets=["A"], n=20)
+    found = sm.compare_groups(sm.BSuMM(lookback=1), first, second, targets=["A"])
     (label,) = found.labels
     assert (label.reach_first, label.reach_second, found.sizes) == (0.5, 0.5, (100, 100))
     assert label.reach.ratio == 1
@@ -205,11 +201,10 @@ def test_empty_sequences_are_among_those_that_a_label_does_not_reach():
         first,
         sm.read_events(second).with_weights(np.repeat([3.0, 1.0], 50)),
         targets=["A"],
-        n=20,
     )
     assert weighted.labels[0].reach_second == 0.75
     several = sm.compare_groups(
-        sm.BSuMM(lookback=1), first + second, by=["x"] * 100 + ["y"] * 100, targets=["A"], n=20
+        sm.BSuMM(lookback=1), first + second, by=["x"] * 100 + ["y"] * 100, targets=["A"]
     )
     assert [(one.group, one.reach) for one in several.shares] == [("x", 0.5), ("y", 0.5)]
     assert several.sizes == (100, 100)
@@ -219,10 +214,10 @@ def test_ends_are_compared_where_both_groups_have_them():
     first, second = [["A", "B"]] * 40 + [["A"]] * 10, [["A", "B"]] * 10 + [["A"]] * 40
     model = sm.BSuMM(lookback=3, false_edges=None, gamma=0.1)
     whole = [sm.read_events(each, ends="complete") for each in (first, second)]
-    both = sm.compare_groups(model, *whole, n=20)
+    both = sm.compare_groups(model, *whole)
     assert sm.END in {edge.target for edge in both.edges}
     assert sm.END not in {one.label for one in both.labels}
     for ends in (("cut off", "complete"), ("complete", "cut off")):
         groups = [sm.read_events(each, ends=how) for each, how in zip((first, second), ends, strict=True)]
-        found = sm.compare_groups(model, *groups, n=20)
+        found = sm.compare_groups(model, *groups)
         assert sm.END not in {edge.target for edge in found.edges}

@@ -38,7 +38,7 @@ def table():
 @pytest.fixture(scope="module")
 def found(table):
     events = sm.read_events(table, attributes=["region"])
-    return sm.compare_groups(MODEL, events, by="region", n=20)
+    return sm.compare_groups(MODEL, events, by="region")
 
 
 def test_groups_are_named_and_sized(found):
@@ -69,30 +69,27 @@ def test_a_comparison_is_that_of_the_two_files(found, table):
     west = sm.read_events(table[table["region"] == "west"])
     others = sm.read_events(table[table["region"] != "west"])
     names, level = ("others", "west"), 1 - 0.05 / 3
-    assert sm.compare_groups(MODEL, others, west, names=names, n=20, level=level) == found.comparisons[2]
+    assert sm.compare_groups(MODEL, others, west, names=names, level=level) == found.comparisons[2]
 
 
 def test_two_groups_are_compared_once(table):
     two = table[table["region"].isin(["north", "west"])]
     events = sm.read_events(two, attributes=["region"])
-    found = sm.compare_groups(MODEL, events, by="region", n=20)
+    found = sm.compare_groups(MODEL, events, by="region")
     assert [(one.names, one.level) for one in found.comparisons] == [(("north", "west"), 0.95)]
     by_list = sm.compare_groups(
         MODEL,
         events.with_attributes(None),
         by=[n.removeprefix("region=") for n in events.attributes.values("region")],
-        n=20,
     )
     assert by_list.comparisons == found.comparisons
 
 
 def test_weights_of_the_events_count(table):
     two = table[table["region"].isin(["north", "west"])].assign(n=lambda t: np.where(t["case"] < 120, 2, 0))
-    weighed = sm.compare_groups(
-        MODEL, sm.read_events(two, attributes=["region"], weight="n"), by="region", n=20
-    )
+    weighed = sm.compare_groups(MODEL, sm.read_events(two, attributes=["region"], weight="n"), by="region")
     kept = two[two["case"] < 120]
-    copied = sm.compare_groups(MODEL, sm.read_events(kept, attributes=["region"]), by="region", n=20)
+    copied = sm.compare_groups(MODEL, sm.read_events(kept, attributes=["region"]), by="region")
     one, other = weighed.comparisons[0], copied.comparisons[0]
     assert [x.rate_second for x in one.labels] == pytest.approx([x.rate_second for x in other.labels])
     assert one.sizes == other.sizes
@@ -123,15 +120,14 @@ def test_on_the_command_line(tmp_path, table):
     def run(*words):
         return CliRunner().invoke(app, ["groups", *map(str, words)])
 
-    shown = run(tmp_path / "log.csv", "--by", "region", "-k", "1", "-n", "5").stdout
+    shown = run(tmp_path / "log.csv", "--by", "region", "-k", "1").stdout
     assert "3 groups by region" in shown
     assert "west: 80 sequences, 33.2%" in shown
     assert "south: 1 sequence, too few to compare" in shown
-    document = json.loads(run(tmp_path / "log.csv", "--by", "region", "-k", "1", "-n", "5", "--json").stdout)
+    document = json.loads(run(tmp_path / "log.csv", "--by", "region", "-k", "1", "--json").stdout)
     assert document["names"] == ["east", "north", "west"]
     assert len(document["comparisons"]) == 3
     assert "groups are two files, or one file and --by" in run(tmp_path / "log.csv").stderr
-    assert "--names are for two files" in run(tmp_path / "log.csv", "--by", "region", "--names", "a,b").stderr
 
 
 @pytest.mark.parametrize("of", ["trace", "event"])
@@ -150,7 +146,7 @@ def test_groups_by_an_attribute_of_an_xes_log(tmp_path, table, of, by):
         traces.append(f"<trace>{name.format(case)}{own if of == 'trace' else ''}{events}</trace>")
     path = tmp_path / "log.xes"
     path.write_text(f"<log>{''.join(traces)}</log>")
-    words = [path, "--by", by, "-k", "1", "-n", "5", "--json"]
+    words = [path, "--by", by, "-k", "1", "--json"]
     done = CliRunner().invoke(app, ["groups", *map(str, words)])
     assert done.exit_code == 0, done.stderr
     document = json.loads(done.stdout)
@@ -183,6 +179,6 @@ def test_ranges_of_numbers_stand_in_their_order():
             for name, value in zip(rows, (case, event, time, ages[case]), strict=True):
                 rows[name].append(value)
     events = sm.read_events(rows, case="case", order_by="time", attributes=["age"], cuts={"age": [5, 10, 15]})
-    found = sm.compare_groups(sm.BSuMM(lookback=2), events, by="age", n=5)
+    found = sm.compare_groups(sm.BSuMM(lookback=2), events, by="age")
     assert found.names == ("below 5", "5 to <10", "10 to <15", "15 or more")
     assert found.sizes == (6, 6, 6, 6)

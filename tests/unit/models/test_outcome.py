@@ -78,7 +78,7 @@ def test_a_column_is_the_outcome_and_no_influencer():
     names = ["region=n", "region=s", "result=(missing)", "result=bad", "result=good"]
     missing = np.arange(800) % 100 == 0
     present = np.column_stack([region == "n", region == "s", missing, y & ~missing, ~y & ~missing])
-    attributes = Attributes(names, ["region", "region", "result", "result", "result"], present)
+    attributes = Attributes(names, present)
     events = sm.read_events([["a", "b"]] * 800).with_attributes(attributes)
     model = sm.OutcomeModel(outcome="result", value="bad").fit(events)
     assert model.left_out_ == {"no outcome known": 8}
@@ -304,7 +304,7 @@ def test_what_is_reached_is_marked_and_later_moments_are_asked_at_their_own():
 
 def test_labels_and_lengths_that_are_not_there_are_told():
     region = np.arange(40) % 2 == 0
-    attributes = Attributes(["region=n", "region=s"], ["region"] * 2, np.column_stack([region, ~region]))
+    attributes = Attributes(["region=n", "region=s"], np.column_stack([region, ~region]))
     events = sm.read_events([["a", "b"]] * 40).with_attributes(attributes)
     with pytest.raises(DataError, match=r"'zzz'") as refused:
         sm.OutcomeModel(contains="zzz", after=1).fit(events)
@@ -387,11 +387,8 @@ def test_a_list_of_outcomes_needs_events_in_an_order():
     class Cluster(EventSource):
         labels, n_sequences = ("a", "b"), 4
 
-        def run(self, work):
+        def map(self, *_):
             raise AssertionError("nothing is counted")
-
-        def sequence_keys(self):
-            raise AssertionError("nothing is drawn")
 
     with pytest.raises(SettingError, match="a Cluster has none; name the column of the outcome"):
         sm.OutcomeModel().fit(Cluster(), ["x", "y", "x", "y"])

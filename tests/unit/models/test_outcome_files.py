@@ -85,9 +85,7 @@ def test_files_from_before_outcomes_were_about_whole_cases_are_refused(tmp_path:
 def test_ticks_attributes_times_and_weights_come_back():
     events = sm.read_events([[["a", "b"], ["c"]], [["a"], ["b"]], [["c"]]] * 40)
     region = np.arange(120) % 2 == 0
-    events = events.with_attributes(
-        Attributes(["r=n", "r=s"], ["r", "r"], np.column_stack([region, ~region]))
-    )
+    events = events.with_attributes(Attributes(["r=n", "r=s"], np.column_stack([region, ~region])))
     y = ["x" if north else "y" for north in region]
     weights = np.linspace(0.5, 1.5, 120)
     model = sm.OutcomeModel(value="x").fit(events, y, sample_weight=weights)

@@ -59,7 +59,7 @@ def with_class(seed=0, n=400):
     rng = np.random.default_rng(seed)
     which, rates = rng.integers(0, 3, n), rng.dirichlet(np.ones(8), 3)
     sequences = [[f"e{j}" for j in rng.choice(8, 40, p=rates[k])] for k in which]
-    attributes = Attributes(["class=0", "class=1", "class=2"], ["class"] * 3, which[:, None] == np.arange(3))
+    attributes = Attributes(["class=0", "class=1", "class=2"], which[:, None] == np.arange(3))
     return sm.EventSequences.from_lists(sequences), attributes
 
 

@@ -128,7 +128,7 @@ def test_rows_that_are_left_out_need_nothing_else(tmp_path):
     path.write_text("case,event,time\n,,\n ,,\n")
     assert in_memory(path, missing="skip")[0] == {}
     assert str(sm.read_events(path, missing="skip").describe()).splitlines()[3] == (
-        "left out: 2 rows without a case"
+        "Left out: 2 rows without a case."
     )
 
 
@@ -210,12 +210,12 @@ def test_starts_beside_ends_are_named(name, start, end, tmp_path):
     ):
         assert found.mixed == (name, start, 2, end, 2)
         assert found.lifecycle is None
-        assert found.hints() == [
-            f"column {name!r} has {start!r} in 2 rows and {end!r} in 2, so an activity may count twice; "
-            f"lifecycle={end!r} (--lifecycle {end}) keeps one row of each"
+        assert list(found.hints()) == [
+            f"Hint: column {name!r} has {start!r} in 2 rows and {end!r} in 2, so an activity may count "
+            f"twice; lifecycle={end!r} (--lifecycle {end}) keeps one row of each."
         ]
     kept = sm.read_events(pa.table(columns).slice(0, 4), lifecycle=end)
-    assert (kept.n_events, kept.origin.hints()) == (2, [])
+    assert (kept.n_events, list(kept.origin.hints())) == (2, [])
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_starts_and_ends_in_a_log(tmp_path):
     path.write_text(XES.format("".join(EVENT.format(*step) for step in steps)))
     events = sm.read_events(path, ties="in row order")
     assert events.origin.mixed == ("lifecycle:transition", "start", 2, "complete", 2)
-    assert len(events.origin.hints()) == 1  # they may look like duplicates, and are none
+    assert len(list(events.origin.hints())) == 1  # they may look like duplicates, and are none
     assert sm.read_events(path, lifecycle="complete").origin.mixed is None
     both = sm.read_events(path, event=["concept:name", "lifecycle:transition"], ties="in row order")
     assert both.origin.mixed is None
@@ -262,16 +262,16 @@ def test_each_has_a_line_with_the_option_that_mends_it(tmp_path):
     csv_file([*rows, ("z", "a", 3), ("", "a", 3)], path)
     events = sm.read_events(path, missing="skip", ties="in row order")
     assert str(events.describe()).splitlines()[2:8] == [
-        "read from: case 'case', event 'event', order 'time'",
-        "left out: 1 row without a case",
+        "Read from: case 'case', event 'event', order 'time'.",
+        "Left out: 1 row without a case.",
         "All 3 cases are taken as complete: the end of a case counts as what comes next after its last "
         "event. Where cases go on, use --cut-off (ends='cut off').",
         "1 event with the same 'time' as the one before, for example in case 'x'; it keeps the order of the "
-        "input",
-        "1 row is a duplicate: same case, event and 'time' as an earlier row; drop_duplicates=True "
-        "(--drop-duplicates) leaves it out",
-        "every sequence begins with 'go': that it stands first is no influence; drop_first (--drop-first) "
-        "leaves it out",
+        "input.",
+        "Hint: 1 row is a duplicate: same case, event and 'time' as an earlier row; drop_duplicates=True "
+        "(--drop-duplicates) leaves it out.",
+        "Hint: every sequence begins with 'go': that it stands first is no influence; drop_first "
+        "(--drop-first) leaves it out.",
     ]
     for command in (["describe"], ["learn", "--no-order-test"]):
         told = CliRunner().invoke(app, [*command, str(path), "--missing", "skip"]).stdout

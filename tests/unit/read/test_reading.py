@@ -72,7 +72,7 @@ def in_files(rows):
 @given(tables, how)
 def test_every_way_reads_alike(rows, asked):
     expected, ties, unlabelled, other = oracle_reading.read_rows(rows, date_format=DATE, **asked)
-    given = {**asked, "case": "case", "order_by": asked["order"] or False, "date_format": DATE}
+    given = {**asked, "case": "case", "order_by": asked["order_by"] or False, "date_format": DATE}
     with in_files(rows) as (folder, table):
         if not expected and not unlabelled:
             with pytest.raises(DataError, match="no event of the table has lifecycle='complete'; there are"):
@@ -85,7 +85,7 @@ def test_every_way_reads_alike(rows, asked):
             assert found.tied_order == ties
             assert (found.origin.unlabelled, found.origin.other_lifecycle) == (unlabelled, other)
             assert found.origin.event == tuple(asked["event"])
-            assert found.origin.order == tuple(asked["order"])
+            assert found.origin.order == tuple(asked["order_by"])
         for name in ("log.csv", "log.parquet"):
             with sm.scan_events(f"{folder}/{name}", **given, names=True) as source:
                 assert as_lists(source) == expected
@@ -336,8 +336,8 @@ def test_describe_names_the_columns(tmp_path):
     path.write_text("user,page,step,time\nx,a,1,3\nx,,1,3\n")
     found = sm.read_events(path, case="user", event="page", missing="skip").describe()
     assert str(found).splitlines()[2:4] == [
-        "read from: case 'user', event 'page', order 'time'",
-        "left out: 1 event without a label",
+        "Read from: case 'user', event 'page', order 'time'.",
+        "Left out: 1 event without a label.",
     ]
     assert found.to_dict()["columns"] == {
         "case": "user",

@@ -44,7 +44,8 @@ def data_sets(draw, empty):
                 now += draw(st.integers(0, 3)) if start else 0
                 times.append(now)
         has_empty = events.moments is not None and events.moments.has_empty
-        events = events.with_moments(Moments(starts, np.array(times, np.int64), unit, has_empty=has_empty))
+        moments = Moments(starts, np.array(times, np.int64), unit, has_empty=has_empty)
+        events = events.but(moments=moments)
     if draw(st.booleans()):
         ages, regions = (
             draw(st.lists(st.sampled_from(some), min_size=len(lists), max_size=len(lists)))
@@ -53,8 +54,7 @@ def data_sets(draw, empty):
         regions[0] = "region=a=b"  # an attribute that no sequence has is refused
         names = sorted({*ages, *regions})
         present = [[name in both for name in names] for both in zip(ages, regions, strict=True)]
-        of = [name[:3] if name.startswith("age") else "region" for name in names]
-        events = events.with_attributes(Attributes(names, of, present))
+        events = events.with_attributes(Attributes(names, present))
     if draw(st.booleans()):
         events = events.with_weights(
             draw(st.lists(st.sampled_from([0, 0.25, 3]), min_size=len(lists), max_size=len(lists)))
@@ -115,7 +115,7 @@ def test_empty_ticks_are_rows_without_events_in_frames_only(tmp_path):
 
 
 def test_an_attribute_must_not_take_the_name_of_another_column(tmp_path):
-    given = Attributes(["time=1"], ["time"], [[True]])
+    given = Attributes(["time=1"], [[True]])
     for name in ("log.csv", "log.parquet"):
         with pytest.raises(
             DataError, match=r"there is an attribute 'time', and .*; read it under another name"

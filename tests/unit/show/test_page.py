@@ -322,7 +322,7 @@ def test_titles_that_cannot_be_written(graph: sm.InfluenceGraph, tmp_path: Path)
 
 def test_groups_must_be_comparisons_of_labels_that_the_model_knows(graph: sm.InfluenceGraph) -> None:
     halves = EVENTS[:100], EVENTS[100:]
-    found = sm.compare_groups(sm.BSuMM(lookback=5), *halves, names=("one", "other"), n=5)
+    found = sm.compare_groups(sm.BSuMM(lookback=5), *halves, names=("one", "other"))
     (told,) = contents.content(graph, groups=found)["groups"]
     assert told["names"] == ["one", "other"]
     assert told["sizes"] == [100, 100]

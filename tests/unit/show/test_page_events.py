@@ -114,7 +114,7 @@ def test_the_clock_and_the_gaps() -> None:
 
 
 def test_sequences_with_ticks_and_attributes() -> None:
-    regions = Attributes(["a=x", "a=y"], ["a", "a"], [[True, False], [False, True]] * 20)
+    regions = Attributes(["a=x", "a=y"], [[True, False], [False, True]] * 20)
     events = sm.read_events([[["q", "r"], ["q"]], [["r"], ["q", "r"]]] * 20).with_attributes(regions)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)
     found = contents.content(graph, events, sequences=200)

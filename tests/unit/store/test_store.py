@@ -123,7 +123,6 @@ def test_round_trip_of_a_graph(template, targets, events, tmp_path):
     assert loaded.targets == (None if targets is None else tuple(targets))
     assert list(loaded.models_) == list(graph.models_)
     assert loaded.edges_ == graph.edges_
-    assert loaded.summed_log_likelihood_ == graph.summed_log_likelihood_
     for label, model in graph.models_.items():
         same(model, loaded.models_[label], events)
     if targets is None:

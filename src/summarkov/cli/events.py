@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.commands import add_order_test, as_read, first_events
-from summarkov.cli.documents import document
-from summarkov.cli.files import check_output, saving, write_text
-from summarkov.cli.learned import learned
-from summarkov.cli.page import Document, Headline, Line, Note, Part, Raw, progress, saved, shown, working
-from summarkov.cli.reading import Reading
+from summarkov.cli.learn import add_order_test, for_terminal
+from summarkov.cli.learned import document, learned
+from summarkov.cli.page import Document, Headline, Line, Note, Part, Raw, progress, saved, shown
+from summarkov.cli.reading import Reading, check_output, saving, write_text
 from summarkov.errors import SettingError
 from summarkov.frames import Sheet
 from summarkov.wording import number, percent, plural
@@ -34,21 +32,11 @@ def describe(given: Any) -> Document:
 
 def _description(found: Description, most: int) -> Iterator[Part]:
     """The sizes of a data set and its most frequent labels."""
-    from summarkov.events.describe import Start
-
-    sizes = {"sequence": found.n_sequences, "event": found.n_events, "label": found.n_labels}
-    yield Headline(", ".join(plural(n, thing) for thing, n in sizes.items()))
-    lengths = f"{number(found.shortest)} to {number(found.longest)}"
-    yield f"Events per sequence: {lengths}, median {found.median_length:,g}"
-    yield from (f"{line[0].upper()}{line[1:]}" for line in found.beside())
-    yield from as_read(found.origin, found.ends, found.label_counts, found.tied_order)
-    if found.n_empty:
-        yield f"Empty sequences: {number(found.n_empty)}"
-    if found.first_event is not None:
-        yield from first_events([Start(found.first_event, 1.0, 0.0)])
-    by_count = sorted(found.label_counts.items(), key=lambda item: (-item[1], item[0]))
+    sizes, *notes = found.sentences()
+    yield Headline(sizes)
+    yield from map(for_terminal, notes)
     largest, total = max(1, *found.label_counts.values(), 1), max(1, found.n_events)
-    rows = [[x, number(n), percent(n / total), "█" * round(16 * n / largest)] for x, n in by_count]
+    rows = [[x, number(n), percent(n / total), "█" * round(16 * n / largest)] for x, n in found.by_count]
     yield Sheet("", ("Label", "Events", "Share", ""), rows[: most or None], len(rows))
 
 
@@ -72,7 +60,7 @@ def _written(events: EventSequences, given: Any, **more: Any) -> Document:
     from summarkov.read import write_events
 
     where, labels = shown(given.output), plural(len(events.labels), "label")
-    with working(f"Writing {where}"), saving(given.output):
+    with progress(f"Writing {where}"), saving(given.output):
         write_events(events, given.output, safe_csv=given.safe_csv)
     sizes = f"{plural(len(events), 'sequence')} with {plural(events.n_events, 'event')} of {labels}"
     words = f"Saved {sizes} as {where}"
@@ -90,7 +78,7 @@ def simulate(given: Any) -> Document:
     check_output(given.output, given.source, safe_csv=given.safe_csv)
     _check_format(given.output)
     source = read_source(given.source)
-    with working("Simulating"):
+    with progress("Simulating"):
         events = source.simulate(given.sequences, given.length, given.seed)
     if given.output is not None:
         return _written(events, given, seed=given.seed)
@@ -104,7 +92,7 @@ def simulate(given: Any) -> Document:
 def read_source(path: Path) -> Dynamics | InfluenceGraph | JointSuMM:
     """Read dynamics, a graph, or a joint model."""
     from summarkov.models import InfluenceGraph, JointSuMM, load
-    from summarkov.models.distribution import check_drawable
+    from summarkov.models.prediction import check_drawable
     from summarkov.simulate import Dynamics
     from summarkov.store import read_document
 
