@@ -33,7 +33,7 @@ COMMANDS = {
     "convert": (["convert", "events.jsonl"], [".csv", ".csv.gz", ".parquet", ".jsonl.zst"]),
     "simulate": (["simulate", str(GRAPH), "-n", "5"], [".csv", ".jsonl", ".parquet"]),
     "report": (["report", str(GRAPH)], [".html"]),
-    "export": (["export", str(GRAPH)], [".dot", ".mmd", ".graphml", ".csv", ".parquet", ".svg"]),
+    "export": (["export", str(GRAPH)], [".dot", ".graphml", ".csv", ".parquet", ".svg"]),
     "compare": (["compare", "events.jsonl", "-m", "chain-0", "-m", "chain-1"], [".json", ".md"]),
     "topics": (["text", "topics", str(LOGS), "--topics", "3"], [".jsonl"]),
 }
@@ -68,7 +68,7 @@ def test_a_full_disk_or_an_interruption_while_writing(name, ending, step, folder
     def fail(*args):
         raise OSError(errno.ENOSPC, "No space left on device") if step == "fsync" else KeyboardInterrupt
 
-    monkeypatch.setattr(f"summarkov.read.temporary.os.{step}", fail)
+    monkeypatch.setattr(f"summarkov.read.files.os.{step}", fail)
     out = folder / f"out{ending}"
     out.write_text(OLD)
     before = files(folder)

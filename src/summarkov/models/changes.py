@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import CountStore, Layout, MemorySource, StateCounts
+from summarkov.engines.source import count_all
 from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions
-from summarkov.engines.work import CountWork
 from summarkov.errors import DataError, SettingError
 from summarkov.events import END, EventSequences
 from summarkov.events.sequences import join_events
@@ -388,11 +388,11 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
     models = [model for model in graph.models_.values() if model.influencers_]
     if not all(model.fitted.summary.by_level for model in models):
         raise SettingError("the edges of these models have no factors; use a BSuMM, OSuMM or CSuMM")
-    work = CountWork(tuple(model.fitted.request for model in models))
+    requests = [model.fitted.request for model in models]
     parts = [store.to_events([name]) for name in names]
     scale = FIXED_POINT if any(n_fractions(_weights(part)) for part in parts) else 1
     sources = [MemorySource(part, sample_weight=in_units(_weights(part), scale)) for part in parts]
-    by_part = [source.recode(graph.labels_).run(work) for source in sources]
+    by_part = [source.recode(graph.labels_).map(count_all, requests) for source in sources]
     n_tests, found = 0, list[tuple[float, list[Any]]]()  # how far apart, and the fields of a change
     for at, model in enumerate(models):
         fitted = model.fitted

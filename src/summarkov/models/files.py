@@ -8,7 +8,7 @@ checks structure and types; here, counts must add up, labels be known and states
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
@@ -41,14 +41,14 @@ from summarkov.models.joint_parts import (
     Weights,
     base_rates,
 )
-from summarkov.models.learning import check_layout
+from summarkov.models.learning import check_layout, for_layout
 from summarkov.models.model import SummaryModel, all_families
 from summarkov.models.outcome import FittedOutcome, OpenCases, OutcomeModel, moment_of
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Certificate, SearchResult
 from summarkov.settings import Duration
 from summarkov.store import Place, check_seal, checked, finite, read_document
-from summarkov.summaries import CustomSummary, Summary, WindowSummary, registered_summary
+from summarkov.summaries import CustomSummary, Names, Summary, registered_summary
 from summarkov.typing import CodeArray
 
 #: Of the format.
@@ -126,25 +126,15 @@ def document_of(model: Model) -> dict[str, Any]:
         models = list(model.models_.values())
     else:
         models = [model.model_ if isinstance(model, OutcomeModel) else model]
-    fitted = models[0].fitted
-    layout, together = fitted.layout, fitted.layout.together
-    beside = {
-        "together": together,
-        "positions": int(fitted.table.counts.sum()) if together else 0,
-        "time": layout.time,
-        "attributes": list(layout.attributes),
-        "outcomes": list(layout.outcomes),
-    }
+    fitted, layout = models[0].fitted, models[0].fitted.layout
+    labels = dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True))
+    positions = int(fitted.table.counts.sum()) if layout.together else 0
+    beside = layout.together, positions, layout.time, [*layout.attributes], [*layout.outcomes]
     found = {
         **head,
         "model": type(models[0]).__name__,
         "settings": _settings_document(fitted),
-        "data": {
-            "sequences": fitted.n_sequences,
-            "scale": fitted.scale,
-            "labels": dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True)),
-            **{name: value for name, value in beside.items() if value},
-        },
+        "data": to_builtins(_Data(fitted.n_sequences, fitted.scale, labels, *beside)),
         "n_targets": fitted.n_targets,
         "targets": [_target_document(each) for each in models],
     }
@@ -153,9 +143,7 @@ def document_of(model: Model) -> dict[str, Any]:
             found["confidence"] = confidence_document(model.confidence_)
         if model.order_ is not None:
             found["order"] = order_document(model.order_)
-    if isinstance(model, OutcomeModel):
-        found |= _outcome_document(model)
-    return found
+    return found | _outcome_document(model) if isinstance(model, OutcomeModel) else found
 
 
 def _settings_document(fitted: Fitted | FittedJoint) -> dict[str, Any]:
@@ -183,6 +171,10 @@ def _plain(value: Any) -> Any:
 def _target_document(model: SummaryModel) -> dict[str, Any]:
     fitted = model.fitted
     target, names = [fitted.labels[x] for x in fitted.target.codes], fitted.influencer_labels
+
+    def by_edge(rows: Iterable[Iterable[Any]]) -> dict[str, dict[str, Any]]:
+        return {z: dict(zip(target, row, strict=True)) for z, row in zip(names, rows, strict=False)}
+
     found: dict[str, Any] = {
         "target": target,
         "influencers": list(names),
@@ -191,33 +183,24 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
         "log_likelihood": fitted.log_likelihood,
     }
     if fitted.followed is not None:
-        found["followings"] = {
-            z: {x: _following_document(each) for x, each in zip(target, edges, strict=True)}
-            for z, edges in zip(names, fitted.followed.edges, strict=False)
-        }
+        found["followings"] = by_edge(map(_following_document, edges) for edges in fitted.followed.edges)
     if fitted.moments is not None:
-        found["moments"] = {
-            z: {x: Totals(*n)._asdict() for x, n in zip(target, each.tolist(), strict=True)}
-            for z, each in zip(names, fitted.moments, strict=True)
-        }
-    if (clusters := fitted.clusters) is not None:
-        found["clusters"] = {
-            z: {
-                "n": clusters.n[:, u].tolist(),
-                "squares": {x: clusters.squares[:, at, u].tolist() for at, x in enumerate(target)},
-            }
-            for u, z in enumerate(names)
-        }
-    keys = fitted.table.keys.tolist()
-    found["states"] = [
-        {"state": fitted.summary.state_document(key, names, fitted.labels), "counts": n, "probabilities": p}
-        for key, n, p in zip(keys, fitted.observed.tolist(), fitted.theta[:-1].tolist(), strict=True)
-    ]
+        found["moments"] = by_edge([Totals(*n)._asdict() for n in each] for each in fitted.moments.tolist())
+    if fitted.clusters is not None:
+        squares = by_edge(fitted.clusters.squares.transpose(2, 1, 0).tolist())
+        n = zip(names, fitted.clusters.n.T.tolist(), strict=True)
+        found["clusters"] = {z: {"n": each, "squares": squares[z]} for z, each in n}
+    rows = zip(fitted.table.keys.tolist(), fitted.observed.tolist(), fitted.theta[:-1].tolist(), strict=True)
+    found["states"] = [{**_state(fitted, key), "counts": n, "probabilities": p} for key, n, p in rows]
     found["trace"] = [
         {name: value.text if isinstance(value, Duration) else value for name, value in vars(step).items()}
         for step in model.trace_
     ]
     return found if fitted.certificate is None else {**found, "certificate": dict(vars(fitted.certificate))}
+
+
+def _state(fitted: Fitted, key: list[int]) -> dict[str, Any]:
+    return {"state": fitted.summary.state_document(key, fitted.names)}
 
 
 def _following_document(counted: Following) -> dict[str, Any]:
@@ -229,28 +212,19 @@ def _following_document(counted: Following) -> dict[str, Any]:
 
 
 def _outcome_document(model: OutcomeModel) -> dict[str, Any]:
-    texts, after = {"column": model.outcome, "value": model.value}, moment_of(model.after)
-    texts |= {"contains": model.contains, "ends_with": model.ends_with}
-    fitted, opened = model.model_.fitted, model.open_cases
+    after, opened = moment_of(model.after), model.open_cases
+    moment = after.text if isinstance(after, Duration) else after
+    texts = (model.outcome, model.value, model.contains, model.ends_with)
+    asked = (None if text is None else str(text) for text in texts)
+    yes, no = map(str, model.classes_.tolist())
     states = zip(opened.keys.tolist(), opened.counts.swapaxes(0, 1).tolist(), strict=True)
     return {
-        "outcome": {
-            "name": model.name_,
-            **{name: None if text is None else str(text) for name, text in texts.items()},
-            "after": after.text if isinstance(after, Duration) else after,
-            "classes": [*map(str, model.classes_.tolist())],
-        },
+        "outcome": to_builtins(_Outcome(model.name_, *asked, moment, (yes, no))),
         "left_out": model.left_out_,
         "overall_rate": model.overall_rate_,
         "open_cases": {
             "after": opened.moments.tolist(),
-            "states": [
-                {
-                    "state": fitted.summary.state_document(key, fitted.influencer_labels, fitted.labels),
-                    "counts": n,
-                }
-                for key, n in states
-            ],
+            "states": [{**_state(model.model_.fitted, key), "counts": n} for key, n in states],
         },
     }
 
@@ -324,10 +298,10 @@ Size = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
-class _Data(Struct):
+class _Data(Struct, omit_defaults=True):
     sequences: Count
-    labels: dict[str, Count]
     scale: Literal[1, 1048576]
+    labels: dict[str, Count]
     together: bool = False
     positions: Count = 0
     time: Literal["clock", "number"] | None = None
@@ -422,8 +396,7 @@ def _read_models(document: dict[str, Any]) -> SummaryModel | InfluenceGraph | Ou
     summary = template.make_summary()
     with place(".data"):
         layout = _layout(read.data)
-    if (layout.together or layout.attributes) and isinstance(summary, WindowSummary):
-        summary = replace(summary, together=True)
+    summary = for_layout(summary, layout)
     models = []
     for at, target in enumerate(read.targets):
         with place(f".targets[{at}]"):
@@ -505,7 +478,7 @@ def _read_target(
     with place(".states"):
         counts = _array([row.counts for row in read.states], (len(read.states), target.n_outcomes))
         states = [row.state for row in read.states]
-        table = StateCounts(*problem.summary.read_table(states, read.influencers, code_of, counts))
+        table = StateCounts(*problem.summary.read_table(states, counts, Names(read.influencers, labels)))
         total = table.counts.sum(axis=0)
         if (total[: len(codes)] != label_counts[list(codes)]).any() or total.sum() != n_positions:
             raise StoreError("the counts do not add up to those of the labels in 'data'")
@@ -566,17 +539,19 @@ def _check_following(found: Following) -> None:
     for part, whole in (("cases_followed", "cases_with"), ("cases_first", "cases_both")):
         if getattr(found, whole) is not None and not 0 <= getattr(found, part) <= getattr(found, whole):
             raise StoreError(f"expected {part!r} from 0 to {whole!r}")
-    for each in (found.own, found.others):
-        if each is not None and not (
+    for each in filter(None, (found.own, found.others)):
+        if not (
             0 <= each.followed_whole <= min(each.followed, each.n_whole)
             and max(each.followed, each.n_whole) <= each.n
         ):
             raise StoreError("expected 'followed' and 'n_whole' from 'followed_whole' to 'n'")
     if (lags := found.lags) is None:
         return
-    most = [0.0 if each is None else each.n * (1 + 1e-9) for each in (found.own, found.others)]
+    n = lags[:, 3]
     is_off = (lags < 0).any() or (lags[:, :3] % 1).any() or (lags[:, :3] > (1, 1, LAG_BINS - 1)).any()
-    if is_off or any(lags[lags[:, 0] == group, 3].sum() > n for group, n in enumerate(most)):
+    for group, each in enumerate((found.own, found.others)):
+        is_off |= n[lags[:, 0] == group].sum() > (0.0 if each is None else each.n * (1 + 1e-9))
+    if is_off:
         raise StoreError("expected rows of 'lags': 0 or 1, 0 or 1, the bin of a lag, and parts of 'n'")
 
 
@@ -687,9 +662,8 @@ def _read_outcome(read: _Models, template: SummaryModel, model: SummaryModel) ->
         counts = _array([row.counts for row in opened.states], shape)
         if not shape[1] or opened.after[0] or any(a >= b for a, b in pairwise(opened.after)):
             raise StoreError.expected("moments 'after' in order, each once, from 0 on", opened.after)
-        code_of = {label: code for code, label in enumerate(fitted.labels)}
         states, seen = [row.state for row in opened.states], np.ones((shape[0], shape[2]), np.int64)
-        keys, _ = fitted.summary.read_table(states, fitted.influencer_labels, code_of, seen)
+        keys, _ = fitted.summary.read_table(states, seen, fitted.names)
     cases = OpenCases(fitted, np.array(opened.after), keys, counts.swapaxes(0, 1))
     found._fitted = FittedOutcome(model, cases, asked.name, read.left_out, read.overall_rate, classes)
     return found

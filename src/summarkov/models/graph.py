@@ -128,7 +128,7 @@ class GraphPredictor(Predictor):
             *(f"  {_dot(label)};" for label in self.labels_),
         ]
         for edge in self.edges_:
-            _, line, head, _ = STROKES[edge.shown_effect]
+            _, line, head = STROKES[edge.shown_effect]
             sure = "" if edge.frequency is None else percent(edge.frequency)
             lines.append(
                 f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
@@ -138,30 +138,10 @@ class GraphPredictor(Predictor):
             )
         return "\n".join([*lines, "}"]) + "\n"
 
-    def to_mermaid(self) -> str:
-        """Return the graph in Mermaid's language, which many wikis and Markdown viewers draw.
-
-        Effects differ by colour and arrow: a head for amplifying, a cross for inhibiting, a ring for mixed.
-        """
-        node = {label: f"n{i}" for i, label in enumerate(self.labels_)}
-        lines = ["flowchart LR", *(f'  {name}["{_mermaid(label)}"]' for label, name in node.items())]
-        styles = []
-        for i, edge in enumerate(self.edges_):
-            text = f'|"{times(edge)}"|' if times(edge) else ""
-            arrow, ink = STROKES[edge.shown_effect].arrow, colour(edge)
-            lines.append(f"  {node[edge.influencer]} {arrow}{text} {node[edge.target]}")
-            styles.append(f"  linkStyle {i} stroke:{ink},stroke-width:{width(edge):.1f}px,color:{ink}")
-        return "\n".join([*lines, *styles]) + "\n"
-
 
 def _dot(text: str) -> str:
     """A label or a sentence for DOT, between quotes."""
     return '"{}"'.format(text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n"))
-
-
-def _mermaid(text: str) -> str:
-    """A label between quotes: whatever is not a letter or digit of some script becomes an entity."""
-    return "".join(c if c.isalnum() or c in " -_" else f"#{ord(c)};" for c in visible(text))
 
 
 @dataclass(eq=False, repr=False)

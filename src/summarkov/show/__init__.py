@@ -10,22 +10,21 @@ from summarkov.evidence import Influence, weight
 
 
 class Stroke(NamedTuple):
-    """How the edges of one effect are drawn: colour, line and arrowhead (of Graphviz and of Mermaid)."""
+    """How the edges of one effect are drawn: colour, line and arrowhead (of Graphviz)."""
 
     colour: str
     line: str
     head: str
-    arrow: str
 
 
 #: Every picture of a graph draws effects alike: in blue and orange, which people with any colour vision tell
 #: apart, and never by colour alone.
 STROKES: Mapping[str, Stroke] = MappingProxyType(
     {
-        "amplifies": Stroke("#0a62a9", "solid", "normal", "-->"),
-        "inhibits": Stroke("#a94a00", "dashed", "tee", "-.-x"),
-        "mixed": Stroke("#3d3d3d", "dotted", "diamond", "-.-o"),
-        "unclear": Stroke("#666666", "dotted", "odot", "-.-"),
+        "amplifies": Stroke("#0a62a9", "solid", "normal"),
+        "inhibits": Stroke("#a94a00", "dashed", "tee"),
+        "mixed": Stroke("#3d3d3d", "dotted", "diamond"),
+        "unclear": Stroke("#666666", "dotted", "odot"),
     }
 )
 

@@ -503,12 +503,12 @@ def test_no_command_prints_the_help(run: Run) -> None:
 # ---------------------------------------------------------------------------------- export
 
 
-@pytest.mark.parametrize("name", ["g.dot", "g.gv", "g.mmd", "g.graphml"])
+@pytest.mark.parametrize("name", ["g.dot", "g.gv", "g.graphml"])
 def test_export_text(run, shop, tmp_path, name):
     result = run_export(shop / "graph.json", "-o", tmp_path / name)
     assert result.stdout.startswith("Saved ")
     graph = sm.load(shop / "graph.json")
-    expected = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "to_graphml"}
+    expected = {".dot": "to_dot", ".gv": "to_dot", ".graphml": "to_graphml"}
     assert (tmp_path / name).read_text() == getattr(graph, expected[Path(name).suffix])()
 
 
@@ -537,17 +537,6 @@ def test_export_figures(shop, tmp_path, file, more):
     run_export(shop / file, "-o", tmp_path / "figure.svg", *more)
     words = (tmp_path / "figure.svg").read_text()
     assert ("probability of purchase" in words) == (file == "one.json" or bool(more))
-
-
-@pytest.mark.needs("matplotlib")
-def test_export_figures_of_some_size(shop, tmp_path):
-    out = tmp_path / "figure.svg"
-    run_export(shop / "graph.json", "-o", out, "--edges", 2, "--width", 5, "--font-size", 9)
-    assert 'width="360pt"' in out.read_text()
-    for more in (["-t", "purchase", "-o", str(out)], ["-o", str(tmp_path / "edges.csv")]):
-        result = CliRunner().invoke(app, ["export", str(shop / "graph.json"), "--edges", "2", *more])
-        assert result.exit_code == 2
-        assert "are for figures of a graph" in " ".join(result.stderr.split())
 
 
 def test_export_says_what_it_can_write(shop, tmp_path):

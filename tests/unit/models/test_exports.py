@@ -1,15 +1,12 @@
 """Graphs as files of other programs."""
 
 import io
-import re
 
 import networkx
 import pyarrow as pa
 import pytest
 
 import summarkov as sm
-from summarkov.evidence.words import times
-from summarkov.show import STROKES, colour, width
 from summarkov.wording import percent, visible
 
 #: Numbers as the paper counts them.
@@ -29,42 +26,6 @@ def hostile():
     sequences = [[x, y] for x in HOSTILE for y in HOSTILE if x < y] * 2
     template = sm.BSuMM(lookback=1, required=HOSTILE[:3], candidates=[])
     return sm.InfluenceGraph(template).fit(sequences)
-
-
-def read_mermaid(text):
-    """Labels by node, and edges as (from, arrow, text, to); any other line is refused."""
-    first, *lines = text.splitlines()
-    assert first == "flowchart LR"
-    nodes, edges, styles = {}, [], []
-    for line in lines:
-        if found := re.fullmatch(r'  (n\d+)\["([^"\[\]<>]*)"\]', line):
-            spelt = re.sub(r"#(\d+);", lambda m: chr(int(m[1])), found[2])
-            nodes[found[1]] = spelt
-        elif found := re.fullmatch(r'  (n\d+) (\S+?)(?:\|"([^"]*)"\|)? (n\d+)', line):
-            edges.append(found.groups())
-        else:
-            styles.append(
-                re.fullmatch(r"  linkStyle (\d+) stroke:(#\w{6}),stroke-width:(\S+)px,.*", line).groups()
-            )
-    return nodes, edges, styles
-
-
-def test_mermaid_has_every_label_and_edge(graph):
-    nodes, edges, styles = read_mermaid(graph.to_mermaid())
-    assert tuple(nodes.values()) == graph.labels_
-    found = [(nodes[a], arrow, text, nodes[b]) for a, arrow, text, b in edges]
-    assert found == [
-        (e.influencer, STROKES[e.effect].arrow, times(e) or None, e.target) for e in graph.edges_
-    ]
-    assert [(int(i), c, float(w)) for i, c, w in styles] == [
-        (i, colour(e), pytest.approx(width(e), abs=0.05)) for i, e in enumerate(graph.edges_)
-    ]
-
-
-def test_mermaid_survives_hostile_labels(hostile):
-    nodes, edges, _ = read_mermaid(hostile.to_mermaid())
-    assert list(nodes.values()) == [visible(label) for label in HOSTILE]
-    assert len(edges) == len(hostile.edges_) == 3 * len(HOSTILE)
 
 
 @pytest.mark.parametrize("which", ["graph", "hostile"])
@@ -146,8 +107,6 @@ def test_every_kind_of_data_is_exported(kind, tmp_path):
     read = networkx.read_graphml(io.BytesIO(graph.to_graphml().encode()))
     assert {data["label"] for _, data in read.nodes(data=True)} == labels
     assert read.number_of_edges() == len(graph.edges_) == graph.to_networkx().number_of_edges()
-    nodes, edges, _ = read_mermaid(graph.to_mermaid())
-    assert (set(nodes.values()), len(edges)) == (labels, len(graph.edges_))
     assert graph.to_dot().count(" -> ") == len(graph.edges_) == len(graph.edges_.to_frame("pyarrow"))
     path = tmp_path / "page.html"
     graph.to_html(path)

@@ -279,7 +279,6 @@ def test_networkx_has_its_numbers(model):
 
 def test_pictures_have_its_edges(model):
     assert '"add to cart" -> "purchase"' in model.to_dot()
-    assert model.to_mermaid().count("linkStyle") == len(model.edges_)
     assert "JointSuMM of 10 targets" in repr(model.summary())
 
 
