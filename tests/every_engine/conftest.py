@@ -13,9 +13,7 @@ from pyarrow import parquet
 import summarkov as sm
 from summarkov import kernels
 from summarkov.engines import source as sources
-from summarkov.engines import work
-from summarkov.engines.source import make_source
-from summarkov.engines.work import EVENT_BYTES
+from summarkov.engines.source import EVENT_BYTES, make_source
 from summarkov.kernels import boosted, clusters, followed, history_tests, numpy_kernels, order
 
 #: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
@@ -71,7 +69,7 @@ def engine(request, backend, tmp_path):
     def open_(table, pieces=40, **settings):
         size = len(table) // pieces
         if request.param == "memory":
-            with mock.patch.object(work, "SHARD_EVENTS", size):
+            with mock.patch.object(sources, "SHARD_EVENTS", size):
                 yield make_source(sm.read_events(table, **settings), n_jobs=2)
         elif request.param == "stream":
             folder = Path(tempfile.mkdtemp(dir=tmp_path))

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 import oracle_clusters as oracle
 import summarkov as sm
 from strategies import data, examples, weights_of
-from summarkov.engines import MemorySource, clusters, work
-from summarkov.engines.clusters import ClusterWork
+from summarkov.engines import MemorySource, clusters
+from summarkov.engines import source as sources
+from summarkov.engines.clusters import _add_clusters
+from summarkov.engines.source import added
 from summarkov.models.learning import _clustered
 
 #: Numbers as the paper counts them.
@@ -82,7 +84,7 @@ def test_it_equals_the_oracle_wherever_the_data_is_cut(events, size, draw):
         weights = None
     kind = draw.draw(st.sampled_from([sm.BSuMM, sm.CSuMM, sm.OSuMM]))
     settings = {"required": names, "candidates": [], "lookback": lookback, "delay": delay}
-    with mock.patch.object(work, "SHARD_EVENTS", size), mock.patch.object(clusters, "_WINDOWS", windows):
+    with mock.patch.object(sources, "SHARD_EVENTS", size), mock.patch.object(clusters, "_WINDOWS", windows):
         model = kind(sorted(target), **settings).fit(MemorySource(events.events, sample_weight=weights))
     found = [(set(), [(i, {label}) for i, label in enumerate(s)]) for s in events.sequences]
     each = [1] * len(found) if weights is None else weights
@@ -102,7 +104,7 @@ def test_ticks_times_and_attributes(with_ticks, with_attributes):
         events = events_of(found, with_ticks, with_attributes)
         found = [case for case in found if case[1]]  # a table has no rows of empty cases
         names = ["A", "C", *(["sex=f"] if with_attributes and any(a for a, _ in found) else [])]
-        with mock.patch.object(work, "SHARD_EVENTS", size), mock.patch.object(clusters, "_WINDOWS", 1):
+        with mock.patch.object(sources, "SHARD_EVENTS", size), mock.patch.object(clusters, "_WINDOWS", 1):
             model = sm.BSuMM("B", lookback=lookback, required=names, candidates=[]).fit(events)
         span = (3, True) if lookback == "3 units" else (2, False)
         check(model, found, [1] * len(found), dict.fromkeys(names, span), (0, False), span)
@@ -115,13 +117,16 @@ def test_ticks_times_and_attributes(with_ticks, with_attributes):
 def test_parts_and_blocks_add_up(events, size):
     model = sm.BSuMM(events.labels[0], lookback=2, required=events.labels[:2], candidates=[])
     asked = _clustered(model.fit(events.events).fitted)
-    adding = ClusterWork((asked,))
-    (whole,) = MemorySource(events.events).run(adding)
-    with mock.patch.object(work, "SHARD_EVENTS", size):
-        (blocks,) = MemorySource(events.events).run(adding)
+
+    def add(some):
+        return MemorySource(some).map(_add_clusters, [asked])
+
+    (whole,) = add(events.events)
+    with mock.patch.object(sources, "SHARD_EVENTS", size):
+        (blocks,) = add(events.events)
     half = len(events.events) // 2
-    parts = [MemorySource(events.events[some]).run(adding) for some in (slice(half), slice(half, None))]
-    for (other,) in ([blocks], adding.total(parts)):
+    parts = [add(events.events[some]) for some in (slice(half), slice(half, None))]
+    for (other,) in ([blocks], added(parts)):
         assert other.clusters.tolist() == whole.clusters.tolist()
         assert other.squares == pytest.approx(whole.squares, rel=1e-9, abs=1e-24)
 

@@ -30,9 +30,9 @@ from strategies import (
     weights_of,
 )
 from summarkov import kernels
-from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest, Target, work
-from summarkov.engines.counts import JointCounts, joined_tables
-from summarkov.engines.requests import join
+from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest, Target
+from summarkov.engines import source as sources
+from summarkov.engines.counts import JointCounts, join, joined_tables
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
 from summarkov.kernels import index as window_rows
@@ -336,7 +336,10 @@ def test_rare_targets_are_counted_as_in_the_table_of_all(kind, lookback, n_jobs)
 
 
 def test_a_sequence_of_too_many_rows_is_refused():
-    with mock.patch.object(work, "MOST_ROWS", 3), pytest.raises(TooLargeError, match="a sequence has 4 rows"):
+    with (
+        mock.patch.object(sources, "MOST_ROWS", 3),
+        pytest.raises(TooLargeError, match="a sequence has 4 rows"),
+    ):
         MemorySource(EventSequences.from_lists([["A", "B", "A", "B"]])).count(
             [StatesRequest(Spec("binary", 2).summary(), (), Target((0,), 2))]
         )

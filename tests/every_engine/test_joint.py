@@ -11,7 +11,7 @@ import summarkov as sm
 from strategies import assert_same, data, examples
 from summarkov import kernels
 from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.work import EVENT_BYTES
+from summarkov.engines.source import EVENT_BYTES
 from summarkov.kernels import boosted
 from summarkov.models.joint_parts import ProfileSummary
 from summarkov.simulate.example import web_shop

@@ -14,8 +14,9 @@ import summarkov as sm
 from rule_strategies import summary_of, test_sets, trees
 from strategies import codes, data, examples, subsets, target_of, targets, weights_of
 from summarkov import kernels
-from summarkov.engines import MemorySource, RecencyRequest, StatesRequest, Target, work
-from summarkov.engines.requests import join
+from summarkov.engines import MemorySource, RecencyRequest, StatesRequest, Target
+from summarkov.engines import source as sources
+from summarkov.engines.counts import join
 from summarkov.errors import TooLargeError
 from summarkov.kernels import history_tests
 from summarkov.summaries import HistoryTests, TreeSummary
@@ -94,7 +95,7 @@ def test_shards_and_threads_change_nothing(question, size, n_jobs):
     events, weights, _, _, _, request = question
     states = StatesRequest(request.summary, (), request.target)
     (expected, table) = MemorySource(events.events, sample_weight=weights).count([request, states])
-    with mock.patch.object(work, "SHARD_EVENTS", size):
+    with mock.patch.object(sources, "SHARD_EVENTS", size):
         source = MemorySource(events.events, sample_weight=weights, n_jobs=n_jobs)
         (answer, again) = source.count([request, states])
     assert_same(answer, expected)

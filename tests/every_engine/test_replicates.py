@@ -28,16 +28,13 @@ from summarkov.engines import (
     CandidateCounts,
     CandidatesRequest,
     MemorySource,
-    ReplicatedSource,
     StateCounts,
     StatesRequest,
-    units_of,
 )
 from summarkov.engines import replicates as engine
-from summarkov.engines.replicates import Weighing
+from summarkov.engines.replicates import ReplicatedSource, units_of
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.draws import Drawn
-from summarkov.kernels import resampling as kernel
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -89,8 +86,7 @@ def test_each_replicate_is_what_its_weights_alone_count(question, more):
     source = MemorySource(events.events, n_jobs=more.draw(st.integers(1, 2)))
     keys = source.sequence_keys()
     order = np.argsort(keys)
-    drawn = (Drawn(keys[order], np.array(each, np.int64)[order]) for each in weights)
-    source = ReplicatedSource(source, Weighing(tuple(drawn)), "sequences", len(weights))
+    source = ReplicatedSource(source, Given([np.array(each)[order] for each in weights]), keys[order])
     asked = []
     for request in requests:
         some = more.draw(st.none() | subsets(tuple(range(len(weights))), min_size=1))
@@ -113,7 +109,7 @@ def test_blocks_inside_of_sequences_are_counted_with_their_own_past(question, mo
     events, spec, requests = question
     length = more.draw(st.integers(1, 7))
     units = units_of(events.events, length)
-    weights = more.draw(batches(units.n))
+    weights = more.draw(batches(len(units.keys)))
     source = MemorySource(events.events).replicated(Given(weights), length)
     for request, answer in zip(requests, source.count(requests), strict=True):
         names = [events.labels[z] for z in request.influencers]
@@ -148,10 +144,10 @@ def by_block(events, target, state, weights, length):
 def test_cuts_and_memory_change_nothing(question, more):
     """Neither pieces of the data, nor forgetting them, nor splitting the replicates shows in the counts."""
     events, _, requests = question
-    draws = Given(more.draw(batches(units_of(events.events, 2).n)))
+    draws = Given(more.draw(batches(len(units_of(events.events, 2).keys))))
     direct = MemorySource(events.events).replicated(draws, 2).count(requests)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "MOST_PAIRS", 8)
+        patch.setattr(engine, "_SHARD_BYTES", 1000)
         patch.setattr(engine, "_MOST_KEPT", 4)
         patch.setattr(engine, "_TABLE_BYTES", 240)
         for a, b in zip(
@@ -162,7 +158,7 @@ def test_cuts_and_memory_change_nothing(question, more):
         (answer.present[0].size for answer in direct if isinstance(answer, CandidateCounts)), default=1
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "MOST_CELLS", 2 * most)
+        patch.setattr(engine, "MOST_CELLS", 2 * most)
         for a, b in zip(
             MemorySource(events.events).replicated(draws, 2).count(requests), direct, strict=True
         ):
@@ -170,7 +166,7 @@ def test_cuts_and_memory_change_nothing(question, more):
 
 
 def test_tables_too_large_for_one_replicate_are_refused(monkeypatch):
-    monkeypatch.setattr(kernel, "MOST_CELLS", 3)
+    monkeypatch.setattr(engine, "MOST_CELLS", 3)
     events = sm.read_events([["A", "B", "C"] * 3])
     source = MemorySource(events).replicated(Bootstrap(3))
     request = CandidatesRequest(sm.BSuMM().make_summary(), (), target_of(events, ("A",)), (0, 1, 2))
@@ -226,7 +222,7 @@ def test_units():
     assert units_of(events, ["x", "y", "x"]).of.tolist() == [0, 0, 0, 0, 0]
     assert units_of(events, [7, 7, 8, 8, 9]).of.tolist() == [0, 0, 1, 1, 2]
     one = sm.read_events([["A"] * 27])
-    assert (units_of(one).kind, units_of(one).n) == ("blocks", 9)
+    assert (units_of(one).kind, len(units_of(one).keys)) == ("blocks", 9)
     for wrong in (0, "document", [1, 2], 2.5):
         with pytest.raises(SettingError, match="blocks must"):
             units_of(events, wrong)

@@ -114,7 +114,7 @@ def test_counts_are_those_of_the_oracle(problem, n_jobs):
 def test_blocks_of_any_size_give_the_same(problem, most):
     whole = moved(*problem)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("summarkov.engines.work.SHARD_EVENTS", most)
+        patch.setattr("summarkov.engines.source.SHARD_EVENTS", most)
         cut = moved(*problem)
     kept = whole.positions > 0
     assert whole.keys[kept].tolist() == cut.keys[cut.positions > 0].tolist()

@@ -12,7 +12,7 @@ import oracle_rules as rules
 import summarkov as sm
 from rule_strategies import test_sets, tree_of
 from strategies import UNKNOWN, data, examples, subsets, targets, vocabularies, weights_of
-from summarkov.engines import work
+from summarkov.engines import source as sources
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -116,7 +116,7 @@ def test_tree_estimates_and_predictions_equal_the_oracle(case, draw):
 def test_shards_and_threads_give_the_same_model(case, size, n_jobs):
     model = case.fit()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(work, "SHARD_EVENTS", size)
+        patch.setattr(sources, "SHARD_EVENTS", size)
         other = case.fit(n_jobs=n_jobs)
     assert other.fitted.summary == model.fitted.summary
     assert other.score_ == model.score_

@@ -15,6 +15,7 @@ import summarkov as sm
 from strategies import CopyOfBinary, assert_same
 from summarkov import kernels
 from summarkov.engines import MemorySource, StatesRequest, Target
+from summarkov.engines.source import Gathered
 from summarkov.errors import DataError, SettingError
 from summarkov.spark.session import explained
 
@@ -102,40 +103,22 @@ def test_errors_of_the_workers_are_ours(spark):
 
 
 def test_workers_without_the_kernels_of_cpp_count_the_same(spark, monkeypatch):
-    class Backend:
-        """Tells which kernels a part is counted with."""
-
-        def run(self, part):
-            return (kernels.backend(),)
-
-        def total(self, answers):
-            return tuple(sorted({name for answer in answers for name in answer}))
-
     monkeypatch.setitem(spark.sparkContext.environment, "SUMMARKOV_KERNELS", "numpy")
     with pytest.warns(UserWarning, match="2 of 2 tasks count in NumPy, .* install a wheel") as told:
         source = sm.scan_spark(spark.createDataFrame(rows()), partitions=2)
     assert [one.filename for one in told if "NumPy" in str(one.message)] == [__file__]
     with source:
-        assert source.run(Backend()) == ("numpy",)
+        assert source.map(lambda _: Gathered([kernels.backend()])).parts == ["numpy"] * 2
         assert same_counts(source, rows())
 
 
 def test_ctrl_c_is_ctrl_c_and_the_session_goes_on(spark, tmp_path):
     began = tmp_path / "began"
 
-    class Waits:
-        """Work that says that it has begun, and takes long."""
-
-        def __init__(self, began):
-            self.began = str(began)
-
-        def run(self, part):
-            Path(self.began).touch()
-            time.sleep(120)
-            return 0
-
-        def total(self, answers):
-            return sum(answers)
+    def wait(_):
+        """Say that it has begun, and take long."""
+        began.touch()
+        time.sleep(120)
 
     def press():
         end = time.monotonic() + 120
@@ -146,7 +129,7 @@ def test_ctrl_c_is_ctrl_c_and_the_session_goes_on(spark, tmp_path):
     with sm.scan_spark(spark.createDataFrame(rows()), partitions=2) as source:
         threading.Thread(target=press, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
-            source.run(Waits(began))
+            source.map(wait)
         assert same_counts(source, rows())
 
 
@@ -167,20 +150,13 @@ def test_an_executor_that_is_killed(spark):
     if not spark.sparkContext.master.startswith("local-cluster"):
         pytest.skip("there is one process here; test_cluster.py runs this on two executors")
 
-    class Executors:
-        """The numbers of the processes that run the tasks: the parents of those that fork workers."""
-
-        def run(self, part):
-            from pathlib import Path
-
-            stat = Path(f"/proc/{os.getppid()}/stat").read_text()
-            return {int(stat.rpartition(")")[2].split()[1])}
-
-        def total(self, answers):
-            return set().union(*answers)
+    def executor(_):
+        """The process that runs the tasks: the parent of those that fork workers."""
+        stat = Path(f"/proc/{os.getppid()}/stat").read_text()
+        return Gathered([int(stat.rpartition(")")[2].split()[1])])
 
     table = rows(2000, n_cases=60)
     with sm.scan_spark(spark.createDataFrame(table), partitions=4) as source:
         assert same_counts(source, table)
-        os.kill(min(source.run(Executors())), signal.SIGKILL)
+        os.kill(min(source.map(executor).parts), signal.SIGKILL)
         assert same_counts(source, table)

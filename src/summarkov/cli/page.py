@@ -306,6 +306,3 @@ def progress(what: str, total: int | None = None, unit: str = "") -> Iterator[Ad
         yield lambda done, total, now=what: going.update(
             task, completed=done, total=total, description=visible(now.capitalize())
         )
-
-
-working = progress

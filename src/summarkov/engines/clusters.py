@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.counts import merge_keys
+from summarkov.engines.counts import StatesRequest, merge_keys
 from summarkov.engines.followings import Asked
-from summarkov.engines.requests import StatesRequest
-from summarkov.engines.source import EventSource
-from summarkov.engines.work import Shard, Work
+from summarkov.engines.source import EventSource, Shard
 from summarkov.kernels import ClusterSums, ClusterValues
 from summarkov.summaries import Reach, WindowSummary
 from summarkov.typing import BoolArray, FloatArray, KeyArray
@@ -75,7 +73,7 @@ def block_of(windows: Sequence[Reach]) -> kernels.Span | None:
 def sum_clusters(source: EventSource, asked: Sequence[Clustered | None]) -> list[Clusters | None]:
     """Answer for several targets in one pass; None for those that ask nothing."""
     wanted = tuple(one for one in asked if one is not None)
-    sums = iter(source.run(ClusterWork(wanted)) if wanted else ())
+    sums = iter(source.map(_add_clusters, wanted) if wanted else ())
     attributes = np.searchsorted(source.labels, source.attributes)
     return [
         None
@@ -85,27 +83,20 @@ def sum_clusters(source: EventSource, asked: Sequence[Clustered | None]) -> list
     ]
 
 
-@dataclass(frozen=True)
-class ClusterWork(Work[list[ClusterSums]]):
-    """Adds up sequences and blocks of them, see :class:`kernels.ClusterSums`."""
-
-    questions: tuple[Clustered, ...]
-
-    def run(self, shard: Shard) -> list[ClusterSums]:
-        """Those of a shard; targets whose states are patterns of presence are followed all at once."""
-        found: dict[int, ClusterSums] = {}
-        by_delay: dict[kernels.Span, list[int]] = {}
-        for at, one in enumerate(self.questions):
-            if isinstance(one.request.summary, WindowSummary) and len(one.asked.influencers) <= _MOST_BITS:
-                by_delay.setdefault(one.asked.windows[0].delay_span, []).append(at)
-            else:
-                found[at] = _by_state(shard, one)
-        for some in by_delay.values():
-            targets = [_target(self.questions[at].asked) for at in some]
-            values = [self.questions[at].values for at in some]
-            sums = kernels.cluster_presence(shard.index, shard.weights, targets, values)
-            found.update(zip(some, sums, strict=True))
-        return [found[at] for at in range(len(self.questions))]
+def _add_clusters(shard: Shard, asked: Sequence[Clustered]) -> list[ClusterSums]:
+    """The sums of a shard; targets whose states are patterns of presence are followed all at once."""
+    found: dict[int, ClusterSums] = {}
+    by_delay: dict[kernels.Span, list[int]] = {}
+    for at, one in enumerate(asked):
+        if isinstance(one.request.summary, WindowSummary) and len(one.asked.influencers) <= _MOST_BITS:
+            by_delay.setdefault(one.asked.windows[0].delay_span, []).append(at)
+        else:
+            found[at] = _by_state(shard, one)
+    for some in by_delay.values():
+        targets, values = [_target(asked[at].asked) for at in some], [asked[at].values for at in some]
+        sums = kernels.cluster_presence(shard.index, shard.weights, targets, values)
+        found.update(zip(some, sums, strict=True))
+    return [found[at] for at in range(len(asked))]
 
 
 def _by_state(shard: Shard, one: Clustered) -> ClusterSums:

@@ -1,42 +1,178 @@
-"""Counts: the only thing that scores, searches and models ever see of the data."""
+"""What a search can ask to have counted, and counts: all that scores and models see of the data."""
 
 from __future__ import annotations
 
 import bisect
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.requests import Target
-from summarkov.typing import FloatArray, IntArray, KeyArray
+from summarkov.summaries import Summary, TreeSummary, WindowSummary
+from summarkov.typing import CodeArray, FloatArray, IntArray, KeyArray
+
+# ---------------------------------------------------------------------- requests
+
+
+@dataclass(frozen=True)
+class Target:
+    """Labels of the target X as sorted codes; one outcome each, plus a residual one unless X is all labels.
+
+    >>> Target((0, 2), n_labels=4).n_outcomes
+    3
+    """
+
+    codes: tuple[int, ...]
+    n_labels: int
+    n_attributes: int = 0  # those of the labels that are no labels of events
+    keeps_rest: bool = False  # a residual outcome for events of no known label, though X is all labels
+    only: bool = False  # no position counts but those where one of the labels is: outcomes of sequences
+
+    @property
+    def has_residual(self) -> bool:
+        """Whether there is an outcome for what is not in the target."""
+        return self.keeps_rest or (not self.only and len(self.codes) < self.n_labels - self.n_attributes)
+
+    @property
+    def never_influence(self) -> tuple[int, ...]:
+        """The labels that may influence nothing: outcomes, which stand at the end."""
+        return self.codes if self.only else ()
+
+    @property
+    def n_outcomes(self) -> int:
+        """|X|, the number of states of the target's variable."""
+        return len(self.codes) + self.has_residual
+
+    def outcome_of(self) -> CodeArray:
+        """Outcome of every code; the last entry is for events of no known label (-1: not counted)."""
+        outcomes = np.full(self.n_labels + 1, len(self.codes) if self.has_residual else -1, np.int32)
+        outcomes[list(self.codes)] = np.arange(len(self.codes))
+        return outcomes
+
+
+@dataclass(frozen=True)
+class StatesRequest:
+    """Count N(x; s) over the states of these influencers.
+
+    Of a source with replicates (:class:`ReplicatedSource`), ``replicates`` says which are asked about (None:
+    all); counts have them as their first axis.
+    """
+
+    summary: Summary
+    influencers: tuple[int, ...]
+    target: Target
+    replicates: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class CandidatesRequest:
+    """Count N(x; s, z) over the states of these influencers joined by each candidate z in turn.
+
+    With ``given``, one of the influencers, only at positions at which that one is present.
+    """
+
+    summary: WindowSummary
+    influencers: tuple[int, ...]
+    target: Target
+    candidates: tuple[int, ...]
+    replicates: tuple[int, ...] | None = None
+    given: int | None = None
+
+
+@dataclass(frozen=True)
+class RecencyRequest:
+    """Count what every test of the candidates would tell apart at some leaves of a tree."""
+
+    summary: TreeSummary
+    target: Target
+    candidates: tuple[int, ...]
+    open: tuple[int, ...]  # numbers of leaves
+    replicates: tuple[int, ...] | None = None
+
+    @property
+    def cells(self) -> int:
+        """How many numbers there are to an outcome."""
+        tests, n = self.summary.tests, len(self.candidates)
+        each = n * tests.depth * (len(tests.lookbacks) + 1) + len(tests.starts) + n * n * tests.pairs
+        return len(self.open) * each
+
+
+Request = StatesRequest | CandidatesRequest | RecencyRequest
+
+
+def join(requests: Sequence[Request], most: int) -> tuple[list[Request], list[int]]:
+    """Make one request of those that differ in nothing but the target and the replicates.
+
+    Every event has one label, so one table with an outcome for each label of any target answers them all
+    (N(s, z) is shared). A joint request has at most ``most`` labels, unless one target alone has more. If
+    they are all labels, it keeps a residual outcome too: events of no known label are in the residual of
+    each target that has one.
+    Returns the joint requests and, for every given one, which of them answers it.
+    """
+    members: list[list[Request]] = []
+    labels: list[set[int]] = []
+    open_: dict[tuple[object, ...], int] = {}
+    answered_by: list[int] = []
+    for request in requests:
+        shared = _shared(request)
+        at = open_.get(shared)
+        if at is None or len(labels[at] | set(request.target.codes)) > most:
+            at = open_[shared] = len(members)
+            members.append([])
+            labels.append(set())
+        labels[at] |= set(request.target.codes)
+        members[at].append(request)
+        answered_by.append(at)
+    joined: list[Request] = []
+    for some, codes in zip(members, labels, strict=True):
+        target, asked = some[0].target, set[int]()
+        if not target.only:  # the labels of outcomes are in no other target
+            rest = any(request.target.has_residual for request in some)
+            keeps_rest = rest and len(codes) == target.n_labels - target.n_attributes
+            target = Target(tuple(sorted(codes)), target.n_labels, target.n_attributes, keeps_rest)
+        asked.update(*(request.replicates or () for request in some))
+        every = any(request.replicates is None for request in some)
+        joined.append(replace(some[0], target=target, replicates=None if every else tuple(sorted(asked))))
+    return joined, answered_by
+
+
+def _shared(request: Request) -> tuple[object, ...]:
+    """What requests must have in common to be counted as one: all but the target and the replicates."""
+    about: dict[str, Any] = {**vars(request), "target": request.target.only and request.target}
+    if not isinstance(request, RecencyRequest):
+        about["summary"] = id(request.summary)  # one that stays as it is
+    return (type(request), *(value for name, value in about.items() if name != "replicates"))
+
+
+# ---------------------------------------------------------------------- counts
 
 
 class _Tables:
-    """Arrays of counts of states; the last axis of each is the outcome.
+    """Arrays of counts; the last axis of each is the outcome.
 
-    States are the first axis of the first array, and the second axis of the second.
+    States, whose ``keys`` are in order, are the first axis of the first array, and the second of the second.
     """
-
-    keys: KeyArray
 
     @property
     def tables(self) -> tuple[IntArray, ...]:
         """All arrays."""
-        raise NotImplementedError  # each class that takes this in has its own
+        return tuple(getattr(self, name) for name in self._names)
 
-    def with_tables(self, tables: Iterable[IntArray]) -> Self:
+    @property
+    def _names(self) -> list[str]:
+        return [each.name for each in fields(self) if each.name != "keys"]  # type: ignore[arg-type]  # a mixin
+
+    def with_tables(self, tables: Iterable[IntArray], **others: Any) -> Self:
         """Counts of the same states with other arrays."""
-        return type(self)(self.keys, *tables)  # type: ignore[call-arg]  # as each class is made
+        found: Any = replace(self, **dict(zip(self._names, tables, strict=True)), **others)  # type: ignore[type-var]
+        return found  # type: ignore[no-any-return]
 
     @classmethod
-    def total(cls, parts: Sequence[Self]) -> Self:
+    def total(cls, parts: Sequence[Any]) -> Any:
         """Add the counts of several shards."""
-        if len(parts) == 1:
-            return parts[0]
         keys, where = merge_keys([part.keys for part in parts])
         tables = []
         for axis, same in enumerate(zip(*(part.tables for part in parts), strict=True)):
@@ -45,7 +181,7 @@ class _Tables:
             for table, rows in zip(same, where, strict=True):
                 added[(slice(None),) * axis + (rows,)] += table
             tables.append(added)
-        return cls(keys, *tables)  # type: ignore[call-arg]  # as each class is made
+        return parts[0].with_tables(tables, keys=keys)
 
 
 @dataclass(frozen=True)
@@ -57,10 +193,6 @@ class StateCounts(_Tables):
 
     keys: KeyArray
     counts: IntArray
-
-    @property
-    def tables(self) -> tuple[IntArray, ...]:
-        return (self.counts,)
 
     def regroup(self, keys: KeyArray) -> StateCounts:
         """Merge the states that have become equal under new keys (rows of levels), one per state."""
@@ -88,10 +220,6 @@ class CandidateCounts(_Tables):
     counts: IntArray
     present: IntArray
 
-    @property
-    def tables(self) -> tuple[IntArray, ...]:
-        return self.counts, self.present
-
 
 @dataclass(frozen=True)
 class RecencyCounts(_Tables):
@@ -102,28 +230,18 @@ class RecencyCounts(_Tables):
     starts: IntArray
     pairs: IntArray
 
-    @property
-    def tables(self) -> tuple[IntArray, ...]:
-        return self.counts, self.lags, self.starts, self.pairs
-
-    def with_tables(self, tables: Iterable[IntArray]) -> RecencyCounts:
-        """The same leaves with other arrays."""
-        return RecencyCounts(*tables)
-
     @classmethod
     def total(cls, parts: Sequence[RecencyCounts]) -> RecencyCounts:
         """Add the counts of several shards."""
-        if len(parts) == 1:
-            return parts[0]
         return cls(*(np.sum(same, axis=0) for same in zip(*(part.tables for part in parts), strict=True)))
 
     def leaf(self, number: int) -> RecencyCounts:
         """The counts at one of the leaves."""
-        return RecencyCounts(*(table[number : number + 1] for table in self.tables))
+        return self.with_tables(table[number : number + 1] for table in self.tables)
 
     def minus(self, other: RecencyCounts) -> RecencyCounts:
         """What is left of a leaf without one of its branches: the other branch."""
-        return RecencyCounts(*(a - b for a, b in zip(self.tables, other.tables, strict=True)))
+        return self.with_tables(a - b for a, b in zip(self.tables, other.tables, strict=True))
 
 
 Counts = StateCounts | CandidateCounts | RecencyCounts
@@ -150,36 +268,20 @@ def joined_tables(many: Sequence[CandidateCounts]) -> FloatArray:
 
     The replicates of all counts stand one after the other; counts without replicates are one.
     """
-    c, _, deep, x = many[0].present.shape[-4:]
-    n_states = max(one.counts.shape[-2] for one in many)
-    sizes = [one.present.shape[0] if one.present.ndim > 4 else 1 for one in many]
-    full = np.zeros((x, deep + 1, n_states, sum(sizes), c))
+    pairs = [(one.counts, one.present) for one in many]
+    pairs = [pair if pair[0].ndim > 2 else (pair[0][None], pair[1][None]) for pair in pairs]
+    _, c, _, deep, x = pairs[0][1].shape
+    n_states = max(counts.shape[1] for counts, _ in pairs)
+    full = np.zeros((x, deep + 1, n_states, sum(len(counts) for counts, _ in pairs), c))
     start = 0
-    for one, size in zip(many, sizes, strict=True):
-        present, counts = (
-            (one.present, one.counts) if one.present.ndim > 4 else (one.present[None], one.counts[None])
-        )
-        here = full[:, :, : counts.shape[1], start : start + size]
+    for counts, present in pairs:
+        here = full[:, :, : counts.shape[1], start : start + len(counts)]
         here[:, 1:] = present.transpose(4, 3, 2, 0, 1)
         here[:, 0] = counts.transpose(2, 1, 0)[..., None]
-        start += size
+        start += len(counts)
     for level in range(1, deep + 1):
         full[:, 0] -= full[:, level]
     return full.reshape(x, (deep + 1) * n_states, start, c).transpose(2, 3, 1, 0)
-
-
-def seen_only(counts: Counts) -> Counts:
-    """Without the states in which nothing was counted."""
-    if isinstance(counts, RecencyCounts):
-        return counts
-    some = counts.counts.any(axis=(*range(counts.counts.ndim - 2), -1))
-    if some.all():
-        return counts
-    if isinstance(counts, CandidateCounts):
-        return CandidateCounts(
-            counts.keys[some], counts.counts[..., some, :], counts.present[..., some, :, :]
-        )
-    return StateCounts(counts.keys[some], counts.counts[..., some, :])
 
 
 class JointCounts:
@@ -207,13 +309,8 @@ class JointCounts:
             tables = [table.swapaxes(0, -1) for table in self._picked(target, at)]
         elif target != self._joint:
             tables = [np.moveaxis(table, 0, -1) for table in self._picked(target)]
-        # How sums of floats are rounded depends on the layout, so it must be that of counts made alone.
-        if isinstance(counts, RecencyCounts):
-            tables = tables if self._replicates is None else [np.ascontiguousarray(each) for each in tables]
-        else:
-            tables[0] = np.ascontiguousarray(tables[0])
-        found = counts.with_tables(tables)
-        return seen_only(found) if target.only else found
+        tables[0] = np.ascontiguousarray(tables[0])  # scores are sums of it, which is faster
+        return _with_any(counts.with_tables(tables)) if target.only else counts.with_tables(tables)
 
     def _picked(self, target: Target, at: IntArray | slice | None = None) -> Iterator[IntArray]:
         """The target's outcomes, as the first axis of each table, with the residual one if it has that."""
@@ -228,6 +325,15 @@ class JointCounts:
                 for outcome in range(len(target.codes)):
                     picked[-1] -= picked[outcome]
             yield picked
+
+
+def _with_any(counts: Counts) -> Counts:
+    """Without the states in which nothing was counted."""
+    if isinstance(counts, RecencyCounts):
+        return counts
+    some = counts.counts.any(axis=(*range(counts.counts.ndim - 2), -1))
+    tables = [table.compress(some, axis=-2 - at) for at, table in enumerate(counts.tables)]
+    return counts if some.all() else counts.with_tables(tables, keys=counts.keys[some])
 
 
 def merge_keys(many: list[KeyArray]) -> tuple[KeyArray, list[IntArray]]:

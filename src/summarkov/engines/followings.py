@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.source import EventSource
-from summarkov.engines.work import Shard, Work
+from summarkov.engines.source import EventSource, Gathered, Shard
 from summarkov.events.vocabulary import END
 from summarkov.summaries import Reach
 from summarkov.typing import FloatArray, IntArray
@@ -105,7 +105,8 @@ def count_followed(source: EventSource, asked: Sequence[Asked]) -> list[Followed
     ]
     if not numbers:
         return [Followed(tuple(() for _ in each)) for each in edges]
-    sums, lags = source.run(FollowedWork(np.array(list(numbers), np.int64), ends))
+    sums, gathered = source.map(partial(_count_followed, np.array(list(numbers), np.int64), ends))
+    lags = _added(np.concatenate(gathered.parts))
     starts = np.searchsorted(lags[:, 0], np.arange(len(sums) + 1))
 
     def following(mine: int, every: int, is_ordered: bool) -> Following:
@@ -128,21 +129,9 @@ def count_followed(source: EventSource, asked: Sequence[Asked]) -> list[Followed
     return [Followed(tuple(tuple(following(*one) for one in some) for some in each)) for each in edges]
 
 
-@dataclass(frozen=True)
-class FollowedWork(Work[tuple[IntArray, IntArray]]):
-    """Counts followings, see :func:`kernels.count_followed`; complete sequences end in one of ``ends``."""
-
-    pairs: IntArray
-    ends: tuple[int, ...]
-
-    def run(self, shard: Shard) -> tuple[IntArray, IntArray]:
-        """Those of a shard."""
-        complete = np.diff(shard.offsets) > 0
-        complete[complete] = np.isin(shard.codes[shard.offsets[1:][complete] - 1], self.ends)
-        sums, lags = kernels.count_followed(shard.index, shard.weights, complete, self.pairs)
-        return sums, lags
-
-    def total(self, answers: Sequence[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
-        """Add them up."""
-        sums, lags = zip(*answers, strict=True)
-        return np.asarray(sum(sums)), _added(np.concatenate(lags))
+def _count_followed(pairs: IntArray, ends: tuple[int, ...], shard: Shard) -> tuple[IntArray, Gathered]:
+    """Those of a shard, see :func:`kernels.count_followed`; complete sequences end in one of ``ends``."""
+    complete = np.diff(shard.offsets) > 0
+    complete[complete] = np.isin(shard.codes[shard.offsets[1:][complete] - 1], ends)
+    sums, lags = kernels.count_followed(shard.index, shard.weights, complete, pairs)
+    return sums, Gathered([lags])

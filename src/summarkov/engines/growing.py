@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from summarkov.engines.counts import CandidateCounts, Counts
-from summarkov.engines.requests import CandidatesRequest, Request
-from summarkov.engines.source import EventSource
+from summarkov.engines.counts import CandidateCounts, CandidatesRequest, Counts, Request
+from summarkov.engines.source import Counting, EventSource
 from summarkov.kernels import BINARY, COUNT, merge_keys
 from summarkov.typing import IntArray
 
@@ -34,13 +33,6 @@ class _Asked(NamedTuple):
     place: int
     before: CandidateCounts
     candidates: IntArray
-
-
-class Counting(Protocol):
-    """What answers requests."""
-
-    def count(self, requests: Sequence[Request]) -> list[Counts]:
-        """Answer all requests in one pass over the data."""
 
 
 class GrowingCounts:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Generic, NamedTuple
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from summarkov.engines.counts import StateCounts
-from summarkov.engines.requests import StatesRequest
-from summarkov.engines.source import EventSource, MemorySource
-from summarkov.engines.work import Answer, Shard, Work
+from summarkov.engines.counts import StateCounts, StatesRequest
+from summarkov.engines.source import Answer, EventSource, MemorySource, Shard
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.moments import FARTHEST, Moments
@@ -20,7 +18,7 @@ from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import END, translation
 from summarkov.kernels import UNLIMITED
 from summarkov.settings import Duration
-from summarkov.typing import BoolArray, HashArray, IntArray
+from summarkov.typing import BoolArray, IntArray
 from summarkov.wording import plural
 
 #: Of a sequence whose outcome is not known, and of a code that tells nothing about it.
@@ -139,19 +137,13 @@ def _at_age(shard: Shard, starts: BoolArray, age: int) -> tuple[IntArray, BoolAr
     return np.bincount(sequence[within], minlength=k), last - first < -(-age // index.unit)
 
 
-@dataclass(frozen=True)
-class ReasonsWork(Work[IntArray]):
-    """Counts sequences by the reason why they are left out; see :attr:`EndedSource.survey`."""
-
-    outcome: Outcome
-
-    def run(self, shard: Shard) -> IntArray:
-        """Those of a shard."""
-        found, told = np.zeros((len(self.outcome.reasons), 3), np.int64), self.outcome.tell(shard)
-        weights = np.ones(len(told.hits), np.int64) if shard.weights is None else shard.weights
-        for column, each in enumerate((1, weights, weights * (told.hits == 1))):
-            np.add.at(found[:, column], told.reasons, each)
-        return found
+def count_reasons(outcome: Outcome, shard: Shard) -> IntArray:
+    """Sequences by the reason why they are left out; see :attr:`EndedSource.survey`."""
+    found, told = np.zeros((len(outcome.reasons), 3), np.int64), outcome.tell(shard)
+    weights = np.ones(len(told.hits), np.int64) if shard.weights is None else shard.weights
+    for column, each in enumerate((1, weights, weights * (told.hits == 1))):
+        np.add.at(found[:, column], told.reasons, each)
+    return found
 
 
 # ---------------------------------------------------------------------- sequences that end in their outcome
@@ -201,26 +193,6 @@ class Ended:
         return Shard(rows, weights, all_keys=lambda: shard.keys[there])
 
 
-@dataclass(frozen=True)
-class OnEnded(Work[Answer], Generic[Answer]):
-    """Some work on shards whose sequences end in their outcome."""
-
-    work: Work[Answer]
-    ended: Ended
-
-    @property
-    def most_rows(self) -> int | None:  # as the work says
-        return getattr(self.work, "most_rows", None)
-
-    def run(self, shard: Shard) -> Answer:
-        """The answer for one shard alone."""
-        return self.work.run(self.ended(shard))
-
-    def total(self, answers: Sequence[Answer]) -> Answer:
-        """Add them up."""
-        return self.work.total(answers)
-
-
 class EndedSource(EventSource):
     """A source whose sequences end in their outcome; those without one are left out. It must stay open."""
 
@@ -235,7 +207,7 @@ class EndedSource(EventSource):
     @cached_property
     def survey(self) -> IntArray:
         """For each of the outcome's reasons: sequences, their weight, and that of those with the outcome."""
-        return self._source.run(ReasonsWork(self._ended.outcome))
+        return self._source.map(partial(count_reasons, self._ended.outcome))
 
     @property
     def n_sequences(self) -> int:  # type: ignore[override]  # worked out when it is asked for
@@ -247,9 +219,14 @@ class EndedSource(EventSource):
         """Whether those of the source are."""
         return self._source.is_weighted
 
-    def run(self, work: Work[Answer]) -> Answer:
-        """Do some work on every shard as it is seen."""
-        return self._source.run(OnEnded(work, self._ended))
+    def map(
+        self,
+        function: Callable[..., Answer],
+        questions: Sequence[Any] | None = None,
+        most_rows: int | None = None,
+    ) -> Answer:
+        """What a function returns for every shard as it is shown."""
+        return self._source.map(partial(_on_ended, function, self._ended), questions, most_rows)
 
     def events(self) -> EventSequences:
         """The sequences with their outcomes, of a source in memory."""
@@ -273,22 +250,9 @@ class EndedSource(EventSource):
             weights=weights,
         )
 
-    def sequence_keys(self) -> HashArray:
-        """Numbers for the names of all sequences of a weight above 0: each has its outcome to count."""
-        return np.sort(np.concatenate(self.run(KeysWork())))
 
-
-@dataclass(frozen=True)
-class KeysWork(Work[list[HashArray]]):
-    """Collects the keys of sequences that weigh anything."""
-
-    def run(self, shard: Shard) -> list[HashArray]:
-        """Those of a shard."""
-        return [shard.keys if shard.weights is None else shard.keys[shard.weights > 0]]
-
-    def total(self, answers: Sequence[list[HashArray]]) -> list[HashArray]:
-        """All of them."""
-        return [keys for some in answers for keys in some]
+def _on_ended(function: Callable[..., Answer], ended: Ended, shard: Shard, *questions: Any) -> Answer:
+    return function(ended(shard), *questions)
 
 
 # ---------------------------------------------------------------------- open cases
@@ -312,32 +276,26 @@ def moments_up_to(longest: int) -> IntArray:
 def count_open(source: EventSource, outcome: Outcome, request: StatesRequest) -> StateCounts:
     """What became of the cases that were open at each moment, whole ones, until the outcome was certain.
 
-    Keys are those of states, behind the number of positions that had passed.
+    Keys are those of states, behind the number of positions that had passed. Each case counts once at a
+    moment.
     """
-    return source.run(OpenWork(request, Ended.of(source.labels, replace(outcome, after=None))))
+    return source.map(partial(_count_open, request, Ended.of(source.labels, replace(outcome, after=None))))
 
 
-@dataclass(frozen=True)
-class OpenWork(Work[StateCounts]):
-    """Counts whole sequences by the state after each number of positions; each counts once at a moment."""
-
-    request: StatesRequest
-    ended: Ended
-
-    def run(self, shard: Shard) -> StateCounts:
-        """The state before each position, the outcome included, looking back from the event before."""
-        request, told, shown = self.request, self.ended.outcome.tell(shard), self.ended(shard)
-        index, passed = shown.index, positions(shown) - 1
-        if index.tick_times is not None:
-            before = np.maximum(index.tick - 1, index.bounds[index.sequence])
-            index = replace(index, asked=index.tick_times[before])
-        ids, keys = request.summary.encode(index, request.influencers, shown.labels)
-        is_open = begins(shown) & (passed < told.first[told.reasons == 0][index.sequence])
-        (at,) = np.nonzero(is_open & np.isin(passed, moments_up_to(int(passed.max(initial=0)))))
-        together, rows = np.unique(passed[at] * len(keys) + ids[at], return_inverse=True)
-        counts = np.zeros((len(together), request.target.n_outcomes), np.int64)
-        of = index.sequence[at]
-        outcome = request.target.outcome_of()[shown.codes[shown.offsets[1:] - 1]]
-        np.add.at(counts, (rows, outcome[of]), 1 if shown.weights is None else shown.weights[of])
-        moment, state = np.divmod(together, max(1, len(keys)))
-        return StateCounts(np.column_stack([moment, keys[state]]).astype(np.int32), counts)
+def _count_open(request: StatesRequest, ended: Ended, shard: Shard) -> StateCounts:
+    """By the state before each position, the outcome included, looking back from the event before."""
+    told, shown = ended.outcome.tell(shard), ended(shard)
+    index, passed = shown.index, positions(shown) - 1
+    if index.tick_times is not None:
+        before = np.maximum(index.tick - 1, index.bounds[index.sequence])
+        index = replace(index, asked=index.tick_times[before])
+    ids, keys = request.summary.encode(index, request.influencers, shown.labels)
+    is_open = begins(shown) & (passed < told.first[told.reasons == 0][index.sequence])
+    (at,) = np.nonzero(is_open & np.isin(passed, moments_up_to(int(passed.max(initial=0)))))
+    together, rows = np.unique(passed[at] * len(keys) + ids[at], return_inverse=True)
+    counts = np.zeros((len(together), request.target.n_outcomes), np.int64)
+    of = index.sequence[at]
+    outcome = request.target.outcome_of()[shown.codes[shown.offsets[1:] - 1]]
+    np.add.at(counts, (rows, outcome[of]), 1 if shown.weights is None else shown.weights[of])
+    moment, state = np.divmod(together, max(1, len(keys)))
+    return StateCounts(np.column_stack([moment, keys[state]]).astype(np.int32), counts)

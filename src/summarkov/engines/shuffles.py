@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.source import EventSource, Layout
-from summarkov.engines.work import Shard, Work
+from summarkov.engines.source import EventSource, Layout, Shard
 from summarkov.events.vocabulary import END
 from summarkov.settings import Duration
 from summarkov.summaries import Reach
@@ -119,7 +119,7 @@ class Moved:
     def merged(self, n_labels: int) -> Moved:
         """All events in the strata of a question with that many labels."""
         keys = (self.keys >> (n_labels + 1) << n_labels) | (self.keys & ((1 << n_labels) - 1))
-        return _summed(keys, self.counts, self.influencers, self.in_one_block)
+        return Moved.total([replace(self, keys=keys)])
 
     def apart(self, n_labels: int, full: int) -> Moved:
         """The two kinds of events apart, from stratum ``full`` of positions on.
@@ -141,22 +141,12 @@ class Moved:
 
     @classmethod
     def total(cls, some: Sequence[Moved]) -> Moved:
-        """Add up what was counted in several places."""
-        keys, counts = (
-            np.concatenate([one.keys for one in some]),
-            np.concatenate([one.counts for one in some]),
-        )
-        return _summed(
-            keys, counts, sum(one.influencers for one in some), sum(one.in_one_block for one in some)
-        )
-
-
-def _summed(keys: IntArray, counts: IntArray, influencers: int, in_one_block: int) -> Moved:
-    """Rows of one key added up."""
-    order = np.argsort(keys, kind="stable")
-    unique, first = np.unique(keys[order], return_index=True)
-    summed = np.add.reduceat(counts[order], first, axis=0) if len(first) else counts
-    return Moved(unique, summed, influencers, in_one_block)
+        """Add up what was counted in several places, or under keys that have become equal."""
+        keys, row = np.unique(np.concatenate([one.keys for one in some]), return_inverse=True)
+        counts = np.zeros((len(keys), some[0].counts.shape[1]), np.int64)
+        np.add.at(counts, row, np.concatenate([one.counts for one in some]))
+        n = (sum(getattr(one, name) for one in some) for name in ("influencers", "in_one_block"))
+        return cls(keys, counts, *n)
 
 
 def position_strata(reach: int | None) -> tuple[int, ...]:
@@ -206,7 +196,8 @@ def count_moved(
     ``progress`` is told how many of the shuffles are done, as it were: some of the edges in all of them.
     """
     strata = position_strata(longest_reach([question.window for question in questions]))
-    stays = tuple(sorted({*Layout.of(source).outcomes, END} & set(source.labels)))
+    layout, labels = Layout.of(source), source.labels
+    how = _How(replace(shuffles, n=0, done=0), strata, {*layout.outcomes, END} & {*labels}, layout.together)
     row_bytes = 8 * (1 + 3 * (shuffles.n + 1))
     start, most = 0, -(-len(questions) // _PASSES)
     while start < len(questions):
@@ -214,8 +205,7 @@ def count_moved(
         while stop < min(start + most, len(questions)) and (stop == start or size <= _TABLE_BYTES):
             size += row_bytes * (len(strata) + 1) << min(len(questions[stop].strata), 10)
             stop += 1
-        work = MovedWork(tuple(questions[start:stop]), shuffles, strata, stays, Layout.of(source).together)
-        for moved in source.run(work):
+        for moved in source.map(partial(_count_moved, how, shuffles.replicates), questions[start:stop]):
             use(moved)
         start = stop
         if progress is not None:
@@ -223,28 +213,15 @@ def count_moved(
 
 
 @dataclass(frozen=True)
-class MovedWork(Work[list[Moved]]):
-    """Counts some edges in all of the shuffles."""
+class _How:
+    """What is the same for all edges: how events move, strata of positions, and labels that stay."""
 
-    questions: tuple[OrderQuestion, ...]
     shuffles: Shuffles
     strata: tuple[int, ...]
-    stays: tuple[str, ...] = ()
-    together: bool = False
+    stays: set[str]
+    together: bool
 
-    def run(self, shard: Shard) -> list[Moved]:
-        """Those of one shard."""
-        if not self.questions:
-            return []
-        name = replace(self.shuffles, n=0, done=0), self.strata, self.stays, self.together
-        kept = shard.index.kept.get("order")
-        if kept is None or kept[0] != name:
-            kept = shard.index.kept["order"] = name, *self._events(shard)
-        _, events, unit = kept
-        edges, replicates = _in_arrays(self.questions, unit), self.shuffles.replicates
-        return [Moved(*counted) for counted in kernels.order_counts(events, edges, replicates)]
-
-    def _events(self, shard: Shard) -> tuple[kernels.OrderEvents, int]:
+    def events(self, shard: Shard) -> tuple[kernels.OrderEvents, int]:
         """Sequences as the kernel takes them, and the unit of their times."""
         codes, moments, nothing = shard.codes, shard.rows.moments, np.empty(0, np.int64)
         held, held_by = np.empty(0, np.int32), nothing
@@ -258,30 +235,25 @@ class MovedWork(Work[list[Moved]]):
             times = nothing if moments.times is None else moments.times[index.rows]
         cuts = self.shuffles.cut(bounds, times, unit)
         sequence = np.searchsorted(bounds, cuts[:-1], side="right") - 1
-        seeds = kernels.block_seeds(
-            kernels.sequence_seeds(self.shuffles.seed, 0, shard.keys)[sequence], cuts[:-1] - bounds[sequence]
-        )
+        seeds = kernels.sequence_seeds(self.shuffles.seed, 0, shard.keys)[sequence]
+        seeds = kernels.block_seeds(seeds, cuts[:-1] - bounds[sequence])
         place = np.arange(len(tick) and int(bounds[-1])) + 1
         place -= np.repeat(bounds[:-1], np.diff(bounds))
-        stratum = np.searchsorted(self.strata, place, side="left")
-        return (
-            kernels.OrderEvents(
-                codes,
-                tick,
-                bounds,
-                times,
-                stratum,
-                cuts,
-                seeds,
-                shard.weights,
-                held,
-                held_by,
-                stays,
-                len(shard.labels),
-                self.together,
-            ),
-            unit,
-        )
+        where = tick, bounds, times, np.searchsorted(self.strata, place, side="left"), cuts, seeds
+        who = shard.weights, held, held_by, stays, len(shard.labels), self.together
+        return kernels.OrderEvents(codes, *where, *who), unit
+
+
+def _count_moved(
+    how: _How, replicates: IntArray, shard: Shard, questions: Sequence[OrderQuestion]
+) -> list[Moved]:
+    """Some edges of one shard in all of the shuffles; the last way to look at its events is kept."""
+    kept = shard.index.kept.get("order")
+    if kept is None or kept[0] != how:
+        kept = shard.index.kept["order"] = how, *how.events(shard)
+    _, events, unit = kept
+    edges = _in_arrays(questions, unit)
+    return [Moved(*counted) for counted in kernels.order_counts(events, edges, replicates)]
 
 
 def _in_arrays(questions: Sequence[OrderQuestion], unit: int) -> kernels.OrderEdges:

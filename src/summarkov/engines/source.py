@@ -1,46 +1,230 @@
-"""What every ``fit`` takes: events that are counted where they are, in memory or on memory maps here.
+"""What every ``fit`` takes: events that are counted where they are, shard by shard of whole sequences.
 
 Shards keep what kernels look up from pass to pass.
 """
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from summarkov.engines import work as shards_
-from summarkov.engines.counts import Counts, JointCounts
-from summarkov.engines.replicates import ReplicatedSource, Weighing
-from summarkov.engines.requests import Request, StatesRequest, Target, join
-from summarkov.engines.weights import fixed_point, refuse_overflow, units_of
-from summarkov.engines.work import (
-    TABLE_BYTES,
-    Answer,
-    CountWork,
-    Shard,
-    SurveyWork,
-    Work,
-    in_order,
-    map_in_threads,
-    most_targets,
-    threads,
+from summarkov import kernels
+from summarkov.engines.counts import (
+    CandidateCounts,
+    CandidatesRequest,
+    Counts,
+    JointCounts,
+    RecencyCounts,
+    RecencyRequest,
+    Request,
+    StateCounts,
+    StatesRequest,
+    Target,
+    join,
 )
-from summarkov.errors import SettingError
+from summarkov.engines.weights import fixed_point, refuse_overflow
+from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin
 from summarkov.events.draws import Draws
 from summarkov.events.moments import TimeUnit
 from summarkov.events.rows import Rows, cuts, recoded, row_labels, row_offsets
 from summarkov.events.sequences import refuse_end
-from summarkov.events.vocabulary import END, Unknown
+from summarkov.events.vocabulary import END, Unknown, count_codes
 from summarkov.settings import is_whole
-from summarkov.summaries import ChainSummary
-from summarkov.typing import BoolArray, HashArray, IntArray
+from summarkov.summaries import ChainSummary, WindowSummary
+from summarkov.typing import CodeArray, HashArray, IntArray
+
+if TYPE_CHECKING:
+    from summarkov.engines.replicates import ReplicatedSource
+
+#: Rows of a shard at most, unless one sequence has more: bounds what the kernels need beside the data itself,
+#: which is more in NumPy.
+SHARD_EVENTS = 1 << (22 if kernels.backend() == "native" else 20)
+#: Rows of a shard of events on disk, which are not kept from pass to pass if there are more.
+_MAPPED_EVENTS = 1 << 20
+#: What the kernels need for an event while they count, beside the counts.
+EVENT_BYTES = 1 << 7
+#: Bytes that the tables of one request may take.
+TABLE_BYTES = 1 << 30
+#: Rows of a sequence at most: positions are 32 bits wide in C++.
+MOST_ROWS = 2**31 - 1
+#: More threads than any machine has cores.
+_MOST_THREADS = 1024
+
+Answer = TypeVar("Answer")
+
+
+# ---------------------------------------------------------------------- shards
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some sequences, all of each. ``first`` is the number of the first sequence, ``start`` of the first row.
+
+    ``all_keys`` tells the keys of all sequences, by which they are drawn and shuffled.
+    """
+
+    rows: Rows
+    weights: IntArray | None = None  # one per sequence
+    first: int = 0
+    start: int = 0
+    all_keys: Callable[[], HashArray] | None = field(default=None, repr=False)
+
+    @property
+    def codes(self) -> CodeArray:
+        return self.rows.codes
+
+    @property
+    def offsets(self) -> IntArray:
+        return self.rows.offsets
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.rows.labels
+
+    @property
+    def n_sequences(self) -> int:
+        return len(self.rows.offsets) - 1
+
+    @cached_property
+    def index(self) -> kernels.Index:
+        """The rows as kernels take them, with what these keep."""
+        if len(self.codes) > MOST_ROWS:
+            raise TooLargeError(
+                f"a sequence has {len(self.codes):,} rows, and at most {MOST_ROWS:,} can be counted; cut it "
+                "into sessions, or into other parts that belong together"
+            )
+        return self.rows.index()
+
+    @cached_property
+    def keys(self) -> HashArray:
+        """Numbers for the names of the sequences."""
+        assert self.all_keys is not None
+        return np.asarray(self.all_keys()[self.first : self.first + self.n_sequences])
+
+    @property
+    def filled_keys(self) -> HashArray:
+        """The keys of the sequences with something to count: not empty, and of a weight above 0."""
+        filled = np.diff(self.index.bounds) > 0
+        return self.keys[filled if self.weights is None else filled & (self.weights > 0)]
+
+    def weighed(self, weights: IntArray) -> Shard:
+        """The same sequences under other weights."""
+        found = replace(self, weights=weights)
+        vars(found)["index"] = self.index
+        return found
+
+    def of_rows(self, of_sequences: IntArray) -> IntArray:
+        """Numbers, one per sequence, as numbers of rows."""
+        return np.repeat(of_sequences, np.diff(self.offsets))
+
+    def count(self, request: Request) -> Counts:
+        """Answer one request for this shard alone."""
+        try:
+            return self._count(request)
+        except MemoryError:
+            raise too_large(request) from None
+
+    def _count(self, request: Request) -> Counts:
+        index, weights = self.index, self.weights
+        outcomes = (request.target.outcome_of(), request.target.n_outcomes)
+        if isinstance(request, RecencyRequest):
+            tree, recency = request.summary, request.summary.tests.recency(request.candidates)
+            slots = np.full(len(tree.nodes), -1, np.int64)
+            slots[tree.leaves[list(request.open)]] = np.arange(len(request.open))
+            if recency.in_time:
+                recency = recency._replace(lookbacks=kernels.in_units(recency.lookbacks, index.unit))
+            nodes = tree.arrays_for(index)
+            return RecencyCounts(*kernels.count_tests(index, weights, nodes, slots, recency, *outcomes))
+        if not isinstance(request.summary, WindowSummary):
+            ids, keys = request.summary.encode(index, request.influencers, self.labels)
+            counted = kernels.outcomes_counted(index, weights, outcomes[0])
+            return StateCounts(keys, kernels.tabulate(counted, ids, len(keys), outcomes[1]))
+        candidates: tuple[int, ...] = ()
+        given = None
+        if isinstance(request, CandidatesRequest):
+            candidates = request.candidates
+            given = None if request.given is None else request.influencers.index(request.given)
+        arrays = (np.array(some, np.int32) for some in (request.influencers, candidates))
+        window = request.summary.window(self.labels)
+        found = kernels.count_candidates(index, weights, *arrays, *outcomes, window, given=given)
+        return CandidateCounts(*found) if isinstance(request, CandidatesRequest) else StateCounts(*found[:2])
+
+
+def too_large(request: Request) -> TooLargeError:
+    """What is said of counts that would not fit in memory."""
+    if isinstance(request, RecencyRequest):
+        return TooLargeError(
+            f"the tests of {len(request.candidates)} labels at {len(request.open)} leaves for "
+            f"{request.target.n_outcomes} outcomes are too many to count; give candidates, set max_depth, "
+            "raise gamma, or leave out counts or pairs"
+        )
+    joined = "" if isinstance(request, StatesRequest) else " joined by each of its candidates"
+    return TooLargeError(
+        f"the states of {len(request.influencers)} influencers{joined} are too many to count; set "
+        "max_influencers, raise gamma, or give candidates"
+    )
+
+
+def count_all(shard: Shard, requests: Sequence[Request]) -> list[Counts]:
+    """The answers to some requests."""
+    return [shard.count(request) for request in requests]
+
+
+def count_labels(shard: Shard) -> IntArray:
+    """N(x) of every label, weighted."""
+    if shard.weights is None:
+        return count_codes(shard.codes, len(shard.labels))
+    counts = np.zeros(len(shard.labels) + 1, np.int64)
+    np.add.at(counts, shard.codes, shard.of_rows(shard.weights))
+    return counts[:-1]
+
+
+def count_starts(shard: Shard) -> IntArray:
+    """How many sequences begin with each label; weights do not matter."""
+    index = shard.index
+    first = ~index.attribute & (index.tick == index.bounds[index.sequence])
+    return count_codes(shard.codes[first], len(shard.labels))
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What each shard has, one after the other."""
+
+    parts: list[Any]
+
+    @classmethod
+    def total(cls, some: Sequence[Gathered]) -> Gathered:
+        """All of them."""
+        return cls([part for one in some for part in one.parts])
+
+
+def added(answers: Sequence[Any]) -> Any:
+    """Arrays, numbers and counts added up; tuples and lists item by item.
+
+    >>> added([[1, (2, 3)], [10, (20, 30)]])
+    [11, (22, 33)]
+    """
+    first = answers[0]
+    if len(answers) == 1:
+        return first
+    if isinstance(first, list | tuple):
+        sums = map(added, zip(*answers, strict=True))
+        return type(first)(*sums) if hasattr(first, "_fields") else type(first)(sums)
+    return first.total(answers) if hasattr(first, "total") else sum(answers[1:], first)
+
+
+# ---------------------------------------------------------------------- sources
 
 
 class Layout(NamedTuple):
@@ -69,43 +253,75 @@ class Layout(NamedTuple):
 IN_A_ROW = Layout()
 
 
-class EventSource(ABC):
-    """Events that are counted where they are, by work on shards of whole sequences.
+class Counting(ABC):
+    """What answers requests, with whole numbers in units of ``1 / scale``."""
+
+    labels: tuple[str, ...]  # the vocabulary in sorted order
+    scale: int = 1  # what counts must be divided by
+    memory: int = TABLE_BYTES  # bytes that the tables of counts may take at a time
+    has_ticks: bool = False  # whether events may have happened together
+    time_unit: TimeUnit | None = None  # what times are measured in, where events have some
+    attributes: tuple[str, ...] = ()  # those of the labels that are attributes of sequences
+    outcomes: tuple[str, ...] = ()  # those that say how a sequence ended
+
+    @abstractmethod
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
+
+    def count_outcomes(self, codes: Sequence[int], *, only: bool = False) -> IntArray:
+        """At how many positions some labels are, or anything else."""
+        target = Target(tuple(codes), len(self.labels), only=only)
+        (table,) = self.count([StatesRequest(ChainSummary(0), (), target)])
+        return np.asarray(table.tables[0].sum(axis=-2))  # of one state, or of none where there are no events
+
+
+class EventSource(Counting):
+    """Events that are counted where they are, by functions of shards of whole sequences.
 
     All counts are integers; with weights that are not whole they are multiples of ``1 / scale``.
     """
 
-    labels: tuple[str, ...]  # the vocabulary in sorted order
     n_sequences: int
     tied_order: int
-    memory: int = TABLE_BYTES  # bytes that the tables of counts may take at a time
-    scale: int = 1  # what counts must be divided by
     weights: IntArray | None = None  # of the sequences by number, in units of 1 / scale
-    has_ticks: bool = False  # whether events may have happened together
     n_ticks: int | None = None  # the number of positions, where that is known and has_ticks
-    time_unit: TimeUnit | None = None  # what times are measured in, where events have some
-    attributes: tuple[str, ...] = ()  # those of the labels that are attributes of sequences
-    outcomes: tuple[str, ...] = ()  # those that say how a sequence ended
     origin: Origin | None = None  # how the events were read
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_sequences:,} sequences, {len(self.labels):,} labels)"
 
+    @abstractmethod
+    def map(
+        self,
+        function: Callable[..., Answer],
+        questions: Sequence[Any] | None = None,
+        most_rows: int | None = None,
+    ) -> Answer:
+        """What a function returns for every shard, ``added`` up; it may have to travel to where the shard is.
+
+        With ``questions`` it takes these too, and returns a list with an answer to each. ``most_rows`` is how
+        many rows of a shard it takes, as far as sequences allow.
+        """
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
+        if not requests:
+            return []
+        joint, answered_by = join(requests, most_targets(requests, self.memory))
+        counted = self.map(count_all, joint)
+        totals = [JointCounts(of, request.target) for of, request in zip(counted, joint, strict=True)]
+        return [totals[at].narrow(request.target) for request, at in zip(requests, answered_by, strict=True)]
+
     @cached_property
     def label_counts(self) -> IntArray:
         """N(x) of every label, weighted, in units of ``1 / scale``: counted in one pass, unless known."""
-        return self.run(SurveyWork())
+        return self.map(count_labels)
 
     @property
     def n_events(self) -> int:
         """The number of events; the end of a sequence is none."""
         ends = self.label_counts[self.labels.index(END)] if END in self.labels else 0
         return int(self.event_counts.sum() - ends)
-
-    @property
-    def one_length(self) -> int | None:
-        """The number of rows of every sequence, if all have the same and that is known."""
-        return None
 
     @property
     def event_counts(self) -> IntArray:
@@ -121,33 +337,18 @@ class EventSource(ABC):
             return int(self.label_counts[np.searchsorted(self.labels, self.outcomes)].sum())
         if not self.has_ticks:
             return int(self.event_counts.sum())
-        if self.n_ticks is not None and self.weights is None:
-            return self.n_ticks
-        n = len(self.labels)
-        (table,) = self.count([StatesRequest(ChainSummary(0), (), Target((), n))])
-        return int(table.tables[0].sum())
+        known = None if self.weights is not None else self.n_ticks
+        return int(self.count_outcomes(()).sum()) if known is None else known
 
     @property
     def is_weighted(self) -> bool:
         """Whether sequences have weights of their own."""
         return self.weights is not None
 
-    @abstractmethod
-    def run(self, work: Work[Answer]) -> Answer:
-        """Do some work on every shard of the data, where it is, and add up the answers."""
-
-    def count(self, requests: Sequence[Request]) -> list[Counts]:
-        """Answer all requests in one pass over the data."""
-        if not requests:
-            return []
-        joint, answered_by = join(requests, most_targets(requests, self.memory))
-        counted, targets = self.run(CountWork(tuple(joint))), [request.target for request in joint]
-        totals = [JointCounts(*each) for each in zip(counted, targets, strict=True)]
-        return [totals[at].narrow(request.target) for request, at in zip(requests, answered_by, strict=True)]
-
-    @abstractmethod
-    def sequence_keys(self) -> HashArray:
-        """Numbers for the names of the sequences, see :meth:`EventSequences.sequence_keys`."""
+    def filled_keys(self) -> HashArray:
+        """Numbers for the names of all sequences with something to count, sorted."""
+        gathered = self.map(lambda shard: Gathered([shard.filled_keys]))
+        return np.sort(np.concatenate(gathered.parts))
 
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> EventSource:
         """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
@@ -163,28 +364,19 @@ class EventSource(ABC):
 
     pool_rare = collapse_repeats = add_start = map_labels
 
-    def filled_keys(self) -> HashArray:
-        """The keys of all sequences with something to count: not empty, and of a weight above 0."""
-        keys = self.sequence_keys()
-        return keys if self.weights is None else keys[self.weights > 0]
-
-    @property
-    def n_filled(self) -> int:
-        """How many sequences are not empty."""
-        return self.n_sequences  # most formats have no row for a sequence without events
-
     def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
         """The same sequences under each of many weights."""
-        keys = np.sort(self.filled_keys())
+        from summarkov.engines.replicates import ReplicatedSource
+
+        keys = self.filled_keys()
         if blocks is not None or len(keys) == 1:
             raise SettingError(
                 "whole sequences of a source are drawn, and more than one is needed; for blocks of events "
                 "give the events themselves, read with read_events"
             )
-        drawn = tuple(draws.drawn(number, keys) for number in range(draws.n))
-        return ReplicatedSource(self, Weighing(drawn, self.scale), "sequences", len(keys))
+        return ReplicatedSource(self, draws, keys)
 
-    def close(self) -> None:  # noqa: B027  # not every source holds something
+    def close(self) -> None:  # not every source holds something
         """Let go of what the source holds, such as temporary files."""
 
     def __enter__(self) -> Self:
@@ -194,19 +386,14 @@ class EventSource(ABC):
         self.close()
 
 
-def refuse_weights(source: object, sample_weight: Any) -> None:
-    """Say that a source cannot be weighed, if it is asked to be."""
-    if sample_weight is not None:
-        raise SettingError(
-            f"sample_weight needs events in memory, and this is a {type(source).__name__}; name a column of "
-            "weights with weight= where the source is made, or give events that were read with read_events"
-        )
+def most_targets(requests: Sequence[Request], table_bytes: int) -> int:
+    """How many labels may share one table of candidates."""
+    cells = [2 * len(r.candidates) for r in requests if isinstance(r, CandidatesRequest)]
+    cells += [r.cells for r in requests if isinstance(r, RecencyRequest)]
+    return max(1, (table_bytes >> 2) // (8 * max([*cells, 2])))
 
 
 # ---------------------------------------------------------------------- in memory
-
-#: Rows of a shard of events on disk, which are not kept from pass to pass if there are more.
-_MAPPED_EVENTS = 1 << 20
 
 
 class MemorySource(EventSource):
@@ -224,10 +411,10 @@ class MemorySource(EventSource):
         n_jobs: int | None = None,
         outcomes: tuple[str, ...] = (),
     ) -> None:
-        self._given, self._offsets, self.outcomes = events, row_offsets(events), outcomes
+        self.given, self._offsets, self.outcomes = events, row_offsets(events), outcomes
         if events.complete.any():
             refuse_end(events)
-        self.tied_order, self.origin = events.tied_order, events.origin
+        self.tied_order, self.origin, self.ids = events.tied_order, events.origin, events.ids
         self.labels, self.n_sequences = row_labels(events), len(events)
         self.attributes = () if events.attributes is None else events.attributes.names
         self.time_unit, self.has_ticks = events.time_unit, events.has_ticks
@@ -243,42 +430,41 @@ class MemorySource(EventSource):
     @cached_property
     def events(self) -> EventSequences:
         """The events with the ends of cases among them."""
-        return self._given.with_end_rows()
+        return self.given.with_end_rows()
 
     @property
     def n_events(self) -> int:
-        return self._given.n_events
+        return self.given.n_events
 
-    @property
-    def one_length(self) -> int | None:
-        """The number of events of every sequence, if all have the same."""
-        lengths = self._given.lengths
-        return int(lengths[0]) if len(lengths) and (lengths == lengths[0]).all() else None
-
-    def run(self, work: Work[Answer]) -> Answer:
-        """Do some work on as many shards at a time as there are threads; a few shards share questions."""
-        shards, found = self.shards(getattr(work, "most_rows", None)), list[Answer]()
+    def map(
+        self,
+        function: Callable[..., Answer],
+        questions: Sequence[Any] | None = None,
+        most_rows: int | None = None,
+    ) -> Answer:
+        """As many shards at a time as there are threads; a few shards share questions."""
+        shards, answers = self.shards(most_rows), list[Any]()
         with map_in_threads(self.n_jobs) as map_:
             while few := list(islice(shards, self.n_jobs)):
-                if self.n_jobs > len(few) and hasattr(work, "questions") and work.questions:
-                    step = -(-self.n_jobs // len(few))
-                    each = [(work.some(first, step), shard) for shard in few for first in range(step)]
-                    parts = list(map_(lambda one: one[0].run(one[1]), each))
-                    new: list[Any] = [in_order(parts[at : at + step]) for at in range(0, len(each), step)]
-                else:
-                    new = list(map_(work.run, few))
-                found = [work.total([*found, *new])]
-        return found[0]
+                step = -(-self.n_jobs // len(few)) if questions else 1
+                shares = [()] if questions is None else [(questions[at::step],) for at in range(step)]
+                asked = [(shard, *share) for shard in few for share in shares]
+                parts = list(map_(lambda one: function(*one), asked))
+                if step > 1:
+                    parts = [in_order(parts[at : at + step]) for at in range(0, len(parts), step)]
+                answers = [added([*answers, *parts])]
+        found: Answer = answers[0]
+        return found
 
     def shards(self, most: int | None = None) -> Iterator[Shard]:
         """Shards of at most so many rows, as far as sequences allow, and few enough for all threads."""
         n = int(self._offsets[-1])
-        most = min(n, shards_.SHARD_EVENTS if most is None else min(most, shards_.SHARD_EVENTS))
-        if self._given.is_mapped and n > _MAPPED_EVENTS:
+        most = min(n, SHARD_EVENTS if most is None else min(most, SHARD_EVENTS))
+        if self.given.is_mapped and n > _MAPPED_EVENTS:
             return self._cut(min(most, _MAPPED_EVENTS))
         if self.n_jobs > 1:
             rounds = max(1, -(-n // (most * self.n_jobs))) if most else 1  # as many shards for each thread
-            most = max(1, -(-n // (rounds * self.n_jobs)))
+            most = -(-n // (rounds * self.n_jobs))
         if self._shards[0] != max(1, most):
             self._shards = max(1, most), list(self._cut(max(1, most)))
         return iter(self._shards[1])
@@ -286,79 +472,44 @@ class MemorySource(EventSource):
     def _cut(self, most: int) -> Iterator[Shard]:
         for first, last in cuts(self._offsets, most):
             weights = None if self.weights is None else self.weights[first:last]
-            rows = Rows.of(self._given, first, last, ends=True)
+            rows = Rows.of(self.given, first, last, ends=True)
             yield Shard(rows, weights, first, int(self._offsets[first]), self.sequence_keys)
 
     @cached_property
     def _keys(self) -> HashArray:
-        return self._given.sequence_keys()
+        return self.given.sequence_keys()
 
     def sequence_keys(self) -> HashArray:
-        """Numbers for the names of the sequences."""
+        """Numbers for the names of the sequences, see :meth:`EventSequences.sequence_keys`."""
         return self._keys
-
-    @property
-    def _held(self) -> BoolArray:
-        """Which sequences have something to count: only these are drawn."""
-        filled = self._given.lengths + self._given.complete > 0
-        return filled if self.weights is None else filled & (self.weights > 0)
-
-    def filled_keys(self) -> HashArray:
-        """The keys of all sequences with something to count."""
-        return self.sequence_keys()[self._held]
-
-    @property
-    def n_filled(self) -> int:
-        """How many sequences are not empty."""
-        return int((self._given.lengths + self._given.complete > 0).sum())
 
     def refuse_unknown(self) -> None:
         """Refuse events of no known label."""
-        self._given.refuse_unknown()
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The names of the sequences."""
-        return self._given.ids
+        self.given.refuse_unknown()
 
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> MemorySource:
         """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
         if tuple(labels) == self.labels and unknown == "error":
             self.refuse_unknown()
             return self
-        given = self._given if END in labels else self._given.with_ends("cut off")
-        return self._of(recoded(given, labels, unknown), self.weights)
+        given = self.given if END in labels else self.given.with_ends("cut off")
+        return self._of(recoded(given, labels, unknown))
 
     def without_ends(self) -> MemorySource:
         """The same sequences, all of them taken for cut off."""
-        return self if END not in self.labels else self._of(self._given.with_ends("cut off"), self.weights)
+        return self if END not in self.labels else self._of(self.given.with_ends("cut off"))
 
     def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
         """The same events under each of many weights of their sequences, or of blocks of them."""
         if blocks is None and len(self.filled_keys()) > 1:
             return super().replicated(draws)
-        units = units_of(self.events, self._names_of(blocks))
-        unit, held = units.of, np.zeros(units.n, bool)  # only units with something to count are drawn
-        weights = None if self.weights is None else np.repeat(self.weights, self.events.lengths)
-        held[unit if weights is None else unit[weights > 0]] = True
-        keys = np.sort(units.keys[held])
-        drawn = tuple(draws.drawn(replicate, keys) for replicate in range(draws.n))
-        weighing = Weighing(drawn, self.scale, Rows.of(self._given, ends=True).of_events(unit), units.keys)
-        return ReplicatedSource(self, weighing, units.kind, len(keys))
+        from summarkov.engines.replicates import in_blocks
 
-    def _names_of(self, blocks: Any) -> Any:
-        """Names of blocks, one per event, with one for each end: that of the event before it."""
-        given = self._given
-        if is_whole(blocks) or not hasattr(blocks, "__len__") or END not in self.labels:
-            return blocks
-        if isinstance(blocks, str) or len(blocks) != given.n_rows or len(blocks) == len(given):
-            return blocks
-        ends, held = given.offsets[1:][given.complete], np.array([*map(str, blocks), ""], object)
-        return np.insert(held[:-1], ends, held[ends - 1]).tolist()
+        return in_blocks(self, draws, blocks)
 
-    def _of(self, events: EventSequences, weights: IntArray | None) -> MemorySource:
-        """A source of other events, or with other weights in units of ``1 / scale``."""
-        made = MemorySource(events, sample_weight=weights, n_jobs=self.n_jobs, outcomes=self.outcomes)
+    def _of(self, events: EventSequences) -> MemorySource:
+        """A source of other events of the same sequences, with their weights in units of ``1 / scale``."""
+        made = MemorySource(events, sample_weight=self.weights, n_jobs=self.n_jobs, outcomes=self.outcomes)
         made.scale = self.scale
         return made
 
@@ -374,19 +525,20 @@ def make_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = No
     """A source of events: one already, or whatever ``read_events`` takes; events of no label are fine."""
     events = as_events(data)
     if isinstance(events, EventSequences):
-        return MemorySource(events, sample_weight=_weights(events, sample_weight), n_jobs=n_jobs)
-    refuse_weights(events, sample_weight)
-    return events
-
-
-def _weights(events: EventSequences, sample_weight: Any) -> Any:
-    """The weights that were given, or those that the events have of their own; not both."""
-    if sample_weight is not None and events.weights is not None:
+        if sample_weight is None:
+            sample_weight = events.weights
+        elif events.weights is not None:
+            raise SettingError(
+                "the events have weights of their own, from a weight column; leave out sample_weight, or "
+                "give events.with_weights(None)"
+            )
+        return MemorySource(events, sample_weight=sample_weight, n_jobs=n_jobs)
+    if sample_weight is not None:
         raise SettingError(
-            "the events have weights of their own, from a weight column; leave out sample_weight, or give "
-            "events.with_weights(None)"
+            f"sample_weight needs events in memory, and this is a {type(events).__name__}; name a column of "
+            "weights with weight= where the source is made, or give events that were read with read_events"
         )
-    return events.weights if sample_weight is None else sample_weight
+    return events
 
 
 def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None) -> EventSource:
@@ -395,3 +547,37 @@ def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None
     if isinstance(source, MemorySource) and source is not data:
         source.refuse_unknown()
     return source
+
+
+# ---------------------------------------------------------------------- threads
+
+
+def in_order(answers: Sequence[list[Any]]) -> list[Any]:
+    """The answers to all questions, from those to every so many of them."""
+    found = [None] * sum(map(len, answers))
+    for first, some in enumerate(answers):
+        found[first :: len(answers)] = some
+    return found
+
+
+@contextmanager
+def map_in_threads(n_jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """What applies a function as ``map`` does, in ``n_jobs`` threads."""
+    if n_jobs == 1:
+        yield map
+        return
+    with ThreadPoolExecutor(n_jobs) as pool:
+        yield pool.map
+
+
+def threads(n_jobs: int | None) -> int:
+    """The number of threads asked for."""
+    if n_jobs is None:
+        return 1
+    if not is_whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
+        raise SettingError(f"n_jobs must be a number of threads, None or -1 for one per core, not {n_jobs!r}")
+    if n_jobs > _MOST_THREADS:
+        raise SettingError(
+            f"n_jobs {n_jobs} is too large; it may be {_MOST_THREADS} at most, or -1 for one per core"
+        )
+    return (os.cpu_count() or 1) if n_jobs == -1 else int(n_jobs)

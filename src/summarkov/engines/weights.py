@@ -1,19 +1,14 @@
-"""Weights of sequences as users give them, and the units that replicates draw."""
+"""Weights of sequences as users give them."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import SettingError
-from summarkov.events import EventSequences
-from summarkov.events.draws import distinct_keys, sequence_keys
-from summarkov.settings import is_whole
-from summarkov.typing import HashArray, IntArray
+from summarkov.typing import IntArray
 
 #: Weights that are not whole become multiples of 2^-20.
 FIXED_POINT = 1 << 20
@@ -66,62 +61,3 @@ def refuse_overflow(total: float, scale: int) -> None:
             f"the events weigh {total / scale:g} together, more than can be counted exactly; scale the "
             "weights down"
         )
-
-
-@dataclass(frozen=True)
-class Units:
-    """What is drawn: the number of the unit that every event belongs to, and a key for each unit."""
-
-    of: IntArray
-    keys: HashArray
-    kind: str  # "sequences" or "blocks"
-
-    @property
-    def n(self) -> int:
-        """How many there are."""
-        return len(self.keys)
-
-
-def units_of(events: EventSequences, blocks: Any = None) -> Units:
-    """Cut events into units to draw from.
-
-    ``blocks`` is None, for sequences, or for blocks of N^(1/3) events if there is but one that is not empty;
-    a number, for blocks of that many events in a row; or names: one per sequence, for groups of sequences, or
-    one per event, such as the document that it is from. Keys do not depend on the order of the sequences,
-    unless two have the same name.
-
-    >>> units_of(EventSequences.from_lists([["A", "B", "A"], ["B"]]), 2).of
-    array([0, 0, 1, 2])
-    """
-    lengths = events.lengths
-    sequence = np.repeat(np.arange(len(events)), lengths)
-    if blocks is None:
-        if (lengths > 0).sum() != 1:
-            return Units(sequence, events.sequence_keys(), "sequences")
-        blocks = math.ceil(events.n_events ** (1 / 3))
-    if is_whole(blocks):
-        if blocks < 1:
-            raise SettingError(f"blocks must have at least one event each, not {blocks}")
-        within = events.positions - 1
-        of_sequence = np.zeros(len(events), np.int64)
-        np.maximum.at(of_sequence, sequence, within // blocks + 1)
-        before = np.cumsum(of_sequence) - of_sequence
-        by_key = np.argsort(events.sequence_keys())
-        place = np.empty_like(before)  # of a sequence's first block, if sequences are sorted by their keys
-        place[by_key] = np.cumsum(of_sequence[by_key]) - of_sequence[by_key]
-        keys = np.arange(of_sequence.sum()) + np.repeat(place - before, of_sequence)
-        return Units(np.repeat(before, lengths) + within // blocks, keys.astype(np.uint64), "blocks")
-    if isinstance(blocks, str) or not hasattr(blocks, "__len__"):
-        raise SettingError(f"blocks must be a number of events, or a list of names, not {blocks!r}")
-    names = [str(name) for name in blocks]
-    index = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    numbers = np.array([index[name] for name in names], dtype=np.int64)
-    keys = distinct_keys(sequence_keys(index))
-    if len(names) == len(events):
-        return Units(np.repeat(numbers, lengths), keys, "blocks")
-    if len(names) == events.n_rows:
-        return Units(numbers, keys, "blocks")
-    raise SettingError(
-        f"blocks must name one block per sequence ({len(events)}) or one per event ({events.n_rows}), "
-        f"not {len(names)}"
-    )

@@ -14,9 +14,16 @@ from summarkov.kernels.clusters import ClusterSums, ClusterTarget, ClusterValues
 from summarkov.kernels.followed import EVERY_POSITION, EVERY_SEQUENCE, LAG_BINS
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency, in_units
 from summarkov.kernels.index import BINARY, COUNT, ORDINAL_FIRST, ORDINAL_LAST, UNLIMITED, Index, Span, Window
-from summarkov.kernels.numpy_kernels import chain_states, group, merge_keys, outcomes_counted, tabulate
+from summarkov.kernels.numpy_kernels import (
+    block_seeds,
+    chain_states,
+    group,
+    merge_keys,
+    outcomes_counted,
+    sequence_seeds,
+    tabulate,
+)
 from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
-from summarkov.kernels.resampling import block_seeds, sequence_seeds
 
 
 def _choose(wish: str) -> ModuleType:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.kernels.index import ABSENT, MOST_CELLS, Index, Stretches, Window
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+
+#: The step of SplitMix64.
+_STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def window_states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray]:
@@ -205,3 +209,36 @@ def add(counts: IntArray, cells: IntArray, valid: BoolArray, weights: IntArray |
         flat += np.bincount(cells, minlength=flat.size)
     else:
         np.add.at(flat, cells, weights)  # not bincount, whose weights are floats
+
+
+# ------------------------------------------------------------------------------ random numbers
+
+
+def sequence_seeds(seed: int, replicate: int, numbers: npt.ArrayLike) -> HashArray:
+    """A seed for each sequence, from its number, that of the replicate, and the seed of all.
+
+    >>> sequence_seeds(0, 1, [0, 7])
+    array([ 3391245575278488096, 10982949063525286192], dtype=uint64)
+    """
+    mixed = np.zeros(1, np.uint64)
+    for number in (np.uint64(seed % 2**64), np.uint64(replicate), np.asarray(numbers).astype(np.uint64)):
+        mixed = random_numbers(mixed, number + np.uint64(1))
+    return mixed
+
+
+def block_seeds(seeds: HashArray, numbers: IntArray) -> HashArray:
+    """A seed for each block of a sequence, from that of the sequence and the number of the block."""
+    return random_numbers(seeds, numbers.astype(np.uint64) + np.uint64(1))
+
+
+def random_numbers(seeds: HashArray, steps: HashArray | np.uint64) -> HashArray:
+    """SplitMix64: the numbers that come some steps after their seeds."""
+    with np.errstate(over="ignore"):
+        return mixed(seeds + steps * _STEP)
+
+
+def mixed(x: HashArray) -> HashArray:
+    """Mix the bits (the finaliser of SplitMix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))

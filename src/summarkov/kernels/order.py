@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from summarkov.kernels.index import UNLIMITED, first_later
-from summarkov.kernels.resampling import _random_numbers
+from summarkov.kernels.numpy_kernels import random_numbers
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 #: Counts of an edge: the keys of its strata (how far from the start they are; whether what stands there is in
@@ -166,7 +166,7 @@ class _Elements:
 def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
     """Numbers from 0 on that are less than each of ``n``, which have at most 32 bits."""
     half = np.uint64(32)
-    numbers = (_random_numbers(seeds, np.uint64(step)) >> half) * n.astype(np.uint64)
+    numbers = (random_numbers(seeds, np.uint64(step)) >> half) * n.astype(np.uint64)
     return (numbers >> half).astype(np.int64)
 
 
@@ -184,7 +184,7 @@ def _rotated(
     key, weight, out, hit, with_z = each
     what = np.zeros(elements.n, np.uint64)
     codes = events.codes[elements.shown].astype(np.int64)
-    np.add.at(what, elements.of, _random_numbers((codes + 2).astype(np.uint64), np.uint64(1)))
+    np.add.at(what, elements.of, random_numbers((codes + 2).astype(np.uint64), np.uint64(1)))
     follows = np.append(False, elements.sequence[1:] == elements.sequence[:-1])[: elements.n]
     again = follows & np.append(False, what[1:] == what[:-1])[: elements.n] & (not events.together)
     after = follows & np.append(False, (hit | out)[:-1])[: elements.n]
@@ -222,7 +222,7 @@ class _Places:
 
     def scattered(self, replicate: np.uint64) -> BoolArray:
         """Where the influencer's events are now: the first steps of shuffling the places of each block."""
-        mixed, seeds = self.places.copy(), _random_numbers(self.seeds, replicate)
+        mixed, seeds = self.places.copy(), random_numbers(self.seeds, replicate)
         for step in range(int(self.moved.max(initial=0))):
             here = np.flatnonzero(self.moved > step)
             other = _random_below(seeds[here], step + 1, self.size[here] - step)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import CountStore, MemorySource, StateCounts
+from summarkov.engines.source import count_all
 from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions
-from summarkov.engines.work import CountWork
 from summarkov.errors import SettingError
 from summarkov.evidence import Contrast, contrasts_in_table, rate_ratio, robust_widening, widened
 from summarkov.frames import Listed, Records
@@ -104,14 +104,14 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
     models = [model for model in graph.models_.values() if model.influencers_]
     if not all(model.fitted.summary.by_level for model in models):
         raise SettingError("the edges of these models have no factors; use a BSuMM, OSuMM or CSuMM")
-    work = CountWork(tuple(model.fitted.request for model in models))
+    requests = [model.fitted.request for model in models]
     parts = [store.to_events([name]) for name in names]
     weights = [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
     scale = FIXED_POINT if any(map(n_fractions, weights)) else 1
     by_part = []
     for part, weight in zip(parts, weights, strict=True):
         source = MemorySource(part, sample_weight=in_units(weight, scale))
-        by_part.append(source.recode(graph.labels_).run(work))
+        by_part.append(source.recode(graph.labels_).map(count_all, requests))
     places: dict[tuple[str, str], list[tuple[float, str, Any]]] = defaultdict(list)
     for at, model in enumerate(models):
         fitted, n_labels = model.fitted, len(model.target_)

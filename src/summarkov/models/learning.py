@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summarkov.engines import EventSource, Layout, ReplicatedSource, StateCounts
+from summarkov.engines import EventSource, Layout, StateCounts
 from summarkov.engines.clusters import Clustered, block_of, sum_clusters
 from summarkov.engines.followings import Asked, count_followed
 from summarkov.engines.growing import GrowingCounts
@@ -23,6 +23,7 @@ from summarkov.summaries import Summary, WindowSummary
 from summarkov.wording import with_attributes
 
 if TYPE_CHECKING:
+    from summarkov.engines.replicates import ReplicatedSource
     from summarkov.models.fitted import Fitted
     from summarkov.models.model import SummaryModel
 

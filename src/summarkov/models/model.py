@@ -115,6 +115,7 @@ class SummaryModel(Predictor):
             score grows with, is what all events weigh together, and must be 2 at least.
         """
         source = self._learned_from(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        self._fitted: Fitted
         learn([self], source)
         return self
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.engines import IN_A_ROW, EventSource, Layout, StateCounts, make_source
-from summarkov.engines.work import Shard, Work
+from summarkov.engines.source import Shard
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.rows import Rows, cuts, recoded
@@ -461,7 +462,7 @@ def states_seen(models: Sequence[Fitted], source: EventSource) -> Iterator[tuple
 def measure(model: Distribution, source: EventSource) -> Sums:
     """Measure predictions of new events: from counts where targets are told apart, else event by event."""
     if not model.is_apart:
-        return Sums(*source.run(MeasureWork(model, source.scale)).whole.tolist())
+        return Sums(*_tally(source, model).whole.tolist())
     each = [Sums.of(theta, n) for n, theta in states_seen(model.parts, source)]
     return Sums(each[0].weight, sum(one.logs for one in each), sum(one.squares for one in each))
 
@@ -475,48 +476,40 @@ class Tally(NamedTuple):
     known: FloatArray  # events of known labels, those whose label was the most probable, or among the three
 
 
-@dataclass(frozen=True)
-class MeasureWork(Work[Tally]):
-    """Measures predictions on every shard: the whole distribution, and each of ``labels``.
+def _measured(
+    model: Distribution, scale: int, labels: tuple[int, ...], accuracy: bool, shard: Shard
+) -> Tally:
+    """Measure predictions of some sequences, which are in the codes of the model.
 
     ``labels`` are the numbers of outcomes that are measured one by one, each against all else. ``accuracy``
     asks how often the next event was among the most probable ones.
     """
+    index, rows = shard.index, shard.index.begins
+    ones = np.ones(len(shard.codes), np.int64)
+    weight = (ones if shard.weights is None else shard.of_rows(shard.weights))[rows]
+    p, happened = model.at(index)[rows], model.outcome_of[index.codes][rows]
+    n = weight[:, None] * (happened[:, None] == np.arange(p.shape[1])) / scale
+    known = np.array([weight[happened >= 0].sum(), 0, 0], float)
+    pairs = [(np.column_stack([p[:, x], 1 - p[:, x]]), n[:, x], weight / scale) for x in labels]
+    if accuracy:
+        names = [str(x) for x in model.outcomes]
+        order = sorted(range(len(names)), key=names.__getitem__)  # ties go to the first name
+        code = np.append(np.argsort(order), -1)[happened]
+        known[1:] = hits(code, p[:, order], 1, weight), hits(code, p[:, order], 3, weight)
+    return Tally(
+        np.array(Sums.of(p, n)),
+        np.array([Sums.of(both, np.column_stack([hit, all_ - hit])) for both, hit, all_ in pairs]),
+        np.array([binned(both[:, 0], all_, hit) for both, hit, all_ in pairs]),
+        known,
+    )
 
-    model: Distribution
-    scale: int = 1  # of the weights
-    labels: tuple[int, ...] = ()
-    accuracy: bool = False
 
-    @property
-    def most_rows(self) -> int:
-        """How many rows to predict at once."""
-        return most_rows(self.model)
-
-    def run(self, shard: Shard) -> Tally:
-        """Measure predictions of some sequences, which are in the codes of the model."""
-        index, rows = shard.index, shard.index.begins
-        ones = np.ones(len(shard.codes), np.int64)
-        weight = (ones if shard.weights is None else shard.of_rows(shard.weights))[rows]
-        p, happened = self.model.at(index)[rows], self.model.outcome_of[index.codes][rows]
-        n = weight[:, None] * (happened[:, None] == np.arange(p.shape[1])) / self.scale
-        known = np.array([weight[happened >= 0].sum(), 0, 0], float)
-        pairs = [(np.column_stack([p[:, x], 1 - p[:, x]]), n[:, x], weight / self.scale) for x in self.labels]
-        if self.accuracy:
-            names = [str(x) for x in self.model.outcomes]
-            order = sorted(range(len(names)), key=names.__getitem__)  # ties go to the first name
-            code = np.append(np.argsort(order), -1)[happened]
-            known[1:] = hits(code, p[:, order], 1, weight), hits(code, p[:, order], 3, weight)
-        return Tally(
-            np.array(Sums.of(p, n)),
-            np.array([Sums.of(both, np.column_stack([hit, all_ - hit])) for both, hit, all_ in pairs]),
-            np.array([binned(both[:, 0], all_, hit) for both, hit, all_ in pairs]),
-            known,
-        )
-
-    def total(self, answers: Sequence[Tally]) -> Tally:
-        """Add up several shards."""
-        return Tally(*(np.sum(parts, axis=0) for parts in zip(*answers, strict=True)))
+def _tally(
+    source: EventSource, model: Distribution, labels: tuple[int, ...] = (), accuracy: bool = False
+) -> Tally:
+    """Measure predictions event by event."""
+    measure = partial(_measured, model, source.scale, labels, accuracy)
+    return source.map(measure, most_rows=most_rows(model))
 
 
 # ---------------------------------------------------------------------- what is said of it
@@ -681,7 +674,7 @@ def evaluate(
         return Evaluation(*sizes, targets, None, n_ticks, tables=tables)
     labels = tuple(x for x in model.outcomes if isinstance(x, str))
     each, accuracy = () if model.parts else tuple(range(len(labels))), len(labels) == len(model.outcomes)
-    tally = source.run(MeasureWork(model, source.scale, each, accuracy))
+    tally = _tally(source, model, each, accuracy)
     whole = Sums(*tally.whole.tolist())
     counts = _counts(source, model, whole)
     for x in each:

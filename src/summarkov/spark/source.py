@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from operator import attrgetter, methodcaller
+from operator import methodcaller
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -24,9 +24,9 @@ import numpy as np
 from summarkov import kernels
 from summarkov.arrow import pa
 from summarkov.engines import MemorySource
-from summarkov.engines.source import EventSource
+from summarkov.engines import source as engines
+from summarkov.engines.source import Answer, EventSource, added
 from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions, refuse_overflow
-from summarkov.engines.work import Answer, Work
 from summarkov.errors import DataError, SettingError, SummarkovError, warn_caller
 from summarkov.events import EventSequences, vocabulary
 from summarkov.events.attributes import Attributes
@@ -53,7 +53,7 @@ from summarkov.spark.session import (
     unpacked,
 )
 from summarkov.spark.session import functions as f
-from summarkov.typing import HashArray, IntArray
+from summarkov.typing import IntArray
 
 #: Bytes that the tables of counts of a task may take, unless told otherwise.
 WORKER_MEMORY = 1 << 27
@@ -397,14 +397,20 @@ class Prepared:
         return MemorySource(events, sample_weight=in_units(events.weights, self.scale))
 
 
+def _n_events(shard: engines.Shard) -> int:
+    rows, is_event = shard.rows, shard.rows.is_event
+    has_empty = rows.moments is not None and rows.moments.has_empty
+    return int((is_event & (rows.codes >= 0)).sum() if has_empty else is_event.sum())
+
+
 def _on_shard(function: Callable[[Shard], Any], batches: Iterable[pa.RecordBatch]) -> Any:
     data = b"".join(cells(batches))
     return function(unpacked(data)) if data else None
 
 
-def _added(work: Work[Answer], batches: Iterable[pa.RecordBatch]) -> Answer | None:
+def _added(batches: Iterable[pa.RecordBatch]) -> Any:
     answers = [unpacked(cell) for cell in cells(batches)]
-    return work.total(answers) if answers else None
+    return added(answers) if answers else None
 
 
 class Shards:
@@ -415,15 +421,15 @@ class Shards:
         self.close = weakref.finalize(self, _forget, rows)
         self.close.atexit = False  # with Python the session ends too
 
-    def ask(self, function: Callable[[Shard], Any], work: Work[Any] | None = None) -> list[Any]:
-        """What a function returns for every shard; many answers to some work are added up on the workers."""
+    def ask(self, function: Callable[[Shard], Any]) -> list[Any]:
+        """What a function returns for every shard; many answers are added up on the workers."""
         if not self.close.alive:
             raise DataError("this source is closed and its cached events are gone; make a new one")
         with explained():
             found, n = map_partitions(self.rows, packed(partial(_on_shard, function))), self.n_partitions
-            while work is not None and n > FAN_IN:
+            while n > FAN_IN:
                 n = -(-n // FAN_IN)
-                found = map_partitions(found.repartition(n), packed(partial(_added, work)))
+                found = map_partitions(found.repartition(n), packed(_added))
             return [unpacked(cell) for cell in cells(found.toArrow().to_batches())]
 
 
@@ -448,46 +454,27 @@ class SparkSource(EventSource):
         """Let the cluster forget the events; sources that were made from this one, too."""
         self._shards.close()
 
-    def _ask(self, function: Callable[[MemorySource], Any], work: Work[Any] | None = None) -> list[Any]:
-        """What a function returns for the prepared events of every shard."""
-        prepared = self._prepared
-        return self._shards.ask(lambda shard: function(prepared.source(shard.events)), work)
-
-    def run(self, work: Work[Answer]) -> Answer:
-        """Do some work on every shard; only the answers come back to the driver."""
-        found = self._ask(methodcaller("run", work), work)
-        return work.total(found or [self._prepared.source(self._shards.nothing).run(work)])
+    def map(
+        self,
+        function: Callable[..., Answer],
+        questions: Sequence[Any] | None = None,
+        most_rows: int | None = None,
+    ) -> Answer:
+        """What a function returns for every shard; only the answers come back to the driver."""
+        prepared, ask = self._prepared, methodcaller("map", function, questions, most_rows)
+        answers = self._shards.ask(lambda shard: ask(prepared.source(shard.events)))
+        found: Answer = added(answers or [ask(prepared.source(self._shards.nothing))])
+        return found
 
     @cached_property
     def n_events(self) -> int:
         """The number of events; the end of a sequence is none."""
-        return sum(self._ask(attrgetter("n_events")))
+        return self.map(_n_events)
 
     @property
     def is_weighted(self) -> bool:
         """Whether sequences have weights of their own."""
         return self._prepared.scale is not None
-
-    @cached_property
-    def _keys(self) -> tuple[HashArray, HashArray]:
-        """The keys of all sequences, and of those with something to count; 8 bytes each."""
-        found = self._ask(lambda source: (source.sequence_keys(), source.filled_keys()))
-        empty = np.empty(0, np.uint64)
-        every, filled = (np.concatenate([empty, *(each[at] for each in found)]) for at in (0, 1))
-        return every, filled
-
-    def sequence_keys(self) -> HashArray:
-        """Numbers for the names of sequences."""
-        return self._keys[0]
-
-    def filled_keys(self) -> HashArray:
-        """The keys of all sequences with something to count."""
-        return self._keys[1]
-
-    @property
-    def n_filled(self) -> int:
-        """How many sequences are not empty."""
-        return len(self.filled_keys())
 
     # ------------------------------------------------------------------ prepare
 

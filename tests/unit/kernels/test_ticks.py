@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 import oracle_ticks as oracle
 from strategies import examples
 from summarkov import kernels
+from summarkov.engines import CandidatesRequest, Target
+from summarkov.engines.replicates import Positions, WeighedRows
 from summarkov.kernels import history_tests, numpy_kernels
 from summarkov.kernels.index import UNLIMITED
-from summarkov.kernels.resampling import Positions
 
 try:
     from summarkov.kernels import native_kernels
@@ -168,17 +169,18 @@ def test_under_many_weights(question, influencers, target):
     rest = np.array([z for z in range(len(NAMES)) if z not in chosen], np.int32)
     unit = np.repeat(np.arange(len(made)), np.diff(index.offsets))
     weights = np.array([[1, number % 2] for number in range(len(made))], np.int64).reshape(-1, 2)
-    found = Positions.of(index, window, unit, weights).count(
-        chosen, rest, outcomes(target), len(target) + 1, None
-    )
+    of_labels = Target(tuple(map(NAMES.index, target)), len(NAMES), keeps_rest=True)
+    request = CandidatesRequest(None, tuple(chosen.tolist()), of_labels, tuple(rest.tolist()))
+    rows_of = WeighedRows(index.codes, index.heads, unit, weights)
+    found = Positions.of(index, window, rows_of).count(request, slice(None))
     for b in range(2):
         keys, counts, present = numpy_kernels.count_candidates(
             index, weights[:, b].copy(), chosen, rest, outcomes(target), len(target) + 1, window
         )
-        assert rows(found[0], found[1][..., b]) == rows(keys, counts)
+        assert rows(found.keys, found.counts[..., b]) == rows(keys, counts)
         seen = counts.any(axis=1)
-        where = [i for i, key in enumerate(found[0].tolist()) if key in keys[seen].tolist()]
-        assert np.array_equal(found[2][:, where][..., b], present[:, seen])
+        where = [i for i, key in enumerate(found.keys.tolist()) if key in keys[seen].tolist()]
+        assert np.array_equal(found.present[:, where][..., b], present[:, seen])
 
 
 @pytest.mark.parametrize("kernel", BOTH)

@@ -387,11 +387,8 @@ def test_a_list_of_outcomes_needs_events_in_an_order():
     class Cluster(EventSource):
         labels, n_sequences = ("a", "b"), 4
 
-        def run(self, work):
+        def map(self, *_):
             raise AssertionError("nothing is counted")
-
-        def sequence_keys(self):
-            raise AssertionError("nothing is drawn")
 
     with pytest.raises(SettingError, match="a Cluster has none; name the column of the outcome"):
         sm.OutcomeModel().fit(Cluster(), ["x", "y", "x", "y"])
