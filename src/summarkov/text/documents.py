@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from summarkov.errors import DataError, nearest, optional_library
-from summarkov.read.csv_files import read_whole
 from summarkov.read.files import text_lines
+from summarkov.read.tables import read_whole
 
 _FORMATS = {
     ".jsonl": "jsonl",

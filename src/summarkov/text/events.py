@@ -16,8 +16,7 @@ from summarkov.events import EventSequences
 from summarkov.events.rows import Rows
 from summarkov.evidence import Influence, Shown, model_of, models_of
 from summarkov.read import read_events
-from summarkov.read.files import text_lines
-from summarkov.read.temporary import replacing
+from summarkov.read.files import replacing, text_lines
 from summarkov.show.lags import spread
 from summarkov.text.documents import Sentence
 from summarkov.typing import BoolArray, IntArray
