@@ -49,7 +49,7 @@ from summarkov.models.parameters import resolve_target
 from summarkov.search import Certificate, SearchResult
 from summarkov.settings import Duration
 from summarkov.store import Place, check_seal, checked, finite, read_document
-from summarkov.summaries import CustomSummary, Summary, registered_summary
+from summarkov.summaries import CustomSummary, Names, Summary, registered_summary
 from summarkov.typing import CodeArray
 
 #: Of the format.
@@ -201,7 +201,7 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
 
 
 def _state(fitted: Fitted, key: list[int]) -> dict[str, Any]:
-    return {"state": fitted.summary.state_document(key, fitted.influencer_labels, fitted.labels)}
+    return {"state": fitted.summary.state_document(key, fitted.names)}
 
 
 def _following_document(counted: Following) -> dict[str, Any]:
@@ -479,7 +479,7 @@ def _read_target(
     with place(".states"):
         counts = _array([row.counts for row in read.states], (len(read.states), target.n_outcomes))
         states = [row.state for row in read.states]
-        table = StateCounts(*problem.summary.read_table(states, read.influencers, code_of, counts))
+        table = StateCounts(*problem.summary.read_table(states, counts, Names(read.influencers, labels)))
         total = table.counts.sum(axis=0)
         if (total[: len(codes)] != label_counts[list(codes)]).any() or total.sum() != n_positions:
             raise StoreError("the counts do not add up to those of the labels in 'data'")
@@ -663,9 +663,8 @@ def _read_outcome(read: _Models, template: SummaryModel, model: SummaryModel) ->
         counts = _array([row.counts for row in opened.states], shape)
         if not shape[1] or opened.after[0] or any(a >= b for a, b in pairwise(opened.after)):
             raise StoreError.expected("moments 'after' in order, each once, from 0 on", opened.after)
-        code_of = {label: code for code, label in enumerate(fitted.labels)}
         states, seen = [row.state for row in opened.states], np.ones((shape[0], shape[2]), np.int64)
-        keys, _ = fitted.summary.read_table(states, fitted.influencer_labels, code_of, seen)
+        keys, _ = fitted.summary.read_table(states, seen, fitted.names)
     cases = OpenCases(fitted, np.array(opened.after), keys, counts.swapaxes(0, 1))
     found._fitted = FittedOutcome(model, cases, asked.name, read.left_out, read.overall_rate, classes)
     return found

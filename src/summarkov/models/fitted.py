@@ -49,7 +49,7 @@ from summarkov.search import Certificate, Problem, SearchResult, Step
 from summarkov.search.criteria import probabilities, pseudo_counts
 from summarkov.settings import written
 from summarkov.show import colour
-from summarkov.summaries import Reach, Summary
+from summarkov.summaries import Names, Reach, Summary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 from summarkov.wording import interval, number, percent, with_attributes
 
@@ -240,6 +240,11 @@ class Fitted(Distribution):
         """The influencers' labels."""
         return tuple(self.labels[z] for z in self.influencers)
 
+    @property
+    def names(self) -> Names:
+        """What the keys of states are about."""
+        return Names(self.influencer_labels, self.labels)
+
     def reach(self, label: str) -> Reach:
         """How far back an influencer is looked for."""
         return self.summary.reach(label)
@@ -361,11 +366,11 @@ class StateTable(Records[Row]):
     @classmethod
     def of(cls, fitted: Fitted) -> Self:
         """The states of a model."""
-        names, prior_weight = fitted.influencer_labels, float(fitted.pseudo.sum())
+        names, prior_weight = fitted.names, float(fitted.pseudo.sum())
         rows = (
             Row(
-                fitted.summary.state(key, names, fitted.labels),
-                fitted.summary.words(key, names, fitted.labels),
+                fitted.summary.state(key, names),
+                fitted.summary.words(key, names),
                 sum(n),
                 tuple(n),
                 tuple(theta),
@@ -570,7 +575,7 @@ class History:
         return replace(rows, codes=codes, offsets=offsets, moments=moments)
 
 
-def _state(fitted: Fitted, rows: Rows, outcome: int, names: Sequence[str]) -> dict[str, Any]:
+def _state(fitted: Fitted, rows: Rows, outcome: int) -> dict[str, Any]:
     """What holds after a history: the fields that an explanation and a counterfactual share."""
     ids, keys = fitted.summary.encode(rows.with_next().index(), fitted.influencers, fitted.labels)
     row = int(fitted.rows(keys)[ids[-1]])
@@ -578,8 +583,8 @@ def _state(fitted: Fitted, rows: Rows, outcome: int, names: Sequence[str]) -> di
     key = (fitted.table.keys[row] if was_seen else keys[ids[-1]]).tolist()
     support = float(fitted.observed[row].sum() / fitted.scale) if was_seen else 0.0
     return {
-        "state": fitted.summary.state(key, names, fitted.labels),
-        "words": fitted.summary.words(key, names, fitted.labels),
+        "state": fitted.summary.state(key, fitted.names),
+        "words": fitted.summary.words(key, fitted.names),
         "support": support,
         "probability": float(fitted.theta[row, outcome]),
         "interval": tuple(fitted.intervals(np.array([row]))[0, outcome].tolist()),
@@ -623,10 +628,8 @@ def explain(
         in_sequences=bool(fitted.layout.outcomes),
         active=tuple(active),
         counterfactuals=tuple(
-            Counterfactual(
-                name, there, is_attribute=is_attribute[name], **_state(fitted, rows, outcome, names)
-            )
+            Counterfactual(name, there, is_attribute=is_attribute[name], **_state(fitted, rows, outcome))
             for name, there, rows in edits
         ),
-        **_state(fitted, history.rows, outcome, names),
+        **_state(fitted, history.rows, outcome),
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from summarkov.errors import DataError, nearest, optional_library
-from summarkov.read.csv_files import read_whole
 from summarkov.read.files import text_lines
+from summarkov.read.tables import read_whole
 
 _FORMATS = {
     ".jsonl": "jsonl",
@@ -25,7 +25,7 @@ _FORMATS = {
 
 @dataclass(frozen=True)
 class Document:
-    """A text with a name, ``id``."""
+    """A ``text`` with a name, ``id``."""
 
     id: str
     text: str
@@ -140,7 +140,7 @@ def _json_lines(path: Path) -> Iterator[tuple[Any, str]]:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence: the name of its document, its number there (the first is 1), and the text."""
+    """A sentence: the name of its ``document``, its ``number`` there (the first is 1), and its ``text``."""
 
     document: str
     number: int

@@ -16,8 +16,7 @@ from summarkov.events import EventSequences
 from summarkov.events.rows import Rows
 from summarkov.evidence import Influence, Shown, model_of, models_of
 from summarkov.read import read_events
-from summarkov.read.files import text_lines
-from summarkov.read.temporary import replacing
+from summarkov.read.files import replacing, text_lines
 from summarkov.settings import check_whole
 from summarkov.show.lags import spread
 from summarkov.text.documents import Sentence
@@ -30,7 +29,7 @@ MOST, IN_ALL, LONGEST = 12, 6000, 400
 
 @dataclass(frozen=True)
 class Before:
-    """An influencer that stood in its window: how many positions back it last was, and its sentence."""
+    """An influencer (``label``) in its window: its ``sentence``, and how many positions back it was (``lag``)."""
 
     label: str
     lag: int
@@ -39,16 +38,19 @@ class Before:
 
 @dataclass(frozen=True)
 class Passage:
-    """A place where the target occurred."""
+    """A place in the document ``sequence``: the sentence of the ``target``.
 
-    sequence: str  # the name of the document
-    before: tuple[Before, ...]  # the influencers that were asked about, the oldest first
+    ``before`` are the influencers that were asked about, the oldest first.
+    """
+
+    sequence: str
+    before: tuple[Before, ...]
     target: Sentence
 
 
 @dataclass(frozen=True)
 class Passages:
-    """Places where a label occurred: how many there are, and some, spread evenly over the documents."""
+    """Places where ``target`` occurred: in ``total``, and some ``shown``, spread evenly over the documents."""
 
     target: str
     total: int

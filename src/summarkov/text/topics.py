@@ -174,7 +174,9 @@ class TopicModel:
         settings = {name: getattr(self, name) for name in ("confidence", "phrases", "language")}
         weights = zip(fitted.names, fitted.weights.tolist(), strict=True)
         document = {
-            **{"format": "summarkov", "version": VERSION, "kind": "TopicModel"},
+            "format": "summarkov",
+            "version": VERSION,
+            "kind": "TopicModel",
             "settings": {"method": "nmf", **settings},
             "stop_words": fitted.stop_words,
             "terms": fitted.terms,

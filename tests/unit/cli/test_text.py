@@ -144,7 +144,7 @@ def test_what_is_wrong_is_one_sentence(folder: Path) -> None:
     assert "let the name of e.csv end in .jsonl" in fail(*topics, "-o", "e.csv")
     assert "there is no folder nowhere" in fail(*topics, "-o", "nowhere/e.jsonl")
     assert "max_share must be" not in fail(*topics, "-o", "e.jsonl", "--max-share", "2")
-    assert "--max-share must be from 0 to 1" in fail(*topics, "-o", "e.jsonl", "--max-share", "2")
+    assert "--max-share must be a number from 0 to 1" in fail(*topics, "-o", "e.jsonl", "--max-share", "2")
     assert "use one of runs, once, all" in fail(*topics, "-o", "e.jsonl", "-n", "2", "--repeats", "x")
     assert "leave out --model" in fail(*topics, "-o", "e.jsonl", "--use", "a.json", "--model", "b.json")
     assert "a.json: there is no such file" in fail(*topics, "-o", "e.jsonl", "--use", "a.json")

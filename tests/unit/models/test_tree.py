@@ -10,7 +10,7 @@ import pytest
 import oracle_effects as effects
 import summarkov as sm
 from summarkov.errors import SettingError, StoreError, UnknownLabelError
-from summarkov.summaries import HistoryTest, HistoryTests, TreeSummary
+from summarkov.summaries import HistoryTest, HistoryTests, Names, TreeSummary
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -252,7 +252,7 @@ def test_tests_in_words(test, yes, no):
 )
 def test_rules_leave_out_what_follows_from_the_rest(path, words):
     tree, number = chain_of(path)
-    assert tree.words([number], (), LABELS) == words
+    assert tree.words([number], Names((), LABELS)) == words
 
 
 def chain_of(path):

@@ -8,7 +8,7 @@ import summarkov as sm
 from strategies import drawn_weights
 from summarkov.engines import Bootstrap, MemorySource
 from summarkov.errors import SettingError, StoreError
-from summarkov.summaries import BinarySummary
+from summarkov.summaries import BinarySummary, Names
 
 STATES = [(0, 0), (0, 1), (1, 0), (1, 1)]
 PLANTED = (0.06, 0.15, 0.18, 0.35)  # X after neither, C within 10 positions, B within 2 positions, both
@@ -87,7 +87,7 @@ def test_the_first_round_of_all_targets_is_counted_as_one(events):
 
     class Recorder(MemorySource):
         def count(self, requests):
-            asked.append([request.shared for request in requests])
+            asked.append([(id(request.summary), request.influencers) for request in requests])
             return super().count(requests)
 
     graph = sm.InfluenceGraph(sm.BSuMM(lookback="auto", false_edges=None)).fit(Recorder(events))
@@ -172,11 +172,11 @@ def test_words_say_where_each_influencer_is_looked_for(events):
     assert model.explain(["C", "D", "D", "B"]).words == "B within 2 positions, C within 10 positions"
     assert model.explain(["B", "C", "D", "D"]).words == "no B within 2 positions, C within 10 positions"
     assert (
-        BinarySummary({"A": 1, "B": None}, delay=0).words((1, 0), ["A", "B"], "AB")
+        BinarySummary({"A": 1, "B": None}, delay=0).words((1, 0), Names(("A", "B"), "AB"))
         == "A just before, no B ever"
     )
     assert (
-        BinarySummary({"A": 4}, delay=1).words((1, 0), ["A", "B"], "AB")
+        BinarySummary({"A": 4}, delay=1).words((1, 0), Names(("A", "B"), "AB"))
         == "A 2 to 4 positions before, no B 2 or more positions before"
     )
 

@@ -193,9 +193,9 @@ def test_a_summary_that_is_not_registered_here(events, tmp_path):
         pass
 
     sm.SuMM("A", summary=Short()).fit(events).save(tmp_path / "m.json")
-    from summarkov.summaries import families
+    from summarkov.summaries import base
 
-    del families._REGISTERED["tests: short-lived"]
+    del base._REGISTERED["tests: short-lived"]
     words = r"m\.json\.settings: no summary is registered as 'tests: short-lived'; import the code"
     with pytest.raises(StoreError, match=words):
         sm.load(tmp_path / "m.json")

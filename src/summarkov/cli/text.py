@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.files import check_output, load_model, saving
-from summarkov.cli.page import Document, Headline, Line, Part, Quote, progress, working
+from summarkov.cli.page import Document, Headline, Line, Part, Quote, progress
+from summarkov.cli.reading import check_output, load_model, saving
 from summarkov.errors import DataError, SettingError
 from summarkov.frames import Sheet
 from summarkov.wording import number, percent, plural
@@ -41,7 +41,7 @@ def topics(given: Any) -> Document:
         )
     documents = _read_documents(given)
     if given.use is None:
-        with working("Learning the topics"):
+        with progress("Learning the topics"):
             fitted.fit(documents)
     how = {"language": fitted.language, "leave_out": given.leave_out or ()}
     found = _save_events(given, documents, fitted, **how)
@@ -60,7 +60,7 @@ def concepts(given: Any) -> Document:
     _check_events_output(given)
     described = _concepts(given.concept or [], given.concepts)
     documents = _read_documents(given)
-    with working("Loading the embedding model"):
+    with progress("Loading the embedding model"):
         known = Concepts(described, threshold=given.threshold)
     found = _save_events(given, documents, known, language=given.language)
     return _labelled(found, len(documents), "concept", sorted(described), {"events": str(given.output)})
@@ -77,7 +77,7 @@ def _check_events_output(given: Any) -> None:
 def _read_documents(given: Any) -> list[Any]:
     from summarkov.text import read_documents
 
-    with working("Reading the documents"):
+    with progress("Reading the documents"):
         return read_documents(*given.files, id=given.id, text=given.text)
 
 
@@ -181,7 +181,7 @@ def _quoted(file: Path) -> TextEvents:
     """Read events with their sentences."""
     from summarkov.text import read_text_events
 
-    with working(f"Reading {file}"):
+    with progress(f"Reading {file}"):
         return read_text_events(file)
 
 
