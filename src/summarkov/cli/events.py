@@ -87,7 +87,7 @@ def text(given: Any) -> Document:
         check_output(path, *given.files)
     known = None if given.use is None else load_topics(given.use)
     with progress("Reading the documents"):
-        documents = read_documents(*given.files, id=given.id, text=given.text, date=given.date)
+        documents = read_documents(*given.files, id=given.id, text=given.text)
     language = given.language if known is None else known.language
     if given.concept is not None:
         named = (concept.partition(":") for concept in given.concept)
@@ -96,7 +96,7 @@ def text(given: Any) -> Document:
     elif known is None:
         with progress("Learning the topics"):
             known = TopicModel(n_topics=given.topics or 15, language=language).fit(documents)
-    how: dict[str, Any] = {"repeats": given.repeats, "single": given.single, "language": language}
+    how: dict[str, Any] = {"repeats": given.repeats, "language": language}
     how["leave_out"] = given.leave_out or ()
     with progress("Labelling", 0, "sentences") as advance:
         found = text_events(documents, known, progress=advance, **how)

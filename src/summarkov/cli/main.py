@@ -327,13 +327,11 @@ files:FILE...  Documents: .jsonl (one object per line), .csv or .tsv (one row pe
 --repeats runs|once|all  Keep the first event of every run of the same label, the first of each label in a
     document, or all. [default: runs]
 --leave-out TOPIC...  No events of this topic, if it is about the form of the documents; repeatable.
---single  One sequence over all documents by date, not one per document.
 --language CODE  For splitting into sentences. [default: en]
 <json>
 Reading the documents:
 --id COLUMN  A document's name. [default: id]
 --text COLUMN  A document's text. [default: text]
---date COLUMN  A document's date, for --single. Default: 'date' if there is one, else the order of the file.
 """,
 }
 

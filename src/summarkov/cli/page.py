@@ -266,7 +266,7 @@ def first_of(texts: Sequence[str], most: int, between: str = ", ", last: str = "
 
 def shown(path: Path) -> str:
     """What a file is called, without secrets: of an address, pathlib leaves one slash of two."""
-    from summarkov.read.addresses import name_of
+    from summarkov.read.files import name_of
 
     return without_secrets(name_of(path))
 

@@ -47,14 +47,6 @@ class Clusters:
         n[1] = np.where(is_attribute, n[0], n[1])
         return cls(squares, n)
 
-    def plus(self, other: Clusters, shrunk: FloatArray) -> Clusters:
-        """With those of further data; ``shrunk[x, u]`` is how much less one position of the old ones counts.
-
-        What sequences add depends on the totals, which have grown. All that they add shrinks alike, as long
-        as rates stay as they were.
-        """
-        return Clusters(self.squares * shrunk**2 + other.squares, self.n + other.n)
-
     def edge(self, influencer: int, label: int) -> tuple[FloatArray, FloatArray]:
         """Sums of squares and numbers of clusters of one edge."""
         return self.squares[:, label, influencer], self.n[:, influencer]

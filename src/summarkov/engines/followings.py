@@ -36,9 +36,6 @@ class Occurrences:
     n_whole: float
     followed_whole: float
 
-    def __add__(self, other: Occurrences) -> Occurrences:
-        return Occurrences(*(mine + getattr(other, name) for name, mine in vars(self).items()))
-
 
 @dataclass(frozen=True)
 class Following:
@@ -58,17 +55,6 @@ class Following:
     own: Occurrences | None = None
     others: Occurrences | None = None
     lags: FloatArray | None = None
-
-    def __add__(self, other: Following) -> Following:
-        sums: dict[str, Any] = {
-            name: None if mine is None or (theirs := getattr(other, name)) is None else mine + theirs
-            for name, mine in vars(self).items()
-            if name != "lags"
-        }
-        if self.lags is None or other.lags is None:
-            return Following(**sums)
-        lags: FloatArray = np.concatenate([self.lags, other.lags])
-        return Following(**sums, lags=_added(lags))
 
 
 def _added(lags: Lags) -> Lags:
@@ -90,14 +76,6 @@ class Followed:
     def of(self, influencer: int, label: int) -> Following:
         """What was counted of one edge."""
         return self.edges[influencer][label]
-
-    def __add__(self, other: Followed) -> Followed:
-        return Followed(
-            tuple(
-                tuple(a + b for a, b in zip(mine, theirs, strict=True))
-                for mine, theirs in zip(self.edges, other.edges, strict=True)
-            )
-        )
 
 
 def count_followed(source: EventSource, asked: Sequence[Asked]) -> list[Followed]:

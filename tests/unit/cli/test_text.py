@@ -63,14 +63,14 @@ def test_stored_topics_label_new_documents(folder: Path) -> None:
     run("text", "logs.jsonl", "-o", "e.jsonl", "-n", "7")
     assert sorted(path.name for path in folder.iterdir()) == ["e.jsonl", "e.topics.json", "logs.jsonl"]
     Path("new.csv").write_text("name,day,body\nx,2,The storm came. A ferry was cancelled.\ny,1,A museum.\n")
-    columns = ["--id", "name", "--text", "body", "--date", "day"]
-    text = run("text", "new.csv", *columns, "--use", "e.topics.json", "--single", "-o", "n.jsonl").stdout
+    columns = ["--id", "name", "--text", "body"]
+    text = run("text", "new.csv", *columns, "--use", "e.topics.json", "-o", "n.jsonl").stdout
     assert "Saved the events n.jsonl" in text
     assert "Saved the topics" not in text
     found = read_text_events("n.jsonl")
-    assert found.documents == ["y", "x", "x"]
+    assert found.documents == ["x", "x", "y"]
     topics = load_topics("e.topics.json")([s.text for s in found.sentences])
-    assert found.events.to_lists() == [topics]
+    assert [label for sequence in found.events for label in sequence] == topics
     run("text", "new.csv", *columns, "--use", "e.topics.json", "--leave-out", topics[0], "-o", "n.jsonl")
     assert topics[0] not in read_text_events("n.jsonl").events.labels
 
