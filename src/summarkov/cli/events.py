@@ -73,7 +73,6 @@ def _sizes(events: EventSequences) -> dict[str, int]:
 def text(given: Any) -> Document:
     """Topics or concepts of documents, and a sequence of them of each."""
     from summarkov.text import Concepts, TopicModel, load_topics, read_documents, text_events
-    from summarkov.text.topics import beside
 
     if sum(each is not None for each in (given.topics, given.use, given.concept)) > 1:
         raise SettingError("--topics, --use and --concept exclude each other; give one of these")
@@ -82,10 +81,10 @@ def text(given: Any) -> Document:
         raise SettingError(words)
     files = {"events": given.output}
     if given.use is None and given.concept is None:
-        files["topics"] = beside(given.output)
+        files["topics"] = given.output.with_name(f"{given.output.stem}.topics.json")
     for path in files.values():
         check_output(path, *given.files)
-    known = None if given.use is None else load_topics(given.use)
+    known: Any = None if given.use is None else load_topics(given.use)
     with progress("Reading the documents"):
         documents = read_documents(*given.files, id=given.id, text=given.text)
     language = given.language if known is None else known.language
@@ -114,7 +113,7 @@ def text(given: Any) -> Document:
         lambda: {
             "saved": {what: str(path) for what, path in files.items()},
             **sizes,
-            f"{kind}s": [{kind: x, "events": n, "terms": terms(x, 8)} for n, x in rows],
+            f"{kind}s": [{kind: x, "events": n, "terms": terms(x, 10)} for n, x in rows],
         },
         [
             Headline(", ".join([plural(len(documents), "document"), plural(n_events, "event"), kinds])),
