@@ -155,9 +155,9 @@ class Shard:
         if isinstance(request, CandidatesRequest):
             candidates = request.candidates
             given = None if request.given is None else request.influencers.index(request.given)
-        arrays = (np.array(some, np.int32) for some in (request.influencers, candidates))
+        chosen, joining = np.array(request.influencers, np.int32), np.array(candidates, np.int32)
         window = request.summary.window(self.labels)
-        found = kernels.count_candidates(index, weights, *arrays, *outcomes, window, given=given)
+        found = kernels.count_candidates(index, weights, chosen, joining, *outcomes, window, given=given)
         return CandidateCounts(*found) if isinstance(request, CandidatesRequest) else StateCounts(*found[:2])
 
 
