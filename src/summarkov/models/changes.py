@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import CountStore, MemorySource, StateCounts
+from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions
 from summarkov.engines.source import count_all
-from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions
 from summarkov.errors import SettingError
 from summarkov.evidence import Contrast, contrasts_in_table, rate_ratio, robust_widening, widened
 from summarkov.frames import Listed, Records
