@@ -1,7 +1,7 @@
 """Bytes as the file of dynamics written down, as ``summarkov simulate`` reads it."""
 
 from fuzz.stored import hand_over
-from summarkov.cli.commands.events import read_source
+from summarkov.cli.events import read_source
 from summarkov.errors import SummarkovError
 from summarkov.models import InfluenceGraph
 

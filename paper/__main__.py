@@ -12,8 +12,8 @@ from paper import calibration as study
 from paper import claims as checks
 from paper import reproduction, text_evidence
 from summarkov.cli.errors import Commands
-from summarkov.cli.files import check_output, suffix_of, write_text
 from summarkov.cli.page import Document, Line, Part, progress, shown
+from summarkov.cli.reading import check_output, suffix_of, write_text
 from summarkov.frames import Sheet
 
 app = typer.Typer(

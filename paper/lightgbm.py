@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paper.network_contender import positives
-from summarkov.comparison.learners import EventCache, clip, recency_features, window_features
+from summarkov.comparison.contenders import EventCache, clip, recency_features, window_features
 from summarkov.engines import Target
 from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from paper.network import label_probabilities, load_torch, reproducibly, seeded, train_epoch
-from summarkov.comparison.learners import EventCache, clip
+from summarkov.comparison.contenders import EventCache, clip
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.settings import check_whole, is_number

@@ -9,7 +9,8 @@ from pathlib import Path
 from paper.published import published
 from paper.section import Section
 from summarkov.comparison import Contender
-from summarkov.comparison.measures import Split, Tuned, tune
+from summarkov.comparison.comparison import Tuned
+from summarkov.comparison.run import Split, tune
 from summarkov.errors import DataError
 from summarkov.read import read_events
 

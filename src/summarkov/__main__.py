@@ -11,21 +11,22 @@ import sys
 
 def main() -> None:
     """Run the command line; before the commands themselves take over, an interruption is told here."""
-    signals: list[int] = []
+    came: list[int] = []
     try:
-        from summarkov.cli import interrupting
+        from summarkov import cli
 
-        with interrupting() as signals:
-            from summarkov.cli.main import app
+        came = cli.came
+        cli.take_signals()
+        from summarkov.cli.main import app
 
-            app()
+        app()
     except SystemExit:
         raise
-    except BaseException as error:
-        if not signals and not isinstance(error, KeyboardInterrupt):
+    except BaseException as error:  # an interrupted import may fail with any error
+        if not came and not isinstance(error, KeyboardInterrupt):
             raise
         sys.stderr.write("Error: interrupted\n")
-        sys.exit(128 + (signals[0] if signals else 2))
+        sys.exit(128 + (came[0] if came else 2))
 
 
 if __name__ == "__main__":

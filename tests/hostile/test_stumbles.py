@@ -167,8 +167,8 @@ def test_formulas_by_command(here):
 # ---------------------------------------------------------------------- signals, pages, builds
 
 
-FIRST = ["summarkov.cli.main", "typer", "rich.text", "summarkov.cli.options"]
-BEFORE_THE_FIRST = ["summarkov.cli", "contextlib", "threading"]
+FIRST = ["summarkov.cli.main", "typer", "rich.text"]
+BEFORE_THE_FIRST = ["summarkov", "summarkov.cli"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from paper.lightgbm import Histories, LightgbmContender
 
 import summarkov as sm
-from summarkov.comparison.learners import EventCache
+from summarkov.comparison.contenders import EventCache
 from summarkov.errors import MissingLibraryError, SettingError
 from summarkov.events import EventSequences
 

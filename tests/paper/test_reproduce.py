@@ -19,7 +19,7 @@ from paper.tables import Tables, read_split, targets_of
 import summarkov as sm
 from paper import reproduction as report
 from summarkov.comparison import regression, run
-from summarkov.comparison.measures import tune
+from summarkov.comparison.run import tune
 from summarkov.errors import DataError
 from summarkov.simulate.example import web_shop
 

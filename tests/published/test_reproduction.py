@@ -13,7 +13,7 @@ from paper.tables import read_split, targets_of
 import summarkov as sm
 from summarkov import kernels
 from summarkov.comparison import ModelContender, lineup
-from summarkov.comparison.measures import tune
+from summarkov.comparison.run import tune
 from summarkov.comparison.tuning import SUMM_GRID
 
 #: Too large for the NumPy kernels to be waited for.

@@ -49,7 +49,6 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
     "matplotlib": [
         (lambda: plot.graph(GRAPH), "a figure"),
         (lambda: plot.states(GRAPH.models_["purchase"]), "a figure"),
-        (lambda: plot.tree(sm.TreeSuMM("purchase").fit(EVENTS)), "a figure"),
         (
             lambda: plot.calibration(sm.compare(EVENTS, models=["chain-1"], targets=["purchase"])),
             "a figure",
@@ -148,7 +147,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_the_work(
     hide: Callable[[str], None], tmp_path: Path
 ) -> None:
     hide("matplotlib")
-    command = ["evaluate", "no-model.json", "no-events.jsonl", "--calibration", str(tmp_path / "c.png")]
+    command = ["export", "no-model.json", "-o", str(tmp_path / "c.png")]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 2
     assert " ".join(result.stderr.split()).startswith("Error: a figure needs matplotlib; install it with:")

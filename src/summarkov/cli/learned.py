@@ -1,20 +1,23 @@
-"""Whatever was learned as parts of a document for people; and what comes next after a history, and why."""
+"""Whatever was learned, as JSON for programs and as parts of a document for people; and what comes next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.documents import choose, history_document, is_a, notices, settings
 from summarkov.cli.page import Headline, Note, Part, Table, first_of, shorten
 from summarkov.errors import UnknownLabelError
+from summarkov.evidence import Influence, is_graph, is_joint, is_outcome
+from summarkov.evidence import words as in_words
 from summarkov.frames import Sheet
 from summarkov.settings import span_of
+from summarkov.summaries import OrdinalSummary
+from summarkov.summaries.window import later_words
 from summarkov.wording import END, factor, number, percent, plural, visible
 
 if TYPE_CHECKING:
-    from summarkov.evidence import Confidence, Explanation, Influence, OrderTest
+    from summarkov.evidence import Confidence, Explanation, OrderTest
     from summarkov.models import InfluenceGraph, JointSuMM, OutcomeModel, SummaryModel
     from summarkov.models.fitted import Fitted
 
@@ -50,6 +53,136 @@ _ALWAYS = (
 MOST_NEXT = 20
 
 
+# ---------------------------------------------------------------------- for programs
+
+
+def choose(fitted: Any, target: str | None) -> tuple[Any, str | None]:
+    """The model to show (None: the whole graph, or a joint model), and the one label of it to show."""
+    several, joint = is_graph(fitted), is_joint(fitted)
+    known = fitted.models_ if several else fitted.influencers_ if joint else fitted.target_
+    if target is not None and target not in known:
+        raise UnknownLabelError(target, known)
+    if several:
+        return (None if target is None else fitted.models_[target]), None
+    return (None if joint else fitted), target
+
+
+def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
+    """Whatever was learned; of a graph the model of one label, if that is named."""
+    if is_outcome(fitted):
+        return outcome_document(fitted)
+    one, only = choose(fitted, target)
+    if one is not None:
+        return {
+            "kind": type(one).__name__,
+            **_origin(one),
+            "target": one.target_,
+            **_found(one),
+            "base_rates": one.base_rates_,
+            "edges": one.influences_,
+            "patterns": one.patterns_,
+            "outcomes": [x if isinstance(x, str) else None for x in one.outcomes_],  # null: all other labels
+            "states": one.table_,
+            "trace": one.trace_,
+        }
+    if is_joint(fitted):
+        return {
+            "kind": "JointSuMM",
+            **_origin(fitted),
+            "log_likelihood": fitted.fitted.log_likelihood,
+            "edges": [edge for edge in fitted.edges_ if only in (None, edge.target)],
+            "targets": [
+                {"target": x, "influencers": found, "gains": fitted.gains_[x], "recency": fitted.recency_[x]}
+                for x, found in fitted.influencers_.items()
+                if only in (None, x)
+            ],
+        }
+    from summarkov.models.files import order_document
+
+    models = fitted.models_
+    return {
+        "kind": "InfluenceGraph",
+        **_origin(next(iter(models.values()))),
+        "edges": fitted.edges_,
+        "targets": [
+            {"target": x, **_found(model), "base_rate": model.base_rates_[0]} for x, model in models.items()
+        ],
+        **({"confidence": fitted.confidence_} if fitted.confidence_ else {}),
+        **({"order": order_document(fitted.order_)} if fitted.order_ else {}),
+    }
+
+
+def settings(model: SummaryModel | JointSuMM) -> Mapping[str, Any]:
+    """The settings, without the target and what belongs to this machine only."""
+    given = model.get_params(deep=False).items()
+    return {name: value for name, value in given if name not in ("target", "n_jobs", "summary")}
+
+
+def _found(model: SummaryModel) -> dict[str, Any]:
+    """What was found for a target: influencers, scores, and what an exact search proved."""
+    lookbacks, proved = getattr(model, "lookbacks_", None), model.trace_.certificate
+    return {
+        "influencers": model.influencers_,
+        **({} if lookbacks is None else {"lookbacks": lookbacks}),
+        "score": model.score_,
+        "log_likelihood": model.log_likelihood_,
+        **({} if proved is None else {"certificate": {**vars(proved), "is_optimal": proved.is_optimal}}),
+    }
+
+
+def _origin(model: Any) -> dict[str, Any]:
+    """What a model was learned from: ``positions`` are ticks, where events happened together."""
+    fitted = model.fitted
+    layout = getattr(fitted, "layout", None)  # a joint model knows events in a row only
+    counts = dict(
+        zip(fitted.labels, (fitted.label_counts / getattr(fitted, "scale", 1)).tolist(), strict=True)
+    )
+    held = {} if layout is None else {name: counts.pop(name) for name in layout.attributes}
+    has_positions = layout is not None and (layout.together or END in counts)
+    return {
+        "model": type(model).__name__,
+        "settings": settings(model),
+        "data": {
+            "sequences": fitted.n_sequences,
+            "events": sum(n for label, n in counts.items() if label != END),
+            **({"positions": fitted.n_events} if has_positions else {}),
+            "labels": counts,
+            **({"attributes": held} if held else {}),
+        },
+    }
+
+
+def outcome_document(model: OutcomeModel, **tests: Any) -> dict[str, Any]:
+    """What was learned about an outcome, and what the order test and the confidence say."""
+    return {
+        "outcome": model.name_,
+        "after": model.after,
+        "cases": model.model_.fitted.n_sequences,
+        "left_out": model.left_out_,
+        "base_rate": model.base_rate_,
+        "overall_rate": model.overall_rate_,
+        "notices": notices(model),
+        "settings": settings(model.model_),
+        "influencers": model.influencers_,
+        "influences": model.influences_,
+        "states": [
+            {"state": row.words, "cases": row.n, "with_outcome": row.counts[model.yes]}
+            for row in model.table_
+        ],
+        **{name: each for name, each in tests.items() if each is not None},
+    }
+
+
+def notices(model: OutcomeModel) -> list[str]:
+    """What to know before reading on, in words of the command line."""
+    from summarkov.models.outcome import notice
+
+    return [notice(edge, is_option=True) for edge in model.determining_]
+
+
+# ---------------------------------------------------------------------- for people
+
+
 def learned(
     fitted: Any, target: str | None = None, *, rows: int | None = 40, edges: int | None = None
 ) -> Iterator[Part]:
@@ -57,13 +190,13 @@ def learned(
 
     ``rows`` limits the states of one model, ``edges`` the influences of a graph or joint model; None: all.
     """
-    if is_a(fitted, "OutcomeModel"):
+    if is_outcome(fitted):
         yield from outcome(fitted)
         return
     one, only = choose(fitted, target)
     if one is not None:
         yield from _model(one, [x for x in one.target_ if only in (None, x)], rows)
-    elif is_a(fitted, "JointSuMM"):
+    elif is_joint(fitted):
         yield from _joint(fitted, only, edges)
     else:
         yield from _graph(fitted, edges)
@@ -82,8 +215,8 @@ def settings_words(model: SummaryModel | JointSuMM) -> str:
     given, defaults = settings(model), {each.name: each.default for each in fields(model)}
     names = [name for name in _ALWAYS if name in given]
     names += [name for name in given if name not in _ALWAYS and given[name] != defaults[name]]
-    words = [f"{name.replace('_', ' ')} {_value_words(given[name])}" for name in names]
-    return f"{type(model).__name__}: {', '.join(words)}".replace("lookback", "look-back")
+    told = [f"{name.replace('_', ' ')} {_value_words(given[name])}" for name in names]
+    return f"{type(model).__name__}: {', '.join(told)}".replace("lookback", "look-back")
 
 
 def _value_words(value: Any) -> str:
@@ -94,21 +227,18 @@ def _value_words(value: Any) -> str:
         return ",".join(map(_value_words, value)) or "none"
     if value is None or isinstance(value, bool):
         return str(value).lower()
-    return (
-        f"{value:g}"
-        if isinstance(value, float)
-        else visible(str(span_of(value, "delay")) if str(value)[:1].isdigit() else str(value))
-    )
+    if isinstance(value, float):
+        return f"{value:g}"
+    return visible(str(span_of(value, "delay") if str(value)[:1].isdigit() else value))
 
 
-def _sample_words(fitted: Fitted) -> str:
-    """How many cases and events were counted, or ticks of several events."""
-    ends = fitted.label_counts[fitted.labels.index(END)] if END in fitted.labels else 0
-    n_ends = float(ends / fitted.scale)
-    words = plural(fitted.n_events - n_ends, "tick" if fitted.layout.together else "event")
+def _sizes(fitted: Fitted) -> tuple[str, str]:
+    """How many cases were counted, and how many events or ticks of several events."""
+    ends = float(fitted.label_counts[fitted.labels.index(END)] / fitted.scale) if END in fitted.labels else 0
+    events = plural(fitted.n_events - ends, "tick" if fitted.layout.together else "event")
     if fitted.layout.together:
-        words += f" of {plural(float(fitted.event_counts.sum() / fitted.scale) - n_ends, 'event')}"
-    return f"{plural(fitted.n_sequences, 'case')} with {words}"
+        events += f" of {plural(float(fitted.event_counts.sum() / fitted.scale) - ends, 'event')}"
+    return plural(fitted.n_sequences, "case"), events
 
 
 def labels_words(labels: Sequence[str], attributes: Sequence[str]) -> str:
@@ -123,13 +253,16 @@ def labels_words(labels: Sequence[str], attributes: Sequence[str]) -> str:
 
 def _made_by(model: SummaryModel) -> Iterator[Part]:
     """What made a model."""
-    from summarkov.summaries import OrdinalSummary
-
     yield Note(settings_words(model))
     if isinstance(model.fitted.summary, OrdinalSummary) and model.layout_.together:
         yield Note(
             "Within a tick, labels stand in the order of their names: 'a then b' also counts a tick of both."
         )
+
+
+def _true(notes: Mapping[str, object]) -> list[str]:
+    """The notes that hold."""
+    return [note for note, is_true in notes.items() if is_true]
 
 
 # ---------------------------------------------------------------------- influences
@@ -142,8 +275,6 @@ def influences(
 
     Of more than ``most`` only the first are shown.
     """
-    from summarkov.evidence.words import cases, follows, follows_others, limits, times
-
     total, edges = len(edges), edges[:most]
     if not edges:
         return
@@ -157,19 +288,21 @@ def influences(
         return share + "".join(counts.partition(" of ")[1:])
 
     def ratio(edge: Influence) -> str:
-        words, interval = times(edge) or "unclear", limits(edge)
-        return f"{words} ({interval})" if interval and "(" not in words and "raw" not in words else words
+        times, limits = in_words.times(edge) or "unclear", in_words.limits(edge)
+        return f"{times} ({limits})" if limits and "(" not in times and "raw" not in times else times
 
     columns = {
         "Influencer": [f"{_SIGNS[e.shown_effect]} {e.influencer}" for e in shown],
         "→ target": [f"→ {e.target}" for e in shown],
         "Back": [_back(e, models) for e in shown],
-        "Next event" if are_moments else "Follows": [rate(follows(e)) for e in shown],
-        "Otherwise" if are_moments else "Others": [rate(follows_others(e, counts=False)) for e in shown],
+        "Next event" if are_moments else "Follows": [rate(in_words.follows(e)) for e in shown],
+        "Otherwise" if are_moments else "Others": [
+            rate(in_words.follows_others(e, counts=False)) for e in shown
+        ],
         f"{'Odds' if all(e.interval == 'likelihood' for e in edges) else 'Rate'} ratio (95%)": [
             ratio(e) for e in shown
         ],
-        "Cases": [cases(e) for e in shown],
+        "Cases": [in_words.cases(e) for e in shown],
         "Sure": ["" if e.frequency is None else f"{e.frequency:.0%}" for e in shown],
     }
     yield Table(
@@ -206,9 +339,6 @@ def _back(edge: Influence, models: Mapping[str, SummaryModel]) -> str:
 
 def _how_to_read(edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> Iterator[Part]:
     """What the surest of the influences means, in words; what the columns are, and what none means."""
-    from summarkov.evidence.words import follow_note, sentence, times
-    from summarkov.summaries.window import later_words
-
     edge = next((each for each in edges if not each.set_aside and each.effect != "mixed"), None)
     surest = ""
     if edge is not None:
@@ -218,22 +348,22 @@ def _how_to_read(edges: Sequence[Influence], models: Mapping[str, SummaryModel])
             model.fitted.reach(edge.influencer), "tick" if model.layout_.together else "event"
         )
         ends = [f"'{shorten(each, 30)}'" for each in (edge.influencer, edge.target)]
-        surest = f"Read: {sentence(edge, ends[0], ends[1], where, within)}"
+        surest = f"Read: {in_words.sentence(edge, ends[0], ends[1], where, within)}"
     notes = {
-        surest: edge is not None,
+        surest: surest,
         "Of (end of case): the share that are the last event.": any(e.target == END for e in edges),
         "Never, only: within the window.": any(0 in (e.followed, e.hits_without) for e in edges),
         "?: no clear direction, or rates and rate ratio point different ways.": any(
             e.shown_effect == "unclear" and e.set_aside != "unclear direction" for e in edges
         ),
-        "Raw: the ratio with nothing else held equal.": any("raw" in times(e) for e in edges),
+        "Raw: the ratio with nothing else held equal.": any("raw" in in_words.times(e) for e in edges),
         "The 95% intervals allow for differences between cases.": any(e.interval == "robust" for e in edges),
-        follow_note(edges): follow_note(edges) != "",
+        in_words.follow_note(edges): in_words.follow_note(edges),
         f"Ordered by the lower bound of the effect. {_NO_CAUSE}": bool(edges),
     }
     if edges:
         yield ""
-        yield " ".join(note for note, is_true in notes.items() if is_true)
+        yield " ".join(_true(notes))
 
 
 def _uninfluenced(labels: Sequence[str], but: str = "") -> Iterator[Part]:
@@ -263,14 +393,13 @@ def _proved(models: Sequence[SummaryModel]) -> Iterator[Part]:
 
 def _graph(graph: InfluenceGraph, most: int | None) -> Iterator[Part]:
     """A graph, the surest influences first; of very many only those, if ``most`` is given."""
-    from summarkov.evidence.words import headline
-
-    models, edges = graph.models_, cast("Sequence[Influence]", graph.edges_)
+    models = graph.models_
+    edges: Sequence[Influence] = graph.edges_
     first = next(iter(models.values()))
     by_label = first.fitted.summary.by_label
-    what = f"{headline(edges)} among " if by_label else ""
+    what = f"{in_words.headline(edges)} among " if by_label else ""
     types = labels_words(graph.labels_, first.fitted.layout.attributes)
-    yield Headline(f"{what}{types}, learned from {_sample_words(first.fitted)}")
+    yield Headline(f"{what}{types}, learned from {' with '.join(_sizes(first.fitted))}")
     yield from _made_by(first)
     if not by_label:  # it looks at the past as a whole: after what each label is most likely
         rows = []
@@ -296,9 +425,7 @@ def _graph(graph: InfluenceGraph, most: int | None) -> Iterator[Part]:
 
 def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Part]:
     """What the selection, the order test and the resampled graphs say of edges beyond the table."""
-    from summarkov.evidence.words import SCALES, corrected, reversed_words
-
-    narrow = [f"{_arrow(e)} {corrected(e)}" for e in passing if e.is_narrow]
+    narrow = [f"{_arrow(e)} {in_words.corrected(e)}" for e in passing if e.is_narrow]
     if narrow:
         yield ""
         yield (
@@ -313,10 +440,10 @@ def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Par
         yield f"Order test: {test.n} shuffles of every case{within}{positions}."
         slow = [_arrow(edge) for edge in passing if edge.order_scale == "slow change"]
         if slow:
-            yield f"Depends on order {SCALES['slow change']}: {first_of(slow, 10, '; ', '; and ')}."
+            yield f"Depends on order {in_words.SCALES['slow change']}: {first_of(slow, 10, '; ', '; and ')}."
         for edge in graph.edges_:
             if edge.is_turned and edge.effect != "mixed" and not edge.faint:
-                yield f"{_arrow(edge)} is {reversed_words(edge)}."
+                yield f"{_arrow(edge)} is {in_words.reversed_words(edge)}."
     if sure is not None:
         yield ""
         yield (
@@ -337,10 +464,10 @@ def _model(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iter
     fitted, table = model.fitted, model.table_
     rates = dict(zip(model.target_, model.base_rates_, strict=False))
     names = first_of([shorten(x, 32) for x in chosen], 6, " + ", " + ")
-    has_ends = END in fitted.labels
-    of = plural(fitted.n_events, "moment") if has_ends else _sample_words(fitted).split(" with ")[1]
+    cases, events = _sizes(fitted)
+    of = plural(fitted.n_events, "moment") if END in fitted.labels else events
     share = percent(sum(rates[x] for x in chosen))
-    yield Headline(f"{names}: the next event at {share} of {of} in {plural(fitted.n_sequences, 'case')}")
+    yield Headline(f"{names}: the next event at {share} of {of} in {cases}")
     yield from _made_by(model)
     edges = [e for e in model.influences_ if e.target in chosen]
     models = dict.fromkeys(chosen, model)
@@ -369,13 +496,11 @@ def _model(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iter
 
 def _joint(model: JointSuMM, target: str | None, most: int | None) -> Iterator[Part]:
     """A joint model, the surest influences first; of one target, what each influencer does when."""
-    from summarkov.evidence.words import headline
-
     fitted = model.fitted
     edges = [edge for edge in model.edges_ if target in (None, edge.target)]
     of = f"among {labels_words(fitted.labels, ())}" if target is None else f"on '{shorten(target, 30)}'"
     sample = f"{plural(fitted.n_sequences, 'case')} with {plural(fitted.n_events, 'event')}"
-    yield Headline(f"{headline(edges)} {of}, learned from {sample}")
+    yield Headline(f"{in_words.headline(edges)} {of}, learned from {sample}")
     yield Note(settings_words(model))
     yield from influences(edges, {}, most)
     yield from _uninfluenced(
@@ -445,9 +570,9 @@ def explain(
     fitted: Any, past: Any, target: str | None, unknown: Any, most: int | None
 ) -> tuple[Sequence[Any], Iterator[Part]]:
     """What comes next after a history (labels, or the events of one sequence), and how it is shown."""
-    one, only = (None, None) if is_a(fitted, "OutcomeModel") else choose(fitted, target)
+    one, only = (None, None) if is_outcome(fitted) else choose(fitted, target)
     every: Sequence[Any]
-    if is_a(fitted, "OutcomeModel"):
+    if is_outcome(fitted):
         if target not in (None, fitted.name_):
             raise UnknownLabelError(target, [fitted.name_])
         every = [fitted.explain(past, unknown=unknown)]
@@ -457,15 +582,14 @@ def explain(
         every = [fitted.explain(past, only, unknown=unknown)]
         return every, iter([every[0].summary()])
     else:
-        most_of = {} if is_a(fitted, "JointSuMM") else {"most": most}
+        most_of = {} if is_joint(fitted) else {"most": most}
         every = fitted.explain_next(past, **most_of, unknown=unknown)
         return every, _next(every, len(fitted.labels_))
     return every, explanations(every)
 
 
-def history(past: Any) -> Iterator[Part]:
-    """A history in words."""
-    found = history_document(past)
+def history(found: Mapping[str, Any]) -> Iterator[Part]:
+    """A history, as ``history_document`` has it, in words."""
     each = [x if isinstance(x, str) else " + ".join(x) for x in found["after"][-12:]]
     words = ", ".join(shorten(x, 30) for x in each) or "nothing yet"
     where = f" in {shorten(found['case'], 30)}" if "case" in found else ""
@@ -514,4 +638,14 @@ def _next(every: Sequence[Any], n_labels: int) -> Iterator[Part]:
         "label.": is_joint,
     }
     head = ("Next event", "Probability", "Usually", "Change", "Seen", "Because of")
-    yield Sheet("", head, rows, n_labels, [note for note, is_true in notes.items() if is_true])
+    yield Sheet("", head, rows, n_labels, _true(notes))
+
+
+def history_document(history: Any) -> dict[str, Any]:
+    """A history: labels, or lists of labels that happened together."""
+    if isinstance(history, list):
+        return {"after": history}
+    (past,) = history.to_lists()
+    given = history.attributes
+    held = {} if given is None else {"attributes": [given.names[at] for at in given.present[0].nonzero()[0]]}
+    return {"case": history.ids[0], "after": past, **held}

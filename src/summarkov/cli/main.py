@@ -1,9 +1,21 @@
-"""``summarkov``: all commands. Every one imports what it needs when it runs."""
+"""``summarkov``: all commands. Options are what --help says of them: tables of text, one for each command.
+
+A line such as ``--rows N>=0  Show at most N labels; 0 for all. [default: 20]`` is an option,
+``file:FILE  Events.`` an argument, ``Reading the events:`` the heading of what follows. ``<reading>`` stands
+for a table that several commands share. What a value is called tells what it is: N is a whole number, FILE a
+path. After it, ``...`` means that the option may be repeated, and ``(required)`` at the end that it must be
+given. All other lines are the help of the command.
+
+The tables load nothing, so that --help is instant; a test holds them against the models and ``read_events``.
+Every command imports what it needs when it runs.
+"""
 
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any
 
@@ -11,7 +23,413 @@ import typer
 
 from summarkov import __version__
 from summarkov.cli.errors import Commands
-from summarkov.cli.options import COMMANDS, declared
+
+#: Tables that several commands share.
+SHARED = {
+    "events": """
+file:FILE  Events: .csv or .tsv (one event per row), .parquet, .xes, .jsonl (one sequence per line), .txt (the
+    same, labels separated by blanks) or .spmf, all but .parquet also packed (.gz, .zst)""",
+    "file": "<events>.",
+    "path": "<events>; or a folder or quoted pattern of .csv, .tsv, .parquet or .jsonl files.",
+    "model": "model:MODEL  A model that 'summarkov learn' saved.",
+    "json": "--json  Print one JSON document instead, for programs.",
+    "jobs": "--jobs -j N  Threads; -1 for one per core.",
+    "seed": "--seed N  For the random draws. [default: 0]",
+    "targets": """
+--target -t LABEL...  Learn what influences this label; repeat for several. Without it: every label.""",
+    "safe-csv": """
+--safe-csv  In a .csv file for spreadsheets, put ' before texts that these would take for formulas.""",
+    "unknown": """
+--unknown error|ignore  What to do with labels that the model does not know: stop, or let them pass as events
+    that say nothing. [default: error]""",
+    "within": """
+--within N|TIME  Shuffle events within blocks of N positions, or of a time such as 7d. Default: 4 times the
+    longest look-back.""",
+    "lookback": """
+--lookback -k N|TIME|none|auto  How many events back to look; or a time, such as 6h, 7d, or '30 units' of
+    an order column of numbers; none: the whole past; auto: learned for each influencer; 1,4,none or
+    1h,1d: out of these.""",
+    "documents": """
+files:FILE...  Documents: .jsonl (one object per line), .csv or .tsv (one row per document), .txt (one
+    document), or folders of .txt files.
+--output -o FILE  Save the events here, as .jsonl. (required)
+""",
+    "labelling": """
+--repeats runs|once|all  Keep the first event of every run of the same label, the first of each label in a
+    document, or all. [default: runs]
+<json>
+Reading the documents:
+--id COLUMN  A document's name. [default: id]
+--text COLUMN  A document's text. [default: text]
+--language CODE  For splitting into sentences. [default: en]
+""",
+    "text-events": "file:EVENTS  Events that 'summarkov text' made, with their sentences.",
+    "reading": """
+Reading the events:
+--case COLUMN  Column that names the sequence.
+--event COLUMN...  Column of the event's label; repeat it to join several to one label.
+--order-by COLUMN...  Column that orders the events of a sequence (time or number), else the order of the
+    rows; repeat it for columns to sort by where the first has equal values.
+--in-order  The rows are in order, whatever their columns are called.
+--date-format FORMAT  How dates are written, such as '%d/%m/%Y %H:%M', if not as ISO has it.
+--weight COLUMN  Column of how much each sequence counts; constant per sequence.
+--lifecycle NAME  Keep only events of this lifecycle, such as complete.
+--missing error|skip|LABEL  What to do with events without a label, or a label for them. skip also leaves out
+    rows without a case. [default: error]
+--drop-duplicates  Leave out rows of the case, event and place of an earlier row.
+--separator TEXT  What stands between the labels of several columns. [default: +]
+--ties KIND  What events with the same place are: 'in row order' after each other, 'together', or an error. If
+    not given they are taken in row order, with a note if they are many.
+--times  Keep the times of events. A look-back in time keeps them, too.
+--attribute COLUMN...  Column of an attribute, constant per sequence; repeat for more.
+--attributes FILE  Table of attributes, one row per sequence (.csv, .tsv, .parquet).
+--cut COLUMN=N,N...  Cut numbers here, as age=30,50; COLUMN=none leaves them as they are.
+--missing-attributes value|error  Whether a missing attribute is a value of its own. [default: value]
+--format FORMAT  csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell.
+--cut-off  Cases are windows onto something that goes on: do not count their ends.
+--closed-by LABEL...  Only a case whose last event is this one is complete; repeat for more labels.
+--open-since TIME  A case with an event at this time or later may go on.
+--ends-column COLUMN  Column that is true for complete cases, else false.
+Preparing the events:
+--session-gap TIME  Begin a new sequence after such a time without events: 30min, 2h, 1d, or a number in the
+    unit of the order column.
+--map FILE  Rename labels as this JSON file says: {"old": "new", ...}.
+--min-count N  Make one label, "(rare)", of all that occur fewer than N times; with a model, of all that the
+    model does not know.
+--drop-first  Leave out the first event of every case.
+--collapse  Keep only the first of equal labels in a row.
+--start  Begin every sequence with one more event, "(start)".
+""",
+    "opening": """
+<reading>
+Reading the events:
+--engine auto|memory|stream  Take the events into memory, or stream them through a temporary folder on disk.
+    auto streams folders, patterns, and files that need more than --memory. [default: auto]
+--memory SIZE  What streaming may use, such as 500M or 4G. [default: 1G]
+""",
+    "settings": """
+How influencers are chosen:
+--alpha A  Pseudo-count of each outcome; larger is more cautious. Default 0.1; tree: 5.
+--gamma G  Penalty for complexity; larger finds fewer influencers. Default 1; joint: 0.5.
+--false-edges N|none  In pure noise, find at most N influences by chance, on average, among all that is
+    learned; none: ask for no more than the criterion does, as in the paper. Default 0.2.
+--search greedy|sweep|exact  The search; exact proves that no other influencers score better. Default greedy.
+--required LABEL...  An influencer that must be there.
+--forbidden LABEL...  One that may not be there.
+--candidates LABEL...  Consider only these.
+--given COLUMN...  An attribute (--attribute) within whose values all influences are reported; repeat for
+    more.
+--max-influencers N  At most N influencers of a label.
+--paper  The paper's settings: --cut-off and --false-edges none.
+--set NAME=VALUE...  Any other setting of the model, called as in Python: delay=2, criterion=aic,
+    prior=base-rate, max_sets=1000; mask=first (osumm), cap=3 (csumm), order=2 (chain), max_order=3 (vom),
+    max_depth=4 (tree), rounds=40 (joint).
+""",
+}
+
+#: What --help says of each command; its module is named before it.
+COMMANDS = {
+    "events.demo": """
+Learn from the visits to a made-up web shop, and look at what was found.
+--output -o FOLDER  Where to save events and model. [default: demo]
+<json>
+""",
+    "events.describe": """
+Count the sequences, events and labels of a file.
+<file>
+--rows N>=0  Show at most N labels; 0 for all. [default: 20]
+<json> <reading>
+""",
+    "events.convert": """
+Write the events of a file in another format, or prepared.
+<file>
+output:OUT  The new file: .csv, .tsv, .parquet or .jsonl; .gz or .zst after it packs it.
+<safe-csv> <json> <reading>
+""",
+    "learn.learn": """
+Learn from events which labels make which others more or less likely.
+
+Without --target or with several: a graph of influences. With one --target or with --joint: one model.
+<path> <jobs>
+--output -o MODEL  Save the model in this file (JSON).
+<json>
+What to learn:
+<targets>
+--joint  Make the targets (or all labels) one variable, with one set of influencers.
+--model -m KIND  bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? tree: a
+    decision tree over questions to the past; chain: the last labels themselves; vom: as many of them as
+    they are worth; joint: one distribution over all labels. [default: bsumm]
+What of the past counts:
+<lookback> Default 5; joint: a number from 20 on, 500.
+<settings>
+--tune  joint: take the penalty, rounds of trees and contexts that best predict a fifth of the sequences,
+    held out; then learn from all.
+<opening>
+How sure they are:
+--order-test/--no-order-test  Say of every edge whether it depends on the order of events, or whether
+    shuffled cases show it too. Default: for a graph, unless that takes ten times as long as learning.
+<within>
+--confidence N  Learn N more graphs from resampled sequences, and say how many of them have each edge.
+--blocks N  Resample blocks of N events in a row, not sequences. Default for one single sequence.
+""",
+    "learn.outcome": """
+Learn what makes a case end one way and not the other.
+
+Which events, and which attributes, change the probability of an outcome: --column result=declined,
+--contains LABEL or --ends-with LABEL. Each case counts once, with all of its events; --after asks what was
+known before.
+<path>
+--column COLUMN=VALUE  The column that tells the outcome, and the value asked about.
+--contains LABEL  Instead: does the case contain this label?
+--ends-with LABEL  Instead: is this label the last one of the case?
+--after N|TIME  Ask what was known before the end: after N events, or at an age of the case such as 3d.
+    Cases that ended before, or had reached the outcome, are left out and counted.
+--output -o MODEL  Save the model in this file (JSON).
+<json>
+What to learn:
+--model -m KIND  bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? tree: a
+    decision tree over questions to the past. [default: bsumm]
+What of the past counts:
+<lookback> Default: the whole past.
+<settings> <opening>
+How sure they are:
+--order-test  Say of every influence whether it depends on the order of events, or whether shuffled cases
+    show it too.
+--confidence N  Learn N more models from resampled sequences, and say how many of them have each
+    influence.
+""",
+    "use.show": """
+Look at a model: who influences whom, how strongly, on how many observations.
+
+With --target, or for a model of one target: the probability of the label in every history state, with its
+interval and counts, and how the influencers were found.
+<model>
+--target -t LABEL  Show the model of this label in full.
+--rows N>=0  Show at most N states; 0 for all. [default: 40]
+<json>
+""",
+    "use.report": """
+Write a model as one HTML page that needs nothing else, and can be mailed.
+
+It shows the graph, every label's states and the data, and computes what a history of your own makes of
+every label's probability.
+<model>
+--output -o FILE  Where to save the page. [default: report.html]
+--events FILE  The events it was learned from, to show how long their sequences are and when a label comes
+    after its influencers.
+--passages FILE  The events that 'summarkov text' made, to show the sentences behind every edge. They
+    become part of the page.
+--title TEXT  What the events are, as the page's title.
+--sequences N  Put N of the sequences of --events into the page, to look at one event after the other.
+    Whoever has the page can read them.
+<jobs> <json> <reading>
+""",
+    "evidence.confidence": """
+Say how sure each edge of a graph is: learn it again from resampled events.
+
+FILE must be what MODEL was learned from. Each of the graphs is learned from as many sequences, drawn with
+replacement; an edge is sure if most have it.
+<model> <path>
+--graphs -n N  How many graphs to learn. [default: 100]
+--blocks N  Draw blocks of N events in a row instead of sequences. Default for one single sequence.
+--level P  Level of the intervals of ratios. [default: 0.95]
+--order-test/--no-order-test  Test too whether each edge depends on order, or whether shuffled cases show
+    it. [default: yes]
+<within> <seed> <jobs>
+--output -o MODEL  Save the graph with its confidence.
+<json> <opening>
+""",
+    "use.predict": """
+Give every label its probability, before each event of a file or after a history.
+
+One row per event: sequence, position, event, and a column p(label) for each label of the model, worked out
+from the events before it. With a graph over all labels every row sums to 1, unless events happen together:
+then there is one row per tick, and each label has a probability of its own. Of an outcome, one row per
+sequence: its probability from what has happened so far, from cases that were open after as many events;
+cases already there are marked.
+<model>
+file:[FILE]  Events, as for 'summarkov learn'; folders too.
+--after -a LABEL...  Instead of a file: what comes next after this label; repeat for a longer history,
+    oldest first.
+--target -t LABEL  With --after or --why: this label alone, why, and what would be different.
+--why CASE  What comes next in this case of FILE, and why: with its times, ticks and attributes.
+--output -o FILE  Save as .csv, .jsonl or .parquet.
+<safe-csv> <unknown> <json> <opening>
+""",
+    "use.evaluate": """
+Measure how well a model predicts events, best some that it was not learned from.
+<model> <path> <unknown>
+<json> <opening>
+""",
+    "events.simulate": """
+Draw new sequences of events.
+source:MODEL  A graph or joint model of all labels, or a JSON file of dynamics written down.
+--sequences -n K>=0  How many sequences. [default: 100]
+--length T>=0  How many events each. [default: 20]
+--seed N>=0  Same seed, same events. [default: 0]
+--output -o FILE  Save as .jsonl, .csv or .parquet; else JSON lines are printed.
+<safe-csv> <json>
+""",
+    "use.export": """
+Write a model as a figure, a graph file or a table of its edges.
+
+A figure of a graph shows who influences whom, one of a single target the probability of the label in every
+history state.
+<model>
+--out -o FILE  What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv
+    (Graphviz), .graphml; .csv or .parquet for a table of the edges. (required)
+--target -t LABEL  The model of this label alone; a figure shows its states.
+<safe-csv>
+""",
+    "evidence.groups": """
+Learn the same graph from groups of sequences, and say how they differ.
+
+The groups are two files, or with --by the values of a column of one file; more than two are each compared
+with all others.
+
+Labels come first: in which share of the sequences each occurs, and its share of all events. Then
+influences: by how much each changes from one group to the other. A difference is sure if its interval,
+which allows for all comparisons of its kind, leaves out 1.
+<file>
+second:[FILE]  Events of the other group, unless --by is given.
+--by COLUMN  Make groups of one file, by a column that is constant per sequence.
+--model -m KIND  bsumm, osumm, csumm or tree. [default: bsumm]
+--target -t LABEL...  Only what influences this label; repeat for more.
+--lookback -k N|TIME  How far back to look: events, or a time as 6h; a tree finds it. Default 5.
+--alpha A  Pseudo-count. Default 0.1.
+--gamma G  Weight of the penalty; larger: fewer influencers. Default 1.
+--level P  Level of the intervals. [default: 0.95]
+--rows N>=0  At most this many labels and edges; 0 for all. [default: 30]
+<jobs> <json> <reading>
+""",
+    "evidence.compare": """
+Tune several models on one part of the data and see which predicts another part best.
+<path>
+parts:[DEV TEST]...  Two more of these, if the data is split already.
+--model -m NAME...  A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a
+    look-back, bsumm-5 or bsumm-6h; tree; chain-0 to chain-4; vom; joint, joint-boosted;
+    lr-presence-K, lr-counts-K, lr-onehot-K with K = 3, 5, 10; boosting; or all. Default:
+    chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are attributes:
+    chain-0, bsumm, osumm.
+--target -t LABEL...  Average over these labels only; repeatable.
+--splits N  Split the file at random N times. [default: 1]
+--seed N  Seed of the first split. [default: 0]
+--output -o FILE  Save everything as .json, or the table as .md.
+--jobs -j N  Threads; -1 for one per core. [default: 1]
+<json> <opening>
+""",
+    "evidence.sensitivity": """
+Learn with every combination of some settings, and see which influences stay.
+<file> <targets>
+--gamma G,G,...  Penalties for complexity to try. [default: 0.1,0.5,1]
+--lookback -k N,N,...  Look-backs to try: events, or times as 6h; none: the whole past. [default: 1,5,10]
+--model -m KIND  bsumm, osumm or csumm. [default: bsumm]
+--alpha A  Pseudo-count of each outcome. Default 0.1.
+--search greedy|sweep|exact  The search. Default greedy.
+<jobs> <json> <reading>
+""",
+    "text.topics": """
+Find topics in documents, and make a sequence of topics of each.
+<documents>
+--confidence P  No event where no topic is as sure as this. Default: 0.4, or as the stored topics say.
+--use TOPICS  Label with these stored topics, and their language, instead of learning.
+--model TOPICS  Save the topics here. Default: beside the events, as NAME.topics.json.
+--leave-out TOPIC...  No events of this topic, if it is about the form of the documents; repeatable.
+<labelling>
+Learning the topics:
+--topics -n N  How many topics. [default: 15]
+--stop-word WORD...  Leave out this word, besides those of English grammar; repeatable.
+--max-share P  Leave out words in more than this share of the sentences. [default: 0.2]
+--proper-names  Let names be terms, not left out as usual.
+""",
+    "text.concepts": """
+Recognise given concepts in documents, and make a sequence of concepts of each.
+<documents>
+--concept -c NAME...  A concept, or 'NAME: description in a few words'; repeatable.
+--concepts FILE  A file with a concept a line, written the same way.
+--threshold C  No event where no concept is as near as this cosine. [default: 0.3]
+<labelling>
+""",
+    "text.passages": """
+Show sentences: of a label, behind an edge to it, or behind a state of its model.
+<model> <text-events>
+--target -t LABEL  The label that occurred. (required)
+--influencer -i LABEL  Where this one had occurred: why there is an edge.
+--after -a LABEL...  Instead: where the past was in the state that it is in after these labels, oldest
+    first; repeatable.
+--rows N>=1  Show at most N passages. [default: 12]
+<json>
+""",
+}
+
+#: What a value is, by what it is called; text where it is not named here.
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("N", "K", "T"), int),
+    **dict.fromkeys(("A", "C", "G", "P", "Q", "S", "X"), float),
+    **dict.fromkeys(("FILE", "FOLDER", "MODEL", "OUT", "TOPICS", "EVENTS", "DEV TEST"), Path),
+}
+#: An entry: short and long names, or the name of an argument; what its value is; and what it is for.
+_ENTRY = re.compile(r"((?:--?[\w/-]+ ?)+|[a-z]+:)(\S.*?)?  (.*?)(?: \[default: (.*)\]| \((required)\))?")
+
+
+def expanded(table: str) -> str:
+    """A table with those that it shares put in, each entry in one line."""
+    while "\n<" in f"\n{table}":
+        table = re.sub(r"(?m)(?:^| (?=<))<([\w-]+)>", lambda name: "\n" + SHARED[name[1]].strip("\n"), table)
+    return re.sub(r"\n +", " ", table)
+
+
+def declared(table: str) -> tuple[str, list[inspect.Parameter]]:
+    """The help of a command, and the parameters that its table declares.
+
+    >>> words, (rows,) = declared("Look.\\n--rows N  At most N. [default: 20]")
+    >>> words, rows.name, rows.annotation.__name__, rows.default.default
+    ('Look.', 'rows', 'int', 20)
+    """
+    panel, words, found = None, [], []
+    for line in expanded(table).splitlines():
+        entry = _ENTRY.fullmatch(line)
+        if entry:
+            found.append(_parameter(panel, *entry.groups()))
+        elif re.fullmatch(r"[A-Z][a-z ]+:", line):
+            panel = line.removesuffix(":")
+        else:
+            words.append(line)
+    return "\n".join(words).strip(), found
+
+
+def _parameter(
+    panel: str | None, head: str, value: str | None, words: str, default: Any, required: str | None
+) -> inspect.Parameter:
+    """One option or argument, as typer takes it."""
+    names = head.split()
+    how: dict[str, Any] = {"help": words}
+    name = names[0].strip("-:").partition("/")[0]
+    kind: Any = bool
+    if value is None:  # a flag; one that has an opposite may be left open
+        kind = bool | None if "/" in head and not default else bool
+        default = default == "yes" if default or "/" not in head else None
+        how["show_default"] = bool(default)
+    else:
+        value, _, least = value.partition(">=")
+        is_many = value.endswith("...") and ",..." not in value
+        value = value.removesuffix("...") if is_many else value
+        one = _KINDS.get(value.strip("[]"), str)
+        how |= {"metavar": value} | ({"min": int(least)} if least else {})
+        is_required = bool(required) or (head.endswith(":") and value[0] != "[")
+        default = one(default) if default else ... if is_required else None
+        kind = list[one] if is_many else one  # type: ignore[valid-type]
+        kind = kind | None if default is None else kind
+    if head.endswith(":"):
+        made = typer.Argument(default, **how)
+    else:
+        made = typer.Option(default, *names, rich_help_panel=panel, **how)
+    return inspect.Parameter(
+        name.replace("-", "_"), inspect.Parameter.KEYWORD_ONLY, default=made, annotation=kind
+    )
+
+
+# ---------------------------------------------------------------------- the commands
 
 app = typer.Typer(
     name="summarkov",
@@ -37,7 +455,7 @@ def _add(to: typer.Typer, key: str, **how: Any) -> None:
     words, parameters = declared(COMMANDS[key])
 
     def run(**given: Any) -> None:
-        function = getattr(import_module(f"summarkov.cli.commands.{module}"), name)
+        function = getattr(import_module(f"summarkov.cli.{module}"), name)
         function(SimpleNamespace(**given)).give(as_json=given.get("json", False))
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it

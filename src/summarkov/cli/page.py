@@ -273,7 +273,7 @@ def first_of(texts: Sequence[str], most: int, between: str = ", ", last: str = "
 
 def shown(path: Path) -> str:
     """What a file is called, without secrets: of an address, pathlib leaves one slash of two."""
-    from summarkov.read.addresses import name_of
+    from summarkov.read.files import name_of
 
     return without_secrets(name_of(path))
 
@@ -306,6 +306,3 @@ def progress(what: str, total: int | None = None, unit: str = "") -> Iterator[Ad
         yield lambda done, total, now=what: going.update(
             task, completed=done, total=total, description=visible(now.capitalize())
         )
-
-
-working = progress

@@ -1,23 +1,26 @@
-"""What options mean: the model that they ask for, and how events are read, prepared and streamed."""
+"""What options mean: which model they ask for, how events are read, and what is written to files."""
 
 from __future__ import annotations
 
+import glob
 import json
+import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.errors import reporting
-from summarkov.cli.options import declared
-from summarkov.cli.page import progress, shown, working
-from summarkov.errors import DataError, SettingError, nearest
+from summarkov.cli.main import declared
+from summarkov.cli.page import progress, shown
+from summarkov.errors import DataError, SettingError, UnknownLabelError, nearest
 
 if TYPE_CHECKING:
     from summarkov.engines import Layout
     from summarkov.events import EventSequences
+    from summarkov.read.write import Rows
 
 # ---------------------------------------------------------------------- events
 
@@ -45,25 +48,6 @@ class Reading:
         there = self.given.attribute or []
         return self if column in there else self.changed(attribute=[*there, column])
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The settings of reading, as Python calls them."""
-        given = self.given
-        if given.in_order and given.order_by:
-            raise SettingError("--in-order and --order-by exclude each other")
-        if given.attribute and given.attributes is not None:
-            raise SettingError(
-                "--attribute and --attributes exclude each other; put all columns in one table"
-            )
-        return {
-            **{name: getattr(given, name) for name in _SAME},
-            "order_by": False if given.in_order else given.order_by,
-            "attributes": given.attribute or given.attributes,
-            "cuts": read_cuts(given.cut) if given.cut else None,
-            "ends": "cut off" if given.cut_off else None,
-            "open_since": _number_or_text(given.open_since),
-        }
-
     def for_models(self, *templates: object) -> Reading:
         """The same, with the times of events where a model to be learned looks back in time."""
         from summarkov.models import SummaryModel
@@ -90,108 +74,108 @@ class Reading:
             cut=[*(given.cut or ()), *further] or None,
         )
 
-    def read(self, path: Path, known: Collection[str] | None = None) -> EventSequences:
-        """Read and prepare events; for a model, the labels that it knows tell which are rare."""
-        return self._prepared(self.events(path), known)
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of reading, as Python calls them."""
+        given = self.given
+        if given.in_order and given.order_by:
+            raise SettingError("--in-order and --order-by exclude each other")
+        if given.attribute and given.attributes is not None:
+            raise SettingError(
+                "--attribute and --attributes exclude each other; put all columns in one table"
+            )
+        return {
+            **{name: getattr(given, name) for name in _SAME},
+            "order_by": False if given.in_order else given.order_by,
+            "attributes": given.attribute or given.attributes,
+            "cuts": read_cuts(given.cut) if given.cut else None,
+            "ends": "cut off" if given.cut_off else None,
+            "open_since": _number_or_text(given.open_since),
+        }
 
-    def events(self, path: Path) -> EventSequences:
-        """Read events as they are, but for sessions."""
-        from summarkov.read import read_events
+    def read(self, *paths: Path, known: Collection[str] | None = None, first: bool = True) -> Any:
+        """Read and prepare events, of several files each; for a model, its labels tell which are rare.
 
-        with reporting(), working(f"Reading {shown(path)}"):
-            return read_events(path, **self.columns)
-
-    def streams(self, path: Path) -> bool:
-        """Whether the events are streamed."""
-        return is_streamed(path, self.given.engine, self.given.memory, self.given.format)
+        Without a model, labels are rare in the ``first`` of several, or else in all together.
+        """
+        found = self._prepared([self._read(path) for path in paths], known, first)
+        return found[0] if len(found) == 1 else found
 
     @contextmanager
     def open(
-        self, path: Path, known: Collection[str] | None = None, *, names: bool = False
-    ) -> Iterator[EventSequences]:
-        """The events, in memory or streamed; for a model, the labels that it knows tell which are rare.
-
-        With ``names`` a stream keeps those of the sequences.
-        """
-        with self._opened(path, names) as events:
-            yield self._prepared(events, known)
-
-    @contextmanager
-    def open_several(self, paths: Sequence[Path]) -> Iterator[Sequence[EventSequences]]:
-        """The events of several files; labels are rare, if that is asked, in the first of them."""
+        self, *paths: Path, known: Collection[str] | None = None, names: bool = False
+    ) -> Iterator[list[EventSequences]]:
+        """The same, in memory or streamed; with ``names`` a stream keeps those of the sequences."""
         with ExitStack() as opened:
-            parts = [opened.enter_context(self._opened(path)) for path in paths]
-            yield self.prepare_several(parts, first=True)
+            yield self._prepared([self._opened(path, opened, names) for path in paths], known)
 
-    @contextmanager
-    def _opened(self, path: Path, names: bool = False) -> Iterator[Any]:
+    def streams(self, path: Path) -> bool:
+        """Whether the events are streamed: where that is asked for, and folders, patterns and large files."""
+        from summarkov.read.files import (
+            ENDINGS,
+            STREAMED,
+            are_several,
+            format_of,
+            name_of,
+            plain_name,
+            size_of,
+        )
+
+        engine, most, several = self.given.engine, bytes_of(self.given.memory), are_several(path)
+        if engine not in ("auto", "memory", "stream"):
+            raise SettingError(f"--engine must be auto, memory or stream, not {engine!r}")
+        if engine == "memory" and several:
+            raise SettingError(f"{name_of(path)} is not one file; --engine stream reads folders and patterns")
+        if engine != "auto" or several:
+            return bool(engine != "memory")
+        try:
+            kind = format_of(name_of(path), self.given.format)
+            is_packed = kind == "parquet" or plain_name(path).lower().endswith(ENDINGS)
+            return kind in (*STREAMED, "tsv") and size_of(path) * (_PACKED if is_packed else _TEXT) > most
+        except Exception:  # reading will say what is wrong
+            return False
+
+    def _read(self, path: Path) -> EventSequences:
+        from summarkov.read import read_events
+
+        with reporting(), progress(f"Reading {shown(path)}"):
+            return read_events(path, **self.settings)
+
+    def _opened(self, path: Path, opened: ExitStack, names: bool) -> Any:
         """The events, in memory or streamed, not yet prepared."""
         if not self.streams(path):
-            yield self.events(path)
-            return
+            return self._read(path)
         from summarkov.read import scan_events
 
-        how: dict[str, Any] = {**self.columns, "memory": bytes_of(self.given.memory)}
-        with ExitStack() as opened:
-            with reporting(), progress("Reading", 1, "parts") as advance:
-                jobs = getattr(self.given, "jobs", None)
-                found = scan_events(path, **how, n_jobs=jobs, names=names, progress=advance)
-                source = opened.enter_context(found)
-            yield source
+        how: dict[str, Any] = {**self.settings, "memory": bytes_of(self.given.memory)}
+        with reporting(), progress("Reading", 1, "parts") as advance:
+            jobs = getattr(self.given, "jobs", None)
+            return opened.enter_context(scan_events(path, **how, n_jobs=jobs, names=names, progress=advance))
 
-    def prepare_several(self, parts: Sequence[EventSequences], *, first: bool) -> list[EventSequences]:
-        """Prepare several; labels are rare in the ``first`` of them, or else in all together."""
-        from summarkov.events.vocabulary import frequent_labels
+    def _prepared(
+        self, parts: list[EventSequences], known: Collection[str] | None, first: bool = True
+    ) -> list[EventSequences]:
+        from summarkov.events.vocabulary import RARE, frequent_labels
 
-        parts = [self._mapped(part) for part in parts]
-        if self.given.min_count is not None:
-            kept = frequent_labels(parts[:1] if first else parts, self.given.min_count)
-            parts = [part.pool_others(kept) for part in parts]
-        return [self._finish(part) for part in parts]
-
-    def _prepared(self, events: EventSequences, known: Collection[str] | None = None) -> EventSequences:
-        """Prepare events that were read."""
-        from summarkov.events.vocabulary import RARE
-
-        events, least = self._mapped(events), self.given.min_count
-        if least is not None:
+        given = self.given
+        if given.map is not None:
+            mapping = read_map(given.map)
+            parts = [part.map_labels(mapping) for part in parts]
+        if given.min_count is not None:
             if known is not None and RARE not in known:
                 raise SettingError(
                     f"the model was learned without --min-count: it knows no label {RARE!r}; leave it out"
                 )
-            events = events.pool_rare(least) if known is None else events.pool_others(known)
-        return self._finish(events)
-
-    def _mapped(self, events: EventSequences) -> EventSequences:
-        return events if self.given.map is None else events.map_labels(read_map(self.given.map))
-
-    def _finish(self, events: EventSequences) -> EventSequences:
-        if self.given.drop_first:
-            events = events.drop_first()
-        if self.given.collapse:
-            events = events.collapse_repeats()
-        return events.add_start() if self.given.start else events
-
-
-def is_streamed(path: Path, engine: str, memory: str, format: str | None) -> bool:
-    """Whether events are streamed: where that is asked for, and folders, patterns and large files."""
-    from summarkov.read.addresses import name_of, plain_name, size_of
-    from summarkov.read.files import ENDINGS, STREAMED, format_of
-    from summarkov.read.finding import are_several
-
-    if engine not in ("auto", "memory", "stream"):
-        raise SettingError(f"--engine must be auto, memory or stream, not {engine!r}")
-    most, several = bytes_of(memory), are_several(path)
-    if engine == "memory" and several:
-        raise SettingError(f"{name_of(path)} is not one file; --engine stream reads folders and patterns")
-    if engine != "auto" or several:
-        return engine != "memory"
-    try:
-        kind = format_of(name_of(path), format)
-        is_packed = kind == "parquet" or plain_name(path).lower().endswith(ENDINGS)
-        return kind in (*STREAMED, "tsv") and size_of(path) * (_PACKED if is_packed else _TEXT) > most
-    except Exception:  # reading will say what is wrong
-        return False
+            kept = known or frequent_labels(parts[:1] if first else parts, given.min_count)
+            parts = [part.pool_others(kept) for part in parts]
+        for is_asked, change in (
+            (given.drop_first, "drop_first"),
+            (given.collapse, "collapse_repeats"),
+            (given.start, "add_start"),
+        ):
+            if is_asked:
+                parts = [getattr(part, change)() for part in parts]
+        return parts
 
 
 def bytes_of(size: str) -> int:
@@ -234,8 +218,7 @@ def _number_or_text(given: str | None) -> float | str | None:
 
 def read_map(path: Path) -> dict[str, str]:
     """Read what labels become."""
-    from summarkov.read.addresses import name_of
-    from summarkov.read.files import text_lines
+    from summarkov.read.files import name_of, text_lines
     from summarkov.store import first_repeated
 
     text = "\n".join(line for _, line in text_lines(name_of(path), expected="a map of labels"))
@@ -318,3 +301,153 @@ def read_value(text: str) -> Any:
 def read_values(text: str) -> tuple[Any, ...]:
     """Several values with commas between them; "none" alone is none at all."""
     return () if text.lower() == "none" else tuple(read_value(part.strip()) for part in text.split(","))
+
+
+# ---------------------------------------------------------------------- files
+
+#: The tables that can be written, by the ends of their names.
+TABLES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
+#: What only some commands can use: what it is, and which other commands can.
+_SPECIAL = {
+    "JointSuMM": ("a joint model", "show, report, export, evaluate, simulate"),
+    "OutcomeModel": ("a model of an outcome", "show, report"),
+}
+
+
+def suffix_of(path: Path) -> str:
+    """The end of a file's name, such as ".csv"; addresses may have settings after it."""
+    from summarkov.read.files import plain_name
+
+    return PurePath(plain_name(path)).suffix.lower()
+
+
+def load_model(path: Path, *special: str) -> Any:
+    """Read a model or a graph; a joint model or one of outcomes only where it is named."""
+    from summarkov.models import load
+
+    with progress(f"Loading {shown(path)}"):
+        model = load(path)
+    for kind, (what, where) in _SPECIAL.items():
+        if kind not in special and type(model).__name__ == kind:
+            raise SettingError(
+                f"{path} holds {what}; it can be looked at (summarkov {where}) and predict (summarkov "
+                "predict); everything else from Python: summarkov.load"
+            )
+    return model
+
+
+def check_output(path: Path | None, *inputs: Path | None, endings: str = "", safe_csv: bool = False) -> None:
+    """Refuse a path that cannot be written, or that is read here, before any long work and not after it.
+
+    ``endings`` says how its name may end, such as ".json or .md"; ``safe_csv`` that it is a table of text.
+    """
+    from summarkov.read.files import endings_of, is_address, plain_name
+
+    if path is not None and endings and suffix_of(path) not in re.findall(r"\.\w+", endings):
+        raise SettingError(f"cannot tell the format of {shown(path)}; let its name end in {endings}")
+    if safe_csv and (path is None or not plain_name(path).lower().endswith(endings_of("csv", "tsv"))):
+        raise SettingError("--safe-csv is for files that are written as .csv or .tsv; leave it out")
+    if path is None:
+        return
+    why = ""
+    if any(_is_read(path, each) for each in inputs if each is not None):
+        why = "it is read here, and would be lost; name another file"
+    elif is_address(path):  # whether it may be written there, only writing tells
+        return
+    elif path.is_dir():
+        why = "it is a folder; name a file in it"
+    elif path.exists() and not path.is_file():
+        why = "it is not a regular file; name one"
+    elif not path.parent.is_dir():
+        why = f"there is no folder {path.parent}; make it first"
+    elif not os.access(path.parent, os.W_OK):
+        why = f"the folder {path.parent} may not be written to"
+    if why:
+        raise SettingError(f"cannot write {shown(path)}: {why}")
+
+
+def _is_read(path: Path, source: Path) -> bool:
+    """Whether a file is one that a path, a folder of files of events, or a pattern means."""
+    from summarkov.read.files import format_of, is_address
+
+    if is_address(path) or is_address(source):
+        return shown(path) == shown(source)
+    if not path.is_file():
+        return False
+    if source.is_dir():
+        try:
+            return path.resolve().is_relative_to(source.resolve()) and bool(format_of(str(path), None))
+        except DataError:
+            return False
+    named = [str(source)] if source.exists() else glob.glob(str(source), recursive=True)
+    return any(path.samefile(each) for each in named)
+
+
+@contextmanager
+def saving(path: Path) -> Iterator[None]:
+    """Name the file, not its temporary stand-in, where writing fails."""
+    try:
+        yield
+    except OSError as problem:
+        raise SettingError(f"cannot write {shown(path)}: {problem.strerror or problem}") from problem
+
+
+def save_model(fitted: Any, path: Path | None) -> str | None:
+    """Save what was learned, if a file is named, and return what that is called."""
+    if path is None:
+        return None
+    with saving(path):
+        fitted.save(path)
+    return shown(path)
+
+
+def write_text(path: Path, content: Any) -> None:
+    """Write a file of text, or of JSON, whole or not at all."""
+    from summarkov.read.files import write_atomically
+
+    text = content if isinstance(content, str) else json.dumps(content, indent=1, allow_nan=False) + "\n"
+    with saving(path):
+        write_atomically(path, text)
+
+
+@contextmanager
+def known_labels() -> Iterator[None]:
+    """Say what can be done about labels of a file that the model does not know."""
+    try:
+        yield
+    except UnknownLabelError as problem:
+        words = str(problem)
+        words += " " if words.endswith("?") else "; "
+        raise DataError(f"{words}--unknown ignore lets such labels pass") from None
+
+
+def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> int:
+    """Write a table part by part, and return its number of rows; every part has the same columns."""
+    from summarkov.read.files import replacing
+    from summarkov.read.write import write_table
+
+    n_rows, format = 0, TABLES[suffix_of(path)]
+
+    def counted() -> Iterator[Rows]:
+        nonlocal n_rows
+        for part in parts:
+            n_rows += len(next(iter(part.values())))
+            yield part
+
+    with saving(path), replacing(path) as temporary:
+        if format == "jsonl":
+            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+                for part in counted():
+                    file.writelines(f"{json.dumps(row)}\n" for row in plain_rows(part))
+        else:
+            with open(temporary, "wb") as binary:
+                write_table(counted(), binary, format, safe_csv=safe_csv)
+    return n_rows
+
+
+def plain_rows(part: Rows) -> list[dict[str, Any]]:
+    """One dict per row."""
+    from summarkov.arrow import pa
+
+    rows: list[dict[str, Any]] = pa.table(dict(part)).to_pylist()
+    return rows

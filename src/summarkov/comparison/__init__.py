@@ -5,18 +5,18 @@ the settings to choose from (:class:`Contender`). Logistic regression and gradie
 (``summarkov[baselines]``), which loads when first used.
 """
 
-from summarkov.comparison.choosing import tune_joint
 from summarkov.comparison.comparison import Comparison, Line
 from summarkov.comparison.contenders import (
     Contender,
     JointContender,
-    KneserNeyContender,
+    MatrixContender,
     ModelContender,
     Predictor,
+    boosting,
+    regression,
 )
-from summarkov.comparison.learners import MatrixContender, boosting, regression
 from summarkov.comparison.run import compare
-from summarkov.comparison.tuning import DEFAULT, NAMES, lineup
+from summarkov.comparison.tuning import DEFAULT, NAMES, lineup, tune_joint
 from summarkov.models.prediction import ReliabilityBin
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "Comparison",
     "Contender",
     "JointContender",
-    "KneserNeyContender",
     "Line",
     "MatrixContender",
     "ModelContender",

@@ -11,13 +11,55 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.comparison.measures import Tuned, total_of
 from summarkov.errors import SettingError, nearest
 from summarkov.evidence import paired_interval
 from summarkov.frames import Listed, Records, Sheet
 from summarkov.models.prediction import ReliabilityBin, reliability_bins
 from summarkov.store import finite
+from summarkov.typing import FloatArray
 from summarkov.wording import plural
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen for one target, and how it did on all test sequences."""
+
+    target: str
+    settings: dict[str, Any]
+    dev_log_likelihood: float
+    influencers: tuple[str, ...] | None
+    log_likelihood: float  # summed over positions; -inf where what happened was ruled out
+    brier: float  # mean of (p - [it occurred])^2 over positions
+    reliability: list[list[float]]  # one row per bin: positions, sum of p, occurrences
+
+    @property
+    def n_influencers(self) -> int | None:
+        """How many there are; None where that means nothing."""
+        return None if self.influencers is None else len(self.influencers)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """One contender on one split: the settings that were chosen, and how they did on test."""
+
+    name: str
+    chosen: tuple[Chosen, ...]
+    by_sequence: FloatArray  # log-likelihood of each test sequence, mean over the targets
+    seconds: float
+    top_1: float | None
+    top_3: float | None
+    next_event_log_loss: float | None = None
+    one_for_all: bool = False  # whether all targets have the same settings
+
+    @property
+    def n_positions(self) -> int:
+        """The number of positions in the test part: events, or ticks where events happened together."""
+        return int(sum(row[0] for row in self.chosen[0].reliability))
+
+    @property
+    def log_likelihood(self) -> float:
+        """Test log-likelihood, mean over the targets: a cell of the paper's tables."""
+        return float(np.mean([each.log_likelihood for each in self.chosen]))
 
 
 @dataclass(frozen=True)
@@ -97,12 +139,11 @@ class Comparison(Listed):
         self.n_test, self.unit = tuple(n_test), unit
         self.sequences = sequences
         self.n_bootstrap, self.seed = n_bootstrap, seed
-        totals = [total_of(each) for each in self.results]
-        order = sorted(range(len(totals)), key=lambda c: (-totals[c], self.results[c][0].name))
-        self.lines = Records((self._line(self.results[c], self.results[order[0]]) for c in order), Line)
+        order = sorted(self.results, key=lambda each: (-_total(each), each[0].name))
+        self.lines = Records((self._line(each, order[0]) for each in order), Line)
 
     def _line(self, each: tuple[Tuned, ...], best: tuple[Tuned, ...]) -> Line:
-        total = total_of(each)
+        total = _total(each)
         if total == -math.inf:
             difference, interval, verdict = -math.inf, (-math.inf, -math.inf), "refuted"
         elif each is best:
@@ -265,6 +306,11 @@ _COLUMNS: dict[str, Callable[[Line, Comparison], str]] = {
     "seconds": lambda line, of: f"{line.seconds:.1f}",
     "verdict": lambda line, of: line.verdict,
 }
+
+
+def _total(each: Sequence[Tuned]) -> float:
+    """The log-likelihood of a contender, mean over splits."""
+    return float(np.mean([tuned.log_likelihood for tuned in each]))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

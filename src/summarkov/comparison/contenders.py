@@ -1,29 +1,32 @@
-"""What takes part in a comparison: anything that gives a target's probability at every position."""
+"""What takes part in a comparison: anything that gives a target's probability at every position.
+
+Our models are asked for theirs. For learners of scikit-learn histories become rows of numbers, one per
+position, and a model of its own is fitted for every target.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from summarkov import kernels
-from summarkov.comparison.learners import EventCache
-from summarkov.engines import Layout, StateCounts, StatesRequest, Target, as_source
-from summarkov.errors import SettingError
+from summarkov.engines import as_source
+from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences
 from summarkov.events.rows import Rows, recoded
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, JointSuMM, SummaryModel, TreeSuMM
 from summarkov.models.graph import fit_together
 from summarkov.models.joint import FittedJoint, learn_each
-from summarkov.models.joint_parts import LastLabels
-from summarkov.models.learning import check_in_a_row
 from summarkov.settings import check_whole
-from summarkov.summaries import ChainSummary
-from summarkov.typing import CodeArray, FloatArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: Models of single targets that are fitted in the passes of one.
 _MOST_MODELS = 1 << 12
@@ -74,6 +77,36 @@ class Fitted:
     influencers: Callable[[str], tuple[str, ...] | None]
 
 
+T = TypeVar("T")
+
+
+class EventCache(Generic[T]):
+    """Values by (events object, key), the least recently used forgotten first.
+
+    Events are compared by identity, which is safe because they cannot be changed and are kept alive here
+    as long as their value is.
+
+    >>> events = EventSequences.from_lists([["A", "B"]])
+    >>> sizes: EventCache[int] = EventCache(most=2)
+    >>> sizes.get(events, "n", lambda: 2), sizes.get(events, "n", lambda: 99)
+    (2, 2)
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[tuple[int, Hashable], tuple[EventSequences, T]] = OrderedDict()
+
+    def get(self, events: EventSequences, key: Hashable, compute: Callable[[], T]) -> T:
+        """The value for these events and this key, computed if it is not known."""
+        place = (id(events), key)
+        if place not in self._kept:
+            self._kept[place] = (events, compute())
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(place)
+        return self._kept[place][1]
+
+
 # ---------------------------------------------------------------------- models of single targets
 
 
@@ -88,8 +121,8 @@ class ModelContender:
     template : SummaryModel
         A model without a target.
     grid : dict
-        The values to try for each setting; the best on the development sequences is taken. Trees are grown
-        once, for the least gamma, where the others follow from that.
+        The values to try for each setting. Trees are grown once, for the least gamma, where the others follow
+        from that.
     n_jobs : int or None
         Threads; they change nothing but the time.
     """
@@ -108,93 +141,36 @@ class ModelContender:
         ]
         indexes: EventCache[Index] = EventCache(most=2)
 
+        def fitted(some: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+            models = [self.template.copy(**settings) for settings in some]
+            graphs = [InfluenceGraph(each, targets=tuple(targets), n_jobs=self.n_jobs) for each in models]
+            fit_together(graphs, train)
+            return [graph.models_ for graph in graphs]
+
         def predictor(models: Mapping[str, SummaryModel]) -> Fitted:
             def probability(events: EventSequences, target: str) -> FloatArray:
-                fitted = models[target].fitted  # which no graph has normalised
-
-                def made() -> Index:
-                    return Rows.of(recoded(events, fitted.labels, "ignore")).index()
-
-                index = indexes.get(events, fitted.labels, made)
-                return np.asarray(fitted.theta[fitted.predict(index), 0][index.begins])
+                one = models[target].fitted  # which no graph has normalised
+                index = indexes.get(
+                    events, one.labels, lambda: Rows.of(recoded(events, one.labels, "ignore")).index()
+                )
+                return np.asarray(one.theta[one.predict(index), 0][index.begins])
 
             return Fitted(probability, lambda target: models[target].influencers_)
 
         if isinstance(self.template, TreeSuMM) and set(self.grid) <= _READ_ANEW:
             least = min(self.grid.get("gamma", (self.template.gamma,)))
-            (grown,) = self._fitted(train, targets, [{"gamma": least}])
+            (grown,) = fitted([{"gamma": least}])
             for settings in every:
                 yield settings, predictor({x: tree.with_settings(**settings) for x, tree in grown.items()})
             return
         at_once = max(1, _MOST_MODELS // max(1, len(targets)))
         for start in range(0, len(every), at_once):
             some = every[start : start + at_once]
-            for settings, models in zip(some, self._fitted(train, targets, some), strict=True):
+            for settings, models in zip(some, fitted(some), strict=True):
                 yield settings, predictor(models)
-
-    def _fitted(
-        self, train: EventSequences, targets: Sequence[str], every: Sequence[Mapping[str, Any]]
-    ) -> list[Mapping[str, Any]]:
-        """The models of all targets for each of some settings."""
-        graphs = [
-            InfluenceGraph(self.template.copy(**settings), targets=tuple(targets), n_jobs=self.n_jobs)
-            for settings in every
-        ]
-        fit_together(graphs, train)
-        return [graph.models_ for graph in graphs]
 
 
 # ---------------------------------------------------------------------- one distribution over all labels
-
-
-@dataclass(frozen=True)
-class KneserNeyContender:
-    """Kneser-Ney smoothing (:class:`LastLabels`): the standard of language models before neural ones.
-
-    It sums to 1 over all labels.
-
-    Parameters
-    ----------
-    orders : sequence of int
-        The lengths k to choose from.
-    name : str
-        What tables call it.
-    """
-
-    orders: Sequence[int] = (1, 2, 3, 4, 5)
-    name: str = "kneser-ney"
-    n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
-    one_for_all: ClassVar[bool] = True  # with settings of their own, labels would not sum to 1
-
-    def __post_init__(self) -> None:
-        if not len(self.orders):
-            raise SettingError("orders must hold at least one length of contexts")
-        for order in self.orders:
-            check_whole("order", order, 0, 20)
-
-    def fit_each(
-        self, train: EventSequences, targets: Sequence[str]
-    ) -> Iterator[tuple[dict[str, Any], Predictor]]:
-        """One per length."""
-        source = as_source(train, n_jobs=self.n_jobs)
-        check_in_a_row(self.name, Layout.of(source))
-        n = len(source.labels)
-        every = Target(tuple(range(n)), n)
-        tables = source.count([StatesRequest(ChainSummary(order), (), every) for order in self.orders])
-        for order, table in zip(self.orders, tables, strict=True):
-            assert isinstance(table, StateCounts)
-            after = LastLabels.of(table.keys, table.counts[:, :n] / source.scale)
-            yield {"order": order}, self._fitted(tuple(source.labels), order, after)
-
-    def _fitted(self, labels: tuple[str, ...], order: int, after: LastLabels) -> Fitted:
-        """The distribution of the next label after the last ``order`` ones, whatever they are."""
-
-        def probability(events: EventSequences, target: str) -> FloatArray:
-            data = events.recode(labels, unknown="ignore")
-            ids, keys = kernels.chain_states(Index(data.codes, data.offsets, len(labels)), order)
-            return np.asarray(after.at(keys)[ids, labels.index(target)])
-
-        return Fitted(probability, lambda target: labels if order else ())
 
 
 @dataclass(frozen=True)
@@ -300,3 +276,286 @@ class JointContender:
                     losses.append(min(predictor.loss(self.stop_on) for predictor in predictors))
                     if min(losses[-2:]) > min(losses):
                         break
+
+
+# ---------------------------------------------------------------------- learners of matrices
+
+FEATURES = ("presence", "counts", "onehot")
+#: No baseline says less than this or more than one minus this: a certain mistake costs 27.6, not infinity.
+TINY = 1e-12
+
+
+class MatrixRows(NamedTuple):
+    """Where the rows of a matrix stand: one row per position, an event or what happened together."""
+
+    tick: IntArray  # the row of every event
+    before: IntArray  # how many positions of its sequence stand before each row
+    has: BoolArray  # which of the attributes of the training data each row's sequence has
+
+    @classmethod
+    def of(cls, events: EventSequences, names: Sequence[str]) -> MatrixRows:
+        """Those of some events; ``names`` are the attributes of the training data.
+
+        >>> events = EventSequences.from_lists([["A", ["A", "B"]], [], ["B"]])
+        >>> rows = MatrixRows.of(events, ())
+        >>> rows.tick.tolist(), rows.before.tolist()
+        ([0, 1, 1, 2], [0, 1, 0])
+        """
+        starts = np.ones(events.n_rows, bool) if events.moments is None else events.moments.starts
+        sequence = np.repeat(np.arange(len(events)), events.lengths)[starts]
+        given = events.attributes
+        has = np.zeros((len(events), len(names)), bool) if given is None else given.among(names)
+        return cls(np.cumsum(starts) - 1, events.positions[starts] - 1, has[sequence])
+
+
+def window_features(
+    events: EventSequences, lookback: int, features: str, attributes: Sequence[str] = ()
+) -> Any:
+    """The last ``lookback`` positions before each as a sparse matrix with N rows.
+
+    "presence": one column per label, 1 if it is among them; "counts": at how many of them; "onehot": one
+    column per lag and label, lag 1 first, 1 if the label stands there. What is before the start of the
+    sequence, and events of no known label, are zeros. One column per attribute follows.
+
+    >>> events = EventSequences.from_lists([["A", "A", "B"]])
+    >>> window_features(events, 2, "counts").toarray().astype(int).tolist()
+    [[0, 0], [1, 0], [2, 0]]
+    >>> window_features(events, 2, "onehot").toarray().astype(int).tolist()
+    [[0, 0, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]]
+    """
+    from scipy import sparse
+
+    at = MatrixRows.of(events, attributes)
+    n, m = len(at.before), len(events.labels)
+    width = m * lookback if features == "onehot" else m
+    row, column = np.nonzero(at.has)
+    rows, columns = [row], [column + width]
+    known = np.flatnonzero(events.codes >= 0)
+    for lag in range(1, min(lookback, int(at.before.max(initial=0))) + 1):
+        row = at.tick[known] + lag
+        here = at.before[np.minimum(row, n - 1)] >= lag  # in the same sequence
+        here &= row < n
+        rows.append(row[here])
+        columns.append(events.codes[known[here]].astype(np.int64) + (lag - 1) * m * (features == "onehot"))
+    width += at.has.shape[1]
+    small = np.int32 if max(n, width) < 2**31 else np.int64  # scikit-learn's solvers want small indices
+    row, column = np.concatenate(rows).astype(small), np.concatenate(columns).astype(small)
+    matrix = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n, width))  # sums repeated cells
+    if features == "presence":
+        matrix.data[:] = 1.0
+    return matrix
+
+
+def recency_features(
+    events: EventSequences,
+    attributes: Sequence[str] = (),
+    longest_lag: int = 200,
+    last_position: int = 50,
+) -> FloatArray:
+    """How long ago each label occurred last, and the position: N rows, one column per label and one more.
+
+    A lag counts positions back (1: the one just before) and is at most ``longest_lag``, which also stands for
+    a label that has not occurred yet. The position counts from 0 and is at most ``last_position``. One column
+    per attribute follows.
+
+    >>> events = EventSequences.from_lists([["A", "A", "B"]])
+    >>> recency_features(events).astype(int).tolist()
+    [[200, 200, 0], [1, 200, 1], [1, 200, 2]]
+    """
+    at = MatrixRows.of(events, attributes)
+    n, m = len(at.before), len(events.labels)
+    here = np.arange(n)
+    matrix = np.full((n, m + 1), float(longest_lag))
+    for code in range(m):
+        there = np.full(n, -1)
+        there[at.tick[events.codes == code]] = at.tick[events.codes == code]
+        last = np.maximum.accumulate(there)
+        last = np.concatenate([[-1], last[:-1]])[:n]  # a position is not its own history
+        lag = here - last
+        seen = (last >= 0) & (lag <= at.before)
+        matrix[:, code] = np.where(seen, np.minimum(lag, longest_lag), longest_lag)
+    matrix[:, m] = np.minimum(at.before, last_position)
+    return np.hstack([matrix, at.has])
+
+
+def clip(probability: npt.ArrayLike) -> FloatArray:
+    """Keep probabilities away from 0 and 1 by ``TINY``."""
+    return np.clip(np.asarray(probability, dtype=np.float64), TINY, 1 - TINY)
+
+
+def base_rate(outcomes: BoolArray) -> float:
+    r"""Smoothed share of a target's occurrences, for a target that never, or always, occurs in training.
+
+    .. math:: \frac{N(x) + 1/2}{N + 1}
+    """
+    return float((outcomes.sum() + 0.5) / (len(outcomes) + 1))
+
+
+def is_target(events: EventSequences, target: str) -> BoolArray:
+    """Whether the target is at each position."""
+    occurred: BoolArray = events.codes == events.code(target)
+    if events.moments is None:
+        return occurred
+    found = np.zeros(events.n_ticks, bool)
+    found[(np.cumsum(events.moments.starts) - 1)[occurred]] = True
+    return found
+
+
+def _learner(is_trees: bool) -> Any:
+    """The class of scikit-learn: gradient boosting of the histogram kind, or logistic regression."""
+    what = "gradient boosting" if is_trees else "logistic regression"
+    with optional_library(what, "scikit-learn", extra="baselines"):
+        if is_trees:
+            from sklearn.ensemble import HistGradientBoostingClassifier as learner
+        else:
+            from sklearn.linear_model import LogisticRegression as learner
+    return learner
+
+
+def _regression_of(C: float | None) -> Any:
+    """Logistic regression with a squared penalty of weight 1 / C on coefficients; None: with none."""
+    return _learner(False)(C=np.inf if C is None else C, max_iter=1000, tol=1e-5)
+
+
+def _trees_of(leaves: int, learning_rate: float, l2: float, iterations: int) -> Any:
+    """Gradient boosting."""
+    return _learner(True)(
+        learning_rate=learning_rate,
+        max_leaf_nodes=leaves,
+        l2_regularization=l2,
+        max_iter=iterations,
+        min_samples_leaf=5,
+        early_stopping=False,
+        random_state=0,
+    )
+
+
+@dataclass(frozen=True)
+class MatrixContender:
+    """A learner of matrices: histories become rows of numbers, one per position; it needs scikit-learn.
+
+    Parameters
+    ----------
+    name : str
+        What tables call it.
+    grid : sequence of settings
+        What to choose from: of logistic regression ``C``, smaller is more penalty, and None is none at all;
+        of trees ``leaves``, ``learning_rate``, ``l2`` and ``iterations``, the number of trees.
+    lookback : int, optional
+        How many positions back the features of a regression look; None: trees, which see recency
+        (:func:`recency_features`).
+    features : {"presence", "counts", "onehot"}
+        See :func:`window_features`.
+    """
+
+    name: str
+    grid: Sequence[Mapping[str, Any]]
+    lookback: int | None = None
+    features: str = "presence"
+
+    def __post_init__(self) -> None:
+        if self.lookback is not None:
+            check_whole("lookback", self.lookback, 1)
+        if self.features not in FEATURES:
+            raise SettingError(f"features must be one of {', '.join(FEATURES)}, not {self.features!r}")
+
+    def require(self) -> None:
+        """Refuse to go on without scikit-learn."""
+        _learner(self.lookback is None)
+
+    def fit_each(
+        self, train: EventSequences, targets: Sequence[str]
+    ) -> Iterator[tuple[dict[str, Any], Predictor]]:
+        """One per setting; a target that never, or always, occurs has its base rate instead of a model."""
+        labels, attributes = train.labels, () if train.attributes is None else train.attributes.names
+        kept: EventCache[Any] = EventCache(most=4)
+
+        def features(events: EventSequences) -> Any:
+            known = events.recode(labels, unknown="ignore")
+            if self.lookback is None:
+                return recency_features(known, attributes)
+            return window_features(known, self.lookback, self.features, attributes)
+
+        def matrix(events: EventSequences) -> Any:
+            return kept.get(events, "", lambda: features(events))
+
+        def predictor(models: Mapping[str, Any]) -> Fitted:
+            def probability(events: EventSequences, target: str) -> FloatArray:
+                model = models[target]
+                if isinstance(model, float) or not events.n_ticks:
+                    return np.full(events.n_ticks, model if isinstance(model, float) else 0.0)
+                with _one_thread():
+                    odds = model.decision_function(matrix(events))
+                return clip(np.exp(-np.logaddexp(0.0, -odds)))
+
+            def influencers(target: str) -> tuple[str, ...] | None:
+                """What has a coefficient other than zero; None of trees, which may look at anything."""
+                model = models[target]
+                if isinstance(model, float):
+                    return ()
+                if not hasattr(model, "coef_"):
+                    return None
+                has = model.coef_[0] != 0
+                n = len(has) - len(attributes)
+                used = [*has[:n].reshape(-1, len(labels)).any(axis=0), *has[n:]]
+                return tuple(sorted(itertools.compress((*labels, *attributes), used)))
+
+            return Fitted(probability, influencers)
+
+        made: Callable[..., Any] = _trees_of if self.lookback is None else _regression_of
+        for settings in self.grid:
+            models: dict[str, Any] = {}
+            for target in targets:
+                outcomes = is_target(train, target)
+                if outcomes.all() or not outcomes.any():
+                    models[target] = base_rate(outcomes)
+                    continue
+                with _one_thread(), warnings.catch_warnings():
+                    # Without a penalty it may not converge, since separable data have no optimum.
+                    warnings.filterwarnings("ignore", ".*(failed to converge|[Ii]ncrease the number of iter)")
+                    models[target] = made(**settings).fit(matrix(train), outcomes)
+            yield dict(settings), predictor(models)
+
+
+def _one_thread() -> Any:
+    """Steps this small are many times slower on several threads than on one."""
+    try:
+        from threadpoolctl import threadpool_limits  # which comes with scikit-learn
+    except ModuleNotFoundError:  # learning says that scikit-learn is missing
+        return nullcontext()
+    return threadpool_limits(limits=1)
+
+
+def regression(
+    lookback: int,
+    features: str = "presence",
+    strengths: Sequence[float | None] = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0),
+    name: str | None = None,
+) -> MatrixContender:
+    """Logistic regression of "the target comes next" on the last positions and attributes.
+
+    ``strengths`` are the values of C to choose from; ``[None]`` is no penalty.
+
+    >>> regression(3, "onehot", [None]).name
+    '3-LR onehot unpenalised'
+    """
+    kind = " unpenalised" if [*strengths] == [None] else ""
+    grid = tuple({"C": strength} for strength in strengths)
+    return MatrixContender(name or f"{lookback}-LR {features}{kind}", grid, lookback, features)
+
+
+def boosting(
+    grid: Sequence[tuple[int, float, float]] = ((5, 0.05, 10.0), (8, 0.03, 100.0), (15, 0.05, 10.0)),
+    n_trees: Sequence[int] = (30, 100, 300),
+    name: str = "boosting",
+) -> MatrixContender:
+    """Gradient boosting of "the target comes next" on the lag to the last event of each label.
+
+    It is not in the paper, but what a user would try. ``grid`` has leaves, learning rate and l2 of the kinds
+    of trees, ``n_trees`` how many trees of each kind to try.
+
+    >>> boosting(n_trees=[12]).grid[0]
+    {'leaves': 5, 'learning_rate': 0.05, 'l2': 10.0, 'iterations': 12}
+    """
+    kinds = ({"leaves": leaves, "learning_rate": rate, "l2": l2} for leaves, rate, l2 in grid)
+    return MatrixContender(name, tuple({**kind, "iterations": n} for kind in kinds for n in n_trees))

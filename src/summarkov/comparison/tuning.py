@@ -1,16 +1,26 @@
-"""Contenders by name, each with its grid of settings."""
+"""Contenders by name, each with its grid of settings; a joint model with the settings that predict best."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from summarkov.comparison.contenders import Contender, JointContender, KneserNeyContender, ModelContender
-from summarkov.comparison.learners import boosting, regression
-from summarkov.engines import Layout
-from summarkov.errors import SettingError, nearest
+import numpy as np
+
+from summarkov.comparison.contenders import (
+    FEATURES,
+    Contender,
+    JointContender,
+    JointPredictor,
+    ModelContender,
+    boosting,
+    regression,
+)
+from summarkov.engines import EventSource, Layout, as_source
+from summarkov.errors import DataError, SettingError, nearest
+from summarkov.events.vocabulary import label_text
 from summarkov.models import (
     BSuMM,
     CSuMM,
@@ -21,7 +31,10 @@ from summarkov.models import (
     TreeSuMM,
     VariableOrderChain,
 )
-from summarkov.settings import Duration, read_time
+from summarkov.models.learning import check_in_a_row
+from summarkov.read import read_events
+from summarkov.settings import Duration, Progress, check_level, check_seed, read_time, reporter
+from summarkov.wording import plural
 
 #: The grids of the paper.
 ALPHAS = (0.1, 1, 5, 10)
@@ -64,53 +77,18 @@ _MODELS: dict[str, tuple[SummaryModel, Mapping[str, Sequence[Any]]]] = {
 }
 
 
-def _regression(k: int, features: str, jobs: int | None) -> Contender:
-    return regression(k, features, name=f"lr-{features}-{k}")
-
-
-#: Every contender that has a name, made with a number of threads.
-_CONTENDERS: dict[str, Callable[[int | None], Contender]] = {
-    **{name: partial(ModelContender, name, *each) for name, each in _MODELS.items()},
-    "kneser-ney": lambda jobs: KneserNeyContender(n_jobs=jobs),
-    "joint": lambda jobs: JointContender("joint", JointSuMM(), JOINT_GRID, n_jobs=jobs),
-    "joint-boosted": lambda jobs: JointContender(
-        "joint-boosted", JointSuMM(), BOOSTED_GRID, ROUNDS, n_jobs=jobs
-    ),
+#: Every contender that has a name.
+_CONTENDERS: dict[str, Contender] = {
+    **{name: ModelContender(name, *each) for name, each in _MODELS.items()},
+    "joint": JointContender("joint", JointSuMM(), JOINT_GRID),
+    "joint-boosted": JointContender("joint-boosted", JointSuMM(), BOOSTED_GRID, ROUNDS),
     **{
-        f"lr-{features}-{k}": partial(_regression, k, features)
-        for features in ("presence", "counts", "onehot")
+        f"lr-{features}-{k}": regression(k, features, name=f"lr-{features}-{k}")
+        for features in FEATURES
         for k in (3, 5, 10)
     },
-    "boosting": lambda jobs: boosting(),
+    "boosting": boosting(),
 }
-
-
-def named(name: str, n_jobs: int | None = None) -> Contender | None:
-    """The contender of a name, if there is one; a family and a look-back make a name too."""
-    if name in _CONTENDERS:
-        return _CONTENDERS[name](n_jobs)
-    if (found := window_of(name)) is None:
-        return None
-    family, lookback = found
-    window = lookback.text if isinstance(lookback, Duration) else lookback
-    return ModelContender(name, _FAMILIES[family].copy(lookback=window), AUTO_GRID, n_jobs)
-
-
-def window_of(name: str) -> tuple[str, int | Duration] | None:
-    """The family and the look-back in the name of a contender; None where it names none.
-
-    >>> window_of("bsumm-6h"), window_of("osumm-5"), window_of("bsumm-auto")
-    (('bsumm', '6h'), ('osumm', 5), None)
-    """
-    family, _, window = name.lower().partition("-")
-    if family not in _FAMILIES or not window:
-        return None
-    if window.isdecimal():
-        return (family, int(window)) if int(window) else None
-    found = read_time(window, "lookback")
-    return None if found is None or not found[0] else (family, Duration.of(window, "lookback"))
-
-
 #: Every name that ``compare`` knows.
 NAMES = tuple(_CONTENDERS)
 #: What is compared if nothing is said: quick, and needs nothing but the core.
@@ -125,6 +103,22 @@ def default_models(layout: Layout) -> tuple[str, ...]:
     """
     in_a_row = not layout.together and not layout.attributes
     return DEFAULT if in_a_row else tuple(name for name in DEFAULT if name not in ("chain-1", "chain-2"))
+
+
+def named(name: str) -> Contender | None:
+    """The contender of a name, if there is one; a family and a look-back make a name too.
+
+    >>> named("bsumm-6h").template.lookback, named("osumm-5").template.lookback, named("bsumm-0")
+    ('6h', 5, None)
+    """
+    family, _, window = name.partition("-")
+    if name in _CONTENDERS or family not in _FAMILIES or not window:
+        return _CONTENDERS.get(name)
+    lookback: Any = int(window) if window.isdecimal() else window
+    if isinstance(lookback, str):
+        time = read_time(window, "lookback")
+        lookback = Duration.of(window, "lookback").text if time is not None and time[0] else None
+    return ModelContender(name, _FAMILIES[family].copy(lookback=lookback), AUTO_GRID) if lookback else None
 
 
 def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | None = None) -> list[Contender]:
@@ -152,8 +146,9 @@ def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | No
                     "ModelContender(name, model, grid)"
                 )
             contenders.append(model)
-        elif (made := named(model.lower(), n_jobs)) is not None:
-            contenders.append(made)
+        elif (made := named(model.lower())) is not None:
+            ours: Any = made
+            contenders.append(replace(ours, n_jobs=n_jobs) if hasattr(made, "n_jobs") else made)
         else:
             several = f"; the models are {', '.join(NAMES)}, or with a look-back bsumm-5, osumm-6h, csumm-7d"
             hint = nearest(model.lower(), NAMES) or several
@@ -166,3 +161,80 @@ def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | No
         if hasattr(contender, "require"):
             contender.require()
     return contenders
+
+
+# ---------------------------------------------------------------------- a joint model of its own
+
+#: With fewer sequences hardly any would be held out.
+_LEAST_SEQUENCES = 10
+
+
+def tune_joint(
+    events: Any,
+    *,
+    model: JointSuMM | None = None,
+    holdout: float = 0.2,
+    random_state: int = 0,
+    progress: Progress = None,
+) -> JointSuMM:
+    """Fit a joint model with the settings that best predict sequences that it has not seen.
+
+    Some sequences are held out at random. The penalty, the trees and the share of what followed the last
+    labels are those of ``joint-boosted`` in :func:`compare` that have the smallest log loss of the next event
+    on them; the model with these settings is then fitted to all events. All other settings stay as they are.
+
+    Parameters
+    ----------
+    events : events
+        As for ``JointSuMM.fit``; they must be in memory.
+    model : JointSuMM, optional
+        What to tune, with the default settings if it is not given. ``gamma=0`` keeps all influencers, which
+        predicts best and reads worst.
+    holdout : float
+        The share of sequences to choose on.
+    random_state : int
+        Of the choice of these sequences.
+    progress : bool or function
+        Called as ``progress(done, total)`` after each of the settings; it may end early.
+
+    Returns
+    -------
+    JointSuMM
+        A new model. Its parameters tell what was chosen.
+
+    Examples
+    --------
+    >>> model = tune_joint([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 10)
+    >>> model.predict_next([["A"]]).most_likely
+    ('B',)
+    """
+    template = JointSuMM() if model is None else model
+    if not isinstance(template, JointSuMM):
+        raise SettingError(f"model must be a JointSuMM, not {template!r}; compare chooses among other models")
+    check_level("holdout", holdout)
+    if isinstance(events, EventSource):
+        raise SettingError(
+            "settings are chosen on events in memory; read them with read_events (some of the sequences if "
+            "they are too many), then fit the model that was found to this source"
+        )
+    data, tell = read_events(events), reporter(progress)
+    check_in_a_row("JointSuMM", Layout.of(as_source(data)))
+    train, held = data.split((1 - holdout, holdout), random_state=check_seed(random_state))
+    if len(data) < _LEAST_SEQUENCES or not train.n_events or not held.n_events:
+        raise DataError(
+            f"too few to hold some out and choose settings on them: {plural(len(data), 'sequence')}; fit a "
+            "JointSuMM with settings of your own"
+        )
+    grid = [{name: value for name, value in each.items() if name != "gamma"} for each in BOOSTED_GRID]
+    targets = data.labels if template.targets is None else tuple(map(label_text, template.targets))
+    contender = JointContender("joint", template, grid, ROUNDS, stop_on=held, n_jobs=template.n_jobs)
+    losses: list[tuple[float, dict[str, Any]]] = []
+    total = len(ROUNDS) * sum(len(np.atleast_1d(each["contexts"])) for each in grid) + 1
+    for settings, predictor in contender.fit_each(train, targets):
+        assert isinstance(predictor, JointPredictor)
+        losses.append((predictor.loss(held), settings))
+        tell(len(losses), total)
+    _, chosen = min(losses, key=lambda each: each[0])
+    found = template.copy(**chosen).fit(data)
+    tell(total, total)
+    return found

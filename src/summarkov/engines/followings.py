@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
 
 import numpy as np
 
 from summarkov import kernels
 from summarkov.engines.counts import StatesRequest, merge_keys
-from summarkov.engines.source import EventSource, Gathered, Shard, added
+from summarkov.engines.source import EventSource, Gathered, Shard
 from summarkov.events.vocabulary import END
 from summarkov.kernels import ClusterSums, ClusterValues
 from summarkov.summaries import Reach, WindowSummary
@@ -23,8 +22,6 @@ _MOST_BITS = 60
 _WINDOWS = 10
 #: Sums below this are nothing but rounding.
 _NOTHING = 1e-24
-
-Lags = TypeVar("Lags", IntArray, FloatArray)
 
 
 @dataclass(frozen=True)
@@ -44,9 +41,6 @@ class Occurrences:
     followed: float
     n_whole: float
     followed_whole: float
-
-    def __add__(self, other: Occurrences) -> Occurrences:
-        return Occurrences(*(mine + getattr(other, name) for name, mine in vars(self).items()))
 
 
 @dataclass(frozen=True)
@@ -68,15 +62,8 @@ class Following:
     others: Occurrences | None = None
     lags: FloatArray | None = None
 
-    def __add__(self, other: Following) -> Following:
-        pairs: dict[str, Any] = {name: (mine, getattr(other, name)) for name, mine in vars(self).items()}
-        pairs = {name: pair for name, pair in pairs.items() if not any(each is None for each in pair)}
-        lags: Any = pairs.pop("lags", None)
-        sums = {name: mine + theirs for name, (mine, theirs) in pairs.items()}
-        return Following(**sums, lags=lags and _added(np.concatenate(lags).astype(float)))
 
-
-def _added(lags: Lags) -> Lags:
+def _added(lags: IntArray) -> IntArray:
     """Numbers of equal lags added up."""
     packed = (lags[:, 0] * 2 + lags[:, 1]) * kernels.LAG_BINS + lags[:, 2]
     _, first, of = np.unique(packed, return_index=True, return_inverse=True)
@@ -95,9 +82,6 @@ class Followed:
     def of(self, influencer: int, label: int) -> Following:
         """What was counted of one edge."""
         return self.edges[influencer][label]
-
-    def __add__(self, other: Followed) -> Followed:
-        return Followed(added([self.edges, other.edges]))
 
 
 def count_followed(source: EventSource, asked: Sequence[Asked]) -> list[Followed]:
@@ -184,14 +168,6 @@ class Clusters:
         squares[1] = np.where(is_attribute, squares[0], squares[1])
         n[1] = np.where(is_attribute, n[0], n[1])
         return cls(squares, n)
-
-    def plus(self, other: Clusters, shrunk: FloatArray) -> Clusters:
-        """With those of further data; ``shrunk[x, u]`` is how much less one position of the old ones counts.
-
-        What sequences add depends on the totals, which have grown. All that they add shrinks alike, as long
-        as rates stay as they were.
-        """
-        return Clusters(self.squares * shrunk**2 + other.squares, self.n + other.n)
 
     def edge(self, influencer: int, label: int) -> tuple[FloatArray, FloatArray]:
         """Sums of squares and numbers of clusters of one edge."""

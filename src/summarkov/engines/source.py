@@ -636,7 +636,7 @@ class GrowingCounts:
         return answers
 
     def _without_one(self, request: Request) -> tuple[int, CandidateCounts, IntArray] | None:
-        """Where an influencer stands without which enough is known, and these counts, and candidates there."""
+        """Where an influencer stands without which enough is known, the counts, and the candidates there."""
         if not self._known or not _can_grow(request):
             return None
         for at in range(len(request.influencers)):

@@ -700,9 +700,9 @@ class OpenCases:
 
     def few_states(self, place: int) -> set[Hashable]:
         """The same as values to compare by."""
-        fitted, names = self.fitted, self.fitted.influencer_labels
+        fitted = self.fitted
         keys = self.keys[self.few(place)].tolist()
-        return {fitted.summary.state(key, names, fitted.labels) for key in keys}
+        return {fitted.summary.state(key, fitted.names) for key in keys}
 
     def predict(self, data: EventSequences) -> tuple[FloatArray, IntArray, BoolArray]:
         """The probability of each outcome after each sequence, the moments, and where few were there."""

@@ -12,17 +12,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from summarkov.arrow import pa
+from summarkov.arrow import pa, text_array
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import AskedEnds, attribute_values
 from summarkov.events.moments import time_column
 from summarkov.events.vocabulary import label_text
-from summarkov.read.columns import Columns
-from summarkov.read.encoding import text_array
+from summarkov.read.columns import Columns, Wanted
 from summarkov.read.files import text_lines
 from summarkov.read.rows import Block, Source
-from summarkov.read.wanted import Wanted
 
 #: The keys of an object in JSON lines: its name, its labels, their times, what it weighs, whether it is over.
 ID, EVENTS, TIMES, WEIGHT, COMPLETE = "id", "events", "times", "weight", "complete"
@@ -38,6 +36,7 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
 
     Unless ``told`` that it is plain text, what looks like SPMF text is refused.
     """
+    wanted = _with_told_ends(paths[0], wanted) if kind == "jsonl" else wanted
     asked = wanted.columns
     if wanted.drop_duplicates:
         raise SettingError(
@@ -68,8 +67,7 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
         "text": lambda path: _words(path, told=told),
         "spmf": _itemsets,
     }[kind]
-    blocks = _blocks(paths, read, chosen)
-    return Source(name, chosen, blocks, by_place=True, is_lines=True)
+    return Source(name, wanted, chosen, _blocks(paths, read, chosen), by_place=True, is_lines=True)
 
 
 def _blocks(paths: Sequence[str], read: Callable[[str], Iterator[Line]], chosen: Columns) -> Iterator[Block]:
@@ -89,21 +87,16 @@ def _blocks(paths: Sequence[str], read: Callable[[str], Iterator[Line]], chosen:
 
 def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> Block:
     """Some sequences; those without a name are called by their numbers."""
-    labels, sizes, sequence = list[str | None](), list[int](), list[int]()
-    for at, (events, _, _) in enumerate(lines):
-        for event in events:
-            tick = event if isinstance(event, list) else (event,)
-            labels += tick or (None,)
-            sizes.append(len(tick))
-            sequence.append(at)
-    size = np.array(sizes, np.int64)
+    ticks = [event if isinstance(event, list) else (event,) for events, _, _ in lines for event in events]
+    size = np.array([len(tick) for tick in ticks], np.int64)
     place = np.repeat(np.arange(len(size)), np.maximum(size, 1))
+    sequence = np.repeat(np.arange(len(lines)), [len(events) for events, _, _ in lines])
     names: Sequence[str] | range = range(first, first + len(lines))
     if any(name is not None for _, name, _ in lines):
         names = [str(at) if line[1] is None else line[1] for at, line in enumerate(lines, start=first)]
     nested = any(isinstance(event, list) for events, _, _ in lines for event in events)
     try:
-        columns = {chosen.event[0]: text_array(labels)}
+        columns = {chosen.event[0]: text_array(label for tick in ticks for label in tick or (None,))}
         for key in chosen.order or ():
             times = [time for _, _, values in lines for time in values[key]]
             columns[key] = text_array(times[at] for at in place.tolist())
@@ -111,7 +104,7 @@ def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> Blo
             pa.table(columns),
             path,
             first,
-            np.array(sequence, np.int64)[place],
+            sequence[place],
             names,
             pa.table({key: text_array(values.get(key) for _, _, values in lines) for key in chosen.per_case}),
             np.append(True, np.diff(place) > 0)[: len(place)] if nested else None,
@@ -125,14 +118,14 @@ def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> Blo
 # ---------------------------------------------------------------------- JSON lines
 
 
-def with_told_ends(path: str, wanted: Wanted) -> Wanted:
+def _with_told_ends(path: str, wanted: Wanted) -> Wanted:
     """The same, and to look at what the lines tell of their ends, if the first does and nothing is asked."""
     if wanted.ends is not None or wanted.cases is not None or COMPLETE in wanted.columns.attributes:
         return wanted
     first = next((line for _, line in text_lines(path) if line.strip()), "")
     try:
         content = _DECODER.decode(first)
-    except (ValueError, RecursionError, DataError):
+    except (ValueError, RecursionError):
         return wanted  # reading it will say what is wrong
     if not isinstance(content, dict) or not isinstance(content.get(COMPLETE), bool):
         return wanted
@@ -158,17 +151,15 @@ def _json_sequences(path: str, chosen: Columns, wanted: Wanted) -> Iterator[Line
 
 def _json_sequence(content: Any, chosen: Columns, wanted: Wanted) -> Line:
     """What a line holds; labels that are missing are an error, or None."""
-    case_asked, text = wanted.columns.case is not None, label_text if wanted.missing == "error" else _text
-    name, values = None, dict[str, Any]()
+    name, values, case = None, dict[str, Any](), str(chosen.case)
     if isinstance(content, dict):
-        for key, needed in ((chosen.event[0], True), (str(chosen.case), case_asked)):
-            if needed and key not in content:
+        for key in (chosen.event[0], *(() if wanted.columns.case is None else (case,))):
+            if key not in content:
                 keys = ", ".join(repr(key) for key in list(content)[:20]) or "none"
                 raise DataError(f"the object has no {key!r}; its keys are {keys}")
-        name = content.get(str(chosen.case))
-        if chosen.case in content and not isinstance(name, str):
-            raise DataError(f"{chosen.case!r} must be text or a number, not {_KINDS[type(name)]}")
-        values, content = content, content[chosen.event[0]]
+        name, values, content = content.get(case), content, content[chosen.event[0]]
+        if case in values and not isinstance(name, str):
+            raise DataError(f"{case!r} must be text or a number, not {_KINDS[type(name)]}")
     if not isinstance(content, list):
         raise DataError(f"expected a list of labels, found {_KINDS.get(type(content), 'a single label')}")
     found = dict[str, Any]()
@@ -177,19 +168,14 @@ def _json_sequence(content: Any, chosen: Columns, wanted: Wanted) -> Line:
             raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(values[key])]}")
         found[key] = _text(values.get(key))
     for key in chosen.order or ():
-        times = values.get(key)
-        if not isinstance(times, list) or len(times) != len(content) or not all(map(_is_text, times)):
+        found[key] = times = values.get(key)
+        if not isinstance(times, list) or [type(time) for time in times] != [str] * len(content):
             raise DataError(
                 f"expected {key!r}, a list of {len(content)} times, one per event; leave out times=True "
                 "otherwise"
             )
-        found[key] = times
-    labels = [[*map(text, each)] if isinstance(each, list) else text(each) for each in content]
-    return labels, name, found
-
-
-def _is_text(value: object) -> bool:
-    return type(value) is str
+    text = label_text if wanted.missing == "error" else _text
+    return [[*map(text, each)] if isinstance(each, list) else text(each) for each in content], name, found
 
 
 def _text(value: object) -> str | None:
@@ -269,9 +255,7 @@ def _itemsets(path: str) -> Iterator[Line]:
                 raise DataError(f"{where}: item {item[:40]} or its name {named!r} came before; keep one")
         elif line.strip() and line[0] not in "#%@":
             *tokens, last = line.split()
-            odd = next(
-                (token for token in tokens if token != "-1" and not re.fullmatch("[0-9]+", token)), None
-            )
+            odd = next((each for each in tokens if not re.fullmatch("-1|[0-9]+", each)), None)
             if last != "-2" or odd is not None:
                 raise DataError(
                     f"{where}: a sequence has whole numbers from 0 on, -1 after every itemset and -2 at its "

@@ -12,13 +12,11 @@ from xml.parsers import expat
 
 import numpy as np
 
-from summarkov.arrow import pa
+from summarkov.arrow import pa, text_array
 from summarkov.errors import DataError, SettingError, nearest
-from summarkov.read.columns import Columns
-from summarkov.read.encoding import text_array
+from summarkov.read.columns import Columns, Wanted
 from summarkov.read.files import open_file, unpacked
 from summarkov.read.rows import Block, Source, changes
-from summarkov.read.wanted import Wanted
 
 _BLOCK = 1 << 16
 #: How far elements may stand in each other, and how many keys of attributes that are not asked for are noted.
@@ -65,15 +63,13 @@ def xes_source(path: str, wanted: Wanted) -> Source:
             raise DataError(
                 f"{path}, line {error.lineno}: not XML ({expat.ErrorString(error.code)}); expected an XES log"
             ) from error
+        except DataError:
+            raise
         except (LookupError, ValueError) as error:  # an encoding that Python does not have, or not for XML
-            if isinstance(error, DataError):
-                raise
             raise DataError(
                 f"{path}: the encoding that it says it has is not known; save it as UTF-8"
             ) from error
-    if not log.open_once:
-        raise DataError(f"{path} holds no <log>; expected an XES log")
-    return Source(path, chosen, [log.block()], by_place=True)
+    return Source(path, wanted, chosen, [log.block()], by_place=True)
 
 
 class _Log:
@@ -92,7 +88,6 @@ class _Log:
         self.names, self.traces = list[str](), {key: list[str | None]() for key in chosen.per_case}
         self.sequence = array("q")  # the trace of every event
         self.open: list[str] = []  # the elements that are open
-        self.open_once = False
         self.trace: dict[str, str] = {}
         self.event: dict[str, str] = {}
         self.values: dict[str, dict[str | None, None]] = {}  # of the events of the trace, each once
@@ -101,8 +96,6 @@ class _Log:
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
         self.parser.StartDoctypeDeclHandler = self.refuse
-        self.parser.EntityDeclHandler = self.refuse
-        self.parser.ExternalEntityRefHandler = self.refuse
 
     def refuse(self, *_: object) -> Any:
         """Entities can grow without bound or name other files; XES needs none."""
@@ -117,26 +110,21 @@ class _Log:
     def start(self, name: str, given: dict[str, str]) -> None:
         name = name.rpartition(" ")[2]  # whatever its namespace
         self.open.append(name)
-        depth = len(self.open)
+        depth, inside = len(self.open), self.open[1:2] == ["trace"]
         if depth > _DEEPEST:
             raise DataError(
                 f"{self.where()}: elements stand in each other more than {_DEEPEST} times; mend it"
             )
-        if depth == 1:
-            if name != "log":
-                raise DataError(f"{self.where()}: expected an XES <log>, found <{name[:40]}>")
-            self.open_once = True
-        elif depth == 2 and name == "trace":
+        if depth == 1 and name != "log":
+            raise DataError(f"{self.where()}: expected an XES <log>, found <{name[:40]}>")
+        if depth == 2 and name == "trace":
             self.trace, self.values = {}, {key: {} for key in self.chosen.per_case}
         elif depth == 2 and name == "event":
             raise DataError(f"{self.where()}: this event belongs to no trace; put it into one, or remove it")
-        elif depth == 3 and name == "event" and self.open[1] == "trace":
+        elif depth == 3 and name == "event" and inside:
             self.event = {}
-        elif depth in (3, 4) and self.open[1] == "trace" and "key" in given and "value" in given:
-            of, key = (
-                self.trace if depth == 3 else self.event if self.open[2] == "event" else {},
-                given["key"],
-            )
+        elif inside and (depth == 3 or (depth == 4 and self.open[2] == "event")) and given.keys() >= _PAIR:
+            of, key = self.trace if depth == 3 else self.event, given["key"]
             if len(of) < _MOST_KEYS or key in self.rows or key in self.traces or key == self.chosen.case:
                 of[key] = given["value"]
 
@@ -182,3 +170,7 @@ class _Log:
         )
         of = np.array(self.sequence, np.int64)
         return Block(rows, self.path, sequence=of, names=self.names, values=values)
+
+
+#: What an attribute has.
+_PAIR = {"key", "value"}

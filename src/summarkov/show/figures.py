@@ -21,7 +21,6 @@ from summarkov.evidence import Influence, is_joint, weight
 from summarkov.evidence.words import times
 from summarkov.show import STROKES, colour, width
 from summarkov.show.layout import ASPECT, apart, layout_edges, places
-from summarkov.summaries import TreeSummary
 from summarkov.typing import FloatArray
 from summarkov.wording import cut
 
@@ -80,8 +79,7 @@ def save(ax: Any, path: str | os.PathLike[str]) -> None:
     """
     import matplotlib
 
-    from summarkov.read.addresses import plain_name
-    from summarkov.read.temporary import replacing
+    from summarkov.read.files import plain_name, replacing
 
     kind = plain_name(path).rsplit(".", 1)[-1].lower()
     if kind not in ("pdf", "svg", "png"):
@@ -106,18 +104,14 @@ def _plain(text: str, most: int = 40) -> str:
 
 # ------------------------------------------------------------------ the graph
 
-#: A new figure is at least this wide and high, in inches, so that there is room for the legend.
-_LEAST = np.array([4.0, 1.6])
-#: Between boxes, in inches; where the figure may be as large as it needs, more, for arrows and factors.
-_GAP, _WIDE_GAP = np.array([0.25, 0.3]), np.array([0.42, 0.3])
-#: Letters are at least this large, in points; a figure of a given width is at most this many times as high.
-_SMALLEST, _HIGHEST = 4.5, 1.3
+#: A new figure is at least this wide, in inches, so that there is room for the legend; and between boxes.
+_LEAST, _GAP = 4.0, np.array([0.42, 0.3])
 #: How high a loop stands on its label and how wide it is, and how far beyond it its factor stands, in inches.
 _LOOP, _LOOP_WIDTH, _BEYOND = 0.26, 0.3, 0.09
 #: How a line may bend, as a share of its length to the side; the first that is free is taken.
 _BENDS = (0.12, 0.05, 0.2, -0.08, 0.3, -0.18, 0.42, -0.3, 0.55, -0.45, 0.7, -0.6)
-#: Where along a line its factor may stand, how far from its head, and how near other lines are close.
-_ALONG, _OFF_HEAD, _CLOSE = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74), 0.2, 0.15
+#: Where along a line its factor may stand.
+_ALONG = np.array([0.5, 0.42, 0.58, 0.34, 0.66, 0.26])
 _LINES: dict[str, Any] = {"solid": "-", "dashed": (0, (4, 2)), "dotted": (0, (1, 2))}
 #: Lines that are faint are lighter and thinner than those of any effect.
 _FAINT, _FAINT_WIDTH = "#9c9c9c", 0.5
@@ -161,7 +155,7 @@ def graph(
         How wide a new figure is, in inches; by default as wide as the labels need. It becomes as high as they
         need then.
     font_size : float
-        Of the labels, in points; smaller where the figure would become too high, or given axes are small.
+        Of the labels, in points; smaller where one label is wider than the figure, or given axes are small.
     ax : matplotlib axes, optional
         Where to draw; by default on a new figure, larger for more labels.
 
@@ -178,52 +172,54 @@ def graph(
     held = set(fitted.layout_.attributes)  # of sequences: no events, so drawn only where they influence
     labels = [label for label in fitted.labels_ if label in linked or (is_small and label not in held)]
     codes = {label: i for i, label in enumerate(labels)}
-    place = np.array(places(len(labels), layout_edges(drawn, codes))) * [ASPECT, -1.0]
     factors = len(drawn) <= 40 if factors is None else factors
-    is_new, ax = ax is None, _axes(ax, 4.0, 4.0)
-    ax.set_axis_off()
-    room: Any = size, None
-    if not is_new:
-        extent: Any = ax.get_window_extent().size
-        room = tuple(extent / ax.figure.dpi)
-    boxes = [_box(ax, label, font_size) for label in labels]
-    measured = np.array([box.get_window_extent().size for box in boxes]) / ax.figure.dpi
-    loops = np.zeros((len(labels), 2))
+    axes: Any = _axes(ax, 4.0, 4.0)
+    axes.set_axis_off()
+    boxes = [_box(axes, label, font_size) for label in labels]
+    measured = np.array([box.get_window_extent().size for box in boxes]) / axes.figure.dpi
+    taken = measured + 0.7 * font_size / 72
+    loops = np.zeros((len(labels), 2))  # what stands above boxes
     loops[[codes[edge.target] for edge in drawn if edge.is_self], 1] = _LOOP + 2 * _BEYOND * factors
-    place, taken, letters = _arranged(place, measured / font_size + 0.7 / 72, loops, font_size, room)
-    low, high = _frame(place, taken, room, _LEAST if is_new else np.zeros(2))
+    area = float((taken + loops + _GAP).prod(axis=1).sum())
+    wide = max(_LEAST, ASPECT * np.sqrt(3.0 * area)) if size is None or ax is not None else size
+    shrink = min(1.0, wide / (taken[:, 0].max() + _GAP[0] / 2))
+    place, font_size = np.array(places(len(labels), layout_edges(drawn, codes))), shrink * font_size
+    taken = shrink * taken + loops
+    widest = taken[:, 0].max()
+    place = place * [wide - widest, -2.0 * area / wide] + [widest / 2, 0.0]
+    place = apart(place, taken + _GAP, width=wide)
+    low = np.array([0.0, (place - taken / 2)[:, 1].min() - _GAP[1] / 2])
+    high = np.array([wide, (place + taken / 2)[:, 1].max() + _GAP[1] / 2])
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), autoscale_on=False)
     told = "the odds" if is_joint(fitted) else "as likely as next event"
     told = f"×2: twice {told} with it in the window" if factors else ""
-    legend = _legend(ax, drawn, told, min(letters, 8.0), float(high[0] - low[0]))
-    _fit(ax, low, high, legend if is_new else None)
-    ends = [(codes[edge.influencer], codes[edge.target]) for edge in drawn]
-    up = _sides(place, ends)[:, None] * [0.0, 1.0]
-    place, half = place - up * loops / 2, (taken - loops) / 2  # of the boxes alone
+    if ax is None:
+        legend, tall = _legend(axes, drawn, told, min(font_size, 8.0), wide), high[1] - low[1]
+        axes.figure.set_size_inches(wide, tall + legend)
+        axes.figure.set_layout_engine("none")  # sizes are known
+        axes.set_position((0.0, legend / (tall + legend), 1.0, tall / (tall + legend)))
+    else:  # as large as there is room for
+        room = axes.get_window_extent().size / axes.figure.dpi
+        font_size *= float(min(1.0, *(room / (high - low))))
+        axes.set_aspect("equal", adjustable="datalim")
+        _legend(axes, drawn, told, font_size, float(room[0]))
+    place, half = place - loops / 2, (taken - loops) / 2 + 0.01  # of the boxes alone, and their rims
     for box, middle in zip(boxes, place.tolist(), strict=True):
-        box.set(position=middle, fontsize=letters)
+        box.set(position=middle, fontsize=font_size)
     loop = np.array([_LOOP_WIDTH, loops.max(initial=0.0)]) / 2
-    over = (place + up * (half + loop))[loops[:, 1] > 0]  # the middle of each loop with its factor
-    outside = [(-np.inf, -np.inf, low[0], np.inf), (high[0], -np.inf, np.inf, np.inf)]
+    over = (place + [0.0, 1.0] * (half + loop))[loops[:, 1] > 0]  # the middle of each loop with its factor
+    outside = [(-np.inf, -np.inf, 0.0, np.inf), (wide, -np.inf, np.inf, np.inf)]
     rectangles = np.vstack(
         [np.hstack([place - half, place + half]), np.hstack([over - loop, over + loop]), outside]
     )
     lines, bends = [], dict[tuple[int, int], float]()
-    for edge, (a, b) in zip(drawn, ends, strict=True):
-        points = _loop(place[a], half[a], up[a, 1]) if a == b else _route(a, b, rectangles, bends)
-        _draw(ax, edge, points)
-        lines.append(points)
+    for edge in drawn:
+        a, b = codes[edge.influencer], codes[edge.target]
+        lines.append(_loop(place[a], half[a]) if a == b else _route(a, b, rectangles, bends))
+        _draw(axes, edge, lines[-1])
     for edge, points in zip(drawn if factors else (), lines, strict=False):
-        rectangles = _write_factor(ax, edge, points, lines, rectangles, 0.8 * letters)
-    return ax
-
-
-def _sides(place: FloatArray, ends: Sequence[tuple[int, int]]) -> FloatArray:
-    """For each label 1 if a loop shall stand above it, -1 if below: where fewer lines come from."""
-    above = np.zeros(len(place))
-    for here, there in [*ends, *(pair[::-1] for pair in ends)]:
-        x, y = place[there] - place[here]
-        above[here] += np.sign(y) * (abs(y) > abs(x))
-    return np.where(above > 0, -1.0, 1.0)
+        rectangles = _write_factor(axes, edge, points, rectangles, 0.8 * font_size)
+    return axes  # type: ignore[no-any-return]
 
 
 def _box(ax: Any, label: str, font_size: float) -> Any:
@@ -232,60 +228,6 @@ def _box(ax: Any, label: str, font_size: float) -> Any:
     face = {"facecolor": "#f4f4f4", "edgecolor": "#888888", "linewidth": 0.7}
     style = {"fontsize": font_size, "bbox": {"boxstyle": "round,pad=0.35", **face}, "zorder": 3}
     return ax.text(0, 0, text, ha="center", va="center", **style)
-
-
-def _arranged(
-    place: FloatArray,
-    per_point: FloatArray,
-    loops: FloatArray,
-    font_size: float,
-    room: tuple[float | None, float | None],
-) -> tuple[FloatArray, FloatArray, float]:
-    """Places where boxes lie apart and what they take, in inches, with letters as large as there is room for.
-
-    ``per_point`` is how large boxes are for each point of the letters, ``loops`` what stands above them.
-    """
-    wide, high = room
-    while True:
-        taken = per_point * font_size + loops
-        gap = _WIDE_GAP if wide is None else _GAP
-        area = float((taken + gap).prod(axis=1).sum())
-        if wide is None:
-            return apart(place * np.sqrt(3.0 * area), taken + gap), taken, font_size
-        widest = float(taken[:, 0].max())
-        across = max(wide - widest - gap[0], 0.1) / ASPECT
-        stretched = place * [across, 1.8 * area / wide] + [(widest + gap[0]) / 2, 0.0]
-        found = apart(stretched, taken + gap, width=wide)
-        fits = np.ptp(found[:, 1]) + taken[:, 1].max() + gap[1] <= (high or _HIGHEST * wide)
-        if (fits and widest <= wide) or font_size <= _SMALLEST:
-            return found, taken, font_size
-        font_size = max(_SMALLEST, 0.92 * font_size)
-
-
-def _frame(
-    place: FloatArray, taken: FloatArray, room: tuple[float | None, float | None], least: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The lower left and the upper right corner of the picture, in inches."""
-    low = (place - taken / 2).min(axis=0) - _GAP / 2
-    high = (place + taken / 2).max(axis=0) + _GAP / 2
-    least = np.array([side if given is None else given for side, given in zip(least, room, strict=True)])
-    spare = np.maximum(least - (high - low), 0) / 2
-    if room[0] is not None:
-        low[0], high[0], spare[0] = 0.0, room[0], 0.0
-    return low - spare, high + spare
-
-
-def _fit(ax: Any, low: FloatArray, high: FloatArray, legend: float | None) -> None:
-    """Let the units of the axes be inches; a new figure has room below for a legend of this height."""
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), autoscale_on=False)
-    if legend is None:
-        ax.set_aspect("equal", adjustable="datalim")
-        return
-    wide, tall = high - low
-    ax.figure.set_size_inches(wide, tall + legend)
-    ax.figure.set_layout_engine("none")  # sizes are known
-    below = legend / (tall + legend)
-    ax.set_position((0.0, below, 1.0, 1.0 - below))
 
 
 def _look(edge: Influence) -> dict[str, Any]:
@@ -340,67 +282,44 @@ def _route(a: int, b: int, rectangles: FloatArray, bends: dict[tuple[int, int], 
     return best
 
 
-def _loop(middle: FloatArray, half: FloatArray, up: float) -> FloatArray:
-    """A curve from the upper or lower rim of a box back to it."""
-    side = min(0.6 * half[0], 0.07)
-    far = _LOOP * 4 / 3
+def _loop(middle: FloatArray, half: FloatArray) -> FloatArray:
+    """A curve from the upper rim of a box back to it."""
+    side, far = min(0.6 * half[0], 0.07), _LOOP * 4 / 3
     corners = np.array([(-side, 0), (-side - 0.09, far), (side + 0.09, far), (side, 0.03)])
     t = np.linspace(0, 1, 61)[:, None]
     shares = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3])
-    return np.asarray((shares @ corners + [0.0, half[1]]) * [1.0, up] + middle)
+    return np.asarray(shares @ corners + [0.0, half[1]] + middle)
 
 
 def _write_factor(
-    ax: Any,
-    edge: Influence,
-    points: FloatArray,
-    lines: Sequence[FloatArray],
-    rectangles: FloatArray,
-    font_size: float,
+    ax: Any, edge: Influence, points: FloatArray, rectangles: FloatArray, font_size: float
 ) -> FloatArray:
     """Write the factor of an edge where nothing stands, if there is such a place; return what is taken then.
 
-    Places where other lines pass come last. The factor of a loop has its own room above it.
+    The factor of a loop has its own room above it.
     """
     said = times(edge)
-    spots = points[[int(share * (len(points) - 1)) for share in _ALONG]]
-    spots = spots[np.linalg.norm(spots - points[-1], axis=1) > _OFF_HEAD]
+    half = np.array([0.62 * len(said), 1.15]) * font_size / 72 / 2 + 0.02
+    spots = points[(_ALONG * (len(points) - 1)).astype(int)]
     if edge.is_self:
-        top = points[len(points) // 2]
-        spots = top + np.array([[0.0, np.sign(top[1] - points[0, 1]) * _BEYOND]])
-
-    def is_crowded(spot: FloatArray) -> bool:
-        return sum(bool((np.linalg.norm(line - spot, axis=1) < _CLOSE).any()) for line in lines) > 1
-
-    half = np.array([0.62 * font_size / 72 * len(said), 1.15 * font_size / 72]) / 2
-    for x, y in sorted(spots.tolist(), key=lambda spot: is_crowded(np.array(spot))) if said else ():
-        taken = np.array([x - half[0], y - half[1], x + half[0], y + half[1]])
-        meets = (rectangles[:, :2] < taken[2:]).all(axis=1) & (rectangles[:, 2:] > taken[:2]).all(axis=1)
-        if meets.any() and not edge.is_self:
-            continue
-        around = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
-        style = {"fontsize": font_size, "color": colour(edge), "bbox": around, "zorder": 2.5}
-        ax.text(x, y, said, ha="center", va="center", **style)
-        return np.vstack([rectangles, taken])
+        spots = points[[len(points) // 2]] + [0.0, _BEYOND]
+    for spot in spots if said else ():
+        low, high = spot - half, spot + half
+        meets = ((rectangles[:, :2] < high) & (rectangles[:, 2:] > low)).all(axis=1)
+        if edge.is_self or not meets.any():
+            around = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+            style = {"fontsize": font_size, "color": colour(edge), "bbox": around, "zorder": 2.5}
+            ax.text(*spot, said, ha="center", va="center", **style)
+            return np.vstack([rectangles, [*low, *high]])
     return rectangles
 
 
 def _legend(ax: Any, drawn: Sequence[Influence], told: str, font_size: float, wide: float) -> float:
     """Explain what is drawn, with a sample of each line; return how high that is, in inches.
 
-    ``told`` says what a factor is. There are as many columns as fit into the width of the picture.
+    ``told`` says what a factor is.
     """
-    from matplotlib.legend_handler import HandlerLine2D
     from matplotlib.lines import Line2D
-
-    class Sample(HandlerLine2D):
-        """A line with its mark at the end."""
-
-        def create_artists(self, *given: Any) -> Any:
-            line: Any
-            (line,) = super().create_artists(*given)
-            line.set_markevery([2])
-            return [line]
 
     samples: dict[str, Any] = {}
     for edge in drawn:
@@ -412,28 +331,23 @@ def _legend(ax: Any, drawn: Sequence[Influence], told: str, font_size: float, wi
     if not samples:
         return 0.0
     names = sorted(samples, key=lambda name: (*STROKES, *samples).index(name))
-    parts = [part for part in (told, "wider: larger lower bound of the effect") if part]
-    for columns, between in [(len(names), "; "), *((n, "\n") for n in range(len(names), 0, -1))]:
-        legend = ax.legend(
-            handles=[samples[name] for name in names],
-            labels=names,
-            handler_map={Line2D: Sample()},
-            handlelength=2.6,
-            columnspacing=1.5,
-            loc="upper center",
-            bbox_to_anchor=(0.5, 0.0),
-            borderaxespad=0,
-            ncols=columns,
-            frameon=False,
-            fontsize=font_size,
-            title=between.join(parts),
-            title_fontsize=font_size,
-        )
-        legend.get_title().set_multialignment("center")
-        box = legend.get_window_extent()
-        if box.width <= wide * ax.figure.dpi:
-            break
-    return float(box.height) / float(ax.figure.dpi)
+    title = "; ".join(part for part in (told, "wider: larger lower bound of the effect") if part)
+    legend = ax.legend(
+        handles=[samples[name] for name in names],
+        labels=names,
+        handlelength=2.6,
+        columnspacing=1.5,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        borderaxespad=0,
+        ncols=max(1, min(len(names), int(wide * 72 / (14 * font_size)))),
+        frameon=False,
+        fontsize=font_size,
+        title=fill(title, int(wide * 72 / (0.56 * font_size))),
+        title_fontsize=font_size,
+    )
+    legend.get_title().set_multialignment("center")
+    return float(legend.get_window_extent().height) / float(ax.figure.dpi)
 
 
 # ------------------------------------------------------------------ one model
@@ -509,68 +423,6 @@ def _dots(ax: Any, influencers: Sequence[str], keys: Any) -> None:
                 style = {"color": "white", "fontsize": 6, "ha": "center", "va": "center"}
                 ax.text(0, row, str(level), transform=beside, **style)
         ax.text(0, -0.8, _plain(label, 24), transform=beside, rotation=60, rotation_mode="anchor", fontsize=8)
-
-
-def tree(model: Any, *, label: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw a fitted tree: its tests, and at every leaf the probability with its 95% interval and count.
-
-    Parameters
-    ----------
-    model : TreeSuMM
-        Fitted.
-    label : str, optional
-        Which label of the target; needed where there are several.
-    ax : matplotlib axes, optional
-        Where to draw; by default on a new figure, as large as the tree needs.
-
-    Returns the axes. Of two branches the upper one is yes. The bars are probabilities.
-    """
-    rules = model.fitted.summary
-    if not isinstance(rules, TreeSummary):
-        raise SettingError(f"only a TreeSuMM is a tree; draw a {type(model).__name__} with plot.states")
-    x, states = _chosen(model, label), model.table_
-    depth = np.array([len(rules.path(row)) for row in range(len(rules.nodes))])
-    deepest = int(depth.max())
-    height = np.zeros(len(rules.nodes))
-    height[rules.leaves] = np.arange(len(rules.leaves))
-    for row in range(len(rules.nodes) - 1, -1, -1):
-        if rules.nodes[row] is not None:
-            height[row] = height[rules.branches[row]].mean()
-    ax = _axes(ax, 2.0 * (deepest + 1.6), 0.9 + 0.42 * max(len(states), 2))
-    around = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": "#999999"}
-    for row, test in enumerate(rules.nodes):
-        if test is None:
-            continue
-        start = depth[row]
-        for branch, answer in zip(rules.branches[row].tolist(), ("yes", "no"), strict=True):
-            end, at = depth[branch] if rules.nodes[branch] is not None else deepest, height[branch]
-            ax.plot([start, start, end], [height[row], at, at], color="#999999", linewidth=0.8, zorder=1)
-            ax.text(start + 0.42, at, answer, va="bottom", fontsize="x-small", color="#555555")
-        asked = fill(_plain(test.words(True, model.labels_) + "?", 60), 22)
-        ax.text(start, height[row], asked, ha="center", va="center", fontsize="small", bbox=around, zorder=3)
-    scale = 0.55 / max(state.intervals[x][1] for state in states)
-    for place, state in enumerate(states):
-        p, (low, high) = state.probabilities[x], state.intervals[x]
-        ax.barh(place, p * scale, left=deepest, height=0.5, color=_COLOURS[0], zorder=2)
-        ends = deepest + low * scale, deepest + high * scale
-        ax.hlines(place, *ends, color="black", linewidth=0.8, zorder=3)
-        words = f"{_short(p)} ({_short(low)} to {_short(high)}), n={state.n:,g}"
-        ax.text(deepest + 0.6, place, words, va="center", fontsize="small")
-    ax.set(xlim=(-0.55, deepest + 1.7), ylim=(len(states) - 0.3, -0.7))
-    ax.set_title(f"probability of {_plain(model.target_[x])}", loc="left")
-    ax.set_axis_off()
-    return ax
-
-
-def _short(probability: float) -> str:
-    """A probability with about two digits.
-
-    >>> [_short(p) for p in (0.25, 0.0123, 0.00002, 0.9999)]
-    ['0.25', '0.012', '<0.001', '>0.999']
-    """
-    if probability < 0.001:
-        return "<0.001"
-    return ">0.999" if probability > 0.999 else f"{probability:.2g}"
 
 
 # ------------------------------------------------------------------ how far to trust it

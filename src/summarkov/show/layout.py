@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from summarkov.evidence import Influence, weight
-from summarkov.typing import FloatArray, IntArray
+from summarkov.typing import FloatArray
 from summarkov.wording import rounded
 
 #: How many times as wide as high a picture is, about; the page stretches it to the screen.
 ASPECT = 1.4
-#: Groups of up to ``SMALL`` labels are worth several attempts, at most ``ATTEMPTS``.
-SMALL, ATTEMPTS = 40, 30
+#: Labels on themselves are drawn where there are at most ``SMALL``; distances take long from ``MANY`` on.
+SMALL, MANY = 40, 200
 #: Up to this incoherence the labels of a group come one after the other, as the steps of a process do.
 ORDERLY = 0.25
 
@@ -24,8 +24,8 @@ def places(n_labels: int, edges: Sequence[tuple[int, int, float]]) -> list[list[
     """A place for every label, x and y from 0 to 1; ``edges`` are influencer, target and strength.
 
     Strength is negative where the influencer inhibits. Labels that hang together are drawn together: from
-    left to right if most amplify what comes after them, as in a process, else by forces (Fruchterman and
-    Reingold, by networkx). Groups that do not hang together stand side by side, the largest first, and single
+    left to right if most amplify what comes after them, as in a process, else by their distances (Kamada and
+    Kawai, by networkx). Groups that do not hang together stand side by side, the largest first, and single
     labels below. Always the same for the same edges.
 
     >>> places(1, [])
@@ -131,9 +131,9 @@ def _levels(n_labels: int, edges: Sequence[tuple[int, int, float]]) -> tuple[Flo
 def _draw(
     networkx: Any, network: Any, group: list[int], edges: Sequence[tuple[int, int, float]]
 ) -> FloatArray:
-    """Places of labels that hang together, from 0 to 1: the attempt in which fewest lines cross or touch.
+    """Places of labels that hang together, from 0 to 1: as far apart as there are lines between them.
 
-    In a process a label's level says how far to the right it stands; forces say all else.
+    In a process a label's level says how far to the right it stands, and forces say the rest.
     """
     if len(group) == 1:
         return np.full((1, 2), 0.5)
@@ -141,28 +141,22 @@ def _draw(
     ordered.add_nodes_from(group)  # a subgraph would come in another order from run to run
     ordered.add_weighted_edges_from(sorted(network.subgraph(group).edges(data="weight")))
     row = {label: number for number, label in enumerate(group)}
-    lines = np.array([(row[a], row[b]) for a, b in ordered.edges])
     up = [(row[z], row[x], s) for z, x, s in edges if z != x and z in row and x in row and s > 0]
     level, incoherence = _levels(len(group), up)
     # fewer lines than labels, as of a tree, can always go up
     is_process = incoherence <= ORDERLY and len(up) >= len(group) > 3
-    attempts = min(ATTEMPTS, 6 * len(group) - 17) if 3 < len(group) <= SMALL else 1
-    best, least = np.zeros((len(group), 2)), math.inf
-    for seed in range(attempts):
-        start = None
-        if is_process:
-            y = np.random.default_rng(seed).random(len(group))
-            start = {label: (level[i], y[i]) for i, label in enumerate(group)}
-        found = networkx.spring_layout(
-            ordered, k=1.6 / math.sqrt(len(group)), pos=start, iterations=150, seed=seed, weight="weight"
-        )
-        place = _lying(np.array([found[label] for label in group]))
-        if is_process:
-            place[:, 0] = level
-        clutter = _clutter(_unit(place), lines) if len(group) <= SMALL else 0.0
-        if clutter < least:
-            best, least = _unit(place), clutter
-    return best
+    forces = {"k": 1.6 / math.sqrt(len(group)), "iterations": 50, "seed": 0}
+    if len(group) <= MANY:
+        found = networkx.kamada_kawai_layout(ordered, weight=None)
+    else:
+        found = networkx.spring_layout(ordered, **forces)
+    if is_process:
+        start = {label: (level[row[label]], y) for label, (_, y) in found.items()}
+        found = networkx.spring_layout(ordered, pos=start, **forces)
+    place = _lying(np.array([found[label] for label in group]))
+    if is_process:
+        place[:, 0] = level
+    return _unit(place)
 
 
 def _lying(place: FloatArray) -> FloatArray:
@@ -177,24 +171,3 @@ def _unit(place: FloatArray) -> FloatArray:
     """Stretched to the unit square; what has no extent stands in its middle."""
     low, size = place.min(axis=0), np.ptp(place, axis=0)
     return np.where(size > 1e-9, (place - low) / np.maximum(size, 1e-9), 0.5)
-
-
-def _clutter(place: FloatArray, lines: IntArray) -> float:
-    """How many pairs of lines cross, labels that lie on a line of others, and labels that are too close."""
-    wide = place * [ASPECT, 1.0]
-    a, b = wide[lines[:, 0]], wide[lines[:, 1]]
-    side = _side(a[:, None], b[:, None], a[None]) * _side(a[:, None], b[:, None], b[None])
-    shared = (lines[:, None, :, None] == lines[None, :, None, :]).any(axis=(2, 3))
-    crossings = int(((side < 0) & (side.T < 0) & ~shared).sum()) / 2
-    along = b - a
-    share = ((wide[None] - a[:, None]) * along[:, None]).sum(-1) / (along**2).sum(-1)[:, None]
-    nearest = a[:, None] + np.clip(share, 0, 1)[..., None] * along[:, None]
-    own = (lines[:, :, None] == np.arange(len(place))).any(axis=1)
-    on_line = int(((np.linalg.norm(wide[None] - nearest, axis=-1) < 0.07) & ~own).sum())
-    gaps = np.linalg.norm(wide[:, None] - wide[None], axis=-1)[np.triu_indices(len(place), 1)]
-    return crossings + 2 * on_line + float(np.maximum(0, 0.3 - gaps).sum()) * 4
-
-
-def _side(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
-    """On which side of the line from a to b lies c?"""
-    return np.asarray(np.sign((b - a)[..., 0] * (c - a)[..., 1] - (b - a)[..., 1] * (c - a)[..., 0]))

@@ -539,17 +539,6 @@ def test_export_figures(shop, tmp_path, file, more):
     assert ("probability of purchase" in words) == (file == "one.json" or bool(more))
 
 
-@pytest.mark.needs("matplotlib")
-def test_export_figures_of_some_size(shop, tmp_path):
-    out = tmp_path / "figure.svg"
-    run_export(shop / "graph.json", "-o", out, "--edges", 2, "--width", 5, "--font-size", 9)
-    assert 'width="360pt"' in out.read_text()
-    for more in (["-t", "purchase", "-o", str(out)], ["-o", str(tmp_path / "edges.csv")]):
-        result = CliRunner().invoke(app, ["export", str(shop / "graph.json"), "--edges", "2", *more])
-        assert result.exit_code == 2
-        assert "are for figures of a graph" in " ".join(result.stderr.split())
-
-
 def test_export_says_what_it_can_write(shop, tmp_path):
     result = CliRunner().invoke(app, ["export", str(shop / "graph.json"), "-o", str(tmp_path / "graph.xyz")])
     assert result.exit_code == 2

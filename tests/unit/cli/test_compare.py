@@ -125,7 +125,7 @@ def test_the_result_is_printed_even_if_it_cannot_be_saved(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("summarkov.read.temporary.write_atomically", full)
+    monkeypatch.setattr("summarkov.read.files.write_atomically", full)
     result = run_command("all.jsonl", *FAST, "-o", "out.json", code=2)
     assert result.stderr == "Error: cannot write out.json: No space left on device\n"
     assert result.stdout.startswith("2 contenders on ")

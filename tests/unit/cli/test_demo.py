@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import summarkov as sm
-from summarkov.cli.commands import events
+from summarkov.cli import events
 from summarkov.cli.main import app
 from summarkov.simulate.example import truth_words, web_shop
 

@@ -247,7 +247,7 @@ def test_a_mistake_of_ours_is_a_sentence_too(fail: Fail, monkeypatch: pytest.Mon
     def stumble(*_: object, **__: object) -> None:
         raise KeyError("surprise")
 
-    monkeypatch.setattr("summarkov.cli.commands.events._description", stumble)
+    monkeypatch.setattr("summarkov.cli.events._description", stumble)
     said = fail("describe", "events.jsonl")
     assert "did not expect (KeyError: 'surprise')" in said
     monkeypatch.setenv("SUMMARKOV_TRACEBACK", "1")

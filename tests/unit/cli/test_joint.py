@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov import plot
 from summarkov.cli.main import app
 from summarkov.comparison import tune_joint
 from summarkov.evidence.words import headline
@@ -166,20 +165,6 @@ def test_it_is_evaluated_and_simulated(saved):
     assert [each["events"] for each in drawn["data"]] == model.simulate(3, 4, random_state=5).to_lists()
 
 
-@pytest.mark.needs("matplotlib")
-@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
-def test_its_calibration_is_drawn(saved, tmp_path, kind):
-    folder, model, events = saved
-    arguments = ["evaluate", folder / "joint.json", folder / "events.jsonl"]
-    picture = tmp_path / f"calibration.{kind}"
-    assert f"Saved the calibration as {picture}" in run(*arguments, "--calibration", picture)
-    drawn = picture.read_bytes()
-    plot.save(plot.calibration(model.evaluate(events)), picture)
-    assert drawn == picture.read_bytes()
-    found = json.loads(run(*arguments, "--calibration", picture, "--json"))
-    assert found["saved"] == str(picture)
-
-
 def test_its_evaluation_tells_accuracy_and_calibration(saved):
     folder, model, events = saved
     found, told = model.evaluate(events), run("evaluate", folder / "joint.json", folder / "events.jsonl")
@@ -188,10 +173,6 @@ def test_its_evaluation_tells_accuracy_and_calibration(saved):
     assert (document["top_1"], document["top_3"]) == (found.top_1, found.top_3)
     assert sum(each["n"] for each in document["calibration"]) == len(model.influencers_) * 120
     assert list(document["calibration"][0]) == ["from", "to", "n", "predicted", "occurred"]
-    arguments = ["evaluate", str(folder / "joint.json"), str(folder / "events.jsonl"), "--calibration"]
-    refused = CliRunner().invoke(app, [*arguments, "calibration.txt"])
-    assert refused.exit_code == 2
-    assert "let its name end in .pdf, .svg or .png" in " ".join(refused.output.split())
 
 
 @pytest.mark.parametrize(

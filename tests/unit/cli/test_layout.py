@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.commands.evidence import _two_groups
+from summarkov.cli.evidence import _two_groups
 from summarkov.cli.learned import learned
 from summarkov.cli.main import app
 from summarkov.cli.page import Page, shorten

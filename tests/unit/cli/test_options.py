@@ -6,7 +6,7 @@ import re
 import pytest
 
 import summarkov as sm
-from summarkov.cli.options import SHARED, declared
+from summarkov.cli.main import SHARED, declared
 from summarkov.models.model import all_families
 
 FAMILIES = {each.command_name: each for each in all_families().values() if each.command_name}

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli import commands as ordering
+from summarkov.cli import learn as ordering
 from summarkov.cli.main import app
 from summarkov.evidence import ORDERS
 from summarkov.read import write_events

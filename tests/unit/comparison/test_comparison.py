@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from summarkov.comparison.comparison import Comparison
-from summarkov.comparison.measures import Chosen, Tuned
+from summarkov.comparison.comparison import Chosen, Comparison, Tuned
 from summarkov.errors import SettingError
 from summarkov.evidence import paired_interval
 from summarkov.models.prediction import BINS

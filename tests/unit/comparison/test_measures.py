@@ -8,8 +8,9 @@ import pytest
 
 import oracle_next
 import summarkov as sm
-from summarkov.comparison import measures
-from summarkov.comparison.measures import Split, Tuned, logs_among_all, tune
+from summarkov.comparison import run as measures
+from summarkov.comparison.comparison import Tuned
+from summarkov.comparison.run import Split, logs_among_all, tune
 from summarkov.events import EventSequences
 from summarkov.models.prediction import BINS, hits
 

@@ -9,7 +9,8 @@ import pytest
 
 import summarkov as sm
 from summarkov.comparison import ModelContender
-from summarkov.comparison.measures import Split, Tuned, plain, tune
+from summarkov.comparison.comparison import Tuned
+from summarkov.comparison.run import Split, plain, tune
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 
@@ -35,7 +36,7 @@ class Constant:
     asked: list[tuple[str, Any, str]]
 
     def probability(self, events: EventSequences, target: str) -> np.ndarray:
-        (part,) = [name for name, part in vars(SPLIT).items() if part is events]
+        (part,) = [name for name, part in SPLIT._asdict().items() if part is events]
         self.asked.append((part, self.settings["n"], target))
         return np.full(events.n_events, self.values[target])
 

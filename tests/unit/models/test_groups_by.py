@@ -128,7 +128,6 @@ def test_on_the_command_line(tmp_path, table):
     assert document["names"] == ["east", "north", "west"]
     assert len(document["comparisons"]) == 3
     assert "groups are two files, or one file and --by" in run(tmp_path / "log.csv").stderr
-    assert "--names are for two files" in run(tmp_path / "log.csv", "--by", "region", "--names", "a,b").stderr
 
 
 @pytest.mark.parametrize("of", ["trace", "event"])

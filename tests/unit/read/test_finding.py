@@ -8,7 +8,7 @@ from pyarrow import parquet
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
-from summarkov.read.finding import find_files, stream_format
+from summarkov.read.files import find_files, stream_format
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off

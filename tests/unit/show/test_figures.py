@@ -73,6 +73,12 @@ def overlaps(some):
     return [(a, b) for i, a in enumerate(some) for b in some[i + 1 :] if a.overlaps(b)]
 
 
+def test_states_of_a_tree_are_its_leaves(events):
+    model = sm.TreeSuMM("purchase").fit(events)
+    shown = [text.get_text() for text in plot.states(model).get_yticklabels()]
+    assert len(shown) == len(model.table_)
+
+
 def test_graph_has_every_label_about_where_the_page_has_it(graph):
     axes = plot.graph(graph)
     codes = {label: i for i, label in enumerate(graph.labels_)}
@@ -208,18 +214,6 @@ def test_states_are_those_of_the_table(graph):
     assert {text.get_text() for text in few} == {f"{n:,g}" for n in often}
 
 
-def test_tree_has_a_leaf_a_state(events):
-    model = sm.TreeSuMM("purchase").fit(events)
-    axes = plot.tree(model)
-    bars = [patch.get_width() for patch in axes.patches if type(patch).__name__ == "Rectangle"]
-    p = np.array([row.probabilities[0] for row in model.table_])
-    assert np.array(bars) / max(bars) == pytest.approx(p / p.max())
-    shown = [text.get_text() for text in axes.texts]
-    assert sum("n=" in text for text in shown) == len(model.table_)
-    assert sum(text.endswith("?") for text in shown) == len(model.table_) - 1
-    assert shown.count("yes") == shown.count("no") == len(model.table_) - 1
-
-
 def test_calibration_draws_the_reliability(graph, events):
     compared = sm.compare(events, models=["chain-0", "bsumm"], targets=["purchase", "search"])
     for target in (None, "search"):
@@ -279,8 +273,6 @@ def test_equal_figures_are_equal_files(graph, tmp_path, kind):
 def test_what_cannot_be_drawn_is_said(graph, events, tmp_path):
     with pytest.raises(SettingError, match=r"let its name end in \.pdf, \.svg or \.png"):
         plot.save(plot.graph(graph), tmp_path / "graph.xyz")
-    with pytest.raises(SettingError, match="only a TreeSuMM is a tree"):
-        plot.tree(graph.models_["search"])
     several = sm.BSuMM(["search", "purchase"]).fit(events)
     with pytest.raises(SettingError, match="say which label to draw"):
         plot.states(several)

@@ -1,4 +1,4 @@
-"""``summarkov predict`` and ``evaluate``: probabilities of events, and how good they are."""
+"""``summarkov predict``, ``evaluate``, ``show``, ``export``, ``report``: what to do with a model."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.documents import history_document, is_a
-from summarkov.cli.files import check_output, known_labels, load_model, plain_rows, saving, write_rows
-from summarkov.cli.learned import MOST_NEXT, explain, history
-from summarkov.cli.page import Document, Line, Part, progress, shown
-from summarkov.cli.reading import Reading
+from summarkov.cli.learned import MOST_NEXT, choose, document, explain, history, history_document, learned
+from summarkov.cli.page import Document, Line, Part, progress, saved, shown
+from summarkov.cli.reading import (
+    Reading,
+    check_output,
+    known_labels,
+    load_model,
+    plain_rows,
+    saving,
+    suffix_of,
+    write_rows,
+    write_text,
+)
 from summarkov.errors import DataError, SettingError, nearest
+from summarkov.evidence import is_joint, is_outcome
 from summarkov.wording import plural
 
 if TYPE_CHECKING:
@@ -40,16 +49,16 @@ def predict(given: Any) -> Document:
     )
     fitted = load_model(given.model, "JointSuMM", "OutcomeModel")
     reading = Reading(given).as_learned(fitted.layout_)
-    if is_a(fitted, "OutcomeModel"):
+    if is_outcome(fitted):
         with known_labels():
-            cases = fitted.predictions(reading.read(file, fitted.labels_), unknown=unknown)
+            cases = fitted.predictions(reading.read(file, known=fitted.labels_), unknown=unknown)
         frame = cases.to_frame("pyarrow")
         rows = dict(zip(frame.column_names, frame.columns, strict=True))
         return _rows([rows], list(rows), given, cases.summary())
     is_streamed = reading.streams(file)
     if is_streamed and output is None:
         raise SettingError("one row per event would be too many to print; save them with -o FILE")
-    with reading.open(file, fitted.labels_, names=is_streamed) as events, known_labels():
+    with reading.open(file, known=fitted.labels_, names=is_streamed) as (events,), known_labels():
         if not is_streamed:  # before anything is written
             recoded(events, fitted.labels_, check_unknown(unknown))
         columns = ["sequence", "position", "event", *column_names(fitted.outcomes_)]
@@ -102,7 +111,7 @@ def _after(given: Any) -> Document:
     fitted = load_model(given.model, "JointSuMM", "OutcomeModel")
     past: Any = given.after or []
     if given.file is not None:
-        events = Reading(given).as_learned(fitted.layout_).read(given.file, fitted.labels_)
+        events = Reading(given).as_learned(fitted.layout_).read(given.file, known=fitted.labels_)
         if given.why not in events.ids:
             hint = nearest(given.why, events.ids)
             raise DataError(f"there is no case {given.why!r}, and --why names one of the file{hint}")
@@ -114,34 +123,20 @@ def _after(given: Any) -> Document:
         )
     why, reasons = explain(fitted, past, given.target, given.unknown, None if given.json else MOST_NEXT)
 
-    def data() -> dict[str, Any]:
-        return {**history_document(past), "next": why}
-
-    return Document(data, [*history(past), *reasons], more="--json prints all")
+    found = history_document(past)
+    return Document(lambda: {**found, "next": why}, [*history(found), *reasons], more="--json prints all")
 
 
 def evaluate(given: Any) -> Document:
     """How well a model predicts events."""
-    calibration = given.calibration
-    if calibration is not None:
-        from summarkov.show.figures import require
-
-        check_output(calibration, given.model, given.file, endings=".pdf, .svg or .png")
-        require()
     fitted = load_model(given.model, "JointSuMM")
     reading = Reading(given).as_learned(fitted.layout_)
     with (
-        reading.open(given.file, fitted.labels_) as events,
+        reading.open(given.file, known=fitted.labels_) as (events,),
         known_labels(),
         progress("Evaluating", len(fitted.labels_), "labels") as advance,
     ):
         found = fitted.evaluate(events, unknown=given.unknown, progress=advance)
-    saved = {} if calibration is None else {"saved": shown(calibration)}
-    if calibration is not None:
-        from summarkov import plot
-
-        with saving(calibration):
-            plot.save(plot.calibration(found), calibration)
 
     def data() -> dict[str, Any]:
         return {
@@ -153,16 +148,85 @@ def evaluate(given: Any) -> Document:
             "top_1": found.top_1,
             "top_3": found.top_3,
             "calibration": [each.to_dict() for each in found.reliability()],
-            **saved,
         }
 
-    def parts() -> Iterator[Part]:
-        yield found.summary()
-        if given.unknown == "ignore" and found.top_1 is not None:
-            yield (
-                "Events of labels that the model does not know count as none of the targets; what is said of "
-                "the next event leaves them out."
-            )
-        yield from (Line(f"Saved the calibration as {where}") for where in saved.values())
+    left_out = (
+        "Events of labels that the model does not know count as none of the targets; what is said of the "
+        "next event leaves them out."
+    )
+    is_partial = given.unknown == "ignore" and found.top_1 is not None
+    return Document(data, [found.summary(), *([left_out] if is_partial else [])])
 
-    return Document(data, parts())
+
+# ---------------------------------------------------------------------- a model itself
+
+_FIGURES = (".pdf", ".svg", ".png")
+_TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".graphml": "to_graphml"}
+
+
+def show(given: Any) -> Document:
+    """A model on the terminal."""
+    fitted = load_model(given.model, "JointSuMM", *(() if given.target else ("OutcomeModel",)))
+    parts = learned(fitted, given.target, rows=given.rows or None)
+    return Document(lambda: document(fitted, given.target), parts)
+
+
+def export(given: Any) -> Document:
+    """A model as a figure, a graph file or a table."""
+    from summarkov.models import InfluenceGraph
+
+    out, kind = given.out, suffix_of(given.out)
+    known = ", ".join([*_FIGURES, *_TEXTS, ".csv", ".parquet"])
+    check_output(out, given.model, endings=f"one of {known}", safe_csv=given.safe_csv)
+    if kind in _FIGURES:
+        from summarkov.show.figures import require
+
+        require()
+    fitted = load_model(given.model, "JointSuMM")
+    if is_joint(fitted) and given.target is not None:
+        raise SettingError("a joint model is drawn and written as a whole; leave out --target")
+    one, label = choose(fitted, given.target)
+    if kind in _FIGURES:
+        from summarkov import plot
+
+        axes = plot.graph(fitted) if one is None else plot.states(one, label=label)
+        with saving(out):
+            plot.save(axes, out)
+        return saved(f"Saved {shown(out)}")
+    if one is not None:  # a graph of its own
+        if len(one.target_) > 1:
+            raise SettingError(
+                f"{kind} holds a graph, or a model of one label; this one is of several at once"
+            )
+        fitted = InfluenceGraph(one.copy(target=None), targets=one.target_)
+        fitted._models = {one.target_[0]: one}
+    if kind in _TEXTS:
+        write_text(out, getattr(fitted, _TEXTS[kind])())
+    else:
+        frame = fitted.edges_.to_frame("pyarrow")
+        write_rows([dict(zip(frame.column_names, frame.columns, strict=True))], out, safe_csv=given.safe_csv)
+    return saved(f"Saved {shown(out)}")
+
+
+def report(given: Any) -> Document:
+    """A model as one page."""
+    from summarkov.read.files import size_of
+
+    output = given.output
+    check_output(output, given.model, given.events, given.passages)
+    fitted = load_model(given.model, "JointSuMM", "OutcomeModel")
+    reading, more = Reading(given).as_learned(fitted.layout_), {}
+    if is_outcome(fitted):
+        if given.passages is not None:
+            raise SettingError("the page of an outcome has no passages; leave out --passages")
+        if fitted.outcome is not None:
+            reading = reading.with_attribute(fitted.outcome)
+    elif given.passages is not None:
+        from summarkov.text import read_text_events
+
+        more["passages"] = read_text_events(given.passages)
+    events = None if given.events is None else reading.read(given.events, known=fitted.labels_)
+    with progress(f"Writing {shown(output)}"), saving(output):
+        fitted.to_html(output, events=events, title=given.title, sequences=given.sequences, **more)
+    words = f"Saved the page as {shown(output)}; open it in a browser"
+    return saved(words, saved=shown(output), bytes=size_of(output))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.files import check_output, load_model, saving
-from summarkov.cli.page import Document, Headline, Line, Part, Quote, progress, working
+from summarkov.cli.page import Document, Headline, Line, Part, Quote, progress
+from summarkov.cli.reading import check_output, load_model, saving
 from summarkov.errors import DataError, SettingError
 from summarkov.frames import Sheet
 from summarkov.wording import number, percent, plural
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 def topics(given: Any) -> Document:
     """Topics of documents, and a sequence of topics of each."""
     from summarkov.text import TopicModel, load_topics
-    from summarkov.text.topics import beside, english_stop_words
+    from summarkov.text.topics import english_stop_words
 
     if given.use is not None and given.model is not None:
         raise SettingError("--use takes topics that are stored already; leave out --model")
     _check_events_output(given)
-    where = beside(given.output) if given.model is None else given.model
+    beside = given.output.with_name(f"{given.output.stem}.topics.json")
+    where = beside if given.model is None else given.model
     check_output(where, *given.files)
     if given.use is not None:
         fitted = load_topics(given.use)
@@ -40,7 +41,7 @@ def topics(given: Any) -> Document:
         )
     documents = _read_documents(given)
     if given.use is None:
-        with working("Learning the topics"):
+        with progress("Learning the topics"):
             fitted.fit(documents)
     how = {"language": fitted.language, "leave_out": given.leave_out or ()}
     found = _save_events(given, documents, fitted, **how)
@@ -59,7 +60,7 @@ def concepts(given: Any) -> Document:
     _check_events_output(given)
     described = _concepts(given.concept or [], given.concepts)
     documents = _read_documents(given)
-    with working("Loading the embedding model"):
+    with progress("Loading the embedding model"):
         known = Concepts(described, threshold=given.threshold)
     found = _save_events(given, documents, known, language=given.language)
     return _labelled(found, len(documents), "concept", sorted(described), {"events": str(given.output)})
@@ -76,17 +77,16 @@ def _check_events_output(given: Any) -> None:
 def _read_documents(given: Any) -> list[Any]:
     from summarkov.text import read_documents
 
-    with working("Reading the documents"):
-        return read_documents(*given.files, id=given.id, text=given.text, date=given.date)
+    with progress("Reading the documents"):
+        return read_documents(*given.files, id=given.id, text=given.text)
 
 
 def _save_events(given: Any, documents: list[Any], label: Any, **settings: Any) -> TextEvents:
     """Label the sentences, with a bar that counts them, and keep the events with them."""
     from summarkov.text import text_events
 
-    how: dict[str, Any] = {"repeats": given.repeats, "single": given.single}
     with progress("Labelling", 0, "sentences") as advance:
-        found = text_events(documents, label, progress=advance, **how, **settings)
+        found = text_events(documents, label, repeats=given.repeats, progress=advance, **settings)
     with saving(given.output):
         found.save(given.output)
     return found
@@ -181,7 +181,7 @@ def _quoted(file: Path) -> TextEvents:
     """Read events with their sentences."""
     from summarkov.text import read_text_events
 
-    with working(f"Reading {file}"):
+    with progress(f"Reading {file}"):
         return read_text_events(file)
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.commands import add_confidence, add_order_test
-from summarkov.cli.commands.learn import refuse_nothing_to_learn
-from summarkov.cli.files import check_output, load_model, save_model, suffix_of, write_text
+from summarkov.cli.learn import add_confidence, add_order_test, refuse_nothing_to_learn
 from summarkov.cli.learned import learned
 from summarkov.cli.page import Document, Headline, Line, Note, Part, progress, shorten, shown
-from summarkov.cli.reading import Reading, make_template, read_values
+from summarkov.cli.reading import (
+    Reading,
+    check_output,
+    load_model,
+    make_template,
+    read_values,
+    save_model,
+    suffix_of,
+    write_text,
+)
 from summarkov.errors import SettingError
 from summarkov.frames import Sheet
 from summarkov.wording import factor, factor_interval, percent, plural
@@ -36,7 +42,7 @@ def confidence(given: Any) -> Document:
             f"{given.model} is a model of one target; confidence is about the edges of a graph"
         )
     graph = graph.set_params(n_jobs=given.jobs)
-    with Reading(given).as_learned(graph.layout_).open(given.file, graph.labels_) as events:
+    with Reading(given).as_learned(graph.layout_).open(given.file, known=graph.labels_) as (events,):
         if given.order_test:
             add_order_test(graph, events, within=given.within, seed=seed)
         add_confidence(
@@ -62,34 +68,20 @@ def groups(given: Any) -> Document:
     first, second, by = given.file, given.second, given.by
     template = make_template(given, _KINDS)
     reading = Reading(given).for_models(template)
-    asked: dict[str, Any] = {"targets": given.target or None, "level": given.level, "n_jobs": given.jobs}
     if (second is None) == (by is None):
         raise SettingError("groups are two files, or one file and --by; give one of these")
-    if by is not None:
-        if given.names is not None:
-            raise SettingError("--names are for two files; with --by the groups are called as their values")
-        if given.attributes is None:
-            reading = reading.with_attribute(by)
-        with progress("Comparing", 1, "groups") as advance:
-            every = compare_groups(template, reading.read(first), by=by, **asked, progress=advance)
-        return Document(lambda: every, _several_groups(every, given.rows))
-    events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
-    with progress("Comparing", 4, "steps") as advance:
-        called = _names(given.names, first, second)
-        found = compare_groups(template, *events, names=called, **asked, progress=advance)
-    return Document(lambda: found, _two_groups(found, given.rows))
-
-
-def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
-    """What the groups are called: as asked for, or as their files are."""
-    if given is None:
-        return (first.stem, second.stem) if first.stem != second.stem else ("first", "second")
-    names = [each.strip() for each in given.split(",")]
-    if len(names) != 2 or not all(names):
-        raise SettingError(
-            f"--names takes two names with a comma between them, such as men,women, not {given!r}"
-        )
-    return names[0], names[1]
+    asked: dict[str, Any] = {"by": by}
+    if by is None:
+        several = first.stem != second.stem
+        asked = {"names": (first.stem, second.stem) if several else ("first", "second")}
+    elif given.attributes is None:
+        reading = reading.with_attribute(by)
+    asked |= {"targets": given.target or None, "level": given.level, "n_jobs": given.jobs}
+    files = [first] if second is None else [first, second]
+    events = reading.read(*files, first=False)
+    with progress("Comparing", 1, "steps") as advance:
+        found = compare_groups(template, *([events] if by else events), **asked, progress=advance)
+    return Document(lambda: found, (_several_groups if by else _two_groups)(found, given.rows))
 
 
 def _several_groups(found: SeveralGroups, most: int) -> Iterator[Part]:
@@ -179,7 +171,7 @@ def compare(given: Any) -> Document:
     check_output(output, given.file, *parts, endings=".json or .md")
     reading = Reading(given).for_models(*(getattr(each, "template", None) for each in lineup(names or ())))
     with (
-        reading.open_several([given.file, *parts]) as data,
+        reading.open(given.file, *parts) as data,
         progress("Comparing", given.splits * len(names or DEFAULT), "models") as advance,
     ):
         result = run(

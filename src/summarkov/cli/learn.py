@@ -1,65 +1,61 @@
-"""``summarkov learn`` and ``outcome``: from events to a model."""
+"""``summarkov learn`` and ``outcome``: from events to a model; and what other commands say and test, too."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.commands import add_confidence, add_order_test, for_terminal
-from summarkov.cli.documents import document, is_a, outcome_document
-from summarkov.cli.files import check_output, save_model
-from summarkov.cli.learned import learned
+from summarkov.cli.learned import document, learned, outcome_document
 from summarkov.cli.learned import outcome as outcome_parts
-from summarkov.cli.page import Document, Line, Part, errors, progress, shorten, working
-from summarkov.cli.reading import Reading, make_template
+from summarkov.cli.page import Document, Line, Part, errors, progress, shorten
+from summarkov.cli.reading import Reading, check_output, make_template, save_model
+from summarkov.engines import make_source
+from summarkov.engines.source import count_starts
 from summarkov.errors import DataError, SettingError
+from summarkov.events.describe import CaseEnds, as_read, many_labels, reading_notes, special_starts
+from summarkov.evidence import is_graph, is_joint
+from summarkov.settings import read_time
 from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.events import EventSequences
+    from summarkov.models import InfluenceGraph
 
 #: The most influences of a graph to print; ``show`` prints all.
 _MOST_EDGES = 60
 #: From this number of targets on, say that they take long: the time grows with the square of their number.
 _MANY_TARGETS = 5_000
+#: How many times as long as learning the order test may take; or how many seconds, if that is more.
+TIMES, SECONDS = 10, 20.0
+SHUFFLES = 99
 
 
 def learn(given: Any) -> Document:
     """A model or a graph of the events of a file."""
-    from summarkov.engines import make_source
-    from summarkov.engines.source import count_starts
-    from summarkov.events.describe import CaseEnds, as_read, reading_notes, special_starts
-
     template = make_template(given)
-    is_joint = is_a(template, "JointSuMM")
     is_single = given.joint or len(set(given.target or ())) == 1
-    _check_learn(given, is_joint, is_single)
+    _check_learn(given, is_joint(template), is_single)
     check_output(given.output, given.file, given.map)
-    with Reading(given).for_models(template).open(given.file) as events:
+    with Reading(given).for_models(template).open(given.file) as (events,):
         refuse_nothing_to_learn(events, given.file)
         began = time.monotonic()
-        fitted = _fit(template, events, given)
-        if given.order_test is not False and not is_single and not is_joint:
+        fitted = _fit(template, events, given, is_single)
+        if given.order_test is not False and is_graph(fitted):
             learned_in = None if given.order_test else time.monotonic() - began
             add_order_test(fitted, events, within=given.within, learned_in=learned_in)
         if given.confidence is not None:
             add_confidence(fitted, events, n=given.confidence, blocks=given.blocks)
         tied_order, origin = events.tied_order, events.origin
-        source = make_source(events)
         ends = CaseEnds.of(int(events.complete.sum()), events.lengths, origin)
-        without = source.without_ends()
+        without = make_source(events).without_ends()
         starts = special_starts(without.labels, without.map(count_starts), without.label_counts)
     saved = save_model(fitted, given.output)
 
     def data() -> dict[str, Any]:
-        return {
-            "saved": saved,
-            **as_read(origin, tied_order),
-            "ends": vars(ends),
-            **document(fitted),
-        }
+        return {"saved": saved, **as_read(origin, tied_order), "ends": vars(ends), **document(fitted)}
 
     def parts() -> Iterator[Part]:
         yield from learned(fitted, edges=_MOST_EDGES)
@@ -95,12 +91,12 @@ def _check_learn(given: Any, is_joint: bool, is_single: bool) -> None:
         raise SettingError("--blocks says what --confidence resamples; give that too")
 
 
-def _fit(template: Any, events: EventSequences, given: Any) -> Any:
+def _fit(template: Any, events: EventSequences, given: Any, is_single: bool) -> Any:
     """Fit one model, or a graph."""
     from summarkov.models import InfluenceGraph
 
     targets, jobs = given.target or [], given.jobs
-    if is_a(template, "JointSuMM"):
+    if is_joint(template):
         one = template.copy(targets=targets or None, n_jobs=jobs)
         with progress("Learning", 1, "steps at most") as advance:
             if not given.tune:
@@ -109,35 +105,15 @@ def _fit(template: Any, events: EventSequences, given: Any) -> Any:
 
             return tune_joint(events, model=one, progress=advance)
     n_targets = len(set(targets or events.labels))
-    if given.joint or len(set(targets)) == 1:
+    if is_single:
         target = tuple(targets or events.labels)
-        with working("Learning"):
+        with progress("Learning"):
             return template.copy(target=target[0] if n_targets == 1 else target, n_jobs=jobs).fit(events)
     if n_targets > _MANY_TARGETS:
         long = f"Learning {n_targets:,} labels takes long."
         errors().show([Line(f"{long} --target LABEL learns one, --min-count 20 pools rare ones.")])
     with progress("Learning", n_targets, "labels") as advance:
         return InfluenceGraph(template, targets=targets or None, n_jobs=jobs).fit(events, progress=advance)
-
-
-def _many_labels(fitted: Any) -> Iterator[Part]:
-    """Say what helps where chance is not allowed for, and there are many labels for so few events."""
-    from summarkov.events.describe import many_labels
-
-    first = next(iter(fitted.models_.values())) if is_a(fitted, "InfluenceGraph") else fitted
-    n_labels, n_events = len(fitted.labels_), first.fitted.n_events
-    if getattr(first, "false_edges", 0) is None and many_labels(n_labels, n_events):
-        yield (
-            f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
-            "influence. Leave out --false-edges none to allow for that."
-        )
-
-
-def _saved_words(saved: str | None) -> Part:
-    """Where a model was saved, or how to save it."""
-    if saved is None:
-        return "Not saved: add -o model.json to keep the model."
-    return Line(f"Saved the model as {saved}")
 
 
 def refuse_nothing_to_learn(events: EventSequences, file: Path) -> None:
@@ -157,7 +133,6 @@ def refuse_nothing_to_learn(events: EventSequences, file: Path) -> None:
 
 def outcome(given: Any) -> Document:
     """A model of how cases end."""
-    from summarkov.events.describe import as_read, reading_notes
     from summarkov.models import OutcomeModel
 
     column, equals, value = (given.column or "").partition("=")
@@ -180,7 +155,7 @@ def outcome(given: Any) -> Document:
     reading = Reading(given).for_models(template)
     reading = reading.changed(times=True) if isinstance(moment, str) else reading
     reading = reading.with_attribute(column) if column else reading
-    with reading.open(given.file) as events, working("Learning"):
+    with reading.open(given.file) as (events,), progress("Learning"):
         model.fit(events)
         n = given.confidence
         tests: dict[str, Any] = {
@@ -201,3 +176,80 @@ def outcome(given: Any) -> Document:
         yield _saved_words(saved)
 
     return Document(data, parts())
+
+
+# ---------------------------------------------------------------------- tests of graphs
+
+
+class _TooSlow(Exception):
+    """The test would take longer than it may."""
+
+
+def add_order_test(
+    graph: InfluenceGraph,
+    events: Any,
+    within: str | None = None,
+    seed: int = 0,
+    learned_in: float | None = None,
+) -> None:
+    """Test the edges of a graph, if it has any, unless that takes far longer than it took to learn them.
+
+    ``learned_in`` are the seconds of learning; without them it is done however long it takes.
+    """
+    first = next(iter(graph.models_.values()))
+    if not first.fitted.summary.by_label or not any(graph.influencers_.values()):
+        return
+    blocks: Any = "auto" if within is None else int(within) if within.strip().isdecimal() else within
+    if blocks == within and read_time(within, "--within") is None:
+        raise SettingError(f"--within must be a number of positions or a time such as 7d, not {within!r}")
+    began = time.monotonic()
+    allowed = float("inf") if learned_in is None else max(TIMES * learned_in, SECONDS)
+    with progress("Shuffling", SHUFFLES, "shuffles") as advance:
+
+        def step(done: int, total: int) -> None:
+            advance(done, total)
+            needed = (time.monotonic() - began) / max(done, 1) * total
+            if done < total and needed > allowed:
+                raise _TooSlow(f"{needed / 60:.0f} minutes")
+
+        try:
+            graph.order_test(events, n=SHUFFLES, within=blocks, random_state=seed, progress=step)
+        except _TooSlow as slow:
+            words = f"No order test: it would take about {slow}. --order-test does it all the same, "
+            errors().show([Line(f"{words}--no-order-test says nothing.")])
+
+
+def add_confidence(graph: InfluenceGraph, events: Any, **settings: Any) -> None:
+    """Ask for the confidence of a graph, with a bar."""
+    with progress("Resampling", len(graph.models_), "labels") as advance:
+        graph.confidence(events, progress=advance, **settings)
+
+
+# ---------------------------------------------------------------------- what to say
+
+
+def for_terminal(words: str) -> str:
+    """Words with the option of the command line alone, without what Python calls it.
+
+    >>> for_terminal("2 rows are duplicates; drop_duplicates=True (--drop-duplicates) leaves them out.")
+    '2 rows are duplicates; --drop-duplicates leaves them out.'
+    """
+    return re.sub(r"\S+ \((--[^)]*)\)", r"\1", words)
+
+
+def _many_labels(fitted: Any) -> Iterator[Part]:
+    """Say what helps where chance is not allowed for, and there are many labels for so few events."""
+    first = next(iter(fitted.models_.values())) if is_graph(fitted) else fitted
+    n_labels, n_events = len(fitted.labels_), first.fitted.n_events
+    if getattr(first, "false_edges", 0) is None and many_labels(n_labels, n_events):
+        yield (
+            f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
+            "influence. Leave out --false-edges none to allow for that."
+        )
+
+
+def _saved_words(saved: str | None) -> Part:
+    """Where a model was saved, or how to save it."""
+    if saved is None:
+        return "Not saved: add -o model.json to keep the model."
+    return Line(f"Saved the model as {saved}")

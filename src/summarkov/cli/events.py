@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.commands import add_order_test, for_terminal
-from summarkov.cli.documents import document
-from summarkov.cli.files import check_output, saving, write_text
-from summarkov.cli.learned import learned
-from summarkov.cli.page import Document, Headline, Line, Note, Part, Raw, progress, saved, shown, working
-from summarkov.cli.reading import Reading
+from summarkov.cli.learn import add_order_test, for_terminal
+from summarkov.cli.learned import document, learned
+from summarkov.cli.page import Document, Headline, Line, Note, Part, Raw, progress, saved, shown
+from summarkov.cli.reading import Reading, check_output, saving, write_text
 from summarkov.errors import SettingError
 from summarkov.frames import Sheet
 from summarkov.wording import number, percent, plural
@@ -62,7 +60,7 @@ def _written(events: EventSequences, given: Any, **more: Any) -> Document:
     from summarkov.read import write_events
 
     where, labels = shown(given.output), plural(len(events.labels), "label")
-    with working(f"Writing {where}"), saving(given.output):
+    with progress(f"Writing {where}"), saving(given.output):
         write_events(events, given.output, safe_csv=given.safe_csv)
     sizes = f"{plural(len(events), 'sequence')} with {plural(events.n_events, 'event')} of {labels}"
     words = f"Saved {sizes} as {where}"
@@ -80,7 +78,7 @@ def simulate(given: Any) -> Document:
     check_output(given.output, given.source, safe_csv=given.safe_csv)
     _check_format(given.output)
     source = read_source(given.source)
-    with working("Simulating"):
+    with progress("Simulating"):
         events = source.simulate(given.sequences, given.length, given.seed)
     if given.output is not None:
         return _written(events, given, seed=given.seed)
