@@ -1,4 +1,4 @@
-"""Why a label has its probability: what counts of the past, a product of factors, or a pattern of influencers."""
+"""Why a label has its probability: what counts of the past, a product of factors, patterns of influencers."""
 
 from __future__ import annotations
 
@@ -54,8 +54,9 @@ class Counterfactual:
     intervention.
 
     ``occurred`` is whether the label occurs in the changed history, ``is_attribute`` whether it is an
-    attribute of the sequence, which has this value, or another, instead. All else is said of the changed
-    history, as in :class:`Explanation`.
+    attribute of the sequence, which has this value, or another, instead. ``state``, ``words``, ``support``,
+    ``seen``, ``probability``, ``interval`` and ``is_nearby`` are those of the changed history, as in
+    :class:`Explanation`.
     """
 
     label: str
@@ -149,21 +150,13 @@ class Explanation(Tabular):
         return asdict(self)
 
     def _columns(self) -> Mapping[str, Column]:
-        changed = [
-            (f"{'with' if one.occurred else 'without'} {one.label}", one) for one in self.counterfactuals
+        rows: list[tuple[str, Explanation | Counterfactual]] = [("as it is", self)]
+        rows += [
+            (f"with{'' if each.occurred else 'out'} {each.label}", each) for each in self.counterfactuals
         ]
         cells = [
-            (
-                self.target,
-                how,
-                row.words,
-                row.support,
-                row.seen,
-                row.probability,
-                *row.interval,
-                self.base_rate,
-            )
-            for how, row in [("as it is", self), *changed]
+            (self.target, how, x.words, x.support, x.seen, x.probability, *x.interval, self.base_rate)
+            for how, x in rows
         ]
         names = {"target": str, "history": str, "state": str, "support": float, "seen": str}
         names |= {"probability": float, "low": float, "high": float, "base_rate": float}
@@ -255,9 +248,7 @@ class SharedExplanation(Tabular):
     @property
     def _rest(self) -> list[tuple[str, float]]:
         """The factors that are not of a single influencer; that of all labels alike comes last."""
-        return [
-            (name, getattr(self, name)) for name in ("habits", "place", "trees", "contexts", "competition")
-        ]
+        return [(name, getattr(self, name)) for name in _REST]
 
     def strongest(self, most: int) -> list[tuple[str, float]]:
         """The factors that change most, in either direction, by name: at most ``most``, and none near 1.
@@ -282,6 +273,7 @@ class SharedExplanation(Tabular):
         return Sheet(title, ["because of", "factor"], [(name, f"×{by:.2f}") for name, by in rows], len(rows))
 
 
+_REST = ("habits", "place", "trees", "contexts", "competition")
 _SAYS = {"contexts": "last two labels"}
 #: A factor whose logarithm is this small is not among the strongest.
 _NEAR_ONE = 0.05
@@ -380,9 +372,8 @@ def _shape(likely: list[list[int]], names: Sequence[str]) -> tuple[str, str] | N
         if sorted(likely) == [[0, 1], [1, 0]]:
             return "xor", f"{names[0]} or {names[1]} but not both"
         return None
-    present, absent = (
-        [z for z, is_there in zip(names, *likely, strict=True) if is_there == at] for at in (1, 0)
-    )
+    present = [z for z, is_there in zip(names, *likely, strict=True) if is_there]
+    absent = [z for z in names if z not in present]
     if not absent:
         return "and", f"{several(names)} together"
     if not present:

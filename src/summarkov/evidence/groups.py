@@ -182,7 +182,8 @@ def simultaneous(level: float, n: int) -> FloatArray:
 def compared_rates(hits: Sequence[FloatArray], n: Sequence[FloatArray], level: float) -> list[Difference]:
     """Hits of n in the first group and in the second, for several things at once."""
     strata = Strata.of(*(np.asarray(numbers, float)[:, None] for numbers in (hits[1], n[1], hits[0], n[0])))
-    return _differences(*vars(rate_ratio(strata, simultaneous(level, len(hits[0])))).values())
+    found = rate_ratio(strata, simultaneous(level, len(hits[0])))
+    return _differences(found.ratio, found.low, found.high, found.p_value)
 
 
 def compared_ratios(first: Limits, second: Limits, n: int, level: float) -> list[Difference]:
@@ -257,7 +258,9 @@ def limits_of_shares(hits: FloatArray, n: FloatArray) -> Limits:
     return limits
 
 
-def _differences(*numbers: FloatArray) -> list[Difference]:
+def _differences(
+    ratio: FloatArray, low: FloatArray, high: FloatArray, p_value: FloatArray
+) -> list[Difference]:
     """Of ratios, limits and p-values, with p-values that allow for all (Bonferroni)."""
-    rows = np.stack(numbers, axis=1).tolist()
-    return [Difference(*row, min(1.0, row[3] * len(rows))) for row in rows]
+    rows = zip(*(each.tolist() for each in (ratio, low, high, p_value)), strict=True)
+    return [Difference(r, a, b, p, min(1.0, p * len(ratio))) for r, a, b, p in rows]
