@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import CountStore, Layout, MemorySource, StateCounts
+from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions
 from summarkov.engines.source import count_all
-from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions
 from summarkov.errors import DataError, SettingError
 from summarkov.events import END, EventSequences
 from summarkov.events.sequences import join_events

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from summarkov.engines import IN_A_ROW, Layout, StateCounts, StatesRequest, Target
-from summarkov.engines.clusters import Clusters
 from summarkov.engines.counts import merge_keys
-from summarkov.engines.followings import Followed, Following
+from summarkov.engines.followings import Clusters, Followed, Following
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments, with_more_rows
