@@ -13,7 +13,14 @@ import oracle
 import summarkov as sm
 from summarkov.engines import CandidateCounts, StateCounts, Target
 from summarkov.events.draws import Drawn
-from summarkov.summaries import BinarySummary, ChainSummary, CountSummary, CustomSummary, OrdinalSummary
+from summarkov.summaries import (
+    BinarySummary,
+    ChainSummary,
+    CountSummary,
+    CustomSummary,
+    Names,
+    OrdinalSummary,
+)
 
 #: An event of no known label: the package knows it as code -1, the oracle as a label like any other.
 UNKNOWN = "?"
@@ -237,7 +244,7 @@ class Spec:
     def read_key(self, key, labels):
         """A key of the package as the oracle's state."""
         if self.kind == "chain":
-            return tuple(reversed(self.summary().state(key, (), labels)))
+            return tuple(reversed(self.summary().state(key, Names((), labels))))
         return key[0] if self.kind == "custom" else tuple(key)
 
 

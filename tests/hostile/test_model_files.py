@@ -135,7 +135,7 @@ def test_states_must_fit_into_the_window_whatever_the_checksum_says(name, tmp_pa
     """Two influencers cannot both be the one event of a look-back of 1."""
     document = edited(document_of(name), ["settings", "lookback"], 1)
     del document["checksum"]
-    assert "expected a state that fits into the look-back of 'settings'" in refusal(
+    assert "expected a state that this summary has and that fits into its look-back" in refusal(
         tmp_path, name, json.dumps(document)
     )
 

@@ -205,8 +205,6 @@ def test_errors_in_use():
         model.predict_proba([["Riot"]])
     with pytest.raises(UnknownLabelError, match=r"unknown label 'Riot'; did you mean 'riot'\?"):
         model.explain(["Riot"])
-    with pytest.raises(UnknownLabelError, match="unknown label 'flood'"):
-        model.partial_fit([["flood"]])
     with pytest.raises(SettingError, match="'arrest' is not in the target; its labels are riot"):
         model.explain(["riot"], label="arrest")
     for call in (model.predict_proba, model.log_likelihood, model.brier_score):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any, ClassVar, Self
 
@@ -19,7 +20,7 @@ from summarkov.evidence import Influence, effect_of, follow_numbers
 from summarkov.evidence.explanation import Share, SharedExplanation, ordered
 from summarkov.evidence.words import headline
 from summarkov.frames import Sheet
-from summarkov.kernels import Index, LevelArray
+from summarkov.kernels import Index
 from summarkov.models.fitted import Edges, one_sequence
 from summarkov.models.graph import GraphPredictor
 from summarkov.models.joint_parts import (
@@ -140,54 +141,48 @@ class FittedJoint(Distribution):
 
     def with_last(self, both: FloatArray, context: CodeArray) -> FloatArray:
         """Probabilities from what :meth:`without_last` tells."""
-        after = None if self.last is None else self.last.at(context)
-        return softmax(_pooled(both, after, self.contexts))
+        return softmax(_pooled(both, None if self.last is None else self.last.at(context), self.contexts))
 
     def explain(self, index: Index, ends: IntArray, outcome: int) -> SharedExplanation:
         """Why an outcome has its probability at one place: a product of factors."""
-        profile = self.summary.of(index, ends)
-        features = self.features.of(profile)
-        row, half = dense(features.shared)[0], (1 - self.contexts) * (0.5 if len(self.trees) else 1.0)
-        weights = half * self.weights.shared[:, outcome]
-        found = []
-        for z in np.flatnonzero((profile.lag[0] > 0) & self.chosen[:, outcome]).tolist():
-            columns = self.features.columns(z)
-            factor = math.exp(float(row[columns] @ weights[columns]))
-            found.append(Share(self.labels[z], int(profile.lag[0, z]), factor))
-        start, rates = PER_LABEL * len(self.labels), self.features.outcome_rates
+        profile, rates = self.summary.of(index, ends), self.features.outcome_rates
+        rows, share = self.features.of(profile), (1 - self.contexts) * (0.5 if len(self.trees) else 1.0)
+        (row,), (lags,) = dense(rows.shared), profile.lag.tolist()
+        shares = []
+        for z in np.flatnonzero(self.chosen[:, outcome]).tolist():
+            if lags[z]:
+                columns = self.features.columns(z)
+                added = float(row[columns] @ self.weights.shared[columns, outcome])
+                shares.append(Share(self.labels[z], lags[z], math.exp(share * added)))
+        start, base_rate = PER_LABEL * len(self.labels), float(rates[outcome])
         level = self.weights.level + row[start:] @ self.weights.shared[start:]
-        there = np.exp(half * (level - np.log(rates)))
-        base_rate, place = float(rates[outcome]), float(there[outcome] / (rates @ there))
-        habits = math.exp(half * float(features.own[:, 0, outcome] @ self.weights.own[:, outcome]))
-        said = np.zeros((1, self.features.target.n_outcomes))
-        for trees in (self.trees, self.alone):
-            if len(trees):
-                trees.add_to(said, self.features.levels(profile, features.own))
-        by_trees = math.exp(half * float(said[0, outcome]))
-        both, context = self.without_last(profile)
-        probability, after = float(self.with_last(both, context)[0, outcome]), 1.0
-        if self.last is not None:
-            after = (float(self.last.at(context)[0, outcome]) / base_rate) ** self.contexts
-        told = math.prod(share.factor for share in found) * place * habits * by_trees * after
+        there = np.exp(share * (level - np.log(rates)))
+        by_trees = np.zeros((1, len(rates)))
+        for trees in (self.trees, self.alone) if len(self.trees) else ():
+            trees.add_to(by_trees, self.features.levels(profile, rows.own))
+        (probabilities,) = self.with_last(*self.without_last(profile))
+        after = (
+            1.0 if self.last is None else self.last.at(self.features.context(profile))[0, outcome] / base_rate
+        )
+        rest = {
+            "habits": math.exp(share * float(rows.own[:, 0, outcome] @ self.weights.own[:, outcome])),
+            "place": float(there[outcome] / (rates @ there)),
+            "trees": math.exp(share * float(by_trees[0, outcome])),
+            "contexts": float(after**self.contexts),
+        }
+        told = base_rate * math.prod(one.factor for one in shares) * math.prod(rest.values())
         return SharedExplanation(
             target=self.labels[self.features.target.codes[outcome]],
-            probability=probability,
+            probability=float(probabilities[outcome]),
             base_rate=base_rate,
-            shares=ordered(found),
-            habits=habits,
-            place=place,
-            trees=by_trees,
-            contexts=after,
-            competition=probability / (base_rate * told),
+            shares=ordered(shares),
+            competition=float(probabilities[outcome]) / told,
+            **rest,
         )
 
 
 def _pooled(both: FloatArray, after: FloatArray | None, contexts: float) -> FloatArray:
-    """The logarithms of probabilities, up to a number per row.
-
-    Beside what weights and trees say stand, with the share ``contexts``, the logarithms of ``after``, the
-    probabilities after the last labels.
-    """
+    """Logarithms of probabilities with those ``after`` the last labels, which have the share ``contexts``."""
     return both if after is None or not contexts else (1 - contexts) * both + contexts * np.log(after)
 
 
@@ -196,15 +191,12 @@ def _pooled(both: FloatArray, after: FloatArray | None, contexts: float) -> Floa
 
 @dataclass(frozen=True)
 class JointData:
-    """What was counted: one row per state, with its features."""
+    """What was counted: one row per state."""
 
     summary: ProfileSummary
     features: JointFeatures
-    rows: Features
-    levels: LevelArray
+    profile: Profile
     counts: FloatArray  # [row, outcome]
-    present: BoolArray  # [row, label]: whether it is in the window
-    context: CodeArray  # [row, place]: the last labels
 
     @classmethod
     def of(cls, source: EventSource, target: Target, summary: ProfileSummary) -> JointData:
@@ -215,21 +207,27 @@ class JointData:
         if not counts.sum():
             raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
         features = JointFeatures(base_rates(source.label_counts / source.scale), target)
-        profile = summary.read(table.keys, len(source.labels))
-        rows = features.of(profile)
-        present, levels = np.asarray(profile.lag > 0), features.levels(profile, rows.own)
-        return cls(summary, features, rows, levels, counts, present, features.context(profile))
+        return cls(summary, features, summary.read(table.keys, len(source.labels)), counts)
+
+    @cached_property
+    def rows(self) -> Features:
+        """The features of every row."""
+        return self.features.of(self.profile)
+
+    @cached_property
+    def present(self) -> BoolArray:
+        """Whether each label is in the window, ``[row, label]``."""
+        return np.asarray(self.profile.lag > 0)
 
     def penalties(self, penalty: float, chosen: BoolArray) -> Weights:
         """The penalty of every weight; infinite for labels that are no influencer (``chosen[z, x]``)."""
-        m, target = self.features.n_labels, self.features.target
-        each = np.full((m, target.n_outcomes), float(penalty))
+        target = self.features.target
+        each = np.where(chosen, float(penalty), np.inf)
         each[list(target.codes), np.arange(len(target.codes))] *= OWN_SHARE
-        each[~chosen] = np.inf
         found = Weights.zero(target.n_outcomes, self.features.n_shared, N_HABITS)
         found.every[:] = penalty
         found.level[:], found.own[:] = LEVEL_PENALTY, penalty * OWN_SHARE
-        found.shared[: m * PER_LABEL] = np.repeat(each, PER_LABEL, axis=0)
+        found.shared[: len(each) * PER_LABEL] = np.repeat(each, PER_LABEL, axis=0)
         return found
 
     def gains(self, weights: Weights) -> FloatArray:
@@ -274,20 +272,17 @@ class JointData:
         All labels are fitted together; then those whose gain is not above ``gamma`` times their cost are left
         out and the rest is fitted again, until all that are left are worth it.
         """
-        rates, m = self.features.outcome_rates, self.features.n_labels
+        rates = self.features.outcome_rates
         chosen = np.repeat(np.asarray(self.present.any(axis=0))[:, None], len(rates), axis=1)
-        start = Weights.zero(len(rates), self.features.n_shared, N_HABITS)
-        start.level[:] = np.log(rates)
+        weights = Weights.zero(len(rates), self.features.n_shared, N_HABITS)
+        weights.level[:] = np.log(rates)
         while True:
             strength = self.penalties(penalty, chosen).every
-            weights = maximise(self.rows, self.counts, strength, start, on_step)
-            kept = chosen
-            if gamma > 0:
-                kept = chosen & (self.gains(weights) > gamma * self.costs(weights, penalty))
-            if (kept == chosen).all():
+            weights = maximise(self.rows, self.counts, strength, weights, on_step)
+            worth = chosen & (self.gains(weights) > gamma * self.costs(weights, penalty)) if gamma else chosen
+            if (worth == chosen).all():
                 return weights, chosen
-            chosen, start = kept, Weights(weights.every.copy(), weights.n_shared)
-            start.shared[: m * PER_LABEL] *= np.repeat(chosen, PER_LABEL, axis=0)
+            chosen = worth
 
 
 def learn_each(
@@ -303,36 +298,38 @@ def learn_each(
     The share of what followed the last labels changes neither weights nor trees, so one fit has them all. The
     other settings are those of a model.
     """
-    most, penalty = rounds[-1], settings["penalty"]
+    most, penalty, labels = rounds[-1], settings["penalty"], tuple(source.labels)
     weights, chosen = data.select(penalty, settings["gamma"], lambda left: on_step(left + 2 * most + 1))
-    seed, allowed = settings["random_state"], data.features.tree_features(chosen)
+    levels = data.features.levels(data.profile, data.rows.own) if most else None
+    allowed, seed = data.features.tree_features(chosen), settings["random_state"]
     how = settings["leaves"], settings["learning_rate"], rounds, seed, allowed
     starts = data.rows.logits(weights), data.features.usual(len(data.counts))
-    on_top = boost(data.levels, data.counts, starts[0], *how, lambda left: on_step(left + most + 1))
-    by_themselves = boost(data.levels, data.counts, starts[1], *how, lambda left: on_step(left + 1))
-    last = LastLabels.of(data.context, data.counts) if any(shares) else None
-    after = None if last is None else last.at(data.context)
-    edges = tuple(joint_edges(data, weights, chosen, penalty, source.labels))
-    code, window = {label: at for at, label in enumerate(source.labels)}, Reach(0, settings["lookback"])
-    asked = [Asked((code[edge.influencer],), (window,), (code[edge.target],)) for edge in edges]
-    edges = tuple(
-        edge if found is None else replace(edge, **follow_numbers(found.of(0, 0)))
-        for edge, found in zip(edges, count_followed(source, asked), strict=True)
-    )
+    on_top = boost(levels, data.counts, starts[0], *how, lambda left: on_step(left + most + 1))
+    by_themselves = boost(levels, data.counts, starts[1], *how, lambda left: on_step(left + 1))
+    context = data.features.context(data.profile)
+    last = LastLabels.of(context, data.counts) if any(shares) else None
+    after = None if last is None else last.at(context)
+    edges, window = list(joint_edges(data, weights, chosen, penalty, labels)), Reach(0, settings["lookback"])
+    asked = [
+        Asked((labels.index(edge.influencer),), (window,), (labels.index(edge.target),)) for edge in edges
+    ]
+    for at, found in enumerate(count_followed(source, asked)):
+        if found is not None:
+            edges[at] = replace(edges[at], **follow_numbers(found.of(0, 0)))
     gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
     for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
         both = 0.5 * (said + said_alone) if n else said
         yield tuple(
             FittedJoint(
                 summary=data.summary,
-                labels=tuple(source.labels),
+                labels=labels,
                 features=data.features,
                 weights=weights,
                 chosen=chosen,
                 trees=trees,
                 alone=alone,
                 last=last if share else None,
-                edges=edges,
+                edges=tuple(edges),
                 gains=gains,
                 log_likelihood=likelihood(_pooled(both, after, share), data.counts)[0],
                 n_sequences=source.n_sequences,
@@ -353,28 +350,26 @@ def joint_edges(
     weights of z (all others held) and :math:`\Lambda` their penalties.
     """
     variance, n = data.variance(weights), data.counts.sum(axis=1)
-    penalties = data.penalties(penalty, chosen)
+    penalties, codes = data.penalties(penalty, chosen).shared, data.features.target.codes
     hits = data.counts.sum(axis=0)
-    for z, influences in enumerate(chosen):
-        targets = np.flatnonzero(influences[: len(data.features.target.codes)])
-        here = np.flatnonzero(data.present[:, z])
-        if not len(targets) or not n[here].sum():
+    for z, influences in enumerate(chosen[:, : len(codes)]):
+        here, columns = np.flatnonzero(data.present[:, z]), data.features.columns(z)
+        if not influences.any() or not (n_with := float(n[here].sum())):
             continue
-        columns = data.features.columns(z)
         seen = dense(data.rows.shared[here][:, columns])
-        mean = n[here] @ seen / n[here].sum()
-        for x in targets.tolist():
-            information = seen.T @ (variance[here, x, None] * seen) + np.diag(penalties.shared[columns, x])
+        mean = n[here] @ seen / n_with
+        for x in np.flatnonzero(influences).tolist():
+            information = seen.T @ (variance[here, x, None] * seen) + np.diag(penalties[columns, x])
             log_factor = float(mean @ weights.shared[columns, x])
             width = _Z * math.sqrt(float(mean @ np.linalg.solve(information, mean)))
             low, high = math.exp(log_factor - width), math.exp(log_factor + width)
             effect, depends = effect_of(low, high), ""
             if effect == "unclear" and (depends := _by_lag(data, z, weights.shared[columns, x], information)):
                 effect = "mixed"
-            hits_with, n_with = float(data.counts[here, x].sum()), float(n[here].sum())
+            hits_with = float(data.counts[here, x].sum())
             yield Influence(
                 influencer=labels[z],
-                target=labels[data.features.target.codes[x]],
+                target=labels[codes[x]],
                 effect=effect,
                 ratio=math.exp(log_factor),
                 low=low,

@@ -118,10 +118,8 @@ class ProfileSummary(Summary):
         first = [np.maximum(begin[at], at - w) for w in windows]
         for z in range(m):
             is_z = codes == z
-            last = np.maximum.accumulate(np.where(is_z, here, -1))
-            before = np.append(-1, last)[at]
-            inside = (before >= begin[at]) & (at - before <= self.lookback)
-            rows[:, z] = np.where(inside, at - before, 0)
+            before = np.append(-1, np.maximum.accumulate(np.where(is_z, here, -1)))[at]
+            rows[:, z] = np.where(before >= first[-1], at - before, 0)
             total = np.append(0, np.cumsum(is_z))
             for w, left in enumerate(first):
                 rows[:, (1 + w) * m + z] = total[at] - total[left]
@@ -146,15 +144,6 @@ class ProfileSummary(Summary):
     def encode(self, index: Index, influencers: Sequence[int], labels: Sequence[str]) -> Encoded:
         keys, (ids,) = merge_keys([self.rows(index)])
         return ids, keys
-
-    def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[int, ...]:
-        """The numbers themselves."""
-        return tuple(key)
-
-    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
-        """The labels in the window, each with its lag, the nearest first."""
-        there = sorted((lag, labels[z]) for z, lag in enumerate(key[: len(labels)]) if lag)
-        return ", ".join(f"{label} {lag} before" for lag, label in there) or "an empty window"
 
 
 def _followed(codes: CodeArray, begin: IntArray, context: CodeArray, m: int, reach: int) -> CodeArray:
@@ -520,7 +509,7 @@ class Trees:
 
 
 def boost(
-    levels: LevelArray,
+    levels: LevelArray | None,
     counts: FloatArray,
     logits: FloatArray,
     leaves: int,
@@ -541,8 +530,8 @@ def boost(
 
     a Newton step of the log-likelihood, of which ``learning_rate`` is the share that is taken. Splits are
     those with the largest gain in :math:`G^2 / (H + \lambda)`. ``counts[row, x]`` and ``logits[row, x]``
-    belong to ``levels[feature, row]``; ``allowed[feature, x]`` says what the trees of an outcome may look at;
-    ``on_step`` is called after each round with the number of rounds left.
+    belong to ``levels[feature, row]``, which may be None where no tree grows; ``allowed[feature, x]`` says
+    what the trees of an outcome may look at; ``on_step`` is called after each round with the rounds left.
 
     Reference: Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29
     (2001), with Newton steps as in Friedman, Hastie, Tibshirani, "Additive logistic regression" (2000).
@@ -550,9 +539,9 @@ def boost(
     rng, n_outcomes = np.random.default_rng(seed), counts.shape[1]
     grown, logits, n = [Trees.none(n_outcomes, leaves)], logits.copy(), counts.sum(axis=1, keepdims=True)
     whole = np.empty((*counts.T.shape, 2), np.int64)
-    grow = kernels.tree_grower(levels) if rounds[-1] else None
-    n_levels = int(levels.max(initial=0)) + 1
-    growth = kernels.Growth(n_levels, leaves, _LEAF_PENALTY, _UNIT, _LEAST_GAIN, _LEAST_VARIANCE)
+    if levels is not None:
+        grow, n_levels = kernels.tree_grower(levels), int(levels.max(initial=0)) + 1
+        growth = kernels.Growth(n_levels, leaves, _LEAF_PENALTY, _UNIT, _LEAST_GAIN, _LEAST_VARIANCE)
     for done in range(rounds[-1] + 1):
         if done in rounds:
             leaf, feature, level, value = (
@@ -561,7 +550,7 @@ def boost(
             )
             grown = [Trees(leaf, feature, level, value, n_outcomes)]
             yield grown[0], logits.copy()
-        if grow is None or done == rounds[-1]:
+        if levels is None or done == rounds[-1]:
             return
         p = softmax(logits)
         expected = n * p
@@ -583,18 +572,9 @@ def boost(
 class Followers(NamedTuple):
     """What contexts of one length give every outcome, and what each leaves to the shorter one."""
 
-    rows: dict[bytes, int]  # the row of each context
+    rows: dict[tuple[int, ...], int]  # the row of each context
     own: FloatArray  # [context, outcome]
     left: FloatArray  # [context]
-
-    @classmethod
-    def of(cls, keys: CodeArray, counts: FloatArray) -> Followers:
-        """With the discount that Ney, Essen and Kneser estimate from the counts of 1 and of 2."""
-        once = int(((counts > 0) & (counts <= 1)).sum())
-        twice = int(((counts > 1) & (counts <= 2)).sum())
-        taken = np.minimum(counts, once / (once + 2 * twice) if once else 0.5)
-        total, rows = counts.sum(axis=1), {key.tobytes(): row for row, key in enumerate(keys)}
-        return cls(rows, (counts - taken) / total[:, None], taken.sum(axis=1) / total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -621,30 +601,32 @@ class LastLabels:
 
     @classmethod
     def of(cls, keys: CodeArray, counts: FloatArray) -> LastLabels:
-        """From rows that may have equal contexts; those without any count are left out."""
-        seen = counts.sum(axis=1) > 0
-        first = keys, counts = _merged(keys[seen], counts[seen])
-        levels = [Followers.of(*first)]
-        for length in range(keys.shape[1] - 1, -1, -1):
-            keys, counts = _merged(keys[:, :length], (counts > 0).astype(float))
-            levels.insert(0, Followers.of(keys, counts))
+        """From rows that may have equal contexts; those without any count are left out.
+
+        The discount is the one that Ney, Essen and Kneser estimate from the counts of 1 and of 2.
+        """
+        seen, levels, first = counts.sum(axis=1) > 0, list[Followers](), None
+        keys, counts = keys[seen], counts[seen]
+        for length in range(keys.shape[1], -1, -1):
+            contexts, where = np.unique(keys[:, :length], axis=0, return_inverse=True)
+            sums = np.zeros((len(contexts), counts.shape[1]))
+            np.add.at(sums, where.reshape(-1), counts)
+            first = first or (contexts, sums)
+            keys, counts = contexts, (sums > 0).astype(float)
+            once, twice = int(((sums > 0) & (sums <= 1)).sum()), int(((sums > 1) & (sums <= 2)).sum())
+            taken = np.minimum(sums, once / (once + 2 * twice) if once else 0.5)
+            rows = {tuple(key): row for row, key in enumerate(contexts.tolist())}
+            total = sums.sum(axis=1)
+            levels.insert(0, Followers(rows, (sums - taken) / total[:, None], taken.sum(axis=1) / total))
+        assert first is not None  # there is a context of no labels
         return cls(*first, tuple(levels))
 
     def at(self, keys: CodeArray) -> FloatArray:
         """The distribution after each context."""
         n = self.counts.shape[1]
-        p = np.full((len(keys), n), 1 / n)
+        p, every = np.full((len(keys), n), 1 / n), list(map(tuple, keys.tolist()))
         for length, level in enumerate(self.levels):
-            shorter = np.ascontiguousarray(keys[:, :length])
-            found = np.array([level.rows.get(key.tobytes(), -1) for key in shorter], np.int64)
+            found = np.array([level.rows.get(key[:length], -1) for key in every], np.int64)
             known = np.flatnonzero(found >= 0)
             p[known] = level.own[found[known]] + level.left[found[known], None] * p[known]
         return p
-
-
-def _merged(keys: CodeArray, counts: FloatArray) -> tuple[CodeArray, FloatArray]:
-    """Equal rows of ``keys`` as one, in sorted order, and the sums of their counts."""
-    found, where = np.unique(keys, axis=0, return_inverse=True)
-    sums = np.zeros((len(found), counts.shape[1]))
-    np.add.at(sums, where.reshape(-1), counts)
-    return np.ascontiguousarray(found), sums

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import EventSource, Layout, MemorySource, StateCounts, make_source
-from summarkov.engines.counts import merge_keys
+from summarkov.engines.counts import FIXED_POINT, merge_keys
 from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, EndedSource, Outcome, count_open
-from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Unknown
@@ -701,9 +700,9 @@ class OpenCases:
 
     def few_states(self, place: int) -> set[Hashable]:
         """The same as values to compare by."""
-        fitted, names = self.fitted, self.fitted.influencer_labels
+        fitted = self.fitted
         keys = self.keys[self.few(place)].tolist()
-        return {fitted.summary.state(key, names, fitted.labels) for key in keys}
+        return {fitted.summary.state(key, fitted.names) for key in keys}
 
     def predict(self, data: EventSequences) -> tuple[FloatArray, IntArray, BoolArray]:
         """The probability of each outcome after each sequence, the moments, and where few were there."""

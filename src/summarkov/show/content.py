@@ -33,6 +33,7 @@ from summarkov.search import Certificate
 from summarkov.settings import check_whole
 from summarkov.show.lags import lag_profiles, spread
 from summarkov.show.layout import layout_edges, places
+from summarkov.summaries import Names
 from summarkov.summaries.window import later_words, plain_span
 from summarkov.wording import AttributeName, plural, rounded
 
@@ -369,7 +370,7 @@ def _certificate(found: Certificate, codes: Mapping[str, int]) -> dict[str, Any]
 
 def _summary(fitted: Any, outcomes: list[int]) -> dict[str, Any]:
     """How the page can tell the state of a history; of a tree also the counts and estimates of its nodes."""
-    form: dict[str, Any] = fitted.summary.page_form(fitted.influencer_labels, marked(fitted.labels))
+    form: dict[str, Any] = fitted.summary.page_form(Names(fitted.influencer_labels, marked(fitted.labels)))
     if fitted.summary.by_label:
         form["reach"] = [plain_span(fitted.reach(label)[1]) for label in fitted.influencer_labels]
     if fitted.nodes is not None:
@@ -384,8 +385,8 @@ def _states(fitted: Any) -> dict[str, Any]:
     keys, summary = fitted.table.keys, fitted.summary
     if summary.keys_on_page:
         return {"width": int(keys.shape[1]), "keys": keys.ravel().tolist()}
-    names, labels = fitted.influencer_labels, marked(fitted.labels)
-    return {"words": [summary.words(key, names, labels) for key in keys.tolist()]}
+    names = Names(fitted.influencer_labels, marked(fitted.labels))
+    return {"words": [summary.words(key, names) for key in keys.tolist()]}
 
 
 def marked(labels: Sequence[str]) -> list[str]:
@@ -451,11 +452,10 @@ def _contexts(after: Any) -> list[dict[str, list[Any]]]:
     """For each length of contexts what each gives every outcome itself, and leaves to the shorter one."""
     found = []
     for level in () if after is None else after.levels:
-        names = {",".join(map(str, np.frombuffer(key, np.int32))): at for key, at in level.rows.items()}
         found.append(
             {
-                name: plain([level.own[at].tolist(), float(level.left[at])], _WEIGHTS)
-                for name, at in names.items()
+                ",".join(map(str, key)): plain([level.own[at].tolist(), float(level.left[at])], _WEIGHTS)
+                for key, at in level.rows.items()
             }
         )
     return found

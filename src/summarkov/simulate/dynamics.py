@@ -13,7 +13,7 @@ from summarkov.events.vocabulary import label_text
 from summarkov.kernels import Index
 from summarkov.settings import check_seed, is_number, span_of
 from summarkov.simulate.draw import after_histories, draw_sequences, flat
-from summarkov.summaries import BinarySummary, WindowSummary
+from summarkov.summaries import BinarySummary, Names, WindowSummary
 from summarkov.typing import CodeArray, FloatArray, KeyArray
 
 Key = tuple[int, ...]
@@ -76,7 +76,7 @@ class Dynamics:
         for label in self.labels:
             totals += self._probabilities(label, every, keys)
         for wrong in np.flatnonzero(np.abs(totals - 1) > 1e-9)[:1].tolist():
-            after, total = self.summary.words(keys[wrong].tolist(), every, self.labels), totals[wrong]
+            after, total = self.summary.words(keys[wrong].tolist(), Names(every, self.labels)), totals[wrong]
             raise SettingError(f"after a history with {after} the probabilities sum to {total:.6g}, not 1")
 
     def __repr__(self) -> str:

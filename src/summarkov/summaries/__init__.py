@@ -1,15 +1,14 @@
 """Summaries: what of the history a model looks at."""
 
-from summarkov.summaries.base import Reach, Summary
-from summarkov.summaries.contexts import ChainSummary, ContextSummary
-from summarkov.summaries.families import (
-    BinarySummary,
-    CountSummary,
+from summarkov.summaries.base import (
     CustomSummary,
     HistorySummary,
-    OrdinalSummary,
+    Names,
+    Reach,
+    Summary,
     register_summary,
     registered_summary,
 )
+from summarkov.summaries.contexts import ChainSummary, ContextSummary
 from summarkov.summaries.tree import HistoryTest, HistoryTests, TreeSummary
-from summarkov.summaries.window import WindowSummary
+from summarkov.summaries.window import BinarySummary, CountSummary, OrdinalSummary, WindowSummary

@@ -1,20 +1,39 @@
-"""What every summary can do."""
+"""What every summary can do; and a summary of one's own, of which the user writes two methods."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.errors import StoreError, place
+from summarkov.errors import SettingError, StoreError, place
 from summarkov.settings import Duration
 from summarkov.typing import IntArray, KeyArray
 
 #: The state of every position, ids[N], and the keys of the states, keys[S, ...], in order.
 Encoded = tuple[IntArray, KeyArray]
+#: A row of a key array.
+Key = Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Names:
+    """What keys are about: the labels of the influencers, sorted, and all labels."""
+
+    influencers: Sequence[str]
+    labels: Sequence[str]
+
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """The code of every label."""
+        return {label: code for code, label in enumerate(self.labels)}
 
 
 class Reach(NamedTuple):
@@ -60,13 +79,13 @@ class Summary(ABC):
     def encode(self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]) -> Encoded:
         """The state of every position of a shard."""
 
-    @abstractmethod
-    def state(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Hashable:
+    def state(self, key: Key, names: Names) -> Hashable:
         """A key as a value that a person can read and compare."""
+        return tuple(key)
 
-    @abstractmethod
-    def words(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> str:
+    def words(self, key: Key, names: Names) -> str:
         """A key in words, for tables and explanations."""
+        return " ".join(map(str, key))
 
     @property
     @abstractmethod
@@ -107,10 +126,10 @@ class Summary(ABC):
     #: else it has states in words.
     keys_on_page: ClassVar[bool] = False
 
-    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+    def page_form(self, names: Names) -> dict[str, Any]:
         """How the page can tell the state of a history, as plain values; ``kind`` "own" where it cannot.
 
-        ``written`` are all labels as the page writes them in words.
+        ``names.labels`` are all labels as the page writes them in words.
         """
         return {"kind": "own"}
 
@@ -120,28 +139,22 @@ class Summary(ABC):
         """What of the summary itself was learned, as plain values by name; nothing where it was given."""
         return {}
 
-    def state_document(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+    def state_document(self, key: Key, names: Names) -> Any:
         """A state as a plain value, for a file that people may read."""
         return list(key)
 
-    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[Any, ...]:
-        """The key of a state in a file; ``codes`` has the code of every label."""
-        width = self.key_width(len(influencers))
-        if not isinstance(state, list) or len(state) != width:
-            raise StoreError.expected(f"a list of {width}", state)
-        for at, level in enumerate(state):
-            if type(level) is not int or not 0 <= level < 2**31:
-                with place(f"[{at}]"):
-                    raise StoreError.expected(f"a whole number from 0 to {2**31 - 1}", level)
+    def read_key(self, state: Any, names: Names) -> tuple[Any, ...]:
+        """The key of a state in a file; ``names.codes`` has the code of every label."""
+        width = self.key_width(len(names.influencers))
+        if not isinstance(state, list) or len(state) != width or not all(map(is_level, state)):
+            raise StoreError.expected(f"a list of {width}, each a whole number from 0 to {2**31 - 1}", state)
         return tuple(state)
 
     def key_width(self, n_influencers: int) -> int:
         """How many entries a key has."""
         return n_influencers
 
-    def read_table(
-        self, states: Sequence[Any], influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
-    ) -> tuple[KeyArray, IntArray]:
+    def read_table(self, states: Sequence[Any], counts: IntArray, names: Names) -> tuple[KeyArray, IntArray]:
         """The keys and counts of all states in a file, which stand in the order of their keys, each once.
 
         ``counts`` are those in the file, one row per state: what its estimate rests on.
@@ -149,10 +162,10 @@ class Summary(ABC):
         keys: list[tuple[Any, ...]] = []
         for row, state in enumerate(states):
             with place(f"[{row}].state"):
-                keys.append(self.read_key(state, influencers, codes))
+                keys.append(self.read_key(state, names))
                 if row and not self.key_order(keys[-2]) < self.key_order(keys[-1]):
                     raise StoreError.expected("states in canonical order, each once", state)
-        return self.key_array(keys, len(influencers)), counts
+        return self.key_array(keys, len(names.influencers)), counts
 
     def key_order(self, key: tuple[Any, ...]) -> Any:
         """What keys are sorted by."""
@@ -161,3 +174,164 @@ class Summary(ABC):
     def key_array(self, keys: Sequence[tuple[Any, ...]], n_influencers: int) -> KeyArray:
         """Some keys as an array."""
         return np.array(keys, dtype=np.int32).reshape(len(keys), self.key_width(n_influencers))
+
+
+def is_level(value: object) -> bool:
+    """Whether a value in a file is a number that keys have."""
+    return type(value) is int and 0 <= value < 2**31
+
+
+# ---------------------------------------------------------------------- the user's own
+
+
+class HistorySummary(Protocol):
+    """What the user writes: two methods, and optionally a ``lookback`` attribute.
+
+    ``state`` is given the labels before a position, oldest first (the last ``lookback`` of them where the
+    object has that attribute and it is not None), and the influencers in sorted order. An event of a label
+    that the model does not know is None.
+    """
+
+    def state(self, history: Sequence[str | None], influencers: tuple[str, ...]) -> Hashable:
+        """The state that a history is in; texts, numbers and tuples of them can be saved."""
+
+    def n_states(self, n_influencers: int) -> int:
+        """How many states there can be; the penalty of the score is for this number."""
+
+
+Factory = TypeVar("Factory", bound=Callable[[], Any])
+_REGISTERED: dict[str, Callable[[], HistorySummary]] = {}
+
+
+def register_summary(name: str) -> Callable[[Factory], Factory]:
+    """Give a summary class a name, so that models that use it can be stored and loaded.
+
+    The same registration, with the same ``name``, must have run before such a model is loaded.
+
+    >>> @register_summary("length of the history, up to 2")
+    ... class Length:
+    ...     def state(self, history, influencers):
+    ...         return min(len(history), 2)
+    ...     def n_states(self, n_influencers):
+    ...         return 3
+    """
+
+    def register(factory: Factory) -> Factory:
+        _REGISTERED[name] = factory
+        factory.summary_name = name  # type: ignore[attr-defined]  # a mark on what is the user's own
+        return factory
+
+    return register
+
+
+def registered_summary(name: str) -> HistorySummary:
+    """Make the summary registered under ``name``."""
+    if name not in _REGISTERED:
+        raise SettingError(
+            f"no summary is registered as {name!r}; "
+            f"import the code that calls register_summary({name!r}) first"
+        )
+    return _REGISTERED[name]()
+
+
+@dataclass(frozen=True)
+class CustomSummary(Summary):
+    """Wraps a :class:`HistorySummary`. States are asked for one position at a time, in Python."""
+
+    function: HistorySummary
+
+    def __post_init__(self) -> None:
+        if isinstance(self.function, type):
+            name = self.function.__name__
+            raise SettingError(f"summary must be an object, not a class; write summary={name}()")
+        for method in ("state", "n_states"):
+            if not callable(getattr(self.function, method, None)):
+                raise SettingError(
+                    f"summary must have methods state(history, influencers) and n_states(n_influencers); "
+                    f"{type(self.function).__name__} has no {method}"
+                )
+
+    def stored_name(self) -> str:
+        """The name by which a file knows it."""
+        name: str | None = getattr(self.function, "summary_name", None)
+        if name is None:
+            raise SettingError(
+                "a model with your own summary can be stored once that is registered: "
+                "put @summarkov.register_summary('a name') above the class"
+            )
+        return name
+
+    def n_states(self, n_influencers: int, n_labels: int) -> int:
+        return int(self.function.n_states(n_influencers))
+
+    def encode(self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]) -> Encoded:
+        text = [*labels, None]  # code -1 is the last
+        chosen = tuple(labels[z] for z in influencers)
+        states: list[Hashable] = []
+        for start, stop in itertools.pairwise(index.offsets.tolist()):
+            history = [text[code] for code in index.codes[start:stop].tolist()]
+            for end in range(len(history)):
+                begin = 0 if self.horizon is None else max(0, end - self.horizon)
+                states.append(self.function.state(history[begin:end], chosen))
+        try:
+            distinct = sorted(set(states), key=repr)
+        except TypeError:
+            raise SettingError(
+                "a summary's states must be hashable; return a tuple instead of a list"
+            ) from None
+        id_of = {state: i for i, state in enumerate(distinct)}
+        ids = np.array([id_of[state] for state in states], dtype=np.int64)
+        return ids, self.key_array([(state,) for state in distinct], 0)
+
+    def state(self, key: Key, names: Names) -> Hashable:
+        state: Hashable = key[0]
+        return state
+
+    def words(self, key: Key, names: Names) -> str:
+        return str(key[0])
+
+    @property
+    def horizon(self) -> int | None:
+        reach = getattr(self.function, "lookback", None)
+        return None if reach is None else int(reach)
+
+    def state_document(self, key: Key, names: Names) -> Any:
+        return plain(key[0])
+
+    def read_key(self, state: Any, names: Names) -> tuple[Any, ...]:
+        return (_read_state(state),)
+
+    def key_width(self, n_influencers: int) -> int:
+        return 1
+
+    def key_order(self, key: tuple[Any, ...]) -> Any:
+        return repr(key[0])
+
+    def key_array(self, keys: Sequence[tuple[Any, ...]], n_influencers: int) -> KeyArray:
+        found = np.empty((len(keys), 1), dtype=object)
+        found[:, 0] = [key[0] for key in keys]
+        return found
+
+
+def plain(state: Hashable) -> Any:
+    """A state of a user's own summary as JSON has it."""
+    if isinstance(state, np.generic):
+        return plain(state.item())
+    if isinstance(state, float) and not math.isfinite(state):
+        raise SettingError(f"a state of {state} cannot be stored; use texts, finite numbers and tuples")
+    if state is None or isinstance(state, str | int | float | bool):
+        return state
+    if isinstance(state, tuple):
+        return [plain(part) for part in state]
+    raise SettingError(
+        f"a state of type {type(state).__name__} cannot be stored; use texts, numbers and tuples"
+    )
+
+
+def _read_state(state: Any) -> Hashable:
+    if isinstance(state, dict):
+        raise StoreError.expected("a text, a number, or a list of them", state)
+    if isinstance(state, list):
+        return tuple(_read_state(part) for part in state)
+    found: Hashable = state
+    return found

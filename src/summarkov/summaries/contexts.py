@@ -12,7 +12,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import StoreError
 from summarkov.settings import check_whole
-from summarkov.summaries.base import Encoded, Summary
+from summarkov.summaries.base import Encoded, Key, Names, Summary
 from summarkov.typing import IntArray, KeyArray
 
 #: What stands in the key of a context: nothing further is asked, the sequence had not begun, or a label.
@@ -27,26 +27,26 @@ class LastLabels(Summary):
     #: What the page calls it.
     page_kind: ClassVar[str]
 
-    def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+    def state(self, key: Key, names: Names) -> tuple[str, ...]:
         """The last labels, oldest first."""
         codes = (symbol - self.first for symbol in reversed(key))
-        return tuple(labels[code] if code < len(labels) else "?" for code in codes if code >= 0)
+        return tuple(names.labels[code] if code < len(names.labels) else "?" for code in codes if code >= 0)
 
-    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
+    def words(self, key: Key, names: Names) -> str:
         start = ["start"] if self.first - 1 in key else []
-        return " ".join([*start, *self.state(key, influencers, labels)]) or "any history"
+        return " ".join([*start, *self.state(key, names)]) or "any history"
 
     @property
     def horizon(self) -> int | None:
         return self.key_width(0)
 
-    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+    def page_form(self, names: Names) -> dict[str, Any]:
         return {"kind": self.page_kind, "order": self.key_width(0)}
 
-    def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+    def state_document(self, key: Key, names: Names) -> Any:
         """The last labels, the most recent first; null before the start."""
         codes = (symbol - self.first for symbol in key)
-        return [labels[code] if code >= 0 else None for code in codes if code >= -1]
+        return [names.labels[code] if code >= 0 else None for code in codes if code >= -1]
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class ChainSummary(LastLabels):
     def key_width(self, n_influencers: int) -> int:
         return int(self.order)
 
-    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
-        key = tuple(code + 1 for code in codes_or_start(state, codes))
+    def read_key(self, state: Any, names: Names) -> tuple[int, ...]:
+        key = tuple(code + 1 for code in codes_or_start(state, names.codes))
         if len(key) != self.order or any(a == 0 < b for a, b in itertools.pairwise(key)):
             raise StoreError.expected(f"{self.order} labels, or null where the sequence had not begun", state)
         return key
@@ -129,22 +129,20 @@ class ContextSummary(LastLabels):
     def key_width(self, n_influencers: int) -> int:
         return int(self.max_order)
 
-    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
-        key = tuple(START if code < 0 else code + LABEL for code in codes_or_start(state, codes))
+    def read_key(self, state: Any, names: Names) -> tuple[int, ...]:
+        key = tuple(START if code < 0 else code + LABEL for code in codes_or_start(state, names.codes))
         if len(key) > self.max_order or START in key[:-1]:
             raise StoreError.expected(
                 f"at most {self.max_order} labels, the last null if the sequence had not begun", state
             )
         return (*key, *[END] * (self.max_order - len(key)))
 
-    def read_table(
-        self, states: Sequence[Any], influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
-    ) -> tuple[KeyArray, IntArray]:
+    def read_table(self, states: Sequence[Any], counts: IntArray, names: Names) -> tuple[KeyArray, IntArray]:
         """The contexts, each with all shorter ones that it ends with, and the counts of each alone.
 
         A file has the counts of all histories that end with a context.
         """
-        keys, _ = super().read_table(states, influencers, codes, counts)
+        keys, _ = super().read_table(states, counts, names)
         if not len(keys) or keys[0].any() or not counts.any(axis=1).all():
             raise StoreError("expected the empty context first, and counts of each that was seen")
         there = {tuple(key) for key in keys.tolist()}

@@ -14,7 +14,7 @@ from summarkov import kernels
 from summarkov.errors import SettingError, StoreError
 from summarkov.kernels import MORE_RECENT, OCCURS, START, UNLIMITED
 from summarkov.settings import Duration, is_whole, span_of
-from summarkov.summaries.base import Encoded, Summary
+from summarkov.summaries.base import Encoded, Key, Names, Summary
 from summarkov.summaries.window import FARTHEST, place_words, plain_span
 from summarkov.typing import CodeArray, IntArray, KeyArray
 from summarkov.wording import AttributeName
@@ -229,7 +229,7 @@ class TreeSummary(Summary):
 
     >>> occurs = HistoryTest.occurs
     >>> tree = TreeSummary((occurs(0, 3), None, occurs(1, None), None, None))
-    >>> [tree.words([leaf], (), ["A", "B"]) for leaf in range(3)]
+    >>> [tree.words([leaf], Names((), ["A", "B"])) for leaf in range(3)]
     ['A within 3 positions', 'no A within 3 positions, B before', 'no A within 3 positions, no B before']
     """
 
@@ -301,18 +301,18 @@ class TreeSummary(Summary):
             rows[occurs, 4] = kernels.in_units(rows[occurs, 4], index.unit)
         return np.concatenate([rows, self.branches], axis=1)
 
-    def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+    def state(self, key: Key, names: Names) -> tuple[str, ...]:
         """The conditions of a leaf."""
-        return self.rule(int(self.leaves[key[0]]), labels)
+        return self.rule(int(self.leaves[key[0]]), names.labels)
 
-    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
-        return ", ".join(self.state(key, influencers, labels)) or "any history"
+    def words(self, key: Key, names: Names) -> str:
+        return ", ".join(self.state(key, names)) or "any history"
 
     @property
     def durations(self) -> tuple[Duration, ...]:
         return self.tests.durations
 
-    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+    def page_form(self, names: Names) -> dict[str, Any]:
         """The nodes, depth first and the yes branch first, with their tests.
 
         ``no`` is the row of each node's no branch, that of its yes branch being the next one; -1 for a leaf.
@@ -321,7 +321,7 @@ class TreeSummary(Summary):
             "kind": "tree",
             "delay": 0,
             "tests": [None if test is None else test.page_form() for test in self.nodes],
-            "asks": [None if test is None else test.words(True, written) for test in self.nodes],
+            "asks": [None if test is None else test.words(True, names.labels) for test in self.nodes],
             "no": self.branches[:, 1].tolist(),
         }
 
@@ -354,13 +354,11 @@ class TreeSummary(Summary):
             waiting += [(here["no"], depth + 1), (here["yes"], depth + 1)]
         return replace(self, nodes=tuple(nodes))
 
-    def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+    def state_document(self, key: Key, names: Names) -> Any:
         """The number of the leaf."""
         return key[0]
 
-    def read_table(
-        self, states: Sequence[Any], influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
-    ) -> tuple[KeyArray, IntArray]:
+    def read_table(self, states: Sequence[Any], counts: IntArray, names: Names) -> tuple[KeyArray, IntArray]:
         """Every leaf is there, and was seen."""
         if list(states) != list(range(len(self.leaves))) or not counts.any(axis=1).all():
             raise StoreError.expected("the numbers of all leaves in order, each with counts", list(states))

@@ -1,12 +1,12 @@
-"""What binary, ordinal and count summaries share: one level per label, seen through a window."""
+"""Summaries by one level per label, seen through a window: whether, how often, in which order."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from math import inf
 from typing import Any, ClassVar, Self
 from weakref import WeakValueDictionary
 
@@ -15,7 +15,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import SettingError, StoreError, UnknownLabelError
 from summarkov.settings import Duration, check_whole, span_of
-from summarkov.summaries.base import Encoded, Reach, Summary
+from summarkov.summaries.base import Encoded, Key, Names, Reach, Summary, is_level
 from summarkov.typing import KeyArray
 from summarkov.wording import AttributeName, plural
 
@@ -88,7 +88,7 @@ class WindowSummary(Summary):
         """The number of positions in each influencer's window, infinite where it has no limit but time."""
         each = [self.reach(z).lookback for z in influencers]
         delay = 0 if isinstance(self.delay, Duration) else self.delay
-        return [inf if k is None or isinstance(k, Duration) else k - delay for k in each]
+        return [math.inf if k is None or isinstance(k, Duration) else k - delay for k in each]
 
     def where(self, label: str) -> str:
         """Where a label is looked for, in words to follow it; nothing where all have one look-back, or none.
@@ -109,11 +109,6 @@ class WindowSummary(Summary):
             last = "or more positions" if lookback is None else f"to {far}"
             return f"{self.delay + 1} {last} before"
         return "ever" if lookback is None else "just before" if lookback == 1 else f"within {far}"
-
-    def named(self, label: str) -> str:
-        """A label, with where it is looked for."""
-        where = self.where(label)
-        return f"{label} {where}" if where else label
 
     def variant(self, own: Iterable[tuple[str, int | None]], rest: int | None, labels: Sequence[str]) -> Self:
         """The same summary with look-backs of their own for some labels, and another one for the rest.
@@ -137,18 +132,12 @@ class WindowSummary(Summary):
         every = itertools.product(range(self.cap + 1), repeat=len(influencers))
         return [key for key in every if not reachable or self.fits(key, influencers)]
 
-    def is_key(self, key: Sequence[int]) -> bool:
-        """Whether a key is a state of this summary."""
-        return all(0 <= level <= self.cap for level in key)
-
     def fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
-        """Whether some history can have this state: a position of a window holds one event."""
-        if self.together:
-            return True
+        """Whether some history has a key: a position of a window holds one event, unless it is a tick."""
         needed = 0
         for width, level in sorted(zip(self.widths(influencers), key, strict=True)):
             needed += level
-            if level and needed > width:
+            if level > self.cap or (level and needed > width and not self.together):
                 return False
         return True
 
@@ -185,9 +174,9 @@ class WindowSummary(Summary):
         sizes = np.array([kernels.UNLIMITED if k is None else int(k) for k in each], np.int64)
         timed = [isinstance(k, Duration) for k in each]
         in_time = np.repeat(timed, times) if any(timed) else None
-        delay = Reach(self.delay, None).delay_span
+        delay_in_time = isinstance(self.delay, Duration)
         return kernels.Window(
-            self.kind, np.repeat(sizes, times), delay.size, self.cap, in_time, delay.in_time
+            self.kind, np.repeat(sizes, times), int(self.delay), self.cap, in_time, delay_in_time
         )
 
     @property
@@ -207,22 +196,23 @@ class WindowSummary(Summary):
             only[:, at] = self.level(keys, columns, column)
         return np.asarray(only)
 
-    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
-        if not influencers:
+    def words(self, key: Key, names: Names) -> str:
+        if not names.influencers:
             return "any history"
+        named = (f"{z} {self.where(z)}".rstrip() for z in names.influencers)
         return ", ".join(
-            f"{self.named(z)}{self.times(z, level)}" if level else f"no {self.named(z)}"
-            for z, level in zip(influencers, key, strict=True)
+            f"{name}{self.times(z, level)}" if level else f"no {name}"
+            for z, name, level in zip(names.influencers, named, key, strict=True)
         )
 
     def times(self, label: str, level: int) -> str:
         """How often a label occurred, to follow it, where that matters."""
         return ""
 
-    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+    def page_form(self, names: Names) -> dict[str, Any]:
         return {
             "kind": self.page_kind,
-            "where": [self.where(z) for z in influencers],
+            "where": [self.where(z) for z in names.influencers],
             "delay": plain_span(self.delay),
             "cap": int(self.cap),
         }
@@ -233,20 +223,141 @@ class WindowSummary(Summary):
         assert isinstance(self.lookback, Mapping)  # if it looks for no others
         return {"lookbacks": {z: plain_span(k) for z, k in self.lookback.items()}}
 
-    def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+    def state_document(self, key: Key, names: Names) -> Any:
         """The level of each influencer."""
-        return dict(zip(influencers, key, strict=True))
+        return dict(zip(names.influencers, key, strict=True))
 
-    def read_key(self, state: Any, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
-        if not isinstance(state, dict) or sorted(state) != list(influencers):
-            names = ", ".join(influencers) or "no influencers"
-            raise StoreError.expected(f"a level for each of {names}", state)
-        key, most = tuple(state[z] for z in influencers), max(self.cap, len(influencers))
-        if any(type(level) is not int or not 0 <= level <= most for level in key) or not self.is_key(key):
-            raise StoreError.expected("a state that this summary has", state)
-        if not self.fits(key, influencers):
-            raise StoreError.expected("a state that fits into the look-back of 'settings'", state)
+    def read_key(self, state: Any, names: Names) -> tuple[int, ...]:
+        if not isinstance(state, dict) or sorted(state) != list(names.influencers):
+            every = ", ".join(names.influencers) or "no influencers"
+            raise StoreError.expected(f"a level for each of {every}", state)
+        key = tuple(state[z] for z in names.influencers)
+        if not all(map(is_level, key)) or not self.fits(key, names.influencers):
+            raise StoreError.expected("a state that this summary has and that fits into its look-back", state)
         return key
+
+
+@dataclass(frozen=True)
+class BinarySummary(WindowSummary):
+    """Presence of each influencer in its window: 2^|U| states (Definition 4 of the paper).
+
+    >>> BinarySummary(lookback=3).n_states(3, n_labels=10)
+    8
+    """
+
+    kind: ClassVar[int] = kernels.BINARY
+    page_kind: ClassVar[str] = "binary"
+
+    def n_states(self, n_influencers: int, n_labels: int) -> int:
+        return int(2**n_influencers)
+
+    def state(self, key: Key, names: Names) -> tuple[str, ...]:
+        """The influencers that occurred."""
+        return tuple(z for z, level in zip(names.influencers, key, strict=True) if level)
+
+
+@dataclass(frozen=True)
+class CountSummary(WindowSummary):
+    """Occurrences of each influencer in its window, at most ``cap``: (c + 1)^|U| states.
+
+    The paper names it as future work. With ``cap=1`` it is the binary summary.
+
+    >>> CountSummary(lookback=3, cap=2).n_states(2, n_labels=10)
+    9
+    """
+
+    cap: int = 2  # type: ignore[misc]  # a constant in the other summaries, a setting here
+
+    kind: ClassVar[int] = kernels.COUNT
+    page_kind: ClassVar[str] = "count"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "cap", check_whole("cap", self.cap, 1, 1000))  # no limit to powers of an int
+
+    def n_states(self, n_influencers: int, n_labels: int) -> int:
+        return int((self.cap + 1) ** n_influencers)
+
+    def state(self, key: Key, names: Names) -> tuple[tuple[str, int], ...]:
+        """The influencers that occurred, each with its capped count."""
+        return tuple((z, int(level)) for z, level in zip(names.influencers, key, strict=True) if level)
+
+    def times(self, label: str, level: int) -> str:
+        return "" if isinstance(label, AttributeName) else f" x{level}{'+' if level == self.cap else ''}"
+
+
+@dataclass(frozen=True)
+class OrdinalSummary(WindowSummary):
+    r"""The influencers in the window in the order of their last (or first) occurrence there.
+
+    .. math:: |S(U)| = \sum_{i=0}^{|U|} |U|! / i!
+
+    ``mask`` says which occurrence counts (Definition 5 of the paper): "last", its choice, or "first".
+
+    >>> OrdinalSummary(lookback=3).n_states(3, n_labels=10)
+    16
+    """
+
+    mask: str = "last"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mask not in ("last", "first"):
+            raise SettingError(f"mask must be 'last' or 'first', not {self.mask!r}")
+        if isinstance(self.lookback, Mapping):
+            raise SettingError("an ordinal summary has one look-back for all labels; give a number or None")
+
+    @property
+    def kind(self) -> int:  # type: ignore[override]  # depends on the mask
+        return kernels.ORDINAL_LAST if self.mask == "last" else kernels.ORDINAL_FIRST
+
+    @property
+    def page_kind(self) -> str:  # type: ignore[override]  # depends on the mask
+        return self.mask
+
+    def n_states(self, n_influencers: int, n_labels: int) -> int:
+        return sum(math.factorial(n_influencers) // math.factorial(i) for i in range(n_influencers + 1))
+
+    def keys(self, influencers: Sequence[str], *, reachable: bool = False) -> list[tuple[int, ...]]:
+        """List all orders of all subsets, or only those that fit into the window; for few influencers."""
+        n = len(influencers)
+        most = self._room(influencers) if reachable else n
+        orders = itertools.chain.from_iterable(itertools.permutations(range(n), i) for i in range(most + 1))
+        return sorted(tuple(order.index(u) + 1 if u in order else 0 for u in range(n)) for order in orders)
+
+    def fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
+        """Whether a key has places 1, 2, ... once each; a position of the window holds one label."""
+        placed = sorted(filter(None, key))
+        return placed == list(range(1, len(placed) + 1)) and len(placed) <= self._room(influencers)
+
+    def n_reachable(self, influencers: Sequence[str], n_labels: int) -> int:
+        return sum(math.perm(len(influencers), i) for i in range(self._room(influencers) + 1))
+
+    def _room(self, influencers: Sequence[str]) -> int:
+        """How many of them can stand in the window at once: each takes a position, unless these are ticks."""
+        n = len(influencers)
+        return n if self.together else int(min([n, *self.widths(influencers)]))
+
+    def level(self, keys: KeyArray, columns: Sequence[int], column: int) -> KeyArray:
+        """The place of a label in the order of those in ``columns``: as many as come before it, and one."""
+        place = keys[:, column]
+        level = (place > 0).astype(keys.dtype)
+        for u in columns:
+            level += (keys[:, u] > 0) & (keys[:, u] < place)
+        return level
+
+    def state(self, key: Key, names: Names) -> tuple[str, ...]:
+        """The influencers that occurred, oldest first."""
+        placed = sorted((level, z) for z, level in zip(names.influencers, key, strict=True) if level)
+        return tuple(z for _, z in placed)
+
+    def words(self, key: Key, names: Names) -> str:
+        if not names.influencers:
+            return "any history"
+        return " then ".join(self.state(key, names)) or "none of them"
+
+
+# ---------------------------------------------------------------------- in words
 
 
 def place_words(k: int, thing: str = "position") -> str:

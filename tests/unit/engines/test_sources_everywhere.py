@@ -28,16 +28,12 @@ WEIGHTS = [1] * len(EVENTS)
 #: What is asked, given events or a source of them.
 WORKS = {
     "SummaryModel.fit": lambda e: str(MODEL.copy().fit(e).table_),
-    "SummaryModel.partial_fit": lambda e: str(MODEL.copy().fit(EVENTS).partial_fit(e).table_),
     "SummaryModel.log_likelihood": lambda e: MODEL.log_likelihood(e),
     "SummaryModel.score": lambda e: MODEL.score(e),
     "SummaryModel.brier_score": lambda e: MODEL.brier_score(e),
     "SummaryModel.evaluate": lambda e: MODEL.evaluate(e),
     "InfluenceGraph.evaluate": lambda e: WHOLE.evaluate(e),
     "InfluenceGraph.fit": lambda e: sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(e).edges_,
-    "InfluenceGraph.partial_fit": lambda e: (
-        sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(EVENTS).partial_fit(e).edges_
-    ),
     "InfluenceGraph.log_likelihood": lambda e: WHOLE.log_likelihood(e),
     "InfluenceGraph.score": lambda e: WHOLE.score(e),
     "InfluenceGraph.brier_score": lambda e: WHOLE.brier_score(e),
@@ -103,7 +99,6 @@ OPTIONS = {
     "sample_weight": (
         [
             lambda e: MODEL.copy().fit(e, sample_weight=WEIGHTS),
-            lambda e: MODEL.copy().fit(EVENTS).partial_fit(e, sample_weight=WEIGHTS),
             lambda e: MODEL.score(e, sample_weight=WEIGHTS),
             lambda e: MODEL.log_likelihood(e, sample_weight=WEIGHTS),
             lambda e: MODEL.brier_score(e, sample_weight=WEIGHTS),
@@ -179,11 +174,3 @@ def test_a_source_of_fewer_labels(model):
         model.log_likelihood(source, unknown="skip")
     assert model.log_likelihood(source, unknown="ignore") == model.log_likelihood(few, unknown="ignore")
     assert np.isfinite(model.brier_score(source, unknown="ignore"))
-
-
-def test_more_events_of_fewer_labels_are_added():
-    few = [sequence[:3] for sequence in EVENTS.to_lists()[:4]]
-    source = MemorySource(sm.read_events(few))
-    one, other = (MODEL.copy().fit(EVENTS).partial_fit(more) for more in (source, few))
-    assert one.score_ == other.score_
-    assert str(one.table_) == str(other.table_)

@@ -285,39 +285,7 @@ def test_an_unknown_label_keeps_its_place(model):
     assert p == pytest.approx([0.1 / 60.2, 30.1 / 30.2, 0.1 / 60.2], rel=1e-12)
 
 
-# ---------------------------------------------------------------------------------- partial_fit
-
-
-@pytest.mark.parametrize("template", MODELS, ids=repr)
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [(None, None), (None, "half"), ("half", None), ("half", "half"), ("whole", "half"), ("whole", None)],
-)
-def test_partial_fit_adds_counts(template, first, second):
-    rng = np.random.default_rng(7)
-    data = sm.read_events([rng.choice(list("ABC"), 9).tolist() for _ in range(12)])
-    kinds = {None: np.ones(6), "half": np.linspace(0.25, 2.5, 6), "whole": np.arange(6) + 1}
-    weights = {name: None if name is None else kinds[name] for name in kinds}
-    model = template.copy().fit(data[:6], sample_weight=weights[first])
-    chosen = model.influencers_
-    assert model.partial_fit(data[6:], sample_weight=weights[second]) is model
-    settings = {} if isinstance(template, sm.MarkovChain) else {"required": chosen, "candidates": []}
-    whole = template.copy(**settings).fit(data, sample_weight=np.concatenate([kinds[first], kinds[second]]))
-    assert model.influencers_ == chosen == whole.influencers_
-    assert [row.counts for row in model.table_] == [row.counts for row in whole.table_]
-    assert model.log_likelihood_ == pytest.approx(whole.log_likelihood_, rel=1e-12)
-    assert model.score_ == pytest.approx(whole.score_, rel=1e-12)
-    assert np.array_equal(model.predict_proba(data), whole.predict_proba(data))
-    assert model.fitted.n_sequences == 12
-
-
-def test_partial_fit_keeps_to_the_settings_of_the_fit():
-    model = sm.BSuMM("B", lookback=1).fit(AFTER)
-    twice = sm.BSuMM("B", lookback=1).fit(AFTER + AFTER)
-    model.set_params(lookback=3, alpha=7.0, gamma=0.0)
-    model.partial_fit(AFTER)
-    assert model.score_ == twice.score_
-    assert np.array_equal(model.predict_proba(AFTER), twice.predict_proba(AFTER))
+# ---------------------------------------------------------------------------------- other data
 
 
 def test_data_of_another_vocabulary(model):

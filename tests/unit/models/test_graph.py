@@ -265,22 +265,8 @@ def test_threads_do_not_matter(template, n_jobs, events):
     assert threading.active_count() == before  # none is left behind
 
 
-@pytest.mark.parametrize("weights", [None, np.linspace(0.25, 4, 600)], ids=["plain", "weighted"])
-def test_partial_fit(events, weights):
-    first, second = slice(None, 350), slice(350, None)
-    part = (lambda s: None) if weights is None else (lambda s: weights[s])
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events[first], sample_weight=part(first))
-    assert graph.partial_fit(events[second], sample_weight=part(second)) is graph
-    for label, model in graph.models_.items():
-        chosen = {"required": model.influencers_, "candidates": []}
-        whole = sm.BSuMM(label, lookback=3, **chosen).fit(events, sample_weight=weights)
-        assert [row.counts for row in model.table_] == [row.counts for row in whole.table_]
-        assert model.score_ == pytest.approx(whole.score_, rel=1e-12)
-        assert model.fitted.n_sequences == 600
-
-
 def test_passes_over_the_data(events):
-    """All targets share each pass: as many passes as the deepest search has rounds, one to update."""
+    """All targets share each pass: as many passes as the deepest search has rounds."""
 
     class Counting(MemorySource):
         passes = 0
@@ -292,9 +278,6 @@ def test_passes_over_the_data(events):
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(Counting(events))
     deepest = max(sum(step.action == "add" for step in m.trace_) for m in graph.models_.values())
     assert Counting.passes == deepest + 1  # one round more that adds nothing
-    Counting.passes = 0
-    graph.partial_fit(Counting(events))
-    assert Counting.passes == 1
 
 
 def test_the_template_is_left_alone(events):

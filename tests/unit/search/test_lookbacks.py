@@ -8,7 +8,7 @@ import summarkov as sm
 from strategies import drawn_weights
 from summarkov.engines import Bootstrap, MemorySource
 from summarkov.errors import SettingError, StoreError
-from summarkov.summaries import BinarySummary
+from summarkov.summaries import BinarySummary, Names
 
 STATES = [(0, 0), (0, 1), (1, 0), (1, 1)]
 PLANTED = (0.06, 0.15, 0.18, 0.35)  # X after neither, C within 10 positions, B within 2 positions, both
@@ -87,7 +87,7 @@ def test_the_first_round_of_all_targets_is_counted_as_one(events):
 
     class Recorder(MemorySource):
         def count(self, requests):
-            asked.append([request.shared for request in requests])
+            asked.append([(id(request.summary), request.influencers) for request in requests])
             return super().count(requests)
 
     graph = sm.InfluenceGraph(sm.BSuMM(lookback="auto", false_edges=None)).fit(Recorder(events))
@@ -125,11 +125,6 @@ def test_files_keep_what_was_learned(graph, events, tmp_path):
         assert loaded.models_[x].lookbacks_ == model.lookbacks_
         assert loaded.models_[x].trace_ == model.trace_
         assert (loaded.models_[x].predict_proba(events) == model.predict_proba(events)).all()
-        assert (
-            loaded.models_[x].partial_fit(events).score_
-            == sm.InfluenceGraph(graph.model).fit(events).partial_fit(events).models_[x].score_
-        )
-    loaded = sm.load(tmp_path / "g.json")
     loaded.save(tmp_path / "again.json")
     assert (tmp_path / "g.json").read_bytes() == (tmp_path / "again.json").read_bytes()
     one = sm.CSuMM("X", lookback=(3, None), cap=2).fit(events)
@@ -172,11 +167,11 @@ def test_words_say_where_each_influencer_is_looked_for(events):
     assert model.explain(["C", "D", "D", "B"]).words == "B within 2 positions, C within 10 positions"
     assert model.explain(["B", "C", "D", "D"]).words == "no B within 2 positions, C within 10 positions"
     assert (
-        BinarySummary({"A": 1, "B": None}, delay=0).words((1, 0), ["A", "B"], "AB")
+        BinarySummary({"A": 1, "B": None}, delay=0).words((1, 0), Names(("A", "B"), "AB"))
         == "A just before, no B ever"
     )
     assert (
-        BinarySummary({"A": 4}, delay=1).words((1, 0), ["A", "B"], "AB")
+        BinarySummary({"A": 4}, delay=1).words((1, 0), Names(("A", "B"), "AB"))
         == "A 2 to 4 positions before, no B 2 or more positions before"
     )
 

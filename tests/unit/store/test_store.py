@@ -109,7 +109,6 @@ def test_round_trip(name, events, tmp_path):
     model.save(tmp_path / "c.json")
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "c.json").read_bytes()
-    same(model.partial_fit(events[:9]), loaded.partial_fit(events[:9]), events)
 
 
 @pytest.mark.parametrize("targets", [None, ["A", "C"]])
@@ -193,9 +192,9 @@ def test_a_summary_that_is_not_registered_here(events, tmp_path):
         pass
 
     sm.SuMM("A", summary=Short()).fit(events).save(tmp_path / "m.json")
-    from summarkov.summaries import families
+    from summarkov.summaries import base
 
-    del families._REGISTERED["tests: short-lived"]
+    del base._REGISTERED["tests: short-lived"]
     words = r"m\.json\.settings: no summary is registered as 'tests: short-lived'; import the code"
     with pytest.raises(StoreError, match=words):
         sm.load(tmp_path / "m.json")

@@ -16,7 +16,7 @@ from summarkov.errors import StoreError
 from summarkov.models import SummaryModel
 from summarkov.models.model import SearchedModel
 from summarkov.show.content import content
-from summarkov.summaries import Summary
+from summarkov.summaries import Names, Summary
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -44,11 +44,11 @@ class LatestSummary(Summary):
         keys, ids = np.unique(np.array(states, np.int32), return_inverse=True)
         return ids, keys[:, None]
 
-    def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str | None:
-        return influencers[key[0] - 1] if key[0] else None
+    def state(self, key: Sequence[int], names: Names) -> str | None:
+        return names.influencers[key[0] - 1] if key[0] else None
 
-    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
-        return f"{influencers[key[0] - 1]} last" if key[0] else "none of them"
+    def words(self, key: Sequence[int], names: Names) -> str:
+        return f"{names.influencers[key[0] - 1]} last" if key[0] else "none of them"
 
     @property
     def horizon(self) -> int | None:
@@ -118,8 +118,8 @@ def test_it_is_saved_and_loaded(family, tmp_path):
     assert document["targets"][1]["states"][1]["state"] == [1]
     del document["checksum"]
     for state, told in (
-        ([-1], r"\[0\]: expected a whole number from 0 "),
-        ([1, 2], r": expected a list of 1, "),
+        ([-1], r": expected a list of 1, each a whole number from 0 "),
+        ([1, 2], r": expected a list of 1, each"),
     ):
         document["targets"][1]["states"][1]["state"] = state
         (tmp_path / "graph.json").write_text(json.dumps(document))
