@@ -17,7 +17,7 @@ from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Lifecycles, Origin, late_cases
 from summarkov.events.moments import NANOSECONDS, Moments
-from summarkov.events.vocabulary import coded_lists, is_missing, label_text
+from summarkov.events.vocabulary import coded_lists, is_missing
 from summarkov.read.case_attributes import attributes_of, number_of, with_cases
 from summarkov.read.columns import Columns, Wanted
 from summarkov.read.ordering import (
@@ -244,10 +244,11 @@ class Assembly:
     def _of_lines(self, block: Lines) -> Part:
         """Whole sequences as codes, without events that are left out; their times must not fall."""
         path, first, lines = block
-        each = [[labelled(event, self.wanted, self.left_out) for event in line.events] for line in lines]
-        codes, offsets, texts, starts = coded_lists(
-            ([event for event in events if event is not None] for events in each), None
-        )
+        each = kept = [line.events for line in lines]
+        if self.wanted.missing != "error":
+            each = [[labelled(event, self.wanted, self.left_out) for event in events] for events in kept]
+            kept = [[event for event in events if event is not None] for events in each]
+        codes, offsets, texts, starts = coded_lists(kept, None)
         place = np.arange(len(codes)) if starts is None else np.cumsum(starts) - 1
         keys, kinds = list[Array](), list[Any]()
         for one in self.order:
@@ -511,8 +512,8 @@ def labelled(event: Any, wanted: Wanted, left_out: LeftOut) -> Any:
     These are counted, or have another label, as asked.
     """
     together = isinstance(event, list | tuple | Set)
-    if wanted.missing == "error" or (not together and not is_missing(event)):
-        return event if together else label_text(event)
+    if not together and not is_missing(event):
+        return event
     given = [*event] if together else [event]
     if wanted.missing == "skip":
         kept = [label for label in given if not is_missing(label)]
