@@ -57,12 +57,10 @@ files:FILE...  Documents: .jsonl (one object per line), .csv or .tsv (one row pe
     "labelling": """
 --repeats runs|once|all  Keep the first event of every run of the same label, the first of each label in a
     document, or all. [default: runs]
---single  One sequence over all documents by date, not one per document.
 <json>
 Reading the documents:
 --id COLUMN  A document's name. [default: id]
 --text COLUMN  A document's text. [default: text]
---date COLUMN  A document's date, for --single. Default: 'date' if there is one, else the order of the file.
 --language CODE  For splitting into sentences. [default: en]
 """,
     "text-events": "file:EVENTS  Events that 'summarkov text' made, with their sentences.",

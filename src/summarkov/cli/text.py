@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 def topics(given: Any) -> Document:
     """Topics of documents, and a sequence of topics of each."""
     from summarkov.text import TopicModel, load_topics
-    from summarkov.text.topics import beside, english_stop_words
+    from summarkov.text.topics import english_stop_words
 
     if given.use is not None and given.model is not None:
         raise SettingError("--use takes topics that are stored already; leave out --model")
     _check_events_output(given)
-    where = beside(given.output) if given.model is None else given.model
+    beside = given.output.with_name(f"{given.output.stem}.topics.json")
+    where = beside if given.model is None else given.model
     check_output(where, *given.files)
     if given.use is not None:
         fitted = load_topics(given.use)
@@ -77,16 +78,15 @@ def _read_documents(given: Any) -> list[Any]:
     from summarkov.text import read_documents
 
     with progress("Reading the documents"):
-        return read_documents(*given.files, id=given.id, text=given.text, date=given.date)
+        return read_documents(*given.files, id=given.id, text=given.text)
 
 
 def _save_events(given: Any, documents: list[Any], label: Any, **settings: Any) -> TextEvents:
     """Label the sentences, with a bar that counts them, and keep the events with them."""
     from summarkov.text import text_events
 
-    how: dict[str, Any] = {"repeats": given.repeats, "single": given.single}
     with progress("Labelling", 0, "sentences") as advance:
-        found = text_events(documents, label, progress=advance, **how, **settings)
+        found = text_events(documents, label, repeats=given.repeats, progress=advance, **settings)
     with saving(given.output):
         found.save(given.output)
     return found

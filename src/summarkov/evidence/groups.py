@@ -12,9 +12,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.evidence.influence import Influence
+from summarkov.evidence.edges import Difference, Edge, Influence
 from summarkov.evidence.ratios import Strata, rate_ratio, widened
-from summarkov.evidence.results import Difference, Edge
 from summarkov.frames import Listed, Records
 from summarkov.typing import FloatArray
 from summarkov.wording import number

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from summarkov.engines import StateCounts
-from summarkov.evidence.contrasts import presence
+from summarkov.evidence.edges import presence
 from summarkov.evidence.ratios import exact_intervals, seen
 from summarkov.search.criteria import probabilities
 from summarkov.typing import BoolArray, FloatArray

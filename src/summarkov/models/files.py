@@ -18,13 +18,11 @@ import numpy as np
 from msgspec import Meta, Struct, to_builtins
 
 from summarkov.engines import Layout, StateCounts
-from summarkov.engines.clusters import Clusters
-from summarkov.engines.followings import Followed, Following
+from summarkov.engines.followings import Clusters, Followed, Following
 from summarkov.errors import DataError, SettingError, StoreError, place
 from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.evidence import OLD_ORDERS, ORDERS, Confidence, Influence, OrderTest, effect_of
-from summarkov.evidence.contrasts import Totals
-from summarkov.evidence.results import edge_confidence
+from summarkov.evidence.edges import Totals, edge_confidence
 from summarkov.kernels import LAG_BINS, NONE
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph

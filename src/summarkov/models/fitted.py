@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from summarkov.engines import IN_A_ROW, Layout, StateCounts, StatesRequest, Target
-from summarkov.engines.clusters import Clusters
 from summarkov.engines.counts import merge_keys
-from summarkov.engines.followings import Followed, Following
+from summarkov.engines.followings import Clusters, Followed, Following
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments, with_more_rows
@@ -30,7 +29,7 @@ from summarkov.evidence import (
     influence_of,
     seen,
 )
-from summarkov.evidence.influence import ranked
+from summarkov.evidence.edges import ranked
 from summarkov.evidence.words import (
     cases,
     effect_word,
@@ -213,12 +212,18 @@ class Fitted(Distribution):
                 found,
                 [*names[:column], *names[column + 1 :]] if self.summary.by_level else (),
                 self.following(column, outcome),
-                None if self.margins is None else self.margins[column],
-                None if self.clusters is None else self.clusters.edge(column, outcome),
+                **self.sureness(column, outcome),
             )
             for column, outcome, found in self.contrasts()
             if self.influencers[column] not in self.given
         )
+
+    def sureness(self, column: int, outcome: int) -> dict[str, Any]:
+        """What ``influence_of`` takes: by how much an influencer was selected, how much sequences differ."""
+        return {
+            "margin": None if self.margins is None else self.margins[column],
+            "clusters": None if self.clusters is None else self.clusters.edge(column, outcome),
+        }
 
     @property
     def presence_requests(self) -> list[StatesRequest]:

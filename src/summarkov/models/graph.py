@@ -12,8 +12,8 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.evidence import Confidence, Explanation, OrderTest, SharedExplanation
+from summarkov.evidence.edges import with_confidence
 from summarkov.evidence.order import with_order
-from summarkov.evidence.results import with_confidence
 from summarkov.evidence.words import headline, rates, times, verdict
 from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap, order_of

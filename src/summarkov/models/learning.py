@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarkov.engines import EventSource, Layout, StateCounts
-from summarkov.engines.clusters import Clustered, block_of, sum_clusters
-from summarkov.engines.followings import Asked, count_followed
-from summarkov.engines.growing import GrowingCounts
+from summarkov.engines.followings import Asked, Clustered, block_of, count_followed, sum_clusters
+from summarkov.engines.source import GrowingCounts
 from summarkov.errors import DataError, SettingError
 from summarkov.events.vocabulary import END
 from summarkov.evidence import contrasts_in_table, presence

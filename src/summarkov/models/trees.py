@@ -13,7 +13,7 @@ from summarkov.engines import StatesRequest, Target
 from summarkov.engines.followings import Following
 from summarkov.errors import SettingError
 from summarkov.evidence import Contrast
-from summarkov.evidence.contrasts import Totals, contrast_in_tree
+from summarkov.evidence.edges import Totals, contrast_in_tree
 from summarkov.kernels import OCCURS
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel

@@ -25,8 +25,8 @@ from summarkov import kernels
 from summarkov.arrow import is_text, pa
 from summarkov.engines import MemorySource
 from summarkov.engines import source as engines
+from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions, refuse_overflow
 from summarkov.engines.source import Answer, EventSource, added
-from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions, refuse_overflow
 from summarkov.errors import DataError, SettingError, SummarkovError, warn_caller
 from summarkov.events import EventSequences, vocabulary
 from summarkov.events.attributes import Attributes

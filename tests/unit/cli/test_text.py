@@ -72,15 +72,14 @@ def test_stored_topics_label_new_documents(folder: Path) -> None:
     run("text", "topics", "logs.jsonl", "-o", "e.jsonl", "-n", "7", "--model", "topics.json")
     assert sorted(path.name for path in folder.iterdir()) == ["e.jsonl", "logs.jsonl", "topics.json"]
     Path("new.csv").write_text("name,day,body\nx,2,The storm came. A ferry was cancelled.\ny,1,A museum.\n")
-    columns = ["--id", "name", "--text", "body", "--date", "day"]
-    text = run(
-        "text", "topics", "new.csv", *columns, "--use", "topics.json", "--single", "-o", "n.jsonl"
-    ).stdout
+    columns = ["--id", "name", "--text", "body"]
+    text = run("text", "topics", "new.csv", *columns, "--use", "topics.json", "-o", "n.jsonl").stdout
     assert "Saved the events n.jsonl" in text
     assert "Saved the topics" not in text
     found = read_text_events("n.jsonl")
-    assert found.documents == ["y", "x", "x"]
-    assert found.events.to_lists() == [load_topics("topics.json")([s.text for s in found.sentences])]
+    assert found.documents == ["x", "x", "y"]
+    labels = [label for sequence in found.events for label in sequence]
+    assert labels == load_topics("topics.json")([s.text for s in found.sentences])
 
 
 def test_passages(folder: Path) -> None:
@@ -145,7 +144,7 @@ def test_what_is_wrong_is_one_sentence(folder: Path) -> None:
     assert "let the name of e.csv end in .jsonl" in fail(*topics, "-o", "e.csv")
     assert "there is no folder nowhere" in fail(*topics, "-o", "nowhere/e.jsonl")
     assert "max_share must be" not in fail(*topics, "-o", "e.jsonl", "--max-share", "2")
-    assert "--max-share must be from 0 to 1" in fail(*topics, "-o", "e.jsonl", "--max-share", "2")
+    assert "--max-share must be a number from 0 to 1" in fail(*topics, "-o", "e.jsonl", "--max-share", "2")
     assert "use one of runs, once, all" in fail(*topics, "-o", "e.jsonl", "-n", "2", "--repeats", "x")
     assert "leave out --model" in fail(*topics, "-o", "e.jsonl", "--use", "a.json", "--model", "b.json")
     assert "a.json: there is no such file" in fail(*topics, "-o", "e.jsonl", "--use", "a.json")

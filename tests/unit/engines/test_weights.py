@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.engines.weights import FIXED_POINT, fixed_point
+from summarkov.engines.counts import FIXED_POINT, fixed_point
 from summarkov.errors import SettingError
 from summarkov.search.criteria import Scorer
 from summarkov.simulate.example import web_shop

@@ -12,7 +12,7 @@ import summarkov as sm
 from summarkov.errors import DataError, SettingError
 from summarkov.evidence import Difference, EdgeOrder, Influence, Remainder, Strata
 from summarkov.evidence.order import against_shuffled, order_word, sums_of
-from summarkov.evidence.results import benjamini_hochberg
+from summarkov.evidence.ratios import benjamini_hochberg
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
