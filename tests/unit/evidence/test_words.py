@@ -78,7 +78,7 @@ def test_sentences_have_the_counts_of_a_count_by_hand(log, x, k) -> None:
         z = edge.influencer
         assert (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without) == moments(log, z, x, k)
         followed, n, others, n_others, cases, cases_with = followings(log, z, x, k)
-        said = words.evidence(edge, "'Z'", "'X'", "in its window", "within")
+        said = words.evidence(edge, "'Z'", "'X'", "within")
         found = counts_in(said)
         assert found[:1] in ([(followed, n)], [(cases, cases_with)])
         assert (followed, n) in found
@@ -263,7 +263,7 @@ def test_cases_lead_where_the_influencer_comes_often_in_a_case() -> None:
     }
     other = {"occurrences_other": 900.0, "followed_other": 90.0, "follow_rate_other": 0.1}
     edge = replace(EDGE, **counted, **other, cases_with=843.0, cases_followed=620.0)
-    assert words.evidence(edge, "Z", "x", "", "within 5 events") == (
+    assert words.evidence(edge, "Z", "x", "within 5 events") == (
         "In 620 of 843 cases with Z, x follows within 5 events; in 44.3% of occurrences (1,020 of 2,300), "
         "after other events in 10.0% (90 of 900)"
     )
@@ -288,7 +288,7 @@ def test_never_is_not_said_where_hits_were_left_out() -> None:
     model = sm.BSuMM(target="b", lookback=4, required=["a"], candidates=()).fit(events)
     (edge,) = model.influences_
     assert (edge.followed, edge.occurrences, edge.left_out, edge.hits_with) == (0, 20, 20, 20)
-    said = words.evidence(edge, "a", "b", "", "within 4 events")
+    said = words.evidence(edge, "a", "b", "within 4 events")
     assert said == (
         "b follows a within 4 events in 0% of occurrences (0 of 20); 20 occurrences left out; in 20 of 40 "
         "cases with a"
@@ -297,9 +297,9 @@ def test_never_is_not_said_where_hits_were_left_out() -> None:
 
 
 def test_moments_are_called_so_where_follow_rates_are_not_known() -> None:
-    said = words.evidence(EDGE, "'A'", "'B'", "within the last 5 events", "within 5 events")
+    said = words.evidence(EDGE, "'A'", "'B'", "within 5 events")
     assert said == (
-        "At 30.0% of the moments (300 of 1,000) with 'A' within the last 5 events, 'B' is the next event; "
+        "At 30.0% of the moments (300 of 1,000) with 'A' in its window, 'B' is the next event; "
         "otherwise at 10.0% (200 of 2,000)"
     )
     assert words.change(EDGE) == "10.0% → 30.0% of moments"
@@ -321,7 +321,7 @@ def test_the_end_of_a_case(capsys) -> None:
     last = sum(case[-1] == "Closed" for case in log)
     n = sum(label == "Closed" for case in log for label in case)
     others = sum(label != "Closed" for case in log for label in case)
-    assert words.evidence(edge, "Closed", "the end", "", "") == (
+    assert words.evidence(edge, "Closed", "the end", "") == (
         f"The case ends after Closed: {100 * last / n:.1f}% ({last} of {n}); after other events: "
         f"0% (0 of {others:,})"
     )
