@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections import Counter
@@ -12,12 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov import END
 from summarkov.cli.learned import influences, learned
-from summarkov.cli.main import app
 from summarkov.cli.page import Page
 from summarkov.evidence import ORDERS, Influence, words
 from summarkov.models.fitted import Edges
@@ -191,22 +188,6 @@ def test_the_influencer_that_makes_it_so_is_named() -> None:
     assert edge.not_comparable == "B"
 
 
-def test_csv_has_raw_and_adjusted(tmp_path) -> None:
-    log = NOT_COMPARABLE["ratio 0, raw up"]
-    events = sm.EventSequences.from_lists(log)
-    model = sm.BSuMM(lookback=None, required=["Z", "B"], candidates=())
-    sm.InfluenceGraph(model, targets=["x"]).fit(events).save(tmp_path / "model.json")
-    result = CliRunner().invoke(
-        app, ["export", str(tmp_path / "model.json"), "-o", str(tmp_path / "edges.csv")]
-    )
-    assert result.exit_code == 0, result.output
-    with open(tmp_path / "edges.csv", newline="") as file:
-        (row,) = (row for row in csv.DictReader(file) if row["influencer"] == "Z")
-    assert float(row["ratio"]) == 0
-    assert float(row["raw_ratio"]) > 1
-    assert (row["not_comparable"], row["set_aside"]) == ("B", "not comparable")
-
-
 # ---------------------------------------------------------------------- few comparable, reversed, directions
 
 EDGE = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 300, 1000, 200, 2000)
@@ -306,27 +287,6 @@ def test_moments_are_called_so_where_follow_rates_are_not_known() -> None:
 
 
 # ---------------------------------------------------------------------- the end of a case
-
-
-def test_the_end_of_a_case(capsys) -> None:
-    rng = np.random.default_rng(1)
-    log = []
-    for _ in range(500):
-        case = (
-            ["Open"] + [str(each) for each in rng.choice(["Work", "Wait"], rng.integers(1, 6))] + ["Closed"]
-        )
-        log.append(case + (["Work", "Closed"] if rng.random() < 0.02 else []))
-    model = sm.BSuMM(target=END, lookback=5).fit(log)
-    (edge,) = (edge for edge in model.influences_ if edge.influencer == "Closed")
-    last = sum(case[-1] == "Closed" for case in log)
-    n = sum(label == "Closed" for case in log for label in case)
-    others = sum(label != "Closed" for case in log for label in case)
-    assert words.evidence(edge, "Closed", "the end", "") == (
-        f"The case ends after Closed: {100 * last / n:.1f}% ({last} of {n}); after other events: "
-        f"0% (0 of {others:,})"
-    )
-    Page().show(learned(model))
-    assert f"({last} of {n})" in capsys.readouterr().out
 
 
 # ---------------------------------------------------------------------- headlines
