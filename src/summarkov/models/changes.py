@@ -63,12 +63,11 @@ def compare_groups(
     r"""Learn the same graph from two groups of sequences, or several, and say which labels and edges differ.
 
     Labels come first: in which share of the sequences each occurs, and its share of all events. Then edges: a
-    graph is learned from each group and one from both together, and for each edge of any of them the ratio
-    (see :class:`Influence`) is worked out in both groups, beside the same influencers (all that the three
-    graphs give the target).
+    graph is learned from each group and one from both together, and each edge of any of them is looked at in
+    both groups, beside the same influencers: all that the three graphs give the target.
 
     Every difference is a ratio, second group by first, with an interval that allows for all comparisons of
-    its kind; it differs surely if 1 lies outside. The intervals of edges allow for sequences that differ.
+    its kind, and those of edges for sequences that differ. It differs surely if 1 lies outside.
 
     Parameters
     ----------
@@ -100,14 +99,6 @@ def compare_groups(
     [('A', 'amplifies', 'inhibits')]
     >>> len(found.differing_labels())  # B is as frequent in both
     0
-    >>> found = compare_groups(
-    ...     BSuMM(lookback=1, candidates=["A"]),
-    ...     before + after,
-    ...     by=["old"] * 30 + ["new"] * 30,
-    ...     targets=["B"],
-    ... )
-    >>> found.names, [len(edges) for edges in found.differing().values()]
-    (('new', 'old'), [1])
     """
     if (by is None) == (second is None):
         raise SettingError("give the events of two groups, or those of all groups and by=")
@@ -225,9 +216,6 @@ def _edge_differences(
         there = z in first.influencers_[x], z in second.influencers_[x]
         found.append(EdgeDifference(z, x, *there, one, other, change))
     return tuple(sorted(found, key=lambda edge: (edge.change.adjusted, edge.change.p_value, edge.target)))
-
-
-# ---------------------------------------------------------------------- each group and all others
 
 
 def _compare_by(
