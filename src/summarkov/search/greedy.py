@@ -101,14 +101,6 @@ class _Place(NamedTuple):
             return {z: k for z, k in self.chosen.items() if z != move.label}
         return self.chosen if move.label < 0 else {**self.chosen, move.label: move.lookback}
 
-    def with_others(self, other: _Place) -> _Place:
-        """Those who stand here and those of another place with the same influencers, none counted yet."""
-        members, scores = np.concatenate([other.members, self.members]), None
-        order = np.argsort(members)
-        if self.scores is not None and other.scores is not None:
-            scores = np.concatenate([other.scores, self.scores])[order]
-        return self._replace(members=members[order], scores=scores)
-
     def part(
         self, some: list[int], counts: StateCounts | CandidateCounts | None, scores: FloatArray | None
     ) -> _Place:
@@ -221,9 +213,8 @@ class _Walk:
         first = improving.argmax(axis=1) if self.in_order else first_bests(scores)
         each_row = np.arange(len(first))
         best, top, better = first.tolist(), scores[each_row, first], improving[each_row, first].tolist()
-        there: dict[object, _Place] = {}
-        row = 0
-        for at, (place, tried) in enumerate(rounds):
+        places, row = list[_Place](), 0
+        for place, tried in rounds:
             nth, going, enters = (
                 _numbered(place, tried),
                 defaultdict[int, list[int]](list),
@@ -236,19 +227,13 @@ class _Walk:
                 going[best[row] if better[row] or enters else -1].append(i)
                 row += 1
             for number, some in going.items():
-                where: object = at, number
                 if number < 0:
                     new = self._stay(place.part(some, place.table, place.scores), own[start:][some])
+                    places += [] if new is None else [new]
                 else:
-                    move = nth(number)
-                    new = self._move(
-                        place.part(some, move.counts, None if enters else top[start:][some]), move
-                    )
-                    if new.table is None:  # others may come there too
-                        where = id(place.problem), *sorted(new.chosen.items())
-                if new is not None:
-                    there[where] = new.with_others(there[where]) if where in there else new
-        return list(there.values())
+                    move, moved = nth(number), None if enters else top[start:][some]
+                    places.append(self._move(place.part(some, move.counts, moved), move))
+        return places
 
     def _stay(self, place: _Place, scores: FloatArray) -> _Place | None:
         """What follows where no move improves; None at the end."""
