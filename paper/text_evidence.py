@@ -56,7 +56,8 @@ def sections(
 ) -> Iterator[Section]:
     """Topics, graphs, and how stable both are."""
     found = text_events(documents, topics)
-    one = text_events(documents, topics, single=True)
+    whole = sm.EventSequences(found.events.codes, [0, found.events.n_events], found.events.labels, ["all"])
+    one = TextEvents(whole, found.sentences)
     counts = found.events.describe().label_counts
     rows = [
         [f"{x}", f"{counts.get(x, 0):,}", ", ".join(topics.leading_terms(x, 8)[2:])] for x in topics.topics_

@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from typing import IO, Any, NoReturn, TypeVar, overload
 
 from summarkov.errors import DataError, StoreError
-from summarkov.read.addresses import is_address, local_name, name_of, open_address
-from summarkov.read.temporary import write_atomically
+from summarkov.read.files import arrow_file, is_address, name_of, write_atomically
 
 #: Where a document is: a path, an address, or a file that is open.
 Place = str | os.PathLike[str] | IO[Any]
@@ -72,8 +71,9 @@ def _words(found: re.Match[str]) -> str:
 
 def read_document(path: Place) -> tuple[str, Any]:
     """The name of a JSON file and what it holds; repeated names, NaN and unbounded nesting are refused."""
-    name = name_of(path) if isinstance(path, str | os.PathLike) else str(getattr(path, "name", "the file"))
+    name = str(path) if isinstance(path, str | os.PathLike) else str(getattr(path, "name", "the file"))
     try:
+        name = name_of(path) if isinstance(path, str | os.PathLike) else name
         value = json.loads(_text(path), object_pairs_hook=_no_repeats, parse_constant=_no_constants)
         if _is_deep(value):
             raise RecursionError
@@ -108,10 +108,10 @@ def _text(path: Place) -> str:
     if not isinstance(path, str | os.PathLike):
         return _checked(path.read(_MOST_BYTES + 1))
     if is_address(path):
-        with open_address(name_of(path)) as file:
+        with arrow_file(path) as file:
             return _checked(file.read(_MOST_BYTES + 1))
     opened = os.open(
-        local_name(path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+        name_of(path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
     )  # not to wait for who writes to a pipe
     with open(opened, "rb") as file:
         found = os.fstat(opened)

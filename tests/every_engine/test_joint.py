@@ -12,7 +12,7 @@ from strategies import assert_same, data, examples
 from summarkov import kernels
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.source import EVENT_BYTES
-from summarkov.kernels import boosted
+from summarkov.kernels import trees
 from summarkov.models.joint_parts import ProfileSummary
 from summarkov.simulate.example import web_shop
 
@@ -97,13 +97,13 @@ def test_trees_are_the_same_by_both_kernels_and_by_trying_every_split(n_rows, n_
     values = rng.integers([-(2**32), 0], [2**32, 2**28], size=(2, n_rows, 2))
     how = kernels.Growth(n_levels, 4, 10.0, 2.0**-30, 1e-6, 1e-3)
     found = kernels.tree_grower(levels)(allowed, rows, values, how)
-    for here, numpy in zip(found, boosted.tree_grower(levels)(allowed, rows, values, how), strict=True):
+    for here, numpy in zip(found, trees.tree_grower(levels)(allowed, rows, values, how), strict=True):
         assert (here == numpy).all()
     numbers = np.tile(np.arange(4.0), (2, 1))
     ends = kernels.said_by_trees(levels, *found[:3], numbers, 2)
-    assert (ends == boosted.said_by_trees(levels, *found[:3], numbers, 2)).all()
+    assert (ends == trees.said_by_trees(levels, *found[:3], numbers, 2)).all()
     shares = rng.random((2, 4))
-    both = [kind.said_by_trees(levels, *found[:3], shares, 1).tolist() for kind in (kernels, boosted)]
+    both = [kind.said_by_trees(levels, *found[:3], shares, 1).tolist() for kind in (kernels, trees)]
     assert both[0] == both[1] == [(shares[0][ends[0].astype(int)] + shares[1][ends[1].astype(int)]).tolist()]
     for t in range(2):
         splits, sums = naive_tree(levels, np.flatnonzero(allowed[t]).tolist(), rows, values[t], how)

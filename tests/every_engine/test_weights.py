@@ -23,7 +23,7 @@ from strategies import (
     targets,
 )
 from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest
-from summarkov.engines.weights import FIXED_POINT
+from summarkov.engines.counts import FIXED_POINT
 from summarkov.search.criteria import SCORES, Scorer
 
 #: Numbers as the paper counts them.

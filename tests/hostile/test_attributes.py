@@ -13,7 +13,8 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
 from summarkov.read import tables
-from summarkov.read.case_attributes import check_cuts, cuts_of
+from summarkov.read.case_attributes import cuts_of
+from summarkov.read.columns import check_cuts
 
 READING = {"case": "case", "event": "event", "order_by": False}
 
@@ -130,7 +131,7 @@ def test_lists_among_attributes_are_refused_before_they_are_read(cases, tmp_path
     """Lists of a small file may be long."""
     path = tmp_path / "cases.parquet"
     pq.write_table(pa.table({"case": cases, "r": [["x"]] * 20}), path)
-    monkeypatch.setattr(tables, "parquet_batches", None)  # nobody can call it
+    monkeypatch.setattr(tables, "_parquet_batches", None)  # nobody can call it
     with pytest.raises(
         DataError, match=r"column 'r' of \S*cases.parquet holds list.* turn it into text first$"
     ):

@@ -10,7 +10,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
-from summarkov.read.date_formats import DateFormat
+from summarkov.read.values import DateFormat
 
 BOTH = pytest.mark.parametrize("read", [sm.read_events, sm.scan_events], ids=["memory", "stream"])
 ANSWER = [["b", "a"]]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import summarkov as sm
-from summarkov.read.temporary import write_atomically
+from summarkov.read.files import write_atomically
 
 
 def lines(path: Path, n: int = 10) -> Path:
@@ -28,7 +28,7 @@ def test_pipes_called_like_ours_are_not_waited_for(tmp_path, name):
     pipe.parent.mkdir(exist_ok=True)
     os.mkfifo(pipe)
     script = (
-        "import sys\nfrom summarkov.read.temporary import write_atomically\n"
+        "import sys\nfrom summarkov.read.files import write_atomically\n"
         "write_atomically(sys.argv[1] + '/model.json', 'x')\n"
     )
     assert subprocess.run([sys.executable, "-c", script, tmp_path], timeout=60).returncode == 0

@@ -68,7 +68,7 @@ def test_a_full_disk_or_an_interruption_while_writing(name, ending, step, folder
     def fail(*args):
         raise OSError(errno.ENOSPC, "No space left on device") if step == "fsync" else KeyboardInterrupt
 
-    monkeypatch.setattr(f"summarkov.read.temporary.os.{step}", fail)
+    monkeypatch.setattr(f"summarkov.read.files.os.{step}", fail)
     out = folder / f"out{ending}"
     out.write_text(OLD)
     before = files(folder)

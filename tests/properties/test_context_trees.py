@@ -176,26 +176,6 @@ def test_histories_and_explanations_have_the_numbers_of_positions(case, draw):
             at += 1
 
 
-@examples(60)
-@given(cases(), st.data())
-def test_partial_fit_adds_counts(case, draw):
-    model = case.fit(sm.VariableOrderChain)
-    before = contexts_of(model)
-    more = draw.draw(data(labels=case.train.labels))
-    new = draw.draw(weights_of(more))
-    model.partial_fit(more.events, sample_weight=new)
-    every = [1] * len(case.train.sequences) if case.weights is None else case.weights
-    every = every + ([1] * len(more.sequences) if new is None else new)
-    joint = Case(case.train + more, every, case.target, case.settings)
-    assert contexts_of(model) == before
-    totals = trees.totals(
-        expected(joint.train, case.target, lambda h: trees.longest(joint.context(h), before), every)
-    )
-    for s, row in zip(before, model.table_, strict=True):
-        assert list(row.counts) == totals[s]
-        assert row.probabilities == pytest.approx(trees.estimate(totals[s], joint.pseudo), rel=1e-12)
-
-
 @examples(40)
 @given(cases(), st.data())
 def test_a_graph_holds_the_models_of_its_labels(case, draw):

@@ -115,25 +115,6 @@ def test_score_is_the_mean_log_likelihood(draw):
     assert graph.score(events.events) == pytest.approx(naive, rel=1e-12)
 
 
-@examples(40)
-@given(st.data())
-def test_partial_fit_adds_the_counts_of_every_model_in_one_pass(draw):
-    events, weights, spec, settings = draw.draw(problems())
-    more = draw.draw(data(labels=events.labels))
-    template = in_graph(spec, settings, len(events.labels))
-    graph = sm.InfluenceGraph(template).fit(events.events, sample_weight=weights)
-    source = CountedPasses(more.events)
-    before = graph.influencers_
-    graph.partial_fit(source)
-    assert source.passes == 1
-    assert graph.influencers_ == before
-    for label, model in graph.models_.items():
-        alone = spec.model(label, **settings).fit(events.events, sample_weight=weights)
-        alone.partial_fit(more.events)
-        assert_same(model.fitted.table, alone.fitted.table)
-        assert model.score_ == alone.score_
-
-
 def test_simulated_data_follow_the_next_event_distribution():
     """Frequencies after each history of one event, within five standard errors."""
     rng = np.random.default_rng(3)

@@ -122,38 +122,6 @@ def floats_of(test):
 
 
 @examples(80)
-@given(fits(), st.data())
-def test_partial_fit_equals_counting_all_data(fit, draw):
-    train, weights, spec, target, influencers, model = fit
-    more = draw.draw(data(labels=train.labels))
-    new = draw.draw(weights_of(more) | floats_of(more))
-    model.partial_fit(more.events, sample_weight=new)
-    every = [1] * len(train.sequences) if weights is None else weights
-    every = every + ([1] * len(more.sequences) if new is None else new)
-    joint = train + more
-    naive = expected(joint, target, spec.state(influencers), every)
-    scale = model.fitted.scale
-    assert found(model.fitted.table, spec, train.labels) == {
-        s: [n * scale for n in row] for s, row in naive.items()
-    }
-    if spec.kind != "chain":
-        assert model.influencers_ == influencers
-    n_events = sum(map(sum, naive.values()))
-    assert model.fitted.n_events == pytest.approx(n_events, rel=1e-12)
-    assert model.fitted.n_sequences == len(joint.sequences)
-    score = oracle.bic(
-        naive, spec.n_states(len(influencers), len(train.labels)), n_events, model.alpha, 1.0, model.prior
-    )
-    assert model.score_ == pytest.approx(score, rel=1e-9, abs=1e-9)
-    assert model.predict_proba(train.events) == pytest.approx(
-        np.array(
-            oracle.predict(train.sequences, target, spec.state(influencers), naive, model.alpha, model.prior)
-        ),
-        rel=1e-12,
-    )
-
-
-@examples(80)
 @given(st.data())
 def test_sample_weights_of_a_fit(draw):
     """Whole weights repeat sequences, weight 0 is absence; halves count half."""
@@ -220,7 +188,7 @@ def test_weights_are_not_dropped_silently():
     """A source has weights of its own, so others beside it are refused."""
     source = MemorySource(sm.read_events([["A", "B"]]))
     model = sm.BSuMM("B", lookback=1).fit([["A", "B", "A", "B"]] * 3)
-    for use in (model.partial_fit, model.log_likelihood, model.score, model.brier_score):
+    for use in (model.log_likelihood, model.score, model.brier_score):
         with pytest.raises(SettingError, match="sample_weight"):
             use(source, sample_weight=[5])
     assert model.fitted.n_events == 12

@@ -12,7 +12,6 @@ import oracle_rules as rules
 import summarkov as sm
 from rule_strategies import test_sets, tree_of
 from strategies import UNKNOWN, data, examples, subsets, targets, vocabularies, weights_of
-from summarkov.engines import MemorySource
 from summarkov.engines import source as sources
 
 #: Numbers as the paper counts them.
@@ -144,21 +143,6 @@ def test_histories_have_the_numbers_of_positions(case, draw):
     histories = [sequence[:n] for sequence in test.sequences for n in range(len(sequence))]
     after = model.predict_next(histories, unknown="ignore").probabilities
     assert np.array_equal(after, model.predict_proba(test.events, unknown="ignore"))
-
-
-@examples(40)
-@given(cases(), st.data())
-def test_further_data_add_counts_and_keep_the_tree(case, draw):
-    model = case.fit()
-    tree, before = model.fitted.summary, model.fitted.table.counts.copy()
-    more = draw.draw(data(labels=case.train.labels, nonempty=True))
-    (added,) = MemorySource(more.events).count([model.fitted.request])
-    model.partial_fit(more.events)
-    assert model.fitted.summary == tree
-    assert np.array_equal(model.fitted.table.counts, before + added.counts)
-    again = case.fit()
-    assert model.log_likelihood(case.train.events) != math.inf
-    assert again.fitted.summary == tree
 
 
 @examples(40)

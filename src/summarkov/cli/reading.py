@@ -111,9 +111,15 @@ class Reading:
 
     def streams(self, path: Path) -> bool:
         """Whether the events are streamed: where that is asked for, and folders, patterns and large files."""
-        from summarkov.read.addresses import name_of, plain_name, size_of
-        from summarkov.read.files import ENDINGS, STREAMED, format_of
-        from summarkov.read.finding import are_several
+        from summarkov.read.files import (
+            ENDINGS,
+            STREAMED,
+            are_several,
+            format_of,
+            name_of,
+            plain_name,
+            size_of,
+        )
 
         engine, most, several = self.given.engine, bytes_of(self.given.memory), are_several(path)
         if engine not in ("auto", "memory", "stream"):
@@ -212,8 +218,7 @@ def _number_or_text(given: str | None) -> float | str | None:
 
 def read_map(path: Path) -> dict[str, str]:
     """Read what labels become."""
-    from summarkov.read.addresses import name_of
-    from summarkov.read.files import text_lines
+    from summarkov.read.files import name_of, text_lines
     from summarkov.store import first_repeated
 
     text = "\n".join(line for _, line in text_lines(name_of(path), expected="a map of labels"))
@@ -311,7 +316,7 @@ _SPECIAL = {
 
 def suffix_of(path: Path) -> str:
     """The end of a file's name, such as ".csv"; addresses may have settings after it."""
-    from summarkov.read.addresses import plain_name
+    from summarkov.read.files import plain_name
 
     return PurePath(plain_name(path)).suffix.lower()
 
@@ -336,8 +341,7 @@ def check_output(path: Path | None, *inputs: Path | None, endings: str = "", saf
 
     ``endings`` says how its name may end, such as ".json or .md"; ``safe_csv`` that it is a table of text.
     """
-    from summarkov.read.addresses import is_address, plain_name
-    from summarkov.read.files import endings_of
+    from summarkov.read.files import endings_of, is_address, plain_name
 
     if path is not None and endings and suffix_of(path) not in re.findall(r"\.\w+", endings):
         raise SettingError(f"cannot tell the format of {shown(path)}; let its name end in {endings}")
@@ -364,8 +368,7 @@ def check_output(path: Path | None, *inputs: Path | None, endings: str = "", saf
 
 def _is_read(path: Path, source: Path) -> bool:
     """Whether a file is one that a path, a folder of files of events, or a pattern means."""
-    from summarkov.read.addresses import is_address
-    from summarkov.read.files import format_of
+    from summarkov.read.files import format_of, is_address
 
     if is_address(path) or is_address(source):
         return shown(path) == shown(source)
@@ -400,7 +403,7 @@ def save_model(fitted: Any, path: Path | None) -> str | None:
 
 def write_text(path: Path, content: Any) -> None:
     """Write a file of text, or of JSON, whole or not at all."""
-    from summarkov.read.temporary import write_atomically
+    from summarkov.read.files import write_atomically
 
     text = content if isinstance(content, str) else json.dumps(content, indent=1, allow_nan=False) + "\n"
     with saving(path):
@@ -420,7 +423,7 @@ def known_labels() -> Iterator[None]:
 
 def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> int:
     """Write a table part by part, and return its number of rows; every part has the same columns."""
-    from summarkov.read.temporary import replacing
+    from summarkov.read.files import replacing
     from summarkov.read.write import write_table
 
     n_rows, format = 0, TABLES[suffix_of(path)]

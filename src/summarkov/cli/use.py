@@ -210,7 +210,7 @@ def export(given: Any) -> Document:
 
 def report(given: Any) -> Document:
     """A model as one page."""
-    from summarkov.read.addresses import size_of
+    from summarkov.read.files import size_of
 
     output = given.output
     check_output(output, given.model, given.events, given.passages)

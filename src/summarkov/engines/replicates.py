@@ -12,6 +12,7 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.engines.counts import (
+    MOST,
     CandidateCounts,
     CandidatesRequest,
     Counts,
@@ -22,9 +23,9 @@ from summarkov.engines.counts import (
     StateCounts,
     Target,
     join,
+    refuse_overflow,
 )
 from summarkov.engines.source import Counting, EventSource, MemorySource, Shard, most_targets, too_large
-from summarkov.engines.weights import MOST, refuse_overflow
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.draws import Drawn, Draws, distinct_keys, sequence_keys

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -29,9 +29,10 @@ from summarkov.engines.counts import (
     StateCounts,
     StatesRequest,
     Target,
+    fixed_point,
     join,
+    refuse_overflow,
 )
-from summarkov.engines.weights import fixed_point, refuse_overflow
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin
@@ -58,6 +59,10 @@ EVENT_BYTES = 1 << 7
 TABLE_BYTES = 1 << 30
 #: Rows of a sequence at most: positions are 32 bits wide in C++.
 MOST_ROWS = 2**31 - 1
+#: With fewer events, counting takes no longer than putting counts together.
+_FROM_EVENTS = 1 << 17
+#: Bytes of counts that are kept for the next pass.
+_MOST_KEPT = 1 << 28
 #: More threads than any machine has cores.
 _MOST_THREADS = 1024
 
@@ -155,9 +160,9 @@ class Shard:
         if isinstance(request, CandidatesRequest):
             candidates = request.candidates
             given = None if request.given is None else request.influencers.index(request.given)
-        arrays = (np.array(some, np.int32) for some in (request.influencers, candidates))
+        chosen, joining = np.array(request.influencers, np.int32), np.array(candidates, np.int32)
         window = request.summary.window(self.labels)
-        found = kernels.count_candidates(index, weights, *arrays, *outcomes, window, given=given)
+        found = kernels.count_candidates(index, weights, chosen, joining, *outcomes, window, given=given)
         return CandidateCounts(*found) if isinstance(request, CandidatesRequest) else StateCounts(*found[:2])
 
 
@@ -581,3 +586,93 @@ def threads(n_jobs: int | None) -> int:
             f"n_jobs {n_jobs} is too large; it may be {_MOST_THREADS} at most, or -1 for one per core"
         )
     return (os.cpu_count() or 1) if n_jobs == -1 else int(n_jobs)
+
+
+# ---------------------------------------------------------------------- sets of influencers that grow
+
+
+class GrowingCounts:
+    r"""Asks a source for less where its last answers help, and completes what comes back.
+
+    With the counts of U known, those of :math:`U \cup \{g\}` follow from what is counted where g is present:
+
+    .. math:: N(x; s, g \text{ absent}, z) = N(x; s, z) - \sum_{l > 0} N(x; s, g \text{ at level } l, z)
+
+    So a round of a search looks at the surroundings of the labels that joined in the last one, not at those
+    of all influencers. It holds where the level of a label does not depend on other labels: in binary and
+    count summaries. The answers of one pass are kept for the next, as far as there is room.
+    """
+
+    def __init__(self, source: Counting) -> None:
+        self._source = source
+        # A state that only sequences of weight 0 are in is listed, and counts do not tell of it.
+        self._is_worth = (
+            isinstance(source, EventSource)
+            and not source.is_weighted
+            and int(source.label_counts.sum()) >= _FROM_EVENTS
+        )
+        self._known: dict[tuple[object, ...], tuple[CandidatesRequest, CandidateCounts]] = {}
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
+        if not self._is_worth:
+            return self._source.count(requests)
+        known = [self._without_one(request) for request in requests]
+        asked = [
+            replace(request, given=request.influencers[before[0]])
+            if before is not None and isinstance(request, CandidatesRequest)
+            else request
+            for request, before in zip(requests, known, strict=True)
+        ]
+        answers = [
+            answer if before is None else _completed(answer, *before)
+            for answer, before in zip(self._source.count(asked), known, strict=True)
+        ]
+        self._known, room = {}, _MOST_KEPT
+        for request, answer in zip(requests, answers, strict=True):
+            if _can_grow(request) and isinstance(answer, CandidateCounts) and room > 0:
+                self._known[_name(request, request.influencers)] = request, answer
+                room -= answer.present.nbytes
+        return answers
+
+    def _without_one(self, request: Request) -> tuple[int, CandidateCounts, IntArray] | None:
+        """Where an influencer stands without which enough is known, the counts, and the candidates there."""
+        if not self._known or not _can_grow(request):
+            return None
+        for at in range(len(request.influencers)):
+            rest = _name(request, (*request.influencers[:at], *request.influencers[at + 1 :]))
+            if rest in self._known:
+                before, counts = self._known[rest]
+                places = np.searchsorted(before.candidates, request.candidates)  # sorted, as all are
+                if np.array_equal(np.take(before.candidates, places, mode="clip"), request.candidates):
+                    return at, counts, places
+        return None
+
+
+def _can_grow(request: Request) -> TypeGuard[CandidatesRequest]:
+    if not isinstance(request, CandidatesRequest) or request.replicates is not None:
+        return False
+    return request.summary.kind in (kernels.BINARY, kernels.COUNT)
+
+
+def _name(request: CandidatesRequest, influencers: tuple[int, ...]) -> tuple[object, ...]:
+    return id(request.summary), request.target, influencers
+
+
+def _completed(answer: Counts, place: int, before: CandidateCounts, chosen: IntArray) -> CandidateCounts:
+    """The counts of all positions, from those at which a label is present and those without that label."""
+    assert isinstance(answer, CandidateCounts)
+    keys, (rows, held) = kernels.merge_keys([before.keys, np.delete(answer.keys, place, axis=1)])
+    counts = np.zeros((len(keys), before.counts.shape[1]), np.int64)
+    present = np.zeros((len(keys), len(chosen), *before.present.shape[2:]), np.int64)
+    counts[rows], present[rows] = before.counts, before.present[chosen].swapaxes(0, 1)
+    np.subtract.at(counts, held, answer.counts)
+    np.subtract.at(present, held, answer.present.swapaxes(0, 1))
+    left = counts.any(axis=1)  # states in which the label was ever absent
+    keys = np.concatenate([np.insert(keys[left], place, 0, axis=1), answer.keys])
+    order = np.lexsort(keys.T[::-1])
+    return CandidateCounts(
+        keys[order],
+        np.concatenate([counts[left], answer.counts])[order],
+        np.concatenate([present[left].swapaxes(0, 1), answer.present], axis=1)[:, order],
+    )

@@ -101,10 +101,6 @@ class Drawn:
         return np.where(self.keys[at] == keys, self.times[at], self.rest).astype(np.int64)
 
 
-#: Every unit once.
-EVERYTHING = Drawn(rest=1)
-
-
 class Draws(Protocol):
     """Weights of units, replicate by replicate."""
 

@@ -6,19 +6,38 @@ from collections.abc import Sequence
 from typing import Any
 
 from summarkov.errors import SettingError
-from summarkov.evidence.contrasts import Contrast, contrast, contrasts_in_table, presence
-from summarkov.evidence.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
+from summarkov.evidence.edges import (
+    ORDERS,
+    Confidence,
+    Contrast,
+    Difference,
+    EdgeConfidence,
+    Influence,
+    contrast,
+    contrasts_in_table,
+    effect_of,
+    follow_numbers,
+    influence_of,
+    presence,
+    weight,
+)
+from summarkov.evidence.explanation import (
+    Active,
+    Counterfactual,
+    Explanation,
+    Pattern,
+    Share,
+    SharedExplanation,
+    pattern_of,
+)
 from summarkov.evidence.groups import (
     EdgeDifference,
     GroupComparison,
     GroupShare,
     LabelDifference,
     SeveralGroups,
-    paired_interval,
 )
-from summarkov.evidence.influence import ORDERS, Influence, effect_of, follow_numbers, influence_of, weight
 from summarkov.evidence.order import OLD_ORDERS, EdgeOrder, OrderTest, Remainder
-from summarkov.evidence.patterns import Pattern, pattern_of
 from summarkov.evidence.ratios import (
     Strata,
     exact_intervals,
@@ -29,7 +48,6 @@ from summarkov.evidence.ratios import (
     widened,
     widening,
 )
-from summarkov.evidence.results import Confidence, Difference, EdgeConfidence
 
 #: Whatever has a page, asked for what it has: a model of one target, a graph of such models, a joint model
 #: (one distribution over all labels, with edges but no models), or a model of the outcome of whole cases.

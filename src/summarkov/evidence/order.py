@@ -25,9 +25,8 @@ from summarkov.engines.shuffles import (
 )
 from summarkov.errors import SettingError
 from summarkov.events.vocabulary import END
-from summarkov.evidence.influence import ORDERS, Influence
-from summarkov.evidence.ratios import FEW, Strata, binomial_tails
-from summarkov.evidence.results import Difference, Edge, EdgeList, benjamini_hochberg
+from summarkov.evidence.edges import ORDERS, Difference, Edge, EdgeList, Influence
+from summarkov.evidence.ratios import FEW, Strata, benjamini_hochberg, binomial_tails
 from summarkov.frames import Records
 from summarkov.kernels import UNLIMITED
 from summarkov.settings import Duration, Progress, is_whole, read_time, reporter, span_of
@@ -153,7 +152,7 @@ class EdgeOrder(Edge):
 
 
 @dataclass(frozen=True, repr=False)
-class OrderTest(EdgeList[EdgeOrder]):
+class OrderTest(EdgeList):
     """The result of an order test: every edge of the graph against shuffled sequences; a row for each.
 
     Attributes

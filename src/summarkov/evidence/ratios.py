@@ -448,3 +448,27 @@ def _crossing(mean: FloatArray, nearer: FloatArray, at: npt.NDArray[np.intp], le
     """Where a share between two neighbouring means is that of the level."""
     one, two = nearer[at], nearer[at + 1]
     return float(mean[at] + _STEP * (level - one) / (two - one))
+
+
+# ---------------------------------------------------------------------- many tests
+
+
+def benjamini_hochberg(p_values: npt.ArrayLike, n_tests: float) -> list[float]:
+    r"""Adjusted p-values of some of ``n_tests`` tests; those that are not given are taken for 1.
+
+    .. math:: \tilde p_{(i)} = \min_{j \ge i} \min(1, p_{(j)} \, m / j)
+
+    Reject those up to q, and at most a share q of the rejections is false on average; Benjamini and Hochberg,
+    Journal of the Royal Statistical Society B 57 (1995). Tests that were left out because they looked weak do
+    no harm: a p-value of 1 is never too small.
+
+    >>> [round(p, 4) for p in benjamini_hochberg([0.01, 0.04, 0.001], 10)]
+    [0.05, 0.1333, 0.01]
+    """
+    scaled = np.asarray(p_values, float) * n_tests
+    by_size = np.argsort(scaled, kind="stable")
+    divided = scaled[by_size] / np.arange(1, len(scaled) + 1)
+    adjusted = np.ones(len(scaled))
+    adjusted[by_size] = np.minimum.accumulate(divided[::-1])[::-1]
+    found: list[float] = np.minimum(adjusted, 1.0).tolist()
+    return found

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from summarkov.events.vocabulary import END
-from summarkov.evidence.influence import ORDERS, Influence
+from summarkov.evidence.edges import ORDERS, Influence
 from summarkov.wording import AttributeName, factor, factor_interval, number, percent, plural
 
 #: Why edges are set aside, in the order in which that is reported.

@@ -5,34 +5,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from summarkov.models.changes import Change, Drift, drift
+    from summarkov.models.changes import (
+        Change,
+        Drift,
+        Stability,
+        StabilityRow,
+        StableEdge,
+        compare_groups,
+        drift,
+        sensitivity,
+    )
     from summarkov.models.files import load
     from summarkov.models.fitted import Edges, Row, StateTable
     from summarkov.models.graph import InfluenceGraph
-    from summarkov.models.groups import compare_groups
     from summarkov.models.joint import JointSuMM
     from summarkov.models.model import BSuMM, CSuMM, OSuMM, SuMM, SummaryModel
     from summarkov.models.outcome import OutcomeModel
     from summarkov.models.pipeline import Pipeline
     from summarkov.models.prediction import OTHER, Evaluation, Figures, Predictions
-    from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
-    from summarkov.models.transformers import PoolRare
     from summarkov.models.trees import MarkovChain, TreeSuMM, VariableOrderChain
 
 #: In which module each name is.
 _WHERE = {
-    "changes": "Change Drift drift",
+    "changes": "Change Drift Stability StabilityRow StableEdge compare_groups drift sensitivity",
     "files": "load",
     "fitted": "Edges Row StateTable",
     "graph": "InfluenceGraph",
-    "groups": "compare_groups",
     "joint": "JointSuMM",
     "model": "BSuMM CSuMM OSuMM SuMM SummaryModel",
     "outcome": "OutcomeModel",
     "pipeline": "Pipeline",
     "prediction": "OTHER Evaluation Figures Predictions",
-    "stability": "Stability StabilityRow StableEdge sensitivity",
-    "transformers": "PoolRare",
     "trees": "MarkovChain TreeSuMM VariableOrderChain",
 }
 

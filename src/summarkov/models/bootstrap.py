@@ -12,7 +12,7 @@ import numpy as np
 
 from summarkov.engines import Bootstrap, Draws, EventSource, StateCounts, StatesRequest
 from summarkov.errors import DataError, SettingError
-from summarkov.events.draws import EVERYTHING, Drawn
+from summarkov.events.draws import Drawn
 from summarkov.evidence import (
     Confidence,
     EdgeConfidence,
@@ -23,8 +23,8 @@ from summarkov.evidence import (
     rate_ratio,
     widening,
 )
+from summarkov.evidence.edges import edge_confidence
 from summarkov.evidence.order import order_test
-from summarkov.evidence.results import edge_confidence
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import learn_replicates, progress_counter
 from summarkov.models.parameters import tested_codes
@@ -44,6 +44,18 @@ _LISTED = 0.1
 Edge = tuple[int, int, int]  # model, influencer, label of the target
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Some of the replicates of other draws."""
+
+    draws: Draws
+    start: int
+    n: int
+
+    def drawn(self, replicate: int, keys: HashArray) -> Drawn:
+        return self.draws.drawn(self.start + replicate, keys)
+
+
 def bootstrap(
     models: Sequence[SummaryModel],
     source: EventSource,
@@ -55,9 +67,9 @@ def bootstrap(
     progress: Progress = None,
 ) -> Confidence:
     """Learn fitted models of one kind again ``n`` times; see :meth:`InfluenceGraph.confidence`."""
-    local = check_resampling(models, source, n, seed, level)
+    check_resampling(models, source, n, seed, level)
     parts = [_Part(Bootstrap(n, seed), at, min(_TOGETHER, n - at)) for at in range(0, n, _TOGETHER)]
-    replicated = [local.replicated(part, blocks) for part in parts]
+    replicated = [source.replicated(part, blocks) for part in parts]
     templates = [type(model)(**model.fitted.settings) for model in models]
     on_done = progress_counter(progress, len(models) * len(parts))
     found: Counter[Edge] = Counter()
@@ -65,15 +77,17 @@ def bootstrap(
     for one in replicated:
         learned = learn_replicates(templates, one, models[0].fitted.n_targets, on_done)
         for at, results in enumerate(learned):
-            for result in results[:-1]:  # the last is the model itself
+            for result in results:
                 for z in set(result.influencers) - set(models[at].fitted.given):
-                    lookbacks[at, z][result.summary.reach(local.labels[z])[1]] += 1
+                    lookbacks[at, z][result.summary.reach(source.labels[z])[1]] += 1
                     found.update((at, z, x) for x in models[at].fitted.target.codes)
     edges = list(_listed(models, found, n))
     requests = {(at, z): _request(models[at].fitted, z, lookbacks[at, z]) for at, z, _ in edges}
     if not models[0].fitted.summary.by_level:  # such a model looks at more than presence
         requests = {}
-    answers = [dict(zip(requests, one.count(list(requests.values())), strict=True)) for one in replicated]
+    asked = list(requests.values())
+    answers = [source.count(asked), *(one.count(asked) for one in replicated)]
+    counted = [dict(zip(requests, each, strict=True)) for each in answers]
 
     def sure(edge: Edge) -> EdgeConfidence:
         """What is said of an edge, beside its target's influencers."""
@@ -83,55 +97,31 @@ def bootstrap(
         if not requests:
             known = {(one.influencer, one.target): one for one in fitted.influences}
             return edge_confidence(names, known.get(names), frequency)
-        place = requests[at, z].influencers.index(z), fitted.target.codes.index(x)
-        tables = [part[at, z] for part in answers]
-        drawn = [contrast(presence(_table(one)), local.scale, *place).strata.ratio()[:-1] for one in tables]
-        data = contrast(presence(_table(tables[0], -1)), local.scale, *place)
-        wider = float(widening(rate_ratio(data.strata), np.concatenate(drawn)))
-        margin = clusters = None
+        outcome, place = fitted.target.codes.index(x), requests[at, z].influencers.index(z)
+        tables = [table for part in counted if isinstance(table := part[at, z], StateCounts)]
+        data, *drawn = (contrast(presence(table), source.scale, place, outcome) for table in tables)
+        wider = widening(rate_ratio(data.strata), np.concatenate([each.strata.ratio() for each in drawn]))
+        sure_of: dict[str, Any] = {}
         if is_there:
-            column = fitted.influencers.index(z)
-            margin = None if fitted.margins is None else fitted.margins[column]
-            clusters = None if fitted.clusters is None else fitted.clusters.edge(column, place[1])
-        found_in_data = influence_of(*names, data, (), None, margin, clusters, wider, float(level))
-        return edge_confidence(names, found_in_data, frequency, is_there)
+            sure_of = fitted.sureness(fitted.influencers.index(z), outcome)
+        made = influence_of(*names, data, wider=float(wider), level=float(level), **sure_of)
+        return edge_confidence(names, made, frequency, is_there)
 
+    unit, seldom = replicated[0], sorted(found.keys() - set(edges))
     return Confidence(
         n,
         seed,
         float(level),
-        replicated[0].units,
-        replicated[0].n_units,
+        unit.units,
+        unit.n_units,
         tuple(map(sure, edges)),
-        tuple((local.labels[e[1]], local.labels[e[2]], found[e]) for e in sorted(found.keys() - set(edges))),
+        tuple((source.labels[z], source.labels[x], found[at, z, x]) for at, z, x in seldom),
     )
-
-
-def _table(answer: object, replicate: int | None = None) -> StateCounts:
-    """A table of all replicates, or of one."""
-    assert isinstance(answer, StateCounts)
-    return answer if replicate is None else StateCounts(answer.keys, answer.counts[replicate])
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Some of the replicates of other draws, and last the data themselves."""
-
-    draws: Draws
-    start: int
-    size: int
-
-    @property
-    def n(self) -> int:
-        return self.size + 1
-
-    def drawn(self, replicate: int, keys: HashArray) -> Drawn:
-        return EVERYTHING if replicate == self.size else self.draws.drawn(self.start + replicate, keys)
 
 
 def check_resampling(
     models: Sequence[SummaryModel], source: EventSource, n: int, seed: int, level: float = 0.95
-) -> EventSource:
+) -> None:
     """Refuse what cannot be resampled, and settings that make no sense."""
     fitted = models[0].fitted
     if not models[0].has_edges:
@@ -143,7 +133,6 @@ def check_resampling(
         raise DataError(
             "these are not the events that the model was learned from; give those, with their weights"
         )
-    return source
 
 
 def _listed(models: Sequence[SummaryModel], found: Counter[Edge], n: int) -> Iterator[Edge]:
@@ -174,9 +163,9 @@ def _request(fitted: Fitted, z: int, votes: Counter[int | None]) -> StatesReques
 
 def order_of(models: Sequence[SummaryModel], source: EventSource, n: int, seed: int, **how: Any) -> OrderTest:
     """Test the edges of fitted models of one kind; see :meth:`InfluenceGraph.order_test`."""
-    events = check_resampling(models, source, n, seed)
+    check_resampling(models, source, n, seed)
     n_pairs = 0  # that the search could choose from
     for fitted in (model.fitted for model in models):
         limits = fitted.settings["candidates"], fitted.settings["forbidden"]
         n_pairs += len(tested_codes(fitted.labels, *limits, fitted.target))
-    return order_test(models, events, n_pairs, n=n, seed=seed, **how)
+    return order_test(models, source, n_pairs, n=n, seed=seed, **how)

@@ -1,23 +1,307 @@
-"""Which edges of a graph changed between the parts of a store, and since when."""
+"""What changes: between groups of sequences, between the parts of a store, and with the settings."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from summarkov.engines import CountStore, MemorySource, StateCounts
+from summarkov.engines import CountStore, Layout, MemorySource, StateCounts
+from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions
 from summarkov.engines.source import count_all
-from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions
-from summarkov.errors import SettingError
-from summarkov.evidence import Contrast, contrasts_in_table, rate_ratio, robust_widening, widened
-from summarkov.frames import Listed, Records
+from summarkov.errors import DataError, SettingError
+from summarkov.events import END, EventSequences
+from summarkov.events.sequences import join_events
+from summarkov.evidence import (
+    GroupComparison,
+    GroupShare,
+    Influence,
+    LabelDifference,
+    SeveralGroups,
+    Strata,
+    contrasts_in_table,
+    rate_ratio,
+    robust_widening,
+    widened,
+)
+from summarkov.evidence.groups import (
+    EdgeDifference,
+    compared_rates,
+    compared_ratios,
+    limits_of_ratios,
+    limits_of_shares,
+    simultaneous,
+)
+from summarkov.frames import Column, Listed, Records, Sheet, Tabular, columns_of
+from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
-from summarkov.settings import check_level
+from summarkov.models.learning import learn, progress_counter
+from summarkov.models.model import SummaryModel
+from summarkov.read import read_events
+from summarkov.read.case_attributes import ranked
+from summarkov.settings import Progress, check_level, reporter
+from summarkov.typing import BoolArray, FloatArray
+from summarkov.wording import plural
+
+#: More groups would be compared for hours, and nobody would read it.
+MOST_GROUPS = 20
+
+
+def compare_groups(
+    model: SummaryModel,
+    first: Any,
+    second: Any = None,
+    *,
+    by: str | Sequence[str] | None = None,
+    names: tuple[str, str] = ("first", "second"),
+    targets: Iterable[str] | None = None,
+    level: float = 0.95,
+    n_jobs: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    r"""Learn the same graph from two groups of sequences, or several, and say which labels and edges differ.
+
+    Labels come first: in which share of the sequences each occurs, and its share of all events. Then edges: a
+    graph is learned from each group and one from both together, and for each edge of any of them the ratio
+    (see :class:`Influence`) is worked out in both groups, beside the same influencers (all that the three
+    graphs give the target).
+
+    Every difference is a ratio, second group by first, with an interval that allows for all comparisons of
+    its kind; it differs surely if 1 lies outside. The intervals of edges allow for sequences that differ.
+
+    Parameters
+    ----------
+    model : SummaryModel
+        The template: a BSuMM, OSuMM or CSuMM without a target.
+    first, second
+        Events of the groups, as ``fit`` takes them, with their weights; sequences belong to one group each.
+    by : str or list of str, optional
+        Groups of the sequences of ``first`` alone, two or more: an attribute of the sequences (read with
+        ``attributes=[by]``), which is then left out as an influencer; or the group of each sequence. Each
+        group is compared with all others, at a level at which all comparisons hold together (Bonferroni).
+    names : two texts
+        What two groups are called.
+    targets : labels, optional
+        Compare these labels and their influencers only.
+    level, n_jobs, progress
+        As for :meth:`InfluenceGraph.confidence`.
+
+    Returns
+    -------
+    GroupComparison
+        With ``labels``, ``edges``, ``differing_labels()`` and ``differing()``; with ``by`` one for each group
+        (``SeveralGroups``), and how often each label is in every group.
+
+    >>> from summarkov import BSuMM
+    >>> before, after = [["A", "B", "C"] * 5] * 30, [["A", "C", "B"] * 5] * 30
+    >>> found = compare_groups(BSuMM(lookback=1, candidates=["A"]), before, after, targets=["B"])
+    >>> [(edge.influencer, edge.first.effect, edge.second.effect) for edge in found.differing()]
+    [('A', 'amplifies', 'inhibits')]
+    >>> len(found.differing_labels())  # B is as frequent in both
+    0
+    >>> found = compare_groups(
+    ...     BSuMM(lookback=1, candidates=["A"]),
+    ...     before + after,
+    ...     by=["old"] * 30 + ["new"] * 30,
+    ...     targets=["B"],
+    ... )
+    >>> found.names, [len(edges) for edges in found.differing().values()]
+    (('new', 'old'), [1])
+    """
+    if (by is None) == (second is None):
+        raise SettingError("give the events of two groups, or those of all groups and by=")
+    check_level("level", level)
+    if len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise SettingError(f"names must be two texts, one for each group, not {names!r}")
+    if not isinstance(model, SummaryModel) or not model.make_summary().by_level:
+        raise SettingError("groups are compared by edges; give a template such as BSuMM(lookback=5)")
+    lookback = getattr(model, "lookback", None)
+    if isinstance(lookback, tuple) or lookback == "auto":
+        raise SettingError(
+            "groups are compared at the same look-backs; give a number, a time, None or a mapping instead of "
+            f"lookback={model.get_params(deep=False)['lookback']!r}"
+        )
+    graph, tell = InfluenceGraph(model, targets=targets, n_jobs=n_jobs), reporter(progress)
+    if by is not None:
+        return _compare_by(graph, read_events(first), by, level, tell)
+    parts = [read_events(events) for events in (first, second)]
+    events = join_events(parts, named=False)
+    here = np.arange(len(events)) >= len(parts[0])
+    return _compare_two(graph, events, here, (names[0], names[1]), level, tell)
+
+
+def _compare_two(
+    graph: InfluenceGraph,
+    events: EventSequences,
+    here: BoolArray,
+    names: tuple[str, str],
+    level: float,
+    tell: Callable[[int, int], None],
+) -> GroupComparison:
+    """Compare the sequences that are ``here``, the second group, with all others."""
+    some = _weights(events) > 0
+    events, here = events[some], here[some]
+    sides = ~here, here
+    if not all(events.complete[side].any() for side in sides):  # of one it is not known how cases end
+        events = events.with_ends("cut off")
+    filled = events.lengths > 0
+    if any((filled & side).sum() < 2 for side in sides):
+        raise DataError("each group needs at least two sequences that are not empty, nor of weight 0")
+    parts = [events[filled & side] for side in (*sides, here | ~here)]
+    sources = [MemorySource(part, sample_weight=part.weights, n_jobs=graph.n_jobs) for part in parts]
+    graphs = []
+    for done, source in enumerate(sources):
+        graphs.append(InfluenceGraph(graph.model, graph.targets, graph.n_jobs).fit(source))
+        tell(done + 1, 4)
+    occurring = [label for label in graphs[0].models_ if label != END]
+    labels = _label_differences([events[side] for side in sides], occurring, level)
+    edges = _edge_differences(graphs, sources[:2], level)
+    tell(4, 4)
+    return GroupComparison(names, float(level), (int((~here).sum()), int(here.sum())), labels, edges)
+
+
+def _weights(events: EventSequences) -> FloatArray:
+    return np.ones(len(events)) if events.weights is None else events.weights
+
+
+def _label_differences(
+    groups: Sequence[EventSequences], chosen: Sequence[str], level: float
+) -> tuple[LabelDifference, ...]:
+    """How chosen labels differ: the sequences that they reach, and their share of events."""
+    reached, n, counted = [], [], []
+    for events in groups:
+        hits, lengths = _counts(events, chosen)
+        reached.append(_weights(events) @ (hits > 0))
+        n.append(np.full(len(chosen), _weights(events).sum()))
+        counted.append((hits[lengths > 0], lengths[lengths > 0]))
+    reach = compared_rates(reached, n, level)
+    first, second = (limits_of_shares(*each) for each in counted)
+    rate = compared_ratios(first, second, len(chosen), level)
+    reaches = [(hits / of).tolist() for hits, of in zip(reached, n, strict=True)]
+    rates = [(hits.sum(axis=0) / of.sum()).tolist() for hits, of in counted]
+    found = map(LabelDifference, chosen, *reaches, reach, *rates, rate)
+    return tuple(sorted(found, key=lambda one: (min(one.reach.adjusted, one.rate.adjusted), one.label)))
+
+
+def _counts(events: EventSequences, labels: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """How often each of these labels occurs in each sequence, weighted, and how long that is, weighted."""
+    weight, counts = _weights(events), np.zeros((len(events), len(events.labels)))
+    np.add.at(counts, (np.repeat(np.arange(len(events)), events.lengths), events.codes), 1)
+    chosen = [events.labels.index(label) for label in labels]
+    return weight[:, None] * counts[:, chosen], weight * events.lengths
+
+
+def _edge_differences(
+    graphs: Sequence[InfluenceGraph], sources: Sequence[MemorySource], level: float
+) -> tuple[EdgeDifference, ...]:
+    """How the edges of three graphs, of either group and of both, differ between the groups.
+
+    Each is compared beside all influencers that any graph gives its target: models of just these are learned
+    from both groups.
+    """
+    first, second, _ = graphs
+    template = first.model.copy(candidates=(), max_influencers=None)
+    beside = {x: sorted({z for one in graphs for z in one.influencers_[x]}) for x in first.models_}
+    edges: list[list[Influence]] = []
+    limits = []
+    for source in sources:
+        models = [template.copy(target=x, required=us) for x, us in beside.items() if us]
+        if not models:
+            return ()
+        learn(models, source)
+        fits = [model.fitted for model in models]
+        edges.append([edge for fitted in fits for edge in fitted.influences])
+        each = float(simultaneous(level, len(edges[0]))[0])
+        claims = [claim for fitted in fits for claim in _claims(fitted, each)]
+        limits.append(limits_of_ratios([strata for strata, _ in claims], [wider for _, wider in claims]))
+    changes = compared_ratios(limits[0], limits[1], len(edges[0]), level)
+    found = []
+    for one, other, change in zip(*edges, changes, strict=True):
+        z, x = one.influencer, one.target
+        there = z in first.influencers_[x], z in second.influencers_[x]
+        found.append(EdgeDifference(z, x, *there, one, other, change))
+    return tuple(sorted(found, key=lambda edge: (edge.change.adjusted, edge.change.p_value, edge.target)))
+
+
+def _claims(fitted: Fitted, level: float) -> Iterator[tuple[Strata, float]]:
+    """What is compared for each influence, and how much wider its interval is because sequences differ."""
+    for column, outcome, found in fitted.contrasts():
+        if fitted.influencers[column] not in fitted.given and fitted.clusters is not None:
+            clusters = fitted.clusters.edge(column, outcome)
+            wider = robust_widening(rate_ratio(found.strata, level), found.strata, *clusters, level)
+            yield found.strata, wider or 1.0
+
+
+# ---------------------------------------------------------------------- each group and all others
+
+
+def _compare_by(
+    graph: InfluenceGraph,
+    events: EventSequences,
+    by: str | Sequence[str],
+    level: float,
+    tell: Callable[[int, int], None],
+) -> SeveralGroups:
+    """Compare each group with all others."""
+    column, groups = _groups(events, by)
+    sizes = {name: int(np.count_nonzero(groups == name)) for name in ranked(set(groups.tolist()))}
+    names = [name for name in sizes if np.count_nonzero((groups == name) & (events.lengths > 0)) >= 2]
+    if len(sizes) > MOST_GROUPS:
+        raise DataError(
+            f"{column} makes {len(sizes)} groups, more than {MOST_GROUPS}; cut numbers into fewer ranges "
+            "with cuts=, or make groups of its values first"
+        )
+    if len(names) < 2 and not (names and len(sizes) > 1):
+        raise DataError(
+            f"{column} makes fewer than two groups of at least two sequences that are not empty; name "
+            "another column, or pool its values"
+        )
+    held = events.attributes
+    events = events.with_attributes(None if held is None else held.without(column))
+    two = len(sizes) == len(names) == 2
+    compared = names[1:] if two else names
+    comparisons = []
+    for done, name in enumerate(compared):
+        called, each = (names[0] if two else "others", name), 1 - (1 - level) / len(compared)
+        comparisons.append(_compare_two(graph, events, groups == name, called, each, lambda *_: None))
+        tell(done + 1, len(compared))
+    labels = [{each.label: each for each in one.labels} for one in comparisons]
+    shares = [GroupShare(x, names[0], of.reach_first, of.rate_first) for x, of in labels[0].items() if two]
+    shares += [
+        GroupShare(x, name, one[x].reach_second, one[x].rate_second)
+        for name, one in zip(compared, labels, strict=True)
+        for x in one
+    ]
+    return SeveralGroups(
+        by=column,
+        names=tuple(names),
+        sizes=tuple(sizes[name] for name in names),
+        left_out={name: size for name, size in sizes.items() if name not in names},
+        shares=tuple(sorted(shares, key=lambda one: list(labels[0]).index(one.label))),
+        comparisons=tuple(comparisons),
+    )
+
+
+def _groups(events: EventSequences, by: str | Sequence[str]) -> tuple[str, Any]:
+    """What the groups are by, and the group of every sequence."""
+    if isinstance(by, str):
+        if events.attributes is None:
+            raise SettingError(f"the events have no attributes; read them with attributes=[{by!r}]")
+        named = events.attributes.values(by)
+        return by, np.array([name.removeprefix(f"{by}=") for name in named], object)
+    groups = [str(name) for name in by]
+    if len(groups) != len(events):
+        raise SettingError(
+            f"by must be an attribute, or the group of each of the {len(events)} sequences, not {len(groups)}"
+        )
+    return "group", np.array(groups, object)
+
+
+# ---------------------------------------------------------------------- between the parts of a store
 
 
 @dataclass(frozen=True)
@@ -106,49 +390,235 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
         raise SettingError("the edges of these models have no factors; use a BSuMM, OSuMM or CSuMM")
     requests = [model.fitted.request for model in models]
     parts = [store.to_events([name]) for name in names]
-    weights = [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
-    scale = FIXED_POINT if any(map(n_fractions, weights)) else 1
-    by_part = []
-    for part, weight in zip(parts, weights, strict=True):
-        source = MemorySource(part, sample_weight=in_units(weight, scale))
-        by_part.append(source.recode(graph.labels_).map(count_all, requests))
-    places: dict[tuple[str, str], list[tuple[float, str, Any]]] = defaultdict(list)
+    scale = FIXED_POINT if any(n_fractions(_weights(part)) for part in parts) else 1
+    sources = [MemorySource(part, sample_weight=in_units(_weights(part), scale)) for part in parts]
+    by_part = [source.recode(graph.labels_).map(count_all, requests) for source in sources]
+    n_tests, found = 0, list[tuple[float, list[Any]]]()  # how far apart, and the fields of a change
     for at, model in enumerate(models):
-        fitted, n_labels = model.fitted, len(model.target_)
+        fitted = model.fitted
         tables = [table for counts in by_part if isinstance(table := counts[at], StateCounts)]
-        for cut in range(1, len(names)):
-            stretches = [
-                contrasts_in_table(StateCounts.total(some), scale, n_labels)
-                for some in (tables[:cut], tables[cut:])
-            ]
-            for (column, outcome, whole), *both in zip(fitted.contrasts(), *stretches, strict=True):
-                wider = None
-                if fitted.clusters is not None:  # how much wider the interval of all data is
-                    clusters = fitted.clusters.edge(column, outcome)
-                    wider = robust_widening(rate_ratio(whole.strata), whole.strata, *clusters)
-                apart, numbers = _apart((contrast for *_, contrast in both), wider or 1.0)
-                if apart is not None:
-                    edge = model.influencers_[column], model.target_[outcome]
-                    places[edge].append((apart, names[cut], numbers))
-    tests = sum(map(len, places.values()))
+        # one row of states for each part, all of the same states
+        alone = [[StateCounts(one.keys, one.counts * (one is each)) for one in tables] for each in tables]
+        counts = np.stack([StateCounts.total(each).counts for each in alone])
+        before, keys = counts.cumsum(axis=0)[:-1], StateCounts.total(tables).keys
+        stretches = [
+            contrasts_in_table(StateCounts(keys, some), scale, len(model.target_))
+            for some in (before, counts.sum(axis=0) - before)
+        ]
+        for (column, outcome, whole), *both in zip(fitted.contrasts(), *stretches, strict=True):
+            wider = None
+            if fitted.clusters is not None:  # how much wider the interval of all data is
+                clusters = fitted.clusters.edge(column, outcome)
+                wider = robust_widening(rate_ratio(whole.strata), whole.strata, *clusters)
+            ratios = [rate_ratio(contrast.strata) for *_, contrast in both]
+            numbers = [(each.ratio, *widened(each, np.asarray(wider or 1.0))) for each in ratios]
+            apart = _apart(numbers)
+            n_tests += int(np.isfinite(apart).sum())
+            if np.isfinite(apart).any():
+                place = int(np.nanargmax(apart))
+                limits = [float(limit[place]) for each in numbers for limit in each]
+                edge = model.influencers_[column], model.target_[outcome], names[place + 1]
+                found.append((float(apart[place]), [*edge, *limits]))
     changes = []
-    for edge, found in places.items():
-        apart, since, numbers = max(found, key=lambda place: place[0])
-        p_value = min(1.0, 2 * NormalDist().cdf(-apart) * tests)
-        told: list[Any] = [*edge, since, *numbers, p_value, p_value <= level]
-        changes.append(Change(*told))
+    for far, known in found:
+        p_value = min(1.0, 2 * NormalDist().cdf(-far) * n_tests)
+        fields: list[Any] = [*known, p_value, p_value <= level]
+        changes.append(Change(*fields))
     return Drift(tuple(sorted(changes, key=lambda one: (one.p_value, one.target, one.influencer))), level)
 
 
-def _apart(stretches: Iterable[Contrast], wider: float) -> tuple[float | None, list[float]]:
-    """How many standard errors two factors are apart, and both with their intervals; None: not known."""
-    logs, variance, numbers = [], 0.0, list[float]()
-    for found in (rate_ratio(one.strata) for one in stretches):
-        low, high = (float(limit) for limit in widened(found, np.asarray(wider)))
-        ratio = float(found.ratio)
-        numbers += [ratio, low, high]
-        if not (0 < low < high < np.inf and 0 < ratio < np.inf):
-            return None, numbers
-        logs.append(np.log(ratio))
-        variance += float((np.log(high) - np.log(low)) / (2 * NormalDist().inv_cdf(0.975))) ** 2
-    return float(abs(logs[0] - logs[1]) / np.sqrt(variance)), numbers
+def _apart(both: Sequence[tuple[FloatArray, FloatArray, FloatArray]]) -> FloatArray:
+    """How many standard errors two ratios are apart, each with its limits; NaN where that is not known."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(both)
+        deviations = (logs[:, 2] - logs[:, 1]) / (2 * NormalDist().inv_cdf(0.975))
+        far = abs(logs[0, 0] - logs[1, 0]) / np.hypot(*deviations)
+    return np.where(np.isfinite(logs).all(axis=(0, 1)) & (deviations > 0).all(axis=0), far, np.nan)
+
+
+# ---------------------------------------------------------------------- with the settings
+
+
+#: Criteria that look at gamma.
+_WITH_GAMMA = ("bic", "extended-bic")
+
+
+@dataclass(frozen=True)
+class StabilityRow:
+    """One ``target`` with one of the settings: the ``influencers`` that were found, and how they score.
+
+    ``settings`` has the values of the settings that were varied. Values of ``score`` (and ``log_likelihood``)
+    with different gammas are different things; compare them between look-backs only.
+    """
+
+    target: str | tuple[str, ...]
+    settings: Mapping[str, Any]
+    influencers: tuple[str, ...]
+    score: float
+    log_likelihood: float
+
+
+@dataclass(frozen=True)
+class StableEdge:
+    """An ``influencer`` of a ``target`` that some setting finds.
+
+    ``share`` is the share of the settings that find it, and ``at`` has, for each setting that was varied, the
+    values with which it is found, whatever the other setting is.
+    """
+
+    influencer: str
+    target: str | tuple[str, ...]
+    share: float
+    at: Mapping[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True, repr=False)
+class Stability(Tabular):
+    """Influencers over a path of settings.
+
+    The frame has one row per target and setting.
+
+    Attributes
+    ----------
+    paths : dict
+        The values of each setting that was varied; every combination is a setting.
+    rows : tuple of StabilityRow
+        What was found for each target with each setting; ``edges`` sums it up.
+    """
+
+    paths: Mapping[str, tuple[Any, ...]]
+    rows: tuple[StabilityRow, ...]
+
+    @property
+    def settings(self) -> tuple[dict[str, Any], ...]:
+        """Every combination of the values."""
+        return tuple(_combinations(self.paths))
+
+    @property
+    def edges(self) -> Records[StableEdge]:
+        """Every influencer that was found with some setting."""
+        found: list[StableEdge] = []
+        for target, some in itertools.groupby(self.rows, key=lambda row: row.target):
+            rows, stable = list(some), list[StableEdge]()
+            for z in sorted({z for row in rows for z in row.influencers}):
+                there = [row.settings for row in rows if z in row.influencers]
+                at = {
+                    name: tuple(value for value in values if any(each[name] == value for each in there))
+                    for name, values in self.paths.items()
+                }
+                stable.append(StableEdge(z, target, len(there) / len(rows), at))
+            found += sorted(stable, key=lambda edge: -edge.share)
+        return Records(found, StableEdge)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        edges, rows = [vars(edge) for edge in self.edges], [vars(row) for row in self.rows]
+        return {"paths": dict(self.paths), "edges": edges, "rows": rows}
+
+    def _columns(self) -> Mapping[str, Column]:
+        columns = columns_of(StabilityRow, self.rows)
+        settings = {name: Column(str, [str(row.settings[name]) for row in self.rows]) for name in self.paths}
+        columns.pop("settings")
+        return {"target": columns.pop("target")} | settings | columns
+
+    def summary(self) -> Sheet:
+        """The edges, as a table that prints well and that notebooks show in HTML."""
+        rows = []
+        for edge in self.edges:
+            target = edge.target if isinstance(edge.target, str) else " + ".join(edge.target)
+            at = (
+                "all" if edge.at[name] == path else _listed(edge.at[name])
+                for name, path in self.paths.items()
+            )
+            rows.append([target, edge.influencer, f"{edge.share:.0%}", *at])
+        tried = " x ".join(f"{name} {_listed(values)}" for name, values in self.paths.items())
+        title = f"{plural(len(rows), 'influence')} in {plural(len(self.settings), 'setting')}: {tried}"
+        stable = plural(sum(edge.share == 1 for edge in self.edges), "influence")
+        note = (
+            f"{stable} found in every setting. Else: with which values it is found, whatever the others are."
+        )
+        return Sheet(title, ["target", "influencer", "share", *self.paths], rows, len(rows), [note])
+
+
+def _listed(values: Iterable[Any]) -> str:
+    """Values of a setting: None is none."""
+    return ", ".join("none" if value is None else str(value) for value in values)
+
+
+def sensitivity(
+    model: SummaryModel | InfluenceGraph,
+    events: Any,
+    *,
+    gamma: Iterable[float] | None = (0.1, 0.5, 1.0),
+    lookback: Iterable[int | None] | None = (1, 5, 10),
+    sample_weight: Any = None,
+    progress: Progress = None,
+) -> Stability:
+    """Learn a model or a graph with every combination of some settings, and see what stays.
+
+    An influencer that is there whatever the settings are is easier to believe than one that comes and goes.
+    All settings are learned side by side: each pass over the data serves all of them, and what several
+    settings ask for is counted once.
+
+    Parameters
+    ----------
+    model : SummaryModel or InfluenceGraph
+        What to learn; all its other settings are kept, and it is not fitted itself.
+    events, sample_weight
+        As for ``fit``.
+    gamma : numbers, optional
+        Penalties for complexity to try; None: only the model's own.
+    lookback : numbers, optional
+        Look-backs to try, of which None is the whole past; None instead of a list: only the model's own.
+    progress : function or True, optional
+        Called as ``progress(done, total)`` when models are finished; True writes that to the standard error.
+
+    >>> from summarkov import BSuMM
+    >>> events = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
+    >>> sensitivity(BSuMM("B"), events, gamma=[0.5, 1.0], lookback=[1, 2])
+    2 influences in 4 settings: lookback 1, 2 x gamma 0.5, 1.0
+    target  influencer  share  lookback  gamma
+    B       A            100%  all       all
+    B       B             50%  2         all
+    1 influence found in every setting. Else: with which values it is found, whatever the others are.
+    """
+    template = model.model if isinstance(model, InfluenceGraph) else model
+    if not isinstance(template, SummaryModel):
+        raise SettingError(f"model must be a model or a graph, not {type(model).__name__}")
+    paths = {
+        name: _path(template, name, values)
+        for name, values in (("lookback", lookback), ("gamma", gamma))
+        if values is not None
+    }
+    source = template._learned_from(events, sample_weight=sample_weight, n_jobs=model.n_jobs)
+    plain: list[SummaryModel] = [template]
+    if isinstance(model, InfluenceGraph):
+        plain = model.make_models(source.labels, Layout.of(source).attributes)
+    found = [(settings, each.copy(**settings)) for each in plain for settings in _combinations(paths)]
+    learn([each for _, each in found], source, progress_counter(progress, len(found)))
+    rows = []
+    for settings, one in found:
+        target = one.target_[0] if len(one.target_) == 1 else one.target_
+        rows.append(StabilityRow(target, settings, one.influencers_, one.score_, one.log_likelihood_))
+    return Stability(paths, tuple(rows))
+
+
+def _path(template: SummaryModel, name: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """The values of one setting, checked as far as the model does not."""
+    known = template.get_params(deep=False)
+    kind = type(template).__name__
+    if name not in known:
+        raise SettingError(f"{kind} has no {name} to vary; give {name}=None")
+    if name == "gamma" and known.get("criterion", "bic") not in _WITH_GAMMA:
+        raise SettingError(f"criterion={known['criterion']!r} has no gamma to vary; give gamma=None")
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise SettingError(f"{name} must be a list of values to try, not {values!r}")
+    path = tuple(values)
+    if not path or len(set(path)) < len(path):
+        raise SettingError(f"{name} must be a list of different values to try, not {list(path)!r}")
+    return path
+
+
+def _combinations(paths: Mapping[str, tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
+    for values in itertools.product(*paths.values()):
+        yield dict(zip(paths, values, strict=True))

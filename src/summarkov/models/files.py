@@ -18,13 +18,11 @@ import numpy as np
 from msgspec import Meta, Struct, to_builtins
 
 from summarkov.engines import Layout, StateCounts
-from summarkov.engines.clusters import Clusters
-from summarkov.engines.followings import Followed, Following
+from summarkov.engines.followings import Clusters, Followed, Following
 from summarkov.errors import DataError, SettingError, StoreError, place
 from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.evidence import OLD_ORDERS, ORDERS, Confidence, Influence, OrderTest, effect_of
-from summarkov.evidence.contrasts import Totals
-from summarkov.evidence.results import edge_confidence
+from summarkov.evidence.edges import Totals, edge_confidence
 from summarkov.kernels import LAG_BINS, NONE
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
@@ -130,12 +128,13 @@ def document_of(model: Model) -> dict[str, Any]:
     fitted, layout = models[0].fitted, models[0].fitted.layout
     labels = dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True))
     positions = int(fitted.table.counts.sum()) if layout.together else 0
-    beside = layout.together, positions, layout.time, [*layout.attributes], [*layout.outcomes]
+    beside: list[Any] = [layout.together, positions, layout.time, [*layout.attributes], [*layout.outcomes]]
+    scale: Any = fitted.scale
     found = {
         **head,
         "model": type(models[0]).__name__,
         "settings": _settings_document(fitted),
-        "data": to_builtins(_Data(fitted.n_sequences, fitted.scale, labels, *beside)),
+        "data": to_builtins(_Data(fitted.n_sequences, scale, labels, *beside)),
         "n_targets": fitted.n_targets,
         "targets": [_target_document(each) for each in models],
     }
@@ -216,11 +215,11 @@ def _outcome_document(model: OutcomeModel) -> dict[str, Any]:
     after, opened = moment_of(model.after), model.open_cases
     moment = after.text if isinstance(after, Duration) else after
     texts = (model.outcome, model.value, model.contains, model.ends_with)
-    asked = (None if text is None else str(text) for text in texts)
-    yes, no = map(str, model.classes_.tolist())
+    named = (None if text is None else str(text) for text in texts)
+    asked: list[Any] = [model.name_, *named, moment, tuple(map(str, model.classes_.tolist()))]
     states = zip(opened.keys.tolist(), opened.counts.swapaxes(0, 1).tolist(), strict=True)
     return {
-        "outcome": to_builtins(_Outcome(model.name_, *asked, moment, (yes, no))),
+        "outcome": to_builtins(_Outcome(*asked)),
         "left_out": model.left_out_,
         "overall_rate": model.overall_rate_,
         "open_cases": {
@@ -537,9 +536,9 @@ def _counted_of_edges(read: _Target, influencers: list[str], target: tuple[str, 
 
 def _check_following(found: Following) -> None:
     """Refuse more of a part than of the whole."""
-    for part, whole in (("cases_followed", "cases_with"), ("cases_first", "cases_both")):
-        if getattr(found, whole) is not None and not 0 <= getattr(found, part) <= getattr(found, whole):
-            raise StoreError(f"expected {part!r} from 0 to {whole!r}")
+    for some, whole in (("cases_followed", "cases_with"), ("cases_first", "cases_both")):
+        if getattr(found, whole) is not None and not 0 <= getattr(found, some) <= getattr(found, whole):
+            raise StoreError(f"expected {some!r} from 0 to {whole!r}")
     for each in filter(None, (found.own, found.others)):
         if not (
             0 <= each.followed_whole <= min(each.followed, each.n_whole)
@@ -550,8 +549,8 @@ def _check_following(found: Following) -> None:
         return
     n = lags[:, 3]
     is_off = (lags < 0).any() or (lags[:, :3] % 1).any() or (lags[:, :3] > (1, 1, LAG_BINS - 1)).any()
-    for group, each in enumerate((found.own, found.others)):
-        is_off |= n[lags[:, 0] == group].sum() > (0.0 if each is None else each.n * (1 + 1e-9))
+    for group, part in enumerate((found.own, found.others)):
+        is_off |= n[lags[:, 0] == group].sum() > (0.0 if part is None else part.n * (1 + 1e-9))
     if is_off:
         raise StoreError("expected rows of 'lags': 0 or 1, 0 or 1, the bin of a lag, and parts of 'n'")
 

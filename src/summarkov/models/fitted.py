@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from summarkov.engines import IN_A_ROW, EventSource, Layout, StateCounts, StatesRequest, Target
-from summarkov.engines.clusters import Clusters
+from summarkov.engines import IN_A_ROW, Layout, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import merge_keys
-from summarkov.engines.followings import Followed, Following
-from summarkov.engines.weights import refuse_overflow
+from summarkov.engines.followings import Clusters, Followed, Following
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments, with_more_rows
@@ -31,7 +29,7 @@ from summarkov.evidence import (
     influence_of,
     seen,
 )
-from summarkov.evidence.influence import ranked
+from summarkov.evidence.edges import ranked
 from summarkov.evidence.words import (
     cases,
     effect_word,
@@ -71,7 +69,7 @@ class Fitted(Distribution):
     label_counts: IntArray
     score: float
     steps: tuple[Step, ...]
-    certificate: Certificate | None  # of an exact search, as long as nothing is added
+    certificate: Certificate | None  # of an exact search
     settings: Mapping[str, Any]  # the model's parameters when it was fitted
     n_targets: int = 1  # how many were learned together, this one included
     followed: Followed | None = None  # how often the target follows influencers
@@ -214,12 +212,18 @@ class Fitted(Distribution):
                 found,
                 [*names[:column], *names[column + 1 :]] if self.summary.by_level else (),
                 self.following(column, outcome),
-                None if self.margins is None else self.margins[column],
-                None if self.clusters is None else self.clusters.edge(column, outcome),
+                **self.sureness(column, outcome),
             )
             for column, outcome, found in self.contrasts()
             if self.influencers[column] not in self.given
         )
+
+    def sureness(self, column: int, outcome: int) -> dict[str, Any]:
+        """What ``influence_of`` takes: by how much an influencer was selected, how much sequences differ."""
+        return {
+            "margin": None if self.margins is None else self.margins[column],
+            "clusters": None if self.clusters is None else self.clusters.edge(column, outcome),
+        }
 
     @property
     def presence_requests(self) -> list[StatesRequest]:
@@ -265,24 +269,6 @@ class Fitted(Distribution):
         """The row of ``theta`` that holds at every position."""
         ids, keys = self.summary.encode(index, self.influencers, self.labels)
         return np.asarray(self.rows(keys)[ids]) if len(keys) else ids
-
-    def plus(self, table: StateCounts, source: EventSource, followed: Followed | None) -> Fitted:
-        """Add the counts of further data; the influencers stay."""
-        scale = max(self.scale, source.scale)  # 1 or the fixed point, so one divides the other
-        old, new = scale // self.scale, scale // source.scale
-        refuse_overflow(float(self.label_counts.sum()) * old + float(source.label_counts.sum()) * new, scale)
-        return replace(
-            self,
-            table=StateCounts.total(
-                [StateCounts(t.keys, t.counts * by) for t, by in ((self.table, old), (table, new))]
-            ),
-            scale=scale,
-            n_sequences=self.n_sequences + source.n_sequences,
-            label_counts=self.label_counts * old + source.label_counts * new,
-            certificate=None,
-            followed=None if self.followed is None or followed is None else self.followed + followed,
-            clusters=None,
-        )
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.evidence import Confidence, Explanation, OrderTest, SharedExplanation
+from summarkov.evidence.edges import with_confidence
 from summarkov.evidence.order import with_order
-from summarkov.evidence.results import with_confidence
 from summarkov.evidence.words import headline, rates, times, verdict
 from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap, order_of
 from summarkov.models.fitted import Edges, FittedGraph, one_sequence
-from summarkov.models.learning import learn, progress_counter, update
+from summarkov.models.learning import learn, progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import Predictor, codes_of, target_codes
 from summarkov.models.prediction import check_drawable, predict_next
@@ -203,14 +203,6 @@ class InfluenceGraph(GraphPredictor):
             raise SettingError(f"model must be a model such as BSuMM(), not {given}")
         if self.model.target is not None:
             raise SettingError("the template must have no target; use InfluenceGraph(model, targets=...)")
-
-    def partial_fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
-        """Add the counts of further events to every model; the influencers stay."""
-        if not self.is_fitted:
-            return self.fit(events, sample_weight=sample_weight)
-        update(list(self.models_.values()), self._source(events, sample_weight=sample_weight))
-        self._confidence = self._order = None
-        return self
 
     # ------------------------------------------------------------------ what was learned
 

@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarkov.engines import EventSource, Layout, StateCounts
-from summarkov.engines.clusters import Clustered, block_of, sum_clusters
-from summarkov.engines.followings import Asked, count_followed
-from summarkov.engines.growing import GrowingCounts
+from summarkov.engines.followings import Asked, Clustered, block_of, count_followed, sum_clusters
+from summarkov.engines.source import GrowingCounts
 from summarkov.errors import DataError, SettingError
 from summarkov.events.vocabulary import END
-from summarkov.evidence import contrasts_in_table, presence, rate_ratio
+from summarkov.evidence import contrasts_in_table, presence
 from summarkov.kernels import ClusterValues
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Problem, Search, SearchResult
 from summarkov.settings import Duration, Progress, reporter
 from summarkov.summaries import Summary, WindowSummary
-from summarkov.typing import FloatArray
 from summarkov.wording import with_attributes
 
 if TYPE_CHECKING:
@@ -160,8 +158,7 @@ def _count_moments(models: Sequence[SummaryModel], source: EventSource) -> None:
             assert isinstance(table, StateCounts)
             for _, x, found in contrasts_in_table(table, source.scale, len(fitted.target.codes)):
                 moments[u, x] = found.totals
-        before = 0.0 if fitted.moments is None else fitted.moments
-        model._fitted = replace(fitted, moments=before + moments)
+        model._fitted = replace(fitted, moments=moments)
 
 
 def _clustered(fitted: Fitted) -> Clustered | None:
@@ -267,29 +264,3 @@ def together(problems: Sequence[Problem], n_replicates: int) -> Iterator[range]:
             start, held = at, 0
         held += more
     yield range(start, len(problems))
-
-
-def update(models: Sequence[SummaryModel], source: EventSource) -> None:
-    """Add the counts of further data to fitted models that share a summary, in one pass."""
-    tables = source.count([model.fitted.request for model in models])
-    followed = count_followed(source, [_asked(model.fitted) for model in models])
-    before = [(model.fitted.clusters, _variances(model.fitted)) for model in models]
-    for model, table, more in zip(models, tables, followed, strict=True):
-        assert isinstance(table, StateCounts)
-        model._add(table, source, more)
-    _count_moments([model for model in models if model.fitted.moments is not None], source)
-    new = sum_clusters(source, [_clustered(model.fitted) for model in models])
-    both = []
-    for model, (old, variances), more_clusters in zip(models, before, new, strict=True):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shrunk = np.nan_to_num(_variances(model.fitted) / variances, posinf=0.0)
-        both.append(None if old is None or more_clusters is None else old.plus(more_clusters, shrunk))
-    _set(models, "clusters", both)
-
-
-def _variances(fitted: Fitted) -> FloatArray:
-    """The variance of the logarithm of each ratio from counts, ``[x, u]``: as one over the totals."""
-    found = np.full((len(fitted.target.codes), len(fitted.influencers)), np.inf)
-    for column, outcome, contrast in fitted.contrasts():
-        found[outcome, column] = rate_ratio(contrast.strata).deviation ** 2
-    return found

@@ -10,16 +10,15 @@ from dataclasses import KW_ONLY, dataclass, replace
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self
 
-from summarkov.engines import EventSource, StateCounts, Target, as_source
-from summarkov.engines.followings import Followed
+from summarkov.engines import EventSource, Target, as_source
 from summarkov.errors import SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import END, Label, Unknown, label_text
 from summarkov.evidence import Explanation, Pattern
-from summarkov.evidence.patterns import pattern_of
+from summarkov.evidence.explanation import pattern_of
 from summarkov.frames import Records, Sheet
 from summarkov.models.fitted import Edges, Fitted, History, StateTable, explain
-from summarkov.models.learning import learn, update
+from summarkov.models.learning import learn
 from summarkov.models.parameters import Predictor, candidate_codes, codes_of, given_codes, label_list
 from summarkov.search import SEARCHES, Problem, Search, Trace, fixed
 from summarkov.search.criteria import Scorer
@@ -116,6 +115,7 @@ class SummaryModel(Predictor):
             score grows with, is what all events weigh together, and must be 2 at least.
         """
         source = self._learned_from(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        self._fitted: Fitted
         learn([self], source)
         return self
 
@@ -125,13 +125,6 @@ class SummaryModel(Predictor):
         """What a model of these settings is learned from: all of the data, or as the paper has it."""
         source = as_source(events, sample_weight=sample_weight, n_jobs=n_jobs)
         return source.without_ends() if getattr(self, "paper", False) else source
-
-    def partial_fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
-        """Add the counts of further events; the influencers stay. Fits if the model is not fitted yet."""
-        if not self.is_fitted:
-            return self.fit(events, sample_weight=sample_weight)
-        update([self], self._source(events, sample_weight=sample_weight))
-        return self
 
     @property
     def fitted(self) -> Fitted:
@@ -228,13 +221,6 @@ class SummaryModel(Predictor):
         return table.of_rows(title, sorted(table, key=lambda row: -row.n))
 
     # ------------------------------------------------------------------ private
-
-    def _add(self, table: StateCounts, source: EventSource, followed: Followed | None) -> None:
-        """Add counts and score anew, with the settings of the fit."""
-        new = self.fitted.plus(table, source, followed)
-        problem = self._problem(new)
-        score = problem.score(new.table, new.influencers)
-        self._fitted = replace(new, score=score, margins=problem.margins(new.influencers, new.table, score))
 
     def _problem(self, fitted: Fitted, summary: Summary | None = None) -> Problem:
         """The search with the settings of a fit; with the summary that was learned, unless one is given."""

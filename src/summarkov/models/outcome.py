@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import EventSource, Layout, MemorySource, StateCounts, make_source
-from summarkov.engines.counts import merge_keys
+from summarkov.engines.counts import FIXED_POINT, merge_keys
 from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, EndedSource, Outcome, count_open
-from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Unknown

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from summarkov.engines import EventSource, StateCounts, StatesRequest, Target
-from summarkov.engines.followings import Followed, Following
+from summarkov.engines import StatesRequest, Target
+from summarkov.engines.followings import Following
 from summarkov.errors import SettingError
 from summarkov.evidence import Contrast
-from summarkov.evidence.contrasts import Totals, contrast_in_tree
+from summarkov.evidence.edges import Totals, contrast_in_tree
 from summarkov.kernels import OCCURS
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
@@ -78,12 +78,6 @@ class FittedContexts(Fitted):
         """The row of the longest context that each key ends with."""
         return longest(self.table.keys, keys)
 
-    def plus(self, table: StateCounts, source: EventSource, followed: Followed | None) -> Fitted:
-        """Add the counts of further data; the contexts stay."""
-        counts = np.zeros_like(self.table.counts)
-        np.add.at(counts, self.rows(table.keys), table.counts)
-        return super().plus(StateCounts(self.table.keys, counts), source, followed)
-
 
 @dataclass(eq=False, repr=False)
 class MarkovChain(SummaryModel):
@@ -136,7 +130,7 @@ class VariableOrderChain(SummaryModel):
     of them. The state of a history is the longest kept context that it ends with. A context's estimate rests
     on all histories that end with it, so one that leaves the tree early is not left with the prior.
     ``influencers_`` are the labels in the kept contexts; ``score_`` is BIC at the estimates, with a parameter
-    set for every kept context; ``partial_fit`` adds counts and keeps the contexts.
+    set for every kept context.
 
     Parameters
     ----------
@@ -295,7 +289,6 @@ class TreeSuMM(SummaryModel):
 
     ``influencers_`` are the labels that are tested. ``score_`` is the log-likelihood at the estimates less
     the penalties of the splits and of the root's parameters. ``trace_`` has the splits in depth-first order.
-    ``partial_fit`` adds counts and keeps the tree.
 
     Parameters
     ----------

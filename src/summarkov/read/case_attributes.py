@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,44 +18,15 @@ from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import MISSING, Attributes, refuse_column
 from summarkov.events.vocabulary import translation
-from summarkov.read.addresses import name_of
-from summarkov.read.columns import case_column
-from summarkov.read.encoding import Encoded, count, encode, no_labels, refuse_missing
-from summarkov.settings import is_finite
+from summarkov.read.columns import Cuts, Wanted, case_column
+from summarkov.read.files import format_of, name_of
+from summarkov.read.values import Encoded, encode, no_labels, refuse_missing
 from summarkov.typing import IntArray
-
-if TYPE_CHECKING:
-    from summarkov.read.wanted import Wanted
 
 #: Values that are not numbers may be as many, and numbers up to as many different ones stay as they are.
 MOST_VALUES, FEW_NUMBERS = 100, 5
 #: Numbers are cut at these shares of the sequences.
 _SHARES = (0.25, 0.5, 0.75)
-#: Where numbers of a column are cut; None to leave them as they are.
-Cuts = Mapping[str, Sequence[float] | None]
-
-
-def check_cuts(cuts: object) -> Cuts:
-    """Refuse what does not say where to cut numbers.
-
-    >>> check_cuts({"age": [30, 50], "postcode": None})
-    {'age': [30.0, 50.0], 'postcode': None}
-    """
-    if not isinstance(cuts, Mapping):
-        raise SettingError(f"cuts must be a dict such as {{'age': [30, 50]}}, not {cuts!r}")
-    found: dict[str, Sequence[float] | None] = {}
-    for name, given in cuts.items():
-        listed = isinstance(given, list | tuple | np.ndarray) and len(given) > 0
-        if given is not None and not (listed and all(map(is_finite, given))):
-            raise SettingError(
-                f"cuts of {name!r} must be numbers such as [30, 50], or None to leave it as it is, not "
-                f"{given!r}"
-            )
-        numbers = None if given is None else [float(cut) for cut in given]
-        if numbers is not None and any(a >= b for a, b in pairwise(numbers)):
-            raise SettingError(f"cuts of {name!r} must increase, and {given!r} do not; sort them")
-        found[str(name)] = numbers
-    return found
 
 
 def attributes_of(
@@ -75,52 +46,52 @@ def _attributes(
     unused = sorted(set(wanted.cuts) - set(columns))
     if unused:
         raise SettingError(f"cuts are given for {unused[0]!r}, which is no attribute; add it to attributes=")
-    each: list[list[str | None]] = []
+    occurring, each = set[str](), list[list[str]]()
     for column, values in columns.items():
         refuse_column(column, source)
-        absent = np.flatnonzero(values.codes < 0)
+        absent = values.missing
         if len(absent) and wanted.missing_attributes == "error":
             raise DataError(
-                f"attribute {column!r} of {source} has no value for {count(len(absent), 'sequence')}, the "
-                f"first is {ids[absent[0]][:40]!r}; fill it, or let it be a value of its own with "
-                "missing_attributes='value'"
+                f"attribute {column!r} of {source} has no value for {len(absent)} "
+                f"sequence{'s' if len(absent) > 1 else ''}, the first is {ids[absent[0]][:40]!r}; fill it, "
+                "or let it be a value of its own with missing_attributes='value'"
             )
         if len(absent) and len(absent) == len(values.codes) and column not in wanted.cuts:
             raise DataError(
                 f"attribute {column!r} of {source} has no value for any sequence; check its name, or leave "
                 "it out"
             )
-        names = [*_names(column, values, wanted.cuts, source), f"{column}={MISSING}"]
-        occurs = [*values.occurring.tolist(), len(absent) > 0]
-        each.append([name if here else None for name, here in zip(names, occurs, strict=True)])
-        if occurs[-1] and names[-1] in each[-1][:-1]:
+        names, missing = _names(column, values, wanted.cuts, source), f"{column}={MISSING}"
+        found = {name for name, n in zip(names, values.counts.tolist(), strict=True) if n}
+        if len(absent) and missing in found:
             raise DataError(
                 f"attribute {column!r} of {source} holds {MISSING!r} as a value, and lacks others, which are "
                 "called so; rename the value, or leave it empty"
             )
-    ordered = sorted({name for names in each for name in names if name is not None})
+        occurring |= found | ({missing} if len(absent) else set())
+        each.append([*names, missing])
+    ordered = sorted(occurring)
     present = np.zeros((len(ids), len(ordered)), bool)
     for values, some in zip(columns.values(), each, strict=True):
-        codes = translation((name or "" for name in some), ordered)[:-1]
+        codes = translation(some, ordered)[:-1]
         present[np.arange(len(present)), codes[values.codes]] = True
     return Attributes(ordered, present)
 
 
 def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
     """What each of the different values of a column is called."""
-    counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.texts))
-    given = cuts.get(column)
+    given, counts = cuts.get(column), values.counts
     ranges = [] if given is None else _ranges(column, given)
     whole = {name.removeprefix(f"{column}=") for name in ranges}  # of numbers that were cut before
     texts = [text for text, n in zip(values.texts, counts.tolist(), strict=True) if n and text not in whole]
-    numbers = [_number(text) for text in texts]
-    odd = next((text for text, number in zip(texts, numbers, strict=True) if number is None), None)
+    known = {text: number_of(text) for text in texts}
+    odd = next((text for text, number in known.items() if number is None), None)
     if given is not None and odd is not None:
         raise DataError(
             f"attribute {column!r} of {source} holds {odd[:40]!r}, which is no number, and cannot be cut; "
             "correct it, or leave out its cuts"
         )
-    few = len(set(numbers)) <= FEW_NUMBERS
+    few = len(set(known.values())) <= FEW_NUMBERS
     if given is None and (odd is not None or few or column in cuts):
         if len(texts) > MOST_VALUES:
             why = "" if odd is None else f", and they are not all numbers, such as {odd[:40]!r}"
@@ -129,13 +100,20 @@ def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
                 f"{MOST_VALUES}{why}; leave it out, or make groups of its values first"
             )
         return [f"{column}={text}" for text in values.texts]
-    known = dict(zip(texts, numbers, strict=True))
     found = np.array([known.get(text) for text in values.texts], float)
     where = quartiles(found, counts) if given is None else list(given)
     ranges = ranges or _ranges(column, where)
-    places = np.searchsorted(where, found, side="right").tolist()
-    each = zip(values.texts, places, strict=True)
+    each = zip(values.texts, np.searchsorted(where, found, side="right").tolist(), strict=True)
     return [f"{column}={text}" if text in whole else ranges[at] for text, at in each]
+
+
+def number_of(text: str) -> float | None:
+    """The finite number that a text stands for, if it does. (Python reads "10_2" as 102.)"""
+    try:
+        found = math.nan if "_" in text else float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
 
 
 def quartiles(given: npt.ArrayLike, counts: IntArray) -> list[float]:
@@ -168,6 +146,8 @@ def _ranges(column: str, cuts: Sequence[float]) -> list[str]:
     return [f"{column}=below {shown[0]}", *between, f"{column}={shown[-1]} or more"]
 
 
+# ---------------------------------------------------------------------- from names back to values
+
 #: Ranges as they are called.
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
 _RANGE = re.compile(rf"below {_NUMBER}|{_NUMBER} or more|{_NUMBER} to <{_NUMBER}")
@@ -183,7 +163,7 @@ def ranked(values: Iterable[str]) -> list[str]:
     def place(text: str) -> tuple[float, str]:
         found = _RANGE.fullmatch(text)
         below, more, low, _ = found.groups() if found else (None, None, None, None)
-        start = -math.inf if below else _number(more or low or text)
+        start = -math.inf if below else number_of(more or low or text)
         return (math.inf if start is None else start), text
 
     return sorted(values, key=place)
@@ -209,32 +189,25 @@ def _cuts_between(ranges: Sequence[str]) -> list[float] | None:
     return sorted(cuts) if cuts and None not in matches and all(map(math.isfinite, cuts)) else None
 
 
-def _number(text: str) -> float | None:
-    try:
-        found = math.nan if "_" in text else float(text)  # Python reads "10_2" as 102
-    except ValueError:
-        return None
-    return found if math.isfinite(found) else None
-
-
 # ---------------------------------------------------------------------- from a second table
 
 #: How messages call it.
 CASES = "the table of attributes"
 
 
-def case_table(table: Any, case: str | None, cases: Sequence[str]) -> tuple[str, dict[str, Encoded]]:
-    """What a table, or its file, is called, and its columns but the one that names the case.
+def with_cases(events: EventSequences, wanted: Wanted, cases: Sequence[str]) -> EventSequences:
+    """Events with the columns of a table that has one row per case, by the names of their ``cases``.
 
-    These have one value per case that is asked for, which is missing where the table has no row of it.
+    An attribute is missing where the table has no row of the case.
     """
+    table = wanted.cases
     source = name_of(table) if isinstance(table, str | os.PathLike) else CASES
     content = _table_of(table, source)
     _refuse_repeated(content.column_names, source)
-    named = case_column(content.column_names, case, source)
+    named = case_column(content.column_names, wanted.columns.case, source)
     names = encode(content.column(named), named, source)
     refuse_missing(names.missing, named, source)
-    several = np.flatnonzero(np.bincount(names.codes) > 1)
+    several = np.flatnonzero(names.counts > 1)
     if len(several):
         raise DataError(
             f"case {names.texts[several[0]][:40]!r} has two rows in {source}; attributes have one row per "
@@ -247,7 +220,7 @@ def case_table(table: Any, case: str | None, cases: Sequence[str]) -> tuple[str,
         if name != named:
             column = encode(content.column(name), name, source)
             found[name] = Encoded(np.append(column.codes, np.int32(-1))[rows], column.texts)
-    return source, found
+    return attributes_of(events, found, wanted, source, events.ids)
 
 
 def _refuse_repeated(names: Sequence[str], source: str) -> None:
@@ -257,25 +230,23 @@ def _refuse_repeated(names: Sequence[str], source: str) -> None:
 
 
 def _table_of(table: Any, source: str) -> pa.Table:
-    from summarkov.read.csv_files import read_whole
-    from summarkov.read.files import format_of
-    from summarkov.read.tables import is_table, of_objects, parquet_batches, parquet_schema
+    from summarkov.read.tables import as_arrow, is_table, read_whole, read_whole_parquet
+
+    def refuse(schema: pa.Schema) -> None:
+        _refuse_repeated(schema.names, source)
+        for field in filter(lambda field: pa.types.is_nested(field.type), schema):
+            raise no_labels(field.name, source, field.type)  # before it is read, which may be much
 
     if isinstance(table, str | os.PathLike):
         kind = format_of(source, None)
         if kind in ("csv", "tsv"):
             return read_whole(source, kind)
         if kind == "parquet":
-            schema = parquet_schema(source)
-            _refuse_repeated(schema.names, source)
-            for field in filter(lambda field: pa.types.is_nested(field.type), schema):
-                raise no_labels(field.name, source, field.type)  # before it is read, which may be much
-            batches = [*parquet_batches(source, schema.names)]
-            return pa.Table.from_batches(batches) if batches else schema.empty_table()
+            return read_whole_parquet(source, refuse)
         raise SettingError(f"attributes are read from .csv, .tsv or .parquet, and {source} is none of these")
     if not isinstance(table, Mapping) and not is_table(table):
         raise SettingError(
             "attributes must be a list of columns, a table with one row per case, or the path of one, not "
             f"{type(table).__name__}"
         )
-    return pa.table(of_objects(table, source))
+    return pa.table(as_arrow(table)[0])

@@ -1,61 +1,57 @@
-"""Which columns of a table hold the case, the event and the order."""
+"""What is asked of a reader: its settings, and which columns hold the case, the event and the order."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any, Literal, TypedDict
+
+import numpy as np
 
 from summarkov.errors import DataError, SettingError, nearest
+from summarkov.events import EventSequences
+from summarkov.events.attributes import AskedEnds
+from summarkov.events.vocabulary import vocabulary_of
+from summarkov.read.ordering import TIES, Gap, TieKind
+from summarkov.read.values import DateFormat
+from summarkov.settings import is_finite
 
-#: Column names that are recognised, whatever their capitals, blanks, hyphens and underscores. Those of an
-#: earlier line win over those of a later one; two of one line are an error. The first is what XES and pm4py
-#: say; others are what Disco, ProM, Celonis, Apromore and Power Automate write.
-CASE_NAMES = (
-    ("case:concept:name",),
-    ("case", "case id", "sequence", "sequence id", "case key"),
-)
-EVENT_NAMES = (
-    ("concept:name",),
-    ("event", "activity", "label", "events", "activity name", "event name", "activity en"),
-)
-#: Where an event has a beginning and an end, it is at its end that it is complete.
-ORDER_NAMES = (
-    ("time:timestamp",),
-    ("timestamp", "time", "order", "position", "tick", "event time"),
-    ("complete timestamp", "complete time", "end timestamp", "end time"),
-    ("start timestamp", "start time"),
-)
-#: The place of an event beside its time, as ``write_events`` writes both; and the one that is that of a tick.
-_PLACES, TICK = ("position", "tick"), "tick"
-#: What became of an activity: "start", "complete", ...
-LIFECYCLE_NAMES = (
-    ("lifecycle:transition",),
-    ("lifecycle", "lifecycle transition", "transition"),
-    ("status",),
-)
-#: Only where a row is a whole sequence: in a long table an "id" may well number the rows.
-ID_NAMES = (CASE_NAMES[0], (*CASE_NAMES[1], "id"))
-
-Names = tuple[tuple[str, ...], ...]
-_RECOGNISED: tuple[Names, ...] = (EVENT_NAMES, ORDER_NAMES, ID_NAMES, LIFECYCLE_NAMES)
-
-
-def plain(name: str) -> str:
-    """A name without what tools write differently.
-
-    >>> plain("_CASE_KEY") == plain("Case Key")
-    True
-    """
-    return "".join(letter for letter in name.lower() if letter not in " _-")
-
-
-def _plain(names: Names) -> set[str]:
-    return {plain(name) for line in names for name in line}
-
-
+#: What stands between the labels of several columns that are joined to one, unless told otherwise.
+SEPARATOR = "+"
 #: How messages call a table that has no file name.
 TABLE = "the table"
+#: Where numbers of a column are cut; None to leave them as they are.
+Cuts = Mapping[str, Sequence[float] | None]
+
+# ---------------------------------------------------------------------- settings
+
+
+class Reading(TypedDict, total=False):
+    """The settings of reading, by the names that :func:`summarkov.read_events` has for them."""
+
+    case: str | None
+    event: str | Sequence[str] | None
+    order_by: str | Sequence[str] | Literal[False] | None
+    labels: Iterable[object] | None
+    session_gap: str | float | timedelta | None
+    date_format: str | None
+    weight: str | None
+    lifecycle: str | None
+    missing: str
+    separator: str
+    ties: TieKind | None
+    times: bool
+    attributes: Any
+    cuts: Cuts | None
+    missing_attributes: Literal["value", "error"]
+    ends: Literal["complete", "cut off"] | None
+    closed_by: Iterable[object] | None
+    open_since: Any
+    ends_column: str | None
+    drop_duplicates: bool
 
 
 @dataclass(frozen=True)
@@ -78,29 +74,17 @@ class Columns:
     other_order: str | None = None
 
     @classmethod
-    def of(
-        cls,
-        case: object = None,
-        event: object = None,
-        order: object = None,
-        *,
-        weight: object = None,
-        attributes: object = (),
-        with_lifecycle: bool = False,
-    ) -> Columns:
+    def of(cls, case: Any = None, event: Any = None, order: Any = None, **others: Any) -> Columns:
         """What people ask for: names, lists of names where several are fine, ``order_by=False`` for none.
 
         >>> Columns.of("user", "page", ["day", "step"]).order
         ('day', 'step')
         """
-        asked = cls(
-            _one(case, "case"),
-            _several(event, "event"),
-            () if order is False else _several(order, "order_by") or None,
-            _one(weight, "weight"),
-            _several(attributes, "attributes"),
-            with_lifecycle=with_lifecycle,
-        )
+        for role, name in (("case", case), ("weight", others.get("weight"))):
+            if name is not None and not isinstance(name, str):
+                raise SettingError(f"{role} must be the name of a column, not {name!r}")
+        order = () if order is False else _several(order, "order_by") or None
+        asked = cls(case, _several(event, "event"), order, **others)
         given = (asked.case, *asked.event, *(asked.order or ()), *asked.per_case)
         names = [name for name in given if name is not None]
         if len(set(names)) < len(names):
@@ -115,12 +99,12 @@ class Columns:
     @property
     def of_ticks(self) -> bool:
         """Whether the last order column numbers the ticks: events of one place happened together."""
-        return bool(self.order) and plain((self.order or ("",))[-1]) == TICK
+        return bool(self.order) and plain((self.order or ("",))[-1]) == _TICK
 
     def names(self) -> list[str]:
         """Return the names that are set, each once."""
-        single = [name for name in (self.case, self.lifecycle) if name is not None]
-        return list(dict.fromkeys([*single, *self.event, *(self.order or ()), *self.per_case]))
+        given = (self.case, self.lifecycle, *self.event, *(self.order or ()), *self.per_case)
+        return list(dict.fromkeys(name for name in given if name is not None))
 
     def to_read(self) -> list[str]:
         """Return the names that are set, and that of the column that is only looked at."""
@@ -128,28 +112,187 @@ class Columns:
 
     def may_mean(self, name: str) -> bool:
         """Whether a column of this name could be chosen."""
-        return name in self.names() or any(plain(name) in _plain(names) for names in _RECOGNISED)
-
-    def only_looks_at(self, name: str) -> bool:
-        """Whether a column of this name is at most looked at, for what became of activities."""
-        return not self.with_lifecycle and name not in self.names() and plain(name) in _plain(LIFECYCLE_NAMES)
+        known = (*EVENT_NAMES, *ORDER_NAMES, *ID_NAMES, *LIFECYCLE_NAMES)
+        return name in self.names() or any(plain(name) in map(plain, line) for line in known)
 
 
-def _one(name: object, role: str) -> str | None:
-    if name is None or isinstance(name, str):
-        return name
-    raise SettingError(f"{role} must be the name of a column, not {name!r}")
-
-
-def _several(names: object, role: str) -> tuple[str, ...]:
-    if names is None:
-        return ()
-    if isinstance(names, str):
-        return (names,)
+def _several(names: Any, role: str) -> tuple[str, ...]:
+    if names is None or isinstance(names, str):
+        return () if names is None else (names,)
     if isinstance(names, list | tuple) and all(isinstance(name, str) for name in names):
         return tuple(names)
     hint = ", or False for the order of the rows" if role == "order_by" else ""
     raise SettingError(f"{role} must be the name of a column, or a list of names{hint}, not {names!r}")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The settings, checked: columns, vocabulary, and what to make of the values of columns."""
+
+    columns: Columns = field(default_factory=Columns)
+    labels: Sequence[str] | None = None
+    gap: Gap | None = None
+    date_format: DateFormat | None = None
+    lifecycle: str | None = None
+    missing: str = "error"
+    separator: str = SEPARATOR
+    ties: TieKind | None = None
+    times: bool = False
+    cuts: Cuts = field(default_factory=dict)
+    missing_attributes: str = "value"
+    cases: Any = None  # a table of attributes, one row per case
+    ends: AskedEnds | None = None  # None: as the events say, if they do, else complete
+    drop_duplicates: bool = False
+
+    @classmethod
+    def of(cls, **given: Any) -> Wanted:
+        """Check the settings of :class:`Reading`, before any data is touched."""
+        unknown = next((name for name in given if name not in Reading.__annotations__), None)
+        if unknown is not None:
+            known = nearest(unknown, Reading.__annotations__)
+            raise TypeError(f"reading events has no setting {unknown!r}{known}")
+        asked = cls(**{name: value for name, value in given.items() if name in _AS_THEY_ARE})
+        asked._check()
+        attributes, cuts = given.get("attributes"), given.get("cuts")
+        listed = attributes is None or (
+            isinstance(attributes, list | tuple) and all(isinstance(name, str) for name in attributes)
+        )
+        names = tuple(attributes or ()) if listed else ()
+        if cuts is not None and attributes is None:
+            raise SettingError("cuts are about attributes; name these with attributes=")
+        ends, told = None, [given.get(name) for name in ("ends", "closed_by", "open_since", "ends_column")]
+        if told != [None] * 4:
+            ends = AskedEnds.of(told[0] or "complete", *told[1:])
+            if listed and ends.column is not None and ends.column not in names:
+                names = (*names, ends.column)
+        columns = Columns.of(
+            *(given.get(name) for name in ("case", "event", "order_by")),
+            weight=given.get("weight"),
+            attributes=names,
+            with_lifecycle=asked.lifecycle is not None,
+        )
+        labels, gap, form = (given.get(name) for name in ("labels", "session_gap", "date_format"))
+        return replace(
+            asked,
+            columns=columns,
+            labels=None if labels is None else vocabulary_of(labels),
+            gap=None if gap is None else Gap.of(gap),
+            date_format=None if form is None else DateFormat(form),
+            times=asked.times or (ends is not None and ends.open_since is not None),
+            cuts={} if cuts is None else check_cuts(cuts),
+            cases=None if listed else attributes,
+            ends=ends,
+        )
+
+    def _check(self) -> None:
+        for name in ("lifecycle", "missing", "separator"):
+            value = getattr(self, name)
+            if not isinstance(value, str) and not (name == "lifecycle" and value is None):
+                raise SettingError(f"{name} must be a text, not {value!r}")
+        if not self.separator:
+            raise SettingError("separator must not be empty: it tells the labels apart that are joined")
+        if self.ties not in (None, *TIES):
+            hint = nearest(str(self.ties), TIES)
+            raise SettingError(f"ties must be one of {', '.join(map(repr, TIES))}, not {self.ties!r}{hint}")
+        for name in ("times", "drop_duplicates"):
+            if not isinstance(getattr(self, name), bool):
+                raise SettingError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        if self.missing_attributes not in ("value", "error"):
+            raise SettingError(
+                f"missing_attributes must be 'value' or 'error', not {self.missing_attributes!r}"
+            )
+
+    def for_columns(self, chosen: Columns) -> Wanted:
+        """The same with what the columns that were chosen tell of ties, if nothing was said of them."""
+        return replace(self, ties="together") if self.ties is None and chosen.of_ticks else self
+
+    def ended(self, events: EventSequences) -> EventSequences:
+        """The same, of which it is known which sequences are complete, but for what a column tells."""
+        asked = self.ends or AskedEnds.default()
+        return events.with_ends(asked.complete(events.labels, events.codes, events.offsets, events.moments))
+
+    @property
+    def needs_places(self) -> bool:
+        """Whether something was asked that only the places of events can tell."""
+        places = self.times or self.gap is not None or self.ties in ("together", "error")
+        return places or self.drop_duplicates
+
+    @property
+    def is_about_columns(self) -> bool:
+        """Whether something was asked that only a table can answer."""
+        about = self.columns.names() or self.columns.with_lifecycle
+        return bool(about) or self.gap is not None or self.date_format is not None
+
+
+#: Settings that only need a look.
+_AS_THEY_ARE = ("lifecycle", "missing", "separator", "ties", "times", "missing_attributes", "drop_duplicates")
+
+
+def check_cuts(cuts: object) -> Cuts:
+    """Refuse what does not say where to cut numbers.
+
+    >>> check_cuts({"age": [30, 50], "postcode": None})
+    {'age': [30.0, 50.0], 'postcode': None}
+    """
+    if not isinstance(cuts, Mapping):
+        raise SettingError(f"cuts must be a dict such as {{'age': [30, 50]}}, not {cuts!r}")
+    found: dict[str, Sequence[float] | None] = {}
+    for name, given in cuts.items():
+        listed = isinstance(given, list | tuple | np.ndarray) and len(given) > 0
+        if given is not None and not (listed and all(map(is_finite, given))):
+            raise SettingError(
+                f"cuts of {name!r} must be numbers such as [30, 50], or None to leave it as it is, not "
+                f"{given!r}"
+            )
+        found[str(name)] = numbers = None if given is None else [float(cut) for cut in given]
+        if any(a >= b for a, b in pairwise(numbers or ())):
+            raise SettingError(f"cuts of {name!r} must increase, and {given!r} do not; sort them")
+    return found
+
+
+# ---------------------------------------------------------------------- the columns of a table
+
+#: Column names that are recognised, whatever their capitals, blanks, hyphens and underscores. Those of an
+#: earlier line win over those of a later one; two of one line are an error. The first is what XES and pm4py
+#: say; others are what Disco, ProM, Celonis, Apromore and Power Automate write.
+CASE_NAMES = (
+    ("case:concept:name",),
+    ("case", "case id", "sequence", "sequence id", "case key"),
+)
+EVENT_NAMES = (
+    ("concept:name",),
+    ("event", "activity", "label", "events", "activity name", "event name", "activity en"),
+)
+#: Where an event has a beginning and an end, it is at its end that it is complete.
+ORDER_NAMES = (
+    ("time:timestamp",),
+    ("timestamp", "time", "order", "position", "tick", "event time"),
+    ("complete timestamp", "complete time", "end timestamp", "end time"),
+    ("start timestamp", "start time"),
+)
+#: The place of an event beside its time, as ``write_events`` writes both; and the one that is that of a tick.
+_PLACES, _TICK = ("position", "tick"), "tick"
+#: What became of an activity: "start", "complete", ...
+LIFECYCLE_NAMES = (
+    ("lifecycle:transition",),
+    ("lifecycle", "lifecycle transition", "transition"),
+    ("status",),
+)
+#: Only where a row is a whole sequence: in a long table an "id" may well number the rows.
+ID_NAMES = (CASE_NAMES[0], (*CASE_NAMES[1], "id"))
+#: Words in the name of a column that tell the time of an event; the last word of "created_at", too.
+TIME_WORDS = {"date", "datetime", "time", "timestamp", "ts", "when"}
+
+Names = tuple[tuple[str, ...], ...]
+
+
+def plain(name: str) -> str:
+    """A name without what tools write differently.
+
+    >>> plain("_CASE_KEY") == plain("Case Key")
+    True
+    """
+    return "".join(letter for letter in name.lower() if letter not in " _-")
 
 
 def choose_columns(
@@ -161,46 +304,36 @@ def choose_columns(
     >>> chosen.case, chosen.event, chosen.order
     ('CASE', ('Activity',), ())
     """
-
-    def choose(role: str, given: Sequence[str], known: Names) -> tuple[str, ...]:
-        for name in given:
-            _there(name, role, names, source)
-        return tuple(given) if given else _recognised(role, known, names, asked, source)
-
-    event = choose("event", asked.event, EVENT_NAMES)
+    free = [name for name in names if name not in asked.names()]
+    event = _there(asked.event, "event", names, source) or _recognised("event", EVENT_NAMES, free, source)
     if not event:
-        raise DataError(_nothing_recognised("event", names, source))
+        raise _nothing_recognised("event", names, source)
     if event[0] in list_columns:
         raise DataError(
             f"column {event[0]!r} of {source} holds lists, and a table has one row per event; make a row of "
             f"each first, such as by frame.explode({event[0]!r}) (in SQL unnest, in Spark posexplode)"
         )
-    given = () if asked.case is None else (asked.case,)
-    case = next(iter(choose("case", given, CASE_NAMES)), None)
-    for role, name in (("weight", asked.weight), *(("attributes", name) for name in asked.attributes)):
-        if name is not None:
-            _there(name, role, names, source)
-    if case is None:
-        raise DataError(_nothing_recognised("case", names, source))
-    order = () if asked.order == () else choose("order", asked.order or (), ORDER_NAMES)
+    case = _there(_one(asked.case), "case", names, source) or _recognised("case", CASE_NAMES, free, source)
+    _there(_one(asked.weight), "weight", names, source)
+    _there(asked.attributes, "attributes", names, source)
+    if not case:
+        raise _nothing_recognised("case", names, source)
+    order = _there(asked.order or (), "order", names, source)
+    order = order if asked.order is not None else _recognised("order", ORDER_NAMES, free, source)
     lifecycle = other = None
     if not asked.with_lifecycle:
-        used = {case, *event, *order, *asked.per_case, *list_columns}
+        used = {*case, *event, *order, *asked.per_case, *list_columns}
         found = _of_first_line([name for name in names if name not in used], LIFECYCLE_NAMES)
         other = found[0] if len(found) == 1 else None
     else:
-        given = () if asked.lifecycle is None else (asked.lifecycle,)
-        lifecycle = next(iter(choose("lifecycle", given, LIFECYCLE_NAMES)), None)
+        given = _there(_one(asked.lifecycle), "lifecycle", names, source)
+        lifecycle = next(iter(given or _recognised("lifecycle", LIFECYCLE_NAMES, free, source)), None)
         if lifecycle is None:
             raise DataError(
                 f"no column of {source} is called {LIFECYCLE_NAMES[0][0]!r} or 'lifecycle', which lifecycle= "
                 f"needs; rename the column, or leave it out; {_listed(names)}"
             )
-    return replace(asked, case=case, event=event, order=order, lifecycle=lifecycle, other_lifecycle=other)
-
-
-#: Words in the name of a column that tell the time of an event; the last word of "created_at", too.
-TIME_WORDS = {"date", "datetime", "time", "timestamp", "ts", "when"}
+    return replace(asked, case=case[0], event=event, order=order, lifecycle=lifecycle, other_lifecycle=other)
 
 
 def refuse_unused_times(
@@ -234,26 +367,28 @@ def case_column(names: Sequence[str], asked: str | None, source: str) -> str:
     """The column that names the case, in a table with one row per case."""
     if asked is not None and asked in names:
         return asked
-    found = _recognised("case", ID_NAMES, names, Columns(), source)
+    found = _recognised("case", ID_NAMES, names, source)
     if not found:
-        raise DataError(_nothing_recognised("case", names, source))
+        raise _nothing_recognised("case", names, source)
     return found[0]
 
 
-def _there(name: str, role: str, names: Sequence[str], source: str) -> None:
-    """Refuse a name that no column has, or several have."""
-    if name not in names:
-        raise DataError(f"{source} has no column {name!r}; {_listed(names)}{nearest(name, names)}")
-    _refuse_several([name] * names.count(name), role, source)
+def _one(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
 
 
-def _recognised(
-    role: str, known: Names, names: Sequence[str], asked: Columns, source: str
-) -> tuple[str, ...]:
-    """The column whose name is recognised for a role, if there is one."""
-    taken = asked.names()
-    free = [name for name in names if name not in taken]  # not taken by another role
-    found = _of_first_line(free, known)
+def _there(given: tuple[str, ...], role: str, names: Sequence[str], source: str) -> tuple[str, ...]:
+    """The names asked for; one that no column has, or several have, is refused."""
+    for name in given:
+        if name not in names:
+            raise DataError(f"{source} has no column {name!r}; {_listed(names)}{nearest(name, names)}")
+        _refuse_several([name] * names.count(name), role, source)
+    return given
+
+
+def _recognised(role: str, known: Names, names: Sequence[str], source: str) -> tuple[str, ...]:
+    """The column whose name is recognised for a role, if there is one; a time and a place are one order."""
+    found = _of_first_line(names, known)
     if role == "order" and len(found) == 2 and {"time"} < {*map(plain, found)} <= {"time", *_PLACES}:
         return tuple(sorted(found, key=lambda name: plain(name) != "time"))
     _refuse_several(found, role, source)
@@ -275,9 +410,11 @@ def _refuse_several(found: Sequence[str], role: str, source: str) -> None:
         )
 
 
-def _nothing_recognised(role: str, names: Sequence[str], source: str) -> str:
+def _nothing_recognised(role: str, names: Sequence[str], source: str) -> DataError:
     how = f" in summarkov.read_events(table, {role}=...)" if source == TABLE else ""
-    return f"no column of {source} is recognised as the {role}; name it with {role}={how}; {_listed(names)}"
+    return DataError(
+        f"no column of {source} is recognised as the {role}; name it with {role}={how}; {_listed(names)}"
+    )
 
 
 def _listed(names: Sequence[str], most: int = 20) -> str:

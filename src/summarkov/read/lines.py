@@ -12,25 +12,21 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import AskedEnds, attribute_values
 from summarkov.events.moments import time_column
 from summarkov.events.vocabulary import label_text
-from summarkov.read.columns import Columns
-from summarkov.read.encoding import text_array
+from summarkov.read.columns import Columns, Wanted
 from summarkov.read.files import text_lines
-from summarkov.read.rows import Block, Source
-from summarkov.read.wanted import Wanted
+from summarkov.read.rows import Line, Lines, Source
 
 #: The keys of an object in JSON lines: its name, its labels, their times, what it weighs, whether it is over.
 ID, EVENTS, TIMES, WEIGHT, COMPLETE = "id", "events", "times", "weight", "complete"
 #: Events to read at a time.
 _EVENTS = 1 << 15
-
-#: A sequence: its labels, or lists of labels that happened together; its name; and values of columns.
-Line = tuple[list[Any], str | None, dict[str, Any]]
+#: How JSON writes characters beyond the first plane, as two halves; one without the other is none.
+_HALF, _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]"), re.compile(r"\\ud[89a-f][0-9a-f]{2}")
 
 
 def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, told: bool) -> Source:
@@ -38,6 +34,7 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
 
     Unless ``told`` that it is plain text, what looks like SPMF text is refused.
     """
+    wanted = _with_told_ends(paths[0], wanted) if kind == "jsonl" else wanted
     asked = wanted.columns
     if wanted.drop_duplicates:
         raise SettingError(
@@ -68,71 +65,35 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
         "text": lambda path: _words(path, told=told),
         "spmf": _itemsets,
     }[kind]
-    blocks = _blocks(paths, read, chosen)
-    return Source(name, chosen, blocks, by_place=True, is_lines=True)
+    return Source(name, wanted, chosen, _blocks(paths, read), is_lines=True)
 
 
-def _blocks(paths: Sequence[str], read: Callable[[str], Iterator[Line]], chosen: Columns) -> Iterator[Block]:
-    """The labels of lines as rows, those of some sequences at a time."""
+def _blocks(paths: Sequence[str], read: Callable[[str], Iterator[Line]]) -> Iterator[Lines]:
+    """Some sequences at a time."""
     number = 0
     for path in paths:
-        lines, n, first = list[Line](), 0, number
+        lines, n = list[Line](), 0
         for line in read(path):
             lines.append(line)
-            n += len(line[0]) + 1
-            number += 1
+            n += len(line.events) + 1
             if n >= _EVENTS:
-                yield _block(path, lines, chosen, first)
-                lines, n, first = [], 0, number
-        yield _block(path, lines, chosen, first)
-
-
-def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> Block:
-    """Some sequences; those without a name are called by their numbers."""
-    labels, sizes, sequence = list[str | None](), list[int](), list[int]()
-    for at, (events, _, _) in enumerate(lines):
-        for event in events:
-            tick = event if isinstance(event, list) else (event,)
-            labels += tick or (None,)
-            sizes.append(len(tick))
-            sequence.append(at)
-    size = np.array(sizes, np.int64)
-    place = np.repeat(np.arange(len(size)), np.maximum(size, 1))
-    names: Sequence[str] | range = range(first, first + len(lines))
-    if any(name is not None for _, name, _ in lines):
-        names = [str(at) if line[1] is None else line[1] for at, line in enumerate(lines, start=first)]
-    nested = any(isinstance(event, list) for events, _, _ in lines for event in events)
-    try:
-        columns = {chosen.event[0]: text_array(labels)}
-        for key in chosen.order or ():
-            times = [time for _, _, values in lines for time in values[key]]
-            columns[key] = text_array(times[at] for at in place.tolist())
-        return Block(
-            pa.table(columns),
-            path,
-            first,
-            np.array(sequence, np.int64)[place],
-            names,
-            pa.table({key: text_array(values.get(key) for _, _, values in lines) for key in chosen.per_case}),
-            np.append(True, np.diff(place) > 0)[: len(place)] if nested else None,
-            (size == 0)[place],
-        )
-    except UnicodeEncodeError as problem:
-        half = problem.object[problem.start : problem.end]
-        raise DataError(f"{path} holds {half!r}, half of a character; mend the data") from problem
+                yield Lines(path, number, lines)
+                number, lines, n = number + len(lines), [], 0
+        yield Lines(path, number, lines)
+        number += len(lines)
 
 
 # ---------------------------------------------------------------------- JSON lines
 
 
-def with_told_ends(path: str, wanted: Wanted) -> Wanted:
+def _with_told_ends(path: str, wanted: Wanted) -> Wanted:
     """The same, and to look at what the lines tell of their ends, if the first does and nothing is asked."""
     if wanted.ends is not None or wanted.cases is not None or COMPLETE in wanted.columns.attributes:
         return wanted
     first = next((line for _, line in text_lines(path) if line.strip()), "")
     try:
         content = _DECODER.decode(first)
-    except (ValueError, RecursionError, DataError):
+    except (ValueError, RecursionError):
         return wanted  # reading it will say what is wrong
     if not isinstance(content, dict) or not isinstance(content.get(COMPLETE), bool):
         return wanted
@@ -146,7 +107,10 @@ def _json_sequences(path: str, chosen: Columns, wanted: Wanted) -> Iterator[Line
         if not line.strip():
             continue
         try:
-            yield _json_sequence(_DECODER.decode(line), chosen, wanted)
+            content = _DECODER.decode(line)
+            if _HALF.search(line) and (half := _SURROGATE.search(repr(content))):
+                raise DataError(f"holds {half[0]!r}, half of a character; mend the data")
+            yield _json_sequence(content, chosen, wanted)
         except json.JSONDecodeError as error:
             reason = f"not JSON ({error.msg}, character {error.pos + 1}); expected a list of labels"
             raise DataError(f"{path}, line {number}: {reason}") from None
@@ -158,38 +122,32 @@ def _json_sequences(path: str, chosen: Columns, wanted: Wanted) -> Iterator[Line
 
 def _json_sequence(content: Any, chosen: Columns, wanted: Wanted) -> Line:
     """What a line holds; labels that are missing are an error, or None."""
-    case_asked, text = wanted.columns.case is not None, label_text if wanted.missing == "error" else _text
-    name, values = None, dict[str, Any]()
+    name, given, case = None, dict[str, Any](), str(chosen.case)
     if isinstance(content, dict):
-        for key, needed in ((chosen.event[0], True), (str(chosen.case), case_asked)):
-            if needed and key not in content:
+        for key in (chosen.event[0], *(() if wanted.columns.case is None else (case,))):
+            if key not in content:
                 keys = ", ".join(repr(key) for key in list(content)[:20]) or "none"
                 raise DataError(f"the object has no {key!r}; its keys are {keys}")
-        name = content.get(str(chosen.case))
-        if chosen.case in content and not isinstance(name, str):
-            raise DataError(f"{chosen.case!r} must be text or a number, not {_KINDS[type(name)]}")
-        values, content = content, content[chosen.event[0]]
+        name, given, content = content.get(case), content, content[chosen.event[0]]
+        if case in given and not isinstance(name, str):
+            raise DataError(f"{case!r} must be text or a number, not {_KINDS[type(name)]}")
     if not isinstance(content, list):
         raise DataError(f"expected a list of labels, found {_KINDS.get(type(content), 'a single label')}")
-    found = dict[str, Any]()
+    values, when = dict[str, str | None](), dict[str, list[str]]()
     for key in chosen.per_case:
-        if isinstance(values.get(key), dict | list):
-            raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(values[key])]}")
-        found[key] = _text(values.get(key))
+        if isinstance(given.get(key), dict | list):
+            raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(given[key])]}")
+        values[key] = _text(given.get(key))
     for key in chosen.order or ():
-        times = values.get(key)
-        if not isinstance(times, list) or len(times) != len(content) or not all(map(_is_text, times)):
+        when[key] = times = given.get(key, ())
+        if not isinstance(times, list) or [type(time) for time in times] != [str] * len(content):
             raise DataError(
                 f"expected {key!r}, a list of {len(content)} times, one per event; leave out times=True "
                 "otherwise"
             )
-        found[key] = times
+    text = label_text if wanted.missing == "error" else _text
     labels = [[*map(text, each)] if isinstance(each, list) else text(each) for each in content]
-    return labels, name, found
-
-
-def _is_text(value: object) -> bool:
-    return type(value) is str
+    return Line(labels, name, when, values)
 
 
 def _text(value: object) -> str | None:
@@ -252,7 +210,7 @@ def _words(path: str, *, told: bool) -> Iterator[Line]:
                 f"{path} looks like SPMF text, where -1 and -2 end itemsets and sequences; say which "
                 "it is with format=: 'spmf', or 'text' if they are labels"
             )
-        yield words, None, {}
+        yield Line(words)
 
 
 def _itemsets(path: str) -> Iterator[Line]:
@@ -269,9 +227,7 @@ def _itemsets(path: str) -> Iterator[Line]:
                 raise DataError(f"{where}: item {item[:40]} or its name {named!r} came before; keep one")
         elif line.strip() and line[0] not in "#%@":
             *tokens, last = line.split()
-            odd = next(
-                (token for token in tokens if token != "-1" and not re.fullmatch("[0-9]+", token)), None
-            )
+            odd = next((each for each in tokens if not re.fullmatch("-1|[0-9]+", each)), None)
             if last != "-2" or odd is not None:
                 raise DataError(
                     f"{where}: a sequence has whole numbers from 0 on, -1 after every itemset and -2 at its "
@@ -279,7 +235,7 @@ def _itemsets(path: str) -> Iterator[Line]:
                 )
             sets = (each.split() for each in " ".join(tokens).split("-1"))
             labels = [[names.get(_number(item), _number(item)) for item in each] for each in sets if each]
-            yield [each[0] if len(each) == 1 else each for each in labels], None, {}
+            yield Line([each[0] if len(each) == 1 else each for each in labels])
 
 
 def _number(token: str) -> str:

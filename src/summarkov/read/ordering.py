@@ -1,239 +1,39 @@
-"""From order columns to keys that NumPy can sort: numbers, dates and times, and text that stands for them."""
+"""Rows, case by case and in order: grouped and sorted, their ties, their times, and where sessions begin."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.arrow import pa, pc
-from summarkov.errors import DataError
-from summarkov.read.date_formats import DateFormat
-from summarkov.read.encoding import is_text, numpy_of, refuse_missing, without_codes
-from summarkov.typing import BoolArray, IntArray
+from summarkov.arrow import pa
+from summarkov.errors import DataError, SettingError, TiesWarning, warn_caller
+from summarkov.events.describe import Origin
+from summarkov.events.moments import FARTHEST, TimeUnit
+from summarkov.settings import is_number, read_time
+from summarkov.typing import Array, BoolArray, IntArray
 
-#: No number, date or time is written in more bytes than this.
-_LONGEST = 1000
+if TYPE_CHECKING:
+    from summarkov.read.columns import Wanted
 
-
-class TextKind(NamedTuple):
-    """One way to read the text of an order column. No text fits kinds of two families."""
-
-    family: str  # "number", "date", "date with zone", "time of day" or "stated"
-    type: pa.DataType
-    format: DateFormat | None = None
-
-    def read(self, text: pa.ChunkedArray) -> pa.ChunkedArray | None:
-        """All of some text as values, or None if it does not fit; "nan" is no number."""
-        if self.format is not None:
-            return self.format.read(text)
-        if self.family == "time of day":
-            text = pc.binary_join_element_wise("1970-01-01", text, " ")
-        values = _cast(text, self.type)
-        if values is None and self.family.startswith("date"):
-            values = _cast(_as_iso(text), self.type)
-        if values is not None and pa.types.is_floating(self.type) and pc.any(pc.is_nan(values)).as_py():
-            return None
-        return values
-
-
-def _cast(text: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
-    try:
-        return text.cast(kind)
-    except pa.ArrowInvalid:
-        return None
-
-
-def _as_iso(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Write dates as ISO does where they can mean only one: 2024/01/31, as Disco and ProM, and 31.01.2024."""
-    text = pc.replace_substring_regex(text, r"^(\d{4})/(\d{2})/(\d{2})\b", r"\1-\2-\3")
-    return pc.replace_substring_regex(text, r"^(\d{2})\.(\d{2})\.(\d{4})\b", r"\3-\2-\1")
-
-
-def text_kinds(date_format: DateFormat | None = None) -> list[TextKind]:
-    """What text in an order column can be: numbers, or as stated. The first kind that all fits is taken."""
-    numbers = [TextKind("number", pa.int64()), TextKind("number", pa.float64())]
-    if date_format is not None:
-        return [TextKind("stated", date_format.type, date_format), *numbers]
-    families = {"date": None, "date with zone": "UTC", "time of day": None}
-    times = [
-        TextKind(name, pa.timestamp(unit, zone)) for name, zone in families.items() for unit in ("us", "ns")
-    ]
-    return numbers + times
-
-
-def _fitting(kinds: Sequence[TextKind], text: pa.ChunkedArray) -> tuple[TextKind, pa.ChunkedArray] | None:
-    """The first of some kinds that all of some text fits, and its values."""
-    each = ((kind, kind.read(text)) for kind in kinds)
-    return next(((kind, values) for kind, values in each if values is not None), None)
-
-
-def family_of(value: str) -> str:
-    """What a text is taken for, alone."""
-    found = _fitting(text_kinds(), pa.chunked_array([[value]]))
-    return found[0].family if found else "other"
-
-
-class OrderColumn:
-    """An order column that comes in blocks, whose text is numbers, dates or times of day in all of them.
-
-    ``kind`` is the type that all blocks so far have in common; see :meth:`settled`.
-    """
-
-    def __init__(self, name: str, date_format: DateFormat | None = None, thing: str = "row") -> None:
-        self.name, self.date_format, self.thing = name, date_format, thing
-        self.kind: pa.DataType | None = None
-        self._family: str | None = None
-        self._first = ("", 0, "")  # where the first text stands, and what it is
-
-    def keys(
-        self, column: pa.ChunkedArray, source: str, first_row: int = 0
-    ) -> tuple[npt.NDArray[Any], pa.DataType]:
-        """Numbers in the order of a block of numbers, dates or times, and their type.
-
-        Text is read as numbers, else as ISO dates and times, else as times of day; text that is none of these
-        is refused, since sorted as text "10" would come before "9".
-
-        >>> import pyarrow as pa
-        >>> OrderColumn("step").keys(pa.chunked_array([["10", "9"]]), "the table")[0].tolist()
-        [10, 9]
-        """
-        self._refuse_long(column, source, first_row)
-        column = without_codes(column)
-        missing = pc.indices_nonzero(pc.is_null(column, nan_is_null=True))
-        refuse_missing(numpy_of(pa.chunked_array([missing])), self.name, source, first_row)
-        if pa.types.is_decimal(column.type):
-            column = self._without_point(column, source)
-        if is_text(column.type):
-            if not len(column):
-                return np.zeros(0, np.int64), self.kind or pa.int64()
-            column = self._read(column, source, first_row)
-        kind = column.type
-        if self.kind is None or self.kind in (pa.int64(), pa.timestamp("us", getattr(kind, "tz", None))):
-            self.kind = kind
-        return self._numbers(column, source), kind
-
-    def settled(self, keys: npt.NDArray[Any], kind: pa.DataType) -> npt.NDArray[Any]:
-        """The keys of a block of some type as those of the type of all blocks."""
-        if kind == self.kind or not len(keys):
-            return keys
-        if pa.types.is_floating(self.kind):
-            return keys.astype(np.float64)
-        if kind.unit == "us" and max(-int(keys.min()), int(keys.max())) >= 2**63 // 1000:
-            raise DataError(
-                f"order column {self.name!r} cannot be put in order: it has nanoseconds, and dates too far "
-                "from 1970 for them; write all of it in microseconds"
-            )
-        return keys * 1000
-
-    def _read(self, column: pa.ChunkedArray, source: str, first_row: int) -> pa.ChunkedArray:
-        """A block of text as values."""
-        text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-        if self._family is None:
-            self._first = source, first_row, text[0].as_py()
-        known = text_kinds(self.date_format)
-        kinds = [kind for kind in known if self._family in (None, kind.family)]
-        found = _fitting(kinds, text)
-        if found is None:
-            known = known if self.date_format is None else known[:1]  # what is not as stated is named
-            kinds = kinds if self.date_format is None or _fitting(known, text) else known
-            fit, unfit = 0, len(text)  # how many rows fit, and how many do not
-            while unfit - fit > 1:
-                half = (fit + unfit) // 2
-                fit, unfit = (half, unfit) if _fitting(kinds, text[:half]) else (fit, half)
-            if _fitting(known, text[fit : fit + 1]):
-                raise self._mixed(text, fit, source, first_row)
-            raise self._unordered(column[fit].as_py(), first_row + fit, source)
-        self._family = found[0].family
-        return found[1]
-
-    def _numbers(self, column: pa.ChunkedArray, source: str) -> npt.NDArray[Any]:
-        """Values as numbers of 64 bits."""
-        kind = column.type
-        if not len(column):
-            return np.zeros(0, np.int64)
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            found = numpy_of(column)
-            return found.astype(
-                {"f": np.float64, "i": np.int64, "u": np.uint64}[found.dtype.kind], copy=False
-            )
-        if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
-            whole = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
-            return numpy_of(whole).astype(np.int64)
-        raise DataError(
-            f"order column {self.name!r} of {source} holds {kind}; it must hold numbers, dates or times "
-            "(or use order_by=False if the rows are in order)"
-        )
-
-    def _without_point(self, column: pa.ChunkedArray, source: str) -> pa.ChunkedArray:
-        """Decimals as whole numbers, or as floats if they have a point; no two become one."""
-        whole = column.type.scale <= 0
-        try:
-            return column.cast(pa.decimal128(18 if whole else 15, column.type.scale)).cast(
-                pa.int64() if whole else pa.float64()
-            )
-        except pa.ArrowInvalid:
-            raise DataError(
-                f"order column {self.name!r} of {source} holds {column.type} with more digits than a number "
-                "of 64 bits has; turn it into floats or whole numbers first"
-            ) from None
-
-    def _mixed(self, text: pa.ChunkedArray, row: int, source: str, first_row: int) -> DataError:
-        """The error for texts each of which could be read, but not all in the same way."""
-        where, first, value = self._first
-        other = text[row].as_py()
-        told = f"{self.thing} {first + 1} of the data holds {value[:40]!r}"
-        told += f" and {self.thing} {first_row + row + 1}"
-        told += f" {other[:40]!r}" if source == where else f" of {source} {other[:40]!r}"
-        if {family_of(value), family_of(other)} == {"date", "date with zone"}:
-            return DataError(
-                f"order column {self.name!r} of {where} cannot be put in order: {told}, one with a time zone "
-                "and one without, so which came first is not known; write all with a zone, or all without"
-            )
-        return _unordered(self.name, where, told)
-
-    def _unordered(self, value: str, row: int, source: str) -> DataError:
-        where = f"{self.thing} {row + 1} of the data holds {value[:40]!r}"
-        if self.date_format is None:
-            return _unordered(self.name, source, where)
-        return DataError(
-            f"order column {self.name!r} of {source} cannot be read: {where}, which is not written as "
-            f"date_format={self.date_format.text!r} says; mend it, or give the format that all of it has"
-        )
-
-    def _refuse_long(self, column: pa.ChunkedArray, source: str, first_row: int) -> None:
-        """Refuse what is too long for a number or a date before a copy is made for every row."""
-        if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
-            return
-        for chunk in column.chunks:
-            long = pc.greater(pc.binary_length(chunk.dictionary.cast(pa.large_string())), _LONGEST)
-            row = pc.index(long.take(chunk.indices), pa.scalar(True)).as_py() if pc.any(long).as_py() else -1
-            if row >= 0:
-                raise self._unordered(chunk[row].as_py(), first_row + row, source)
-            first_row += len(chunk)
-
-
-def _unordered(name: str, source: str, where: str) -> DataError:
-    """The error for text that cannot be put in order."""
-    return DataError(
-        f"order column {name!r} of {source} cannot be put in order: {where}; write all "
-        "of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are written, as in "
-        "date_format='%d/%m/%Y %H:%M' (or use order_by=False if the rows are in order)"
-    )
-
-
-# ---------------------------------------------------------------------- rows, case by case and in order
-
+#: What may become of events with the same place.
+TieKind = Literal["in row order", "together", "error"]
+TIES: tuple[TieKind, ...] = get_args(TieKind)
+#: Up to this share of all events, those with the place of the one before are few.
+_FEW = 0.01
+_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+_DAY = 86400 * 10**9
+#: Numbers that are not whole are told apart to this part of one.
+_PARTS = 10**9
 
 #: What rows are sorted by: the first array, and where that has equal values the next, and so on.
-Keys = Sequence[npt.NDArray[Any]]
+Keys = Sequence[Array]
 
 
-def group(
-    case: npt.NDArray[np.integer], order: Keys = ()
-) -> tuple[IntArray | None, IntArray, npt.NDArray[np.integer]]:
+def group(case: Array, order: Keys = ()) -> tuple[IntArray | None, IntArray, Array]:
     """Put the rows of each case together, cases by first appearance, rows by ``order`` or as they come.
 
     Returns the rows in that order (None: they are so already), where each case begins, and the cases. All
@@ -262,12 +62,12 @@ def group(
     return rows, starts, case[starts]
 
 
-def run_starts(case: npt.NDArray[np.integer]) -> IntArray:
+def run_starts(case: Array) -> IntArray:
     """Return the rows at which another case begins."""
     return np.flatnonzero(np.append(len(case) > 0, case[1:] != case[:-1])[: len(case)])
 
 
-def _stable_order(keys: npt.NDArray[np.integer]) -> IntArray:
+def _stable_order(keys: Array) -> IntArray:
     """Return ``argsort(keys, kind="stable")`` of keys 0, 1, ..., several times as fast.
 
     Key and row number are packed into one integer: no two are equal, so the fastest sort will do.
@@ -288,7 +88,18 @@ def count_falls(keys: Keys, starts: IntArray) -> int:
     return int(np.count_nonzero(falls))
 
 
-def repeated(codes: npt.NDArray[np.integer], tied: BoolArray) -> BoolArray:
+# ---------------------------------------------------------------------- ties and times
+
+
+def tied(keys: Keys, starts: IntArray) -> BoolArray:
+    """Whether the keys of each event equal those of the event before, in the same sequence."""
+    found = np.zeros(len(keys[0]), bool)
+    np.logical_and.reduce([each[1:] == each[:-1] for each in keys], out=found[1:])
+    found[starts] = False
+    return found
+
+
+def repeated(codes: Array, tied: BoolArray) -> BoolArray:
     """Whether each event has the case, the place and the label of an earlier one.
 
     ``tied`` have the place of the event before.
@@ -304,9 +115,143 @@ def repeated(codes: npt.NDArray[np.integer], tied: BoolArray) -> BoolArray:
     return found
 
 
-def tied(keys: Keys, starts: IntArray) -> BoolArray:
-    """Whether the keys of each event equal those of the event before, in the same sequence."""
-    found = np.zeros(len(keys[0]), bool)
-    np.logical_and.reduce([each[1:] == each[:-1] for each in keys], out=found[1:])
-    found[starts] = False
-    return found
+class Ties(NamedTuple):
+    """How many events have the place of the one before, and the first case in which some have."""
+
+    n: int = 0
+    case: str | None = None
+
+    @classmethod
+    def of(cls, tied: BoolArray | None, offsets: IntArray, ids: Sequence[str] | range) -> Ties:
+        """Those of some sequences, from which of their events are tied.
+
+        >>> Ties.of(np.array([False, False, True]), np.array([0, 1, 3]), ["a", "b"])
+        Ties(n=1, case='b')
+        """
+        if tied is None or not tied.any():
+            return cls()
+        sequence = int(np.searchsorted(offsets, tied.argmax(), side="right")) - 1
+        return cls(int(np.count_nonzero(tied)), str(ids[sequence]))
+
+
+def warn_of_ties(n: int, n_events: int, origin: Origin | None, wanted: Wanted, source: str) -> None:
+    """Warn of many events with the place of the one before, unless it was said what these are."""
+    if wanted.ties is None and n > _FEW * n_events:
+        warn_caller(
+            f"{(origin or Origin()).ties(n, source)}, which may be an accident; say ties='together' if they "
+            "happened at once, or ties='in row order' if the rows are in order",
+            TiesWarning,
+        )
+
+
+def refuse_ties(ties: Ties, wanted: Wanted, name: str, source: str) -> None:
+    """Refuse events with the same place as the one before, if asked to."""
+    if ties.n and wanted.ties == "error":
+        raise DataError(
+            f"{Origin(order=(name,), tied_case=ties.case).tied(ties.n, source)}; say "
+            "ties='together' if they happened at once, or ties='in row order' if the rows are in order"
+        )
+
+
+def refuse_no_order(wanted: Wanted, source: str) -> None:
+    """Refuse to tell when events happened where no order column does."""
+    what = None
+    if wanted.gap is not None:
+        what = "session_gap needs"
+    elif wanted.times or wanted.ties == "together":
+        what = "look-backs in time, times=True and ties='together' need"
+    if what:
+        raise SettingError(
+            f"{what} the time of every event, and {source} has no order column; name it with order_by="
+        )
+    if wanted.drop_duplicates:
+        raise SettingError(
+            "duplicates are rows of the same case, event and place, and without an order column "
+            f"{source} tells no places; name it with order_by=, or leave out drop_duplicates=True"
+        )
+
+
+def times_of(keys: Array, kind: pa.DataType, name: str, source: str) -> tuple[IntArray, TimeUnit]:
+    """The times that the keys of an order column of this type stand for, and what they are measured in."""
+    farthest = 2**31 if pa.types.is_floating(kind) else FARTHEST
+    if len(keys) and not (keys.min() > -farthest and keys.max() < farthest):
+        raise DataError(
+            f"order column {name!r} of {source} holds numbers that are too large to be times; "
+            "subtract the first, or write whole numbers"
+        )
+    if pa.types.is_floating(kind):
+        return np.rint(keys.astype(np.float64) * _PARTS).astype(np.int64), TimeUnit(1, False)
+    number = pa.types.is_integer(kind)
+    return keys.astype(np.int64), TimeUnit(_PARTS if number else _nanoseconds(kind), not number)
+
+
+def _nanoseconds(kind: pa.DataType) -> int:
+    """What 1 is, in the keys of a column of dates or times of this type."""
+    return _DAY if pa.types.is_date32(kind) else _NANOSECONDS[getattr(kind, "unit", "ms")]
+
+
+# ---------------------------------------------------------------------- sessions
+
+
+class Gap(NamedTuple):
+    """A length of time, or if ``timed`` is not set a number, in whatever unit the order column has."""
+
+    length: Fraction
+    timed: bool
+
+    @staticmethod
+    def of(given: object) -> Gap:
+        """Read "30min", "90 days", a number, or a timedelta of Python, NumPy or pandas.
+
+        >>> Gap.of("1.5h"), Gap.of("2 days")
+        (Gap(length=Fraction(5400, 1), timed=True), Gap(length=Fraction(172800, 1), timed=True))
+        """
+        found = read_time(given, "session_gap")
+        if found is not None:
+            return Gap(*found)
+        plain = given.item() if isinstance(given, np.generic) else given
+        if is_number(plain) and 0 <= plain <= sys.float_info.max:
+            return Gap(Fraction(plain), timed=False)
+        raise SettingError(
+            "session_gap must be a time such as '30min' or '90 days' (ms, s, min, h, d, w), a number from 0 "
+            "on in the unit of the order column (seconds, if that holds dates or times), or a timedelta, not "
+            f"{given!r}"
+        )
+
+    def exceeded(self, keys: Array, kind: pa.DataType, name: str, source: str) -> BoolArray:
+        """Whether each key but the first is further than this from the one before. (Falls do not matter.)"""
+        number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        if number and self.timed:
+            raise SettingError(
+                f"order column {name!r} of {source} holds numbers, not times; "
+                "give session_gap as a number in their unit"
+            )
+        gap = self.length if number else self.length * 10**9 / _nanoseconds(kind)
+        if keys.dtype.kind == "f":
+            with np.errstate(invalid="ignore", over="ignore"):  # from inf to inf is no gap
+                return np.asarray(np.diff(keys) > float(gap))
+        # exact also where the difference does not fit: modulo 2^64, and no rise is longer
+        wide = keys.astype(np.uint64)
+        return np.asarray((np.diff(wide) > min(gap // 1, 2**64 - 1)) & (keys[1:] > keys[:-1]))
+
+
+def cut_sessions(
+    far: BoolArray, offsets: IntArray, ids: Sequence[str] | range
+) -> tuple[IntArray, list[str], IntArray]:
+    """Begin a new sequence wherever an event is ``far`` from the one before it, of all events but the first.
+
+    Sequence ``a`` becomes ``a/1``, ``a/2``, ... Returns the offsets and names of the new sequences, and the
+    number of the sequence that each was a part of.
+
+    >>> offsets, ids, of = cut_sessions(np.array([False, True, False]), np.array([0, 3, 4]), ["a", "b"])
+    >>> offsets.tolist(), ids, of.tolist()
+    ([0, 2, 3, 4], ['a/1', 'a/2', 'b/1'], [0, 0, 1])
+    """
+    cuts = np.setdiff1d(np.flatnonzero(far) + 1, offsets)
+    starts = np.concatenate([offsets[:-1], cuts])
+    owner = np.concatenate([np.arange(len(offsets) - 1), np.searchsorted(offsets, cuts, side="right") - 1])
+    order = np.argsort(starts, kind="stable")
+    owner = owner[order]
+    number = np.arange(len(owner)) - np.searchsorted(owner, owner) + 1
+    names = [f"{ids[own]}/{n}" for own, n in zip(owner.tolist(), number.tolist(), strict=True)]
+    return np.append(starts[order], offsets[-1]), names, owner

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Literal
 
-from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.describe import Origin
 from summarkov.events.vocabulary import iterate
-from summarkov.read.addresses import local_name
-from summarkov.read.case_attributes import Cuts
-from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, TABLE, plain
-from summarkov.read.files import Format, format_of, open_file
-from summarkov.read.parts import Assembly, with_cases
-from summarkov.read.rows import LeftOut, Source, labelled
-from summarkov.read.ticks import TieKind, warn_of_ties
-from summarkov.read.wanted import SEPARATOR, Wanted
+from summarkov.read.case_attributes import with_cases
+from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, SEPARATOR, Columns, Cuts, Wanted, plain
+from summarkov.read.files import Format, format_of, name_of, open_file
+from summarkov.read.ordering import TieKind
+from summarkov.read.rows import Assembly, Line, Lines, Source
 
 
 def read_events(
@@ -168,16 +163,16 @@ def read_events(
     if hasattr(source, "to_events"):  # a store of events
         source = source.to_events()
     if isinstance(source, str | os.PathLike):
-        return _assembled(*_file_source(local_name(source), wanted, format))
+        return Assembly(_file_source(name_of(source), wanted, format)).in_memory()
     if format is not None:
         raise SettingError(f"format={format!r} is for files; leave it out for {_kind(source)}")
     if not isinstance(source, EventSequences):
         from summarkov.read.tables import is_table, refuse_cut_rows, table_source
 
-        source = _as_table(source, wanted)
-        if is_table(source):
+        source = _lists_of_series(source)
+        if is_table(source) or _is_dict_of_columns(source, wanted):
             refuse_cut_rows()
-            return _assembled(table_source(source, wanted), wanted)
+            return Assembly(table_source(source, wanted)).in_memory()
     if wanted.is_about_columns or wanted.needs_places:
         raise SettingError(
             "case, event, order_by, weight, lifecycle, date_format, ties, times, session_gap and "
@@ -185,21 +180,13 @@ def read_events(
             f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
         )
     if not isinstance(source, EventSequences):
-        events = _read_lists(source, wanted)
-    else:
-        events = source if wanted.labels is None else source.recode(wanted.labels)
+        return Assembly(_list_source(source, wanted)).in_memory()
+    events = source if wanted.labels is None else source.recode(wanted.labels)
     events = events if wanted.ends is None else wanted.ended(events)
     return events if wanted.cases is None else with_cases(events, wanted, events.ids)
 
 
-def _assembled(source: Source, wanted: Wanted) -> EventSequences:
-    """The events of a source, in memory; with a warning of ties."""
-    events = Assembly(source, wanted).in_memory()
-    warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, source.name)
-    return events
-
-
-def _file_source(path: str, wanted: Wanted, format: str | None) -> tuple[Source, Wanted]:
+def _file_source(path: str, wanted: Wanted, format: str | None) -> Source:
     """What reads a file of its format, which is imported only now."""
     kind = format_of(path, format)
     if kind in ("csv", "tsv", "parquet"):
@@ -208,61 +195,48 @@ def _file_source(path: str, wanted: Wanted, format: str | None) -> tuple[Source,
         with open_file(path) as file:  # which says what is wrong with it
             if not file.seekable():  # it is opened once more
                 raise DataError(f"{path} is not a regular file; save it as one first")
-        return file_source([path], path, kind, wanted), wanted
+        return file_source([path], path, kind, wanted)
     if kind == "xes":
         from summarkov.read.xes_files import xes_source
 
-        return xes_source(path, wanted), wanted
-    from summarkov.read.lines import line_source, with_told_ends
+        return xes_source(path, wanted)
+    from summarkov.read.lines import line_source
 
-    wanted = with_told_ends(path, wanted) if kind == "jsonl" else wanted
-    return line_source([path], path, kind, wanted, told=format is not None), wanted
+    return line_source([path], path, kind, wanted, told=format is not None)
 
 
-def _as_table(source: Any, wanted: Wanted) -> Any:
-    """A dict of columns as a table, if columns of it are named; one that looks like such is refused.
-
-    A series is what it holds, one sequence per row.
-    """
-    if type(source).__name__ == "Series":  # of pandas, whose index may have names, or of polars
-        index = getattr(source, "index", None)
-        lists = source.to_list()
-        return lists if index is None or not index.is_unique else dict(zip(index, lists, strict=True))
-    if not isinstance(source, Mapping):
+def _lists_of_series(source: Any) -> Any:
+    """What a series holds, one sequence per row, by the names in its index; all else stays as it is."""
+    if type(source).__name__ != "Series":  # of pandas, whose index may have names, or of polars
         return source
+    index, lists = getattr(source, "index", None), source.to_list()
+    return lists if index is None or not index.is_unique else dict(zip(index, lists, strict=True))
+
+
+def _is_dict_of_columns(source: Any, wanted: Wanted) -> bool:
+    """Whether columns of a dict are named, which is a table then; one that looks like such is refused."""
+    if not isinstance(source, Mapping):
+        return False
+    sizes = {len(column) for column in source.values() if hasattr(column, "__len__")}
     asked = wanted.columns
     if any(name in source for name in (asked.case, *asked.event) if name is not None):
-        from summarkov.read.tables import is_mixed, of_objects
-
-        columns = {str(name): column for name, column in source.items()}
-        some = {name: each for name, each in columns.items() if asked.may_mean(name) or is_mixed(each)}
-        columns |= of_objects(some, TABLE)
-        try:
-            return pa.table(columns)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            raise DataError(
-                f"the dict cannot be read as a table: {error}; give columns of one length"
-            ) from error
+        if len(sizes) > 1:
+            raise DataError("the dict cannot be read as a table; give columns of one length")
+        return True
     names = {plain(name) for name in source if isinstance(name, str)}
     roles = [{plain(name) for line in known for name in line} & names for known in (CASE_NAMES, EVENT_NAMES)]
-    sizes = {len(column) for column in source.values() if hasattr(column, "__len__")}
     if all(roles) and len(sizes) == 1:
         raise DataError(
             "this dict looks like a table, one list per column, and a dict is read as one sequence per name; "
             "say case= and event= to read it as a table, or give a list of lists"
         )
-    return source
+    return False
 
 
-def _read_lists(source: object, wanted: Wanted) -> EventSequences:
+def _list_source(source: object, wanted: Wanted) -> Source:
+    """Lists of labels, or a dict of them by the names of sequences."""
     if hasattr(source, "tocsr"):
         raise DataError("a sparse matrix holds numbers and no sequences of events; give lists of labels")
-    if isinstance(source, Mapping):
-        if any(name is None for name in source):
-            raise DataError("a sequence has no id (None); give it a name")
-        sequences, origin = _labelled(source.values(), wanted)
-        found = EventSequences.from_lists(sequences, labels=wanted.labels, ids=[str(name) for name in source])
-        return found.but(origin=origin)
     if hasattr(source, "label_counts"):
         raise DataError(
             f"this needs the events in memory, and {_kind(source)} counts them where they are; "
@@ -275,26 +249,13 @@ def _read_lists(source: object, wanted: Wanted) -> EventSequences:
             f"cannot read events from {_kind(source)}; give lists of labels, a dict of them, "
             "a table (pandas, polars, pyarrow, DuckDB) or the path of a file"
         )
-    sequences, origin = _labelled(source, wanted)
-    return EventSequences.from_lists(sequences, labels=wanted.labels).but(origin=origin)
-
-
-def _labelled(
-    sequences: Iterable[object], wanted: Wanted
-) -> tuple[Iterable[Iterable[object]], Origin | None]:
-    """Lists of labels without those that are missing, or with another label for them, as asked."""
-    if wanted.missing == "error":
-        return (iterate(sequence) for sequence in sequences), None
-    found, left_out = [], LeftOut()
-    for sequence in sequences:
-        kept: list[object] = []
-        for event in iterate(sequence):
-            given = list(event) if isinstance(event, list | tuple | Set) else [event]
-            labels = labelled(given, wanted, left_out)
-            if labels or not given:  # a tick all of whose labels are left out goes
-                kept.append(labels if isinstance(event, list | tuple | Set) else labels[0])
-        found.append(kept)
-    return found, Origin(unlabelled=left_out.unlabelled) if left_out.unlabelled else None
+    if isinstance(source, Mapping):
+        if any(name is None for name in source):
+            raise DataError("a sequence has no id (None); give it a name")
+        lines = [Line([*iterate(sequence)], str(name)) for name, sequence in source.items()]
+    else:
+        lines = [Line([*iterate(sequence)]) for sequence in source]
+    return Source("the lists", wanted, Columns(order=()), [Lines("the lists", 0, lines)], is_lines=True)
 
 
 def _kind(source: object) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import pickle
 import shutil
 import tempfile
 import weakref
@@ -14,26 +14,20 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.arrow import pa
+from summarkov.arrow import arrow_of, numpy_of, pa, text_array
 from summarkov.errors import SettingError, StoreError, TooLargeError, naming_the_disk
 from summarkov.events import EventSequences
 from summarkov.events.draws import sequence_keys
 from summarkov.events.sequences import map_events
-from summarkov.read.addresses import plain_name, size_of
-from summarkov.read.encoding import arrow_of, numpy_of, text_array
-from summarkov.read.files import Format
-from summarkov.read.finding import find_files, stream_format
-from summarkov.read.lines import line_source, with_told_ends
+from summarkov.read.columns import Reading, Wanted
+from summarkov.read.files import Format, find_files, plain_name, size_of
+from summarkov.read.lines import line_source
 from summarkov.read.ordering import count_falls, run_starts
-from summarkov.read.parts import Assembly, Part
-from summarkov.read.rows import Coded
+from summarkov.read.rows import Assembly, Coded, Part
 from summarkov.read.tables import file_source
-from summarkov.read.ticks import warn_of_ties
-from summarkov.read.wanted import Reading, Wanted
 from summarkov.settings import is_whole, reporter
-from summarkov.typing import HashArray
+from summarkov.typing import Array, HashArray
 
 #: ``progress(done, total, what)``: how far reading (bytes) or grouping (rows) has come; or True.
 Progress = Callable[[int, int, str], None] | bool | None
@@ -111,28 +105,24 @@ def scan_events(
         )
     if not is_whole(memory) or memory < 1:
         raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
-    kind = stream_format(given, format)
-    paths = find_files(given, kind)
+    kind, paths = find_files(given, format)
     name = plain_name(paths[0]) if len(paths) == 1 else FILES
     if kind == "jsonl":
-        wanted = with_told_ends(paths[0], wanted)
         source = line_source(paths, name, kind, wanted, told=True)
     else:
         source = file_source(paths, name, kind, wanted)
-    assembly, tell = Assembly(source, wanted), reporter(progress)
+    assembly, tell = Assembly(source), reporter(progress)
     sizes = dict(zip(paths, accumulate(map(size_of, paths)), strict=True))
     folder = TemporaryFolder(scratch)
     try:
         with naming_the_disk(folder.path.parent), _Rows(folder.path, assembly) as rows:
             for block in source.blocks:
-                rows.add(assembly.coding.code(block))
+                rows.add(assembly.code(block))
                 tell(sizes[block.path], sizes[paths[-1]], "reading")
             assembly.left_out.refuse_all(assembly.wanted, rows.n_rows, paths[0])
             if not rows.are_in_order():
                 rows.sort(memory, n_jobs)
-            events = _mapped(assembly, rows, folder, tell, keep_names=names)
-        warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, name)
-        return events
+            return _mapped(assembly, rows, folder, tell, keep_names=names)
     except BaseException:
         folder.remove()
         raise
@@ -181,23 +171,22 @@ def _mapped(
 
 #: Some rows in order, by column: codes, keys, values, and which begin a case (``begin``); and names of cases,
 #: in their order, each with any of the rows of its case.
-Piece = tuple[dict[str, npt.NDArray[Any]], list[str]]
+Piece = tuple[dict[str, Array], list[str]]
 
 
 class _Rows:
-    """Rows of codes in a file, put in order by DuckDB unless they are."""
+    """Rows of codes in a file of ours, put in order by DuckDB unless they are."""
 
     def __init__(self, folder: Path, assembly: Assembly) -> None:
         self._folder, self._assembly = folder, assembly
         self._file = open(folder / "rows", "wb+")  # noqa: SIM115  # closed with this
-        self._hashes: list[HashArray] = []  # of the names of cases, each time that one begins
+        self._hashes: list[HashArray] = [
+            np.empty(0, np.uint64)
+        ]  # of names of cases, each time that one begins
         self._last: tuple[Any, ...] = ()  # the last name and keys, and their types
         self._rises = True
         self._sorted: _Sorted | None = None
-        #: Of each block what the file does not hold: places instead of names, types of keys, names of values,
-        #: and whether there are ticks.
-        self._blocks: list[tuple[range | None, list[pa.DataType], tuple[str, ...], bool]] = []
-        self.n_rows = 0
+        self._n_blocks = self.n_rows = 0
 
     def __enter__(self) -> _Rows:
         return self
@@ -208,29 +197,15 @@ class _Rows:
             self._sorted.close()
         (self._folder / "rows").unlink(missing_ok=True)
 
-    def add(self, coded: Coded) -> None:
+    def add(self, coded: Coded | Part) -> None:
         """Take some more rows."""
-        if not self._assembly.source.by_place:
+        if isinstance(coded, Coded):
             if not len(coded.case):
                 return
             self._look(coded)
-        names = coded.names
-        if not isinstance(names, range):  # as many as cases, so these go into the file, too
-            self._save(np.frombuffer(json.dumps(list(names)).encode(), np.uint8))
-        for array in (coded.case, coded.codes, *coded.keys, *coded.values.values()):
-            self._save(array)
-        if coded.starts is not None:
-            self._save(coded.starts)
-        places = names if isinstance(names, range) else None
-        self._blocks.append((places, coded.kinds, tuple(coded.values), coded.starts is not None))
-        self.n_rows += len(coded.case)
-
-    def _save(self, array: npt.NDArray[Any]) -> None:
-        np.save(self._file, array, allow_pickle=False)
-
-    def _load(self) -> npt.NDArray[Any]:
-        array: npt.NDArray[Any] = np.load(self._file, allow_pickle=False)
-        return array
+        pickle.dump(coded, self._file, pickle.HIGHEST_PROTOCOL)
+        self._n_blocks += 1
+        self.n_rows += len(coded.codes)
 
     def _look(self, coded: Coded) -> None:
         """Whether rows are in order, as far as a block and the end of the one before tell."""
@@ -248,59 +223,53 @@ class _Rows:
 
     def are_in_order(self) -> bool:
         """Whether all rows are in order. (Two names with one hash only look as if a case came again.)"""
-        hashes = np.concatenate([np.empty(0, np.uint64), *self._hashes])
+        hashes = np.concatenate(self._hashes)
         return self._rises and len(np.unique(hashes)) == len(hashes)
 
     def sort(self, memory: int, n_jobs: int | None) -> None:
         """Let DuckDB put rows in order."""
-        self._sorted = _Sorted(self._folder / "spill", memory, n_jobs, len(self._assembly.coding.order))
+        self._sorted = _Sorted(self._folder / "spill", memory, n_jobs, len(self._assembly.order))
         self._sorted.fill(self._read())
 
-    def _read(self) -> Iterator[Coded]:
+    def _read(self) -> Iterator[Any]:
         """The blocks, as they were added, with keys of one type."""
         self._file.seek(0)
-        for places, kinds, values, has_ticks in self._blocks:
-            names = json.loads(self._load().tobytes()) if places is None else places
-            case, codes = self._load(), self._load()
-            keys = [self._load() for _ in kinds]
-            held = {name: self._load() for name in values}
-            coded = Coded(case, names, codes, keys, kinds, held, self._load() if has_ticks else None)
-            yield self._assembly.coding.settled(coded)
+        for _ in range(self._n_blocks):
+            yield self._assembly.settled(pickle.load(self._file))
 
     def parts(self) -> Iterator[Part]:
         """All events, some whole sequences at a time."""
-        if self._assembly.source.by_place and self._blocks:
-            yield from map(self._assembly.part, self._read())
+        if self._assembly.source.is_lines:
+            yield from self._read()
             return
-        held, names = list[dict[str, npt.NDArray[Any]]](), list[str]()
+        held, names = list[dict[str, Array]](), list[str]()
         for columns, more in self._pieces() if self._sorted is None else self._sorted.pieces():
             names += more
             begins = np.flatnonzero(columns["begin"])
             if len(begins) and (held or begins[-1] > 0):
-                before, columns = (
-                    {name: each[some] for name, each in columns.items()}
-                    for some in (slice(0, begins[-1]), slice(begins[-1], None))
-                )
-                part = self._part([*held, before], names)
+                last = begins[-1]
+                part = self._part([*held, {name: each[:last] for name, each in columns.items()}], names)
                 yield part
                 held, names = [], names[len(part.ids) :]
+                columns = {name: each[last:] for name, each in columns.items()}
             held.append(columns)
         yield self._part(held, names)
 
-    def _part(self, pieces: Sequence[Mapping[str, npt.NDArray[Any]]], names: Sequence[str]) -> Part:
-        coding = self._assembly.coding
+    def _part(self, pieces: Sequence[Mapping[str, Array]], names: Sequence[str]) -> Part:
+        assembly = self._assembly
 
-        def joined(name: str, kind: Any = np.int64) -> npt.NDArray[Any]:
+        def joined(name: str, kind: Any = np.int64) -> Array:
             return np.concatenate([piece[name] for piece in pieces] or [np.empty(0, kind)])
 
         begins = joined("begin", bool)
         starts = np.flatnonzero(begins)
         return Part(
-            coding.labels.settled()[1][joined("code")],
+            joined("code"),
             np.append(starts, len(begins)),
             names[: len(starts)],
-            [joined(f"k{at}") for at in range(len(coding.order))],
-            {name: joined(f"v{at}") for at, name in enumerate(coding.values)},
+            [joined(f"k{at}") for at in range(len(assembly.order))],
+            assembly.kinds,
+            {name: joined(f"v{at}") for at, name in enumerate(assembly.texts)},
         )
 
     def _pieces(self) -> Iterator[Piece]:
@@ -311,13 +280,13 @@ class _Rows:
             names = [coded.names[code] for code in coded.case[starts].tolist()]
             begins = np.zeros(len(coded.case), bool)
             begins[starts] = True
-            if names[0] == last:
+            last, before = names[-1], last
+            if names[0] == before:
                 begins[0], names = False, names[1:]
-            last = names[-1] if names else last
             yield {**_columns(coded), "begin": begins}, names
 
 
-def _columns(coded: Coded) -> dict[str, npt.NDArray[Any]]:
+def _columns(coded: Coded) -> dict[str, Array]:
     """The codes, keys and values of rows."""
     keys = {f"k{at}": key for at, key in enumerate(coded.keys)}
     return {"code": coded.codes, **keys, **{f"v{at}": each for at, each in enumerate(coded.values.values())}}
@@ -332,13 +301,6 @@ class _Sorted:
     def __init__(self, folder: Path, memory: int, n_jobs: int | None, n_keys: int) -> None:
         import duckdb
 
-        try:
-            os.fspath(folder).encode()
-        except UnicodeEncodeError:
-            raise SettingError(
-                f"DuckDB cannot write to {os.fspath(folder.parent.parent)!r}, whose name is not UTF-8; "
-                "choose another folder for temporary files (scratch=, or TMPDIR)"
-            ) from None
         self._errors, self._memory, self._n_keys = duckdb, memory, n_keys
         threads = 1 if n_jobs is None else (os.cpu_count() or 1) if n_jobs < 0 else max(1, n_jobs)
         self._db = duckdb.connect(

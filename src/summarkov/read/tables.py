@@ -1,27 +1,42 @@
-"""Tables: Arrow objects, Parquet files and comma-separated files as blocks of rows."""
+"""Tables as blocks of rows: Arrow objects and data frames, Parquet files, and comma-separated files.
+
+DuckDB's reader of CSV was tried and not taken: it refuses files whose lines end now in one way and now in
+another, drops quotes after a blank, and passes over empty cells beyond the last column.
+"""
 
 from __future__ import annotations
 
+import csv
+import re
 import sys
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import date, time
+from decimal import Decimal
+from io import BufferedReader, RawIOBase, TextIOWrapper
+from itertools import chain
+from typing import Any, NamedTuple
 
-from summarkov.arrow import pa, parquet
+import numpy as np
+
+from summarkov.arrow import csv as arrow_csv
+from summarkov.arrow import is_list, is_text, pa, parquet
 from summarkov.errors import DataError, SummarkovError
-from summarkov.read.addresses import arrow_file
-from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
-from summarkov.read.csv_files import Header, csv_batches, separators_of
-from summarkov.read.encoding import is_list, is_text, texts_of
-from summarkov.read.files import open_file
+from summarkov.events.vocabulary import is_label, is_missing
+from summarkov.read.columns import TABLE, Columns, Wanted, choose_columns, refuse_unused_times
+from summarkov.read.files import arrow_file, decode, endings_of, open_file, open_text
 from summarkov.read.rows import Block, Source
-from summarkov.read.wanted import Wanted
 
-#: Rows to read at a time.
-_ROWS = 1 << 17
-#: Up to here a dictionary of a Parquet file is small; what Arrow reads ahead of a column.
-_SMALL, _PAGE = 1 << 20, 1 << 20
+#: Rows to read at a time; and bytes that Arrow reads ahead of a column.
+_ROWS, _PAGE = 1 << 17, 1 << 20
+#: What may separate cells, the first that fits.
+_SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
+#: What is parsed at a time; no row may be longer.
+BLOCK = 1 << 22
+#: What is looked at at a time in search of quotes: Arrow takes all that follows an open one as one cell.
+_PIECE, _QUOTE = 1 << 18, ord('"')
+#: A date, as the beginning of a cell: 2024-05-01, 1.5.2024, 05/01/24.
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d{1,2}([./])\d{1,2}\1(\d{4}|\d{2})(?![./\d])")
 
 
 def is_table(source: object) -> bool:
@@ -45,106 +60,102 @@ def refuse_cut_rows() -> None:
 
 
 def table_source(table: Any, wanted: Wanted) -> Source:
-    """A table by the Arrow interface, as one block of the columns that are needed."""
-    table, left_out, times = _without_other_columns(table, wanted.columns)
-    try:
+    """A table by the Arrow interface, or a dict of columns, as one block of the columns that are needed."""
+    with _explained(f"{TABLE} cannot be read by Arrow"):
+        table, left_out, times = as_arrow(table, wanted.columns.may_mean)
         reader = (
             pa.RecordBatchReader.from_stream(table)
             if hasattr(table, "__arrow_c_stream__")
             else pa.table(pa.record_batch(table)).to_reader()
         )
         with reader:  # closed also on error: a DuckDB connection serves one at a time
-            chosen = columns_of(reader.schema, wanted.columns, TABLE, left_out, times)
+            chosen = _columns_of(reader.schema, wanted.columns, TABLE, left_out, times)
             names = [name for name in chosen.to_read() if name in reader.schema.names]
             schema = pa.schema([reader.schema.field(name) for name in names])
             found = pa.Table.from_batches([batch.select(names) for batch in reader], schema)
+    return Source(TABLE, wanted, chosen, [Block(found, TABLE)])
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    """Say in one sentence what failed; Arrow may raise almost anything of damaged files and odd objects."""
+    try:
+        yield
     except SummarkovError:
         raise
-    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
-        raise DataError(f"{TABLE} cannot be read by Arrow: {one_line(error)}") from error
-    return Source(TABLE, chosen, [Block(found, TABLE)])
+    except Exception as error:  # pandas hands over several texts, Arrow adds tracebacks
+        text = " ".join(" ".join(str(part) for part in error.args).split())
+        raise DataError(f"{what}: {text.partition('. Detail: Python exception')[0][:300]}") from error
 
 
-# ---------------------------------------------------------------------- which columns
-
-
-def list_columns(schema: pa.Schema) -> set[str]:
-    """Return the names of the columns that hold lists."""
-    return {field.name for field in schema if is_list(field.type)}
-
-
-def columns_of(
+def _columns_of(
     schema: pa.Schema, asked: Columns, source: str, others: Sequence[str] = (), times: Collection[str] = ()
 ) -> Columns:
     """Choose the columns of a table by name; ``others`` are more of its names, some of them ``times``.
 
     A column of dates or times that is not used must have been left out on purpose.
     """
-    lists, names = list_columns(schema), [*schema.names, *others]
+    names, lists = [*schema.names, *others], {field.name for field in schema if is_list(field.type)}
     chosen = choose_columns(names, asked, source, list_columns=lists)
-    kinds = (pa.types.is_timestamp, pa.types.is_date, pa.types.is_time)
-    times = [*times, *(field.name for field in schema if any(is_kind(field.type) for is_kind in kinds))]
+    times = [*times, *(field.name for field in schema if _is_time(field.type))]
     refuse_unused_times(chosen, names, asked, source, time_columns=times)
     return chosen
 
 
-def _without_other_columns(table: Any, asked: Columns) -> tuple[Any, list[str], list[str]]:
-    """Drop the columns of a pandas frame that cannot be meant; return their names, and which hold times.
+def _is_time(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_time(kind))
 
-    pandas hands all its columns to Arrow, and one of mixed types, which nobody asked for, would stop it.
+
+# ---------------------------------------------------------------------- data frames and Python objects
+
+_Column = tuple[str, Any]
+
+
+def as_arrow(table: Any, meant: Callable[[str], bool] = lambda _: True) -> tuple[Any, list[str], list[str]]:
+    """Columns of a pandas frame or a dict that may be ``meant``, as Arrow; names of others, and of the times.
+
+    Others may be of types that Arrow cannot take. All else that speaks Arrow stays as it is.
     """
-    if not _is_frame(table):
-        return table, [], []
-    meant = [
-        asked.may_mean(str(name)) and not (asked.only_looks_at(str(name)) and is_mixed(table.iloc[:, at]))
-        for at, name in enumerate(table.columns)
-    ]
-    each = zip(map(str, table.columns), table.dtypes, meant, strict=True)
-    left_out = {name: getattr(kind, "kind", "") for name, kind, keep in each if not keep}
-    times = [name for name, kind in left_out.items() if kind == "M"]
-    return of_objects(table.loc[:, meant], TABLE), [*left_out], times
-
-
-def _is_frame(table: Any) -> bool:
-    """Whether a table is a data frame of pandas."""
-    return type(table).__module__.partition(".")[0] == "pandas" and getattr(table, "ndim", 0) == 2
-
-
-def of_objects(table: Any, source: str) -> Any:
-    """A table, in which text stands for Python objects of pandas or a dict that Arrow would mistake."""
+    columns: Sequence[_Column]
     if isinstance(table, Mapping):
-        return {name: _texts(column, str(name), source) or column for name, column in table.items()}
-    for at, name in enumerate(table.columns if _is_frame(table) else ()):
-        texts = _texts(table.iloc[:, at], str(name), source)
-        if texts is not None:
-            table = table.copy(deep=False)
-            table.isetitem(at, texts)
-    return table
+        columns = [(str(name), column) for name, column in table.items()]
+    elif type(table).__module__.partition(".")[0] == "pandas" and getattr(table, "ndim", 0) == 2:
+        columns = [(str(name), table.iloc[:, at]) for at, name in enumerate(table.columns)]
+    else:
+        return table, [], []
+    kept, times = [column for column in columns if meant(column[0])], []
+    others = [column for column in columns if not meant(column[0])]
+    for name, column in others:
+        with suppress(Exception):  # whatever it holds, nobody asked for it
+            if _is_time(getattr(column, "type", None) or pa.array(column[:1000], from_pandas=True).type):
+                times.append(name)
+    found = pa.table([_array(*column) for column in kept], names=[name for name, _ in kept])
+    return found, [name for name, _ in others], times
 
 
-def _texts(column: Any, name: str, source: str) -> list[str | None] | None:
-    """Text for a column of Python objects, also as categories of pandas, that Arrow would mistake."""
-    kind = getattr(column, "dtype", None)
-    categories = getattr(kind, "categories", None) if str(kind) == "category" else None
-    if categories is not None and _texts(categories, name, source) is not None:
-        return texts_of([*column], name, source)
-    is_object = isinstance(column, list | tuple) or str(kind) == "object"
-    return texts_of(column, name, source) if is_object else None
+def _array(name: str, column: Any) -> Any:
+    """A column as Arrow has it; Python objects other than text as the text that Python writes of each.
+
+    Arrow would take a time without a zone for one in UTC, and a time for the date that it has; it drops zones
+    of times of day and nanoseconds. As text they are read, or refused, as in a file.
+
+    >>> _array("time", [date(2024, 1, 31), None, datetime(2024, 1, 31, 18)]).to_pylist()
+    ['2024-01-31', None, '2024-01-31 18:00:00']
+    """
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return column
+    kind: Any = getattr(column, "dtype", None)
+    objects = kind.categories if str(kind) == "category" else column
+    with _explained(f"{TABLE} cannot be read by Arrow: column {name}"):
+        if str(getattr(objects, "dtype", "object")) == "object" and not {*map(type, objects)} <= _AS_THEY_ARE:
+            values = [None if is_missing(value) else value for value in column]
+            if all(value is None or is_label(value) or isinstance(value, _TEXTS) for value in values):
+                return pa.array([None if value is None else str(value) for value in values], pa.string())
+        return pa.array(column, from_pandas=True)
 
 
-def is_mixed(column: Any) -> bool:
-    """Whether Arrow cannot take a column of pandas, as it has values of different types."""
-    try:
-        pa.array(column, from_pandas=True)
-    except (pa.ArrowException, ValueError, TypeError, OverflowError):
-        return True
-    return False
-
-
-def one_line(error: Exception) -> str:
-    """Return an error's own words as one line: pandas hands over several texts, Arrow adds tracebacks."""
-    text = " ".join(" ".join(str(part) for part in error.args).split())
-    return text.partition(". Detail: Python exception")[0]
+#: What Arrow takes for what it is; and what else Python writes as we read it.
+_AS_THEY_ARE, _TEXTS = {str, float, bool, type(None)}, (date, time, Decimal)
 
 
 # ---------------------------------------------------------------------- files
@@ -153,14 +164,13 @@ def one_line(error: Exception) -> str:
 def file_source(paths: Sequence[str], name: str, format: str, wanted: Wanted) -> Source:
     """Files with the same columns ("parquet", "csv" or "tsv") as one table, block by block."""
     if format == "parquet":
-        schema = parquet_schema(paths[0])
+        schema = _parquet_schema(paths[0])
     else:
-        header = Header.of(paths[0], wanted.columns, separators_of(paths[0], format))
+        header = Header.of(paths[0], wanted.columns, format)
         schema = pa.schema([(name, pa.string()) for name in header.names])
-    chosen = columns_of(schema, wanted.columns, paths[0])
+    chosen = _columns_of(schema, wanted.columns, paths[0])
     kinds = {name: _plain(schema.field(name).type) for name in chosen.names()}
-    blocks = _blocks(paths, format, chosen, kinds)
-    return Source(name, chosen, blocks)
+    return Source(name, wanted, chosen, _blocks(paths, format, chosen, kinds))
 
 
 def _blocks(
@@ -172,26 +182,10 @@ def _blocks(
         for batch in (_parquet if format == "parquet" else _csv)(path, format, chosen):
             columns = {name: _aligned(batch, name, kind, (paths[0], path)) for name, kind in kinds.items()}
             other = chosen.other_lifecycle
-            there = other is not None and other in batch.schema.names
-            if other is not None and there and is_text(_plain(batch.column(other).type)):
-                columns[other] = batch.column(other)
+            if other in batch.schema.names and is_text(_plain(batch.column(other).type)):
+                columns[str(other)] = batch.column(other)
             yield Block(pa.table(columns), path, row)
             row += batch.num_rows
-
-
-def _parquet(path: str, _: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
-    schema = parquet_schema(path)
-    choose_columns(schema.names, chosen, path, list_columns=list_columns(schema))
-    return parquet_batches(path, [name for name in chosen.to_read() if name in schema.names])
-
-
-def _csv(path: str, format: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
-    header = Header.of(path, chosen, separators_of(path, format))
-    names = [name for name in chosen.to_read() if name in header.names]
-    for batch in csv_batches(path, header, names):
-        columns = zip(names, map(batch.column, names), strict=True)
-        texts = {name: x if name in (chosen.order or ()) else x.dictionary_encode() for name, x in columns}
-        yield pa.record_batch(texts)
 
 
 def _aligned(batch: pa.RecordBatch, name: str, kind: pa.DataType, paths: tuple[str, str]) -> pa.Array:
@@ -218,10 +212,33 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if is_text(kind) else kind
 
 
+def read_whole(path: str, format: str) -> pa.Table:
+    """All columns of a small table with a header line, as text; an empty cell is a missing value."""
+    with open_text(path) as file:
+        first = decode(_whole(file.readline(BLOCK + 1), path), path, 1)
+    cells = _cells(first, _SEPARATORS[format])
+    delimiter = max(cells, key=lambda one: len(cells[one]))
+    header = Header(cells[delimiter], delimiter)
+    batches = list(csv_batches(path, header, None))
+    return pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in header.names})
+
+
+def read_whole_parquet(path: str, refuse: Callable[[pa.Schema], None]) -> pa.Table:
+    """All columns of a small file, unless what it holds is refused before it is read."""
+    schema = _parquet_schema(path)
+    refuse(schema)
+    batches = [*_parquet_batches(path, schema.names)]
+    return pa.Table.from_batches(batches) if batches else schema.empty_table()
+
+
 # ---------------------------------------------------------------------- Parquet
 
 
-def parquet_schema(path: str) -> pa.Schema:
+def _reading_parquet(path: str) -> Any:
+    return _explained(f"{path} cannot be read as Parquet")
+
+
+def _parquet_schema(path: str) -> pa.Schema:
     """The columns of a file."""
     with open_file(path) as file, _reading_parquet(path):
         schema = parquet.read_schema(file)
@@ -229,18 +246,23 @@ def parquet_schema(path: str) -> pa.Schema:
         return schema
 
 
-def parquet_batches(path: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Some columns of a file, some rows at a time, texts that repeat straight into dictionaries."""
+def _parquet(path: str, _: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
+    names = _parquet_schema(path).names
+    choose_columns(names, chosen, path)
+    few = [*chosen.event, *chosen.attributes]  # whose texts repeat
+    return _parquet_batches(path, [name for name in chosen.to_read() if name in names], few)
+
+
+def _parquet_batches(path: str, names: Sequence[str], few: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+    """Some columns of a file, some rows at a time, the texts of a ``few`` straight into dictionaries."""
     open_file(path).close()  # says what is wrong with it
     with _reading_parquet(path):
-        metadata = parquet.read_metadata(arrow_file(path))
-        texts, n_rows = _small_texts(metadata, names)
         file = parquet.ParquetFile(
-            arrow_file(path), read_dictionary=texts, buffer_size=_PAGE, pre_buffer=False
+            arrow_file(path), read_dictionary=[*few], buffer_size=_PAGE, pre_buffer=False
         )
     with file:
         done, total = 0, file.metadata.num_rows
-        batches = file.iter_batches(n_rows, columns=list(names))
+        batches = file.iter_batches(_ROWS, columns=list(names))
         while True:
             with _reading_parquet(path):
                 batch = next(batches, None)
@@ -256,31 +278,214 @@ def parquet_batches(path: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]
             )
 
 
-@contextmanager
-def _reading_parquet(path: str) -> Iterator[None]:
-    """Say in one sentence that a file is damaged, by which Arrow may be led to raise almost anything."""
-    try:
-        yield
-    except SummarkovError:
-        raise
-    except Exception as error:
-        raise DataError(f"{path} cannot be read as Parquet: {one_line(error)[:300]}") from error
+# ---------------------------------------------------------------------- comma-separated files
 
 
-def _small_texts(metadata: parquet.FileMetaData, names: Sequence[str]) -> tuple[list[str], int]:
-    """The texts that are stored as codes and a small dictionary everywhere; and how many rows to read.
+def _csv(path: str, format: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
+    header = Header.of(path, chosen, format)
+    return csv_batches(path, header, [name for name in chosen.to_read() if name in header.names])
 
-    These are fewer where rows hold lists.
+
+class Header(NamedTuple):
+    """The names of the columns, what separates cells, and how many lines to skip before it."""
+
+    names: list[str]
+    delimiter: str
+    skipped: int = 0
+
+    @classmethod
+    def of(cls, path: str, asked: Columns, format: str) -> Header:
+        """Read the first line that is not empty; find the separator that makes the columns asked for of it.
+
+        If Excel's ``sep=;`` is the first line, that is the separator, and the header is what comes next.
+        """
+        separators = _SEPARATORS["tsv" if path.lower().endswith(endings_of("tsv")) else format]
+        with open_text(path) as file:
+            read = iter(lambda: file.readline(BLOCK + 1), b"")
+            numbered = ((at, decode(_whole(line, path), path, at)) for at, line in enumerate(read, start=1))
+            lines = ((number, line) for number, line in numbered if line.strip("\r\n"))
+            number, first = next(lines, (0, ""))
+            stated = stated_separator(first, path) if number == 1 else None
+            if stated:
+                separators = (stated,)
+                number, first = next(lines, (0, ""))
+            if not first:
+                what = "nothing after its first line" if stated else "no lines"
+                raise DataError(f"{path} holds {what}; expected a header line with the names of the columns")
+            try:
+                delimiter = _separator(first, path, asked, separators)
+                names = next(csv.reader(chain([first], (line for _, line in numbered)), delimiter=delimiter))
+            except csv.Error as error:
+                why = str(error)
+                if "new-line character" in why:
+                    why = "lines end in carriage returns alone; save the file with line feeds"
+                raise DataError(f"{path}, line {number}: the header cannot be read: {why}") from error
+            chosen = choose_columns(names, asked, path)
+            refuse_unused_times(chosen, names, asked, path, time_columns=_dated(file, names, delimiter))
+        return cls(names, delimiter, 1 if stated else 0)
+
+
+def _dated(file: BufferedReader, names: Sequence[str], delimiter: str) -> list[str]:
+    """Return the columns that begin with a date in the first row of data, as far as it is at hand."""
+    row = file.peek(1).lstrip(b"\r\n").partition(b"\n")[0].decode("utf-8", "replace")
+    with suppress(csv.Error, StopIteration):
+        cells = _cells(row, [delimiter])[delimiter]
+        return [name for name, cell in zip(names, cells, strict=False) if _DATE.match(cell)]
+    return []
+
+
+def _whole(line: bytes, path: str) -> bytes:
+    if len(line) > BLOCK:
+        raise DataError(
+            f"{path}: the header is longer than {BLOCK >> 20} MiB; check that this is a table with a "
+            "header line"
+        )
+    return line
+
+
+def stated_separator(line: str, path: str) -> str | None:
+    r"""What separates cells if the first line of a file says so, as Excel writes and reads it.
+
+    >>> stated_separator("sep=;\r\n", "log.csv"), stated_separator("case,event\n", "log.csv")
+    (';', None)
     """
-    leaves = [metadata.schema.column(number) for number in range(len(metadata.schema))]
-    texts = {leaf.path for leaf in leaves if leaf.logical_type.type == "STRING"}
-    values, large = Counter[str](), set[str]()
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for leaf in map(group.column, range(group.num_columns)):
-            values[leaf.path_in_schema] += leaf.num_values
-            if leaf.total_uncompressed_size > 4 * leaf.num_values + _SMALL:
-                large.add(leaf.path_in_schema)
-    ours = [leaf.path for leaf in leaves if leaf.path.partition(".")[0] in names or leaf.path in names]
-    most = max((values[path] for path in ours), default=0)
-    n_rows = max(1, min(_ROWS, _ROWS * int(metadata.num_rows) // max(1, most)))
-    return [path for path in ours if path in texts - large], n_rows
+    said = re.fullmatch(r'sep=(.)|"sep=(.)"', line.rstrip("\r\n"), re.IGNORECASE)
+    if not said:
+        return None
+    separator = said[1] or said[2]
+    if not re.fullmatch(r"[\t !#-~]", separator):
+        raise DataError(
+            f"{path}, line 1: {separator!r} cannot separate cells; write the file with commas or semicolons"
+        )
+    return separator
+
+
+def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) -> str:
+    """The first character that makes cells with the needed columns among them, else the most cells."""
+    cells = _cells(line, separators)
+    for separator, names in cells.items():
+        with suppress(DataError):
+            choose_columns(names, asked, path)
+            return separator
+    return max(separators, key=lambda separator: len(cells[separator]))
+
+
+def _cells(line: str, separators: Sequence[str]) -> dict[str, list[str]]:
+    """The cells of a line, by what may separate them."""
+    return {separator: next(csv.reader([line], delimiter=separator)) for separator in separators}
+
+
+def csv_batches(path: str, header: Header, names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    """The rows of a file, as text: some columns, or all if ``names`` is None.
+
+    An empty cell is a missing value, and a quoted one an empty text.
+    """
+    convert = arrow_csv.ConvertOptions(
+        include_columns=names,
+        column_types=dict.fromkeys(header.names if names is None else names, pa.string()),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    parse = arrow_csv.ParseOptions(delimiter=header.delimiter, newlines_in_values=True)
+    options = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK, skip_rows=header.skipped)
+    with open_text(path) as text:
+        scan = QuoteScan(text, header.delimiter)
+        try:
+            with arrow_csv.open_csv(scan, options, parse, convert) as reader:
+                yield from reader
+        except pa.ArrowException as error:
+            if "Empty CSV file" in str(error):  # but for its header
+                return
+            if scan.n_quotes:
+                _refuse_open_quotes(path, header.delimiter)
+            raise DataError(_reason(path, header, str(error))) from error
+        if not scan.is_good():
+            _refuse_open_quotes(path, header.delimiter)
+
+
+def _reason(path: str, header: Header, message: str) -> str:
+    """What to say of a row of the wrong length, of bytes that are no text, or of whatever Arrow says."""
+    found = re.search(r"Row #(\d+): (?:Expected (\d+) columns, got (\d+)|.*invalid UTF8)", message)
+    if found:
+        row, expected, n = found.groups()
+        where = f"{path}, row {int(row) - header.skipped} (the header is row 1)"
+        if expected is None:
+            return f"{where}: the text is not UTF-8; save the file as UTF-8"
+        return (
+            f"{where}: {n} cells where the header has {expected}; mend the row, or check that "
+            f"{header.delimiter!r} separates cells"
+        )
+    if "straddl" in message:
+        return (
+            f"{path}: a row is longer than {BLOCK >> 20} MiB; close a quote that is left open, "
+            "or shorten what stands there"
+        )
+    return f"{path} cannot be read as a table: {' '.join(message.split())}"
+
+
+class QuoteScan(RawIOBase):
+    """A file that is looked at as it is read: all quotes open or close cells, or stand twice inside of one.
+
+    Every other quote opens; it must stand after a separator, a line break or a quote that it is the twin of,
+    and one that closes before such.
+
+    >>> from io import BytesIO
+    >>> scan = QuoteScan(BytesIO(b'x,"a ""b""\\nc"\\n'), ",")
+    >>> _ = scan.read()
+    >>> scan.is_good()
+    True
+    """
+
+    def __init__(self, file: Any, delimiter: str) -> None:
+        self._file, self._good, self.n_quotes = file, True, 0
+        self._edge = np.zeros(256, dtype=bool)
+        self._edge[[ord(delimiter), 10, 13, _QUOTE]] = True
+        self._rest = b"\n"  # the last byte, which the next one is needed to judge, and the one before it
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        n = int(self._file.readinto(into))
+        for start in range(0, n, _PIECE):
+            self._look(bytes(into[start : min(n, start + _PIECE)]))
+        return n
+
+    def _look(self, block: bytes) -> None:
+        content = self._rest + block
+        self._rest = content[-2:]
+        if b'"' not in content:  # the usual case, and far faster
+            return
+        data = np.frombuffer(content, dtype=np.uint8)
+        at = np.flatnonzero(data[1:-1] == _QUOTE)  # each one less than its place: that of the byte before
+        opens = self.n_quotes % 2  # the first of these that does
+        self.n_quotes += len(at)
+        before, after = data.take(at[opens::2]), data[2:].take(at[1 - opens :: 2])
+        self._good = self._good and bool(self._edge.take(before).all() and self._edge.take(after).all())
+
+    def is_good(self) -> bool:
+        """Whether all is as it should be, at the end of the file."""
+        self._look(b"\n")
+        return self._good and self.n_quotes % 2 == 0
+
+
+def _refuse_open_quotes(path: str, delimiter: str) -> None:
+    """Read a file with care, slowly, as text or not; say where a quote is left open, or what follows one."""
+    limit = csv.field_size_limit(2**31 - 1)
+    with open_text(path) as file, TextIOWrapper(file, "utf-8-sig", "replace", "\n") as lines:
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        before = 0
+        try:
+            for _ in reader:
+                before = reader.line_num
+        except csv.Error as error:
+            where = f"{path}, line {before + 1}"
+            if "expected after" in str(error):
+                raise DataError(
+                    f"{where}: something stands between the end of a quoted cell and {delimiter!r}; write "
+                    "quotes inside of a cell twice, or close the quote before"
+                ) from None
+            raise DataError(f"{where}: a quote opens here and is never closed; close it") from None
+        finally:
+            csv.field_size_limit(limit)

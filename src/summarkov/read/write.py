@@ -15,11 +15,9 @@ from summarkov.arrow import csv, pa, parquet, pc
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events import EventSequences
 from summarkov.events.rows import cut_between_sequences, event_table
-from summarkov.read.addresses import name_of
-from summarkov.read.files import FORMATS, format_of
+from summarkov.read.files import FORMATS, format_of, name_of, replacing
 from summarkov.read.lines import json_lines
 from summarkov.read.read import read_events
-from summarkov.read.temporary import replacing
 
 _PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 #: How texts begin that spreadsheets take for formulas.

@@ -12,13 +12,12 @@ from xml.parsers import expat
 
 import numpy as np
 
-from summarkov.arrow import pa
+from summarkov.arrow import pa, text_array
 from summarkov.errors import DataError, SettingError, nearest
-from summarkov.read.columns import Columns
-from summarkov.read.encoding import text_array
+from summarkov.read.columns import Columns, Wanted
 from summarkov.read.files import open_file, unpacked
-from summarkov.read.rows import Block, Source, changes
-from summarkov.read.wanted import Wanted
+from summarkov.read.rows import Block, Source
+from summarkov.read.values import Encoded
 
 _BLOCK = 1 << 16
 #: How far elements may stand in each other, and how many keys of attributes that are not asked for are noted.
@@ -65,15 +64,13 @@ def xes_source(path: str, wanted: Wanted) -> Source:
             raise DataError(
                 f"{path}, line {error.lineno}: not XML ({expat.ErrorString(error.code)}); expected an XES log"
             ) from error
+        except DataError:
+            raise
         except (LookupError, ValueError) as error:  # an encoding that Python does not have, or not for XML
-            if isinstance(error, DataError):
-                raise
             raise DataError(
                 f"{path}: the encoding that it says it has is not known; save it as UTF-8"
             ) from error
-    if not log.open_once:
-        raise DataError(f"{path} holds no <log>; expected an XES log")
-    return Source(path, chosen, [log.block()], by_place=True)
+    return Source(path, wanted, chosen, [log.block()], by_place=True)
 
 
 class _Log:
@@ -88,21 +85,18 @@ class _Log:
             self.needed += [(key, "event") for key in chosen.event]
         others = (chosen.lifecycle, chosen.other_lifecycle, chosen.other_order)
         rows = (*chosen.event, *(chosen.order or ()), *(key for key in others if key is not None))
-        self.rows: dict[str, list[str | None]] = {key: [] for key in rows}
-        self.names, self.traces = list[str](), {key: list[str | None]() for key in chosen.per_case}
+        self.rows: dict[str, list[str | None]] = {key: [] for key in (*rows, *chosen.per_case)}
+        self.names = list[str]()
         self.sequence = array("q")  # the trace of every event
+        self.first = 0  # of the events of the trace
         self.open: list[str] = []  # the elements that are open
-        self.open_once = False
         self.trace: dict[str, str] = {}
         self.event: dict[str, str] = {}
-        self.values: dict[str, dict[str | None, None]] = {}  # of the events of the trace, each once
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
         self.parser.StartDoctypeDeclHandler = self.refuse
-        self.parser.EntityDeclHandler = self.refuse
-        self.parser.ExternalEntityRefHandler = self.refuse
 
     def refuse(self, *_: object) -> Any:
         """Entities can grow without bound or name other files; XES needs none."""
@@ -117,27 +111,22 @@ class _Log:
     def start(self, name: str, given: dict[str, str]) -> None:
         name = name.rpartition(" ")[2]  # whatever its namespace
         self.open.append(name)
-        depth = len(self.open)
+        depth, inside = len(self.open), self.open[1:2] == ["trace"]
         if depth > _DEEPEST:
             raise DataError(
                 f"{self.where()}: elements stand in each other more than {_DEEPEST} times; mend it"
             )
-        if depth == 1:
-            if name != "log":
-                raise DataError(f"{self.where()}: expected an XES <log>, found <{name[:40]}>")
-            self.open_once = True
-        elif depth == 2 and name == "trace":
-            self.trace, self.values = {}, {key: {} for key in self.chosen.per_case}
+        if depth == 1 and name != "log":
+            raise DataError(f"{self.where()}: expected an XES <log>, found <{name[:40]}>")
+        if depth == 2 and name == "trace":
+            self.trace, self.first = {}, len(self.sequence)
         elif depth == 2 and name == "event":
             raise DataError(f"{self.where()}: this event belongs to no trace; put it into one, or remove it")
-        elif depth == 3 and name == "event" and self.open[1] == "trace":
+        elif depth == 3 and name == "event" and inside:
             self.event = {}
-        elif depth in (3, 4) and self.open[1] == "trace" and "key" in given and "value" in given:
-            of, key = (
-                self.trace if depth == 3 else self.event if self.open[2] == "event" else {},
-                given["key"],
-            )
-            if len(of) < _MOST_KEYS or key in self.rows or key in self.traces or key == self.chosen.case:
+        elif inside and (depth == 3 or (depth == 4 and self.open[2] == "event")) and given.keys() >= _PAIR:
+            of, key = self.trace if depth == 3 else self.event, given["key"]
+            if len(of) < _MOST_KEYS or key in self.rows or key == self.chosen.case:
                 of[key] = given["value"]
 
     def end(self, _: str) -> None:
@@ -148,8 +137,6 @@ class _Log:
                 column.append(self.event.get(key))
             for key, role in self.needed:
                 self.refuse_none(key, self.event, "event", role)
-            for key, found in self.values.items():
-                found[self.event.get(key)] = None
         elif depth == 1 and name == "trace":
             self.end_of_trace()
 
@@ -158,12 +145,11 @@ class _Log:
         case = str(self.chosen.case)
         if self.needs_case:
             self.refuse_none(case, self.trace, "trace", "case")
-        named = self.trace.get(case, str(len(self.names)))
-        for key, values in self.values.items():
-            if key not in self.trace and len(values) > 1:
-                raise changes(key, named, self.path, *[*values][:2])
-            self.traces[key].append(self.trace.get(key, next(iter(values), None)))
-        self.names.append(named)
+        n = len(self.sequence) - self.first
+        for key in self.chosen.per_case if n else ():
+            if key in self.trace:
+                self.rows[key][-n:] = [self.trace[key]] * n
+        self.names.append(self.trace.get(case, str(len(self.names))))
 
     def refuse_none(self, key: str, there: dict[str, str], what: str, role: str) -> None:
         """Refuse a trace or an event that lacks a key."""
@@ -176,9 +162,9 @@ class _Log:
 
     def block(self) -> Block:
         """All events."""
-        rows, values = (
-            pa.table({key: text_array(column) for key, column in columns.items()})
-            for columns in (self.rows, self.traces)
-        )
-        of = np.array(self.sequence, np.int64)
-        return Block(rows, self.path, sequence=of, names=self.names, values=values)
+        rows = pa.table({key: text_array(column) for key, column in self.rows.items()})
+        return Block(rows, self.path, case=Encoded(np.array(self.sequence, np.int64), self.names))
+
+
+#: What an attribute has.
+_PAIR = {"key", "value"}

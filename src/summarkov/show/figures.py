@@ -79,8 +79,7 @@ def save(ax: Any, path: str | os.PathLike[str]) -> None:
     """
     import matplotlib
 
-    from summarkov.read.addresses import plain_name
-    from summarkov.read.temporary import replacing
+    from summarkov.read.files import plain_name, replacing
 
     kind = plain_name(path).rsplit(".", 1)[-1].lower()
     if kind not in ("pdf", "svg", "png"):

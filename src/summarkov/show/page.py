@@ -16,7 +16,7 @@ import numpy as np
 
 from summarkov.errors import SettingError
 from summarkov.evidence import Shown, is_joint, models_of
-from summarkov.read.temporary import write_atomically
+from summarkov.read.files import write_atomically
 from summarkov.show import content
 from summarkov.wording import visible
 

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from summarkov import kernels
-from summarkov.arrow import pa
+from summarkov.arrow import is_text, pa
 from summarkov.engines import MemorySource
 from summarkov.engines import source as engines
+from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions, refuse_overflow
 from summarkov.engines.source import Answer, EventSource, added
-from summarkov.engines.weights import FIXED_POINT, in_units, n_fractions, refuse_overflow
 from summarkov.errors import DataError, SettingError, SummarkovError, warn_caller
 from summarkov.events import EventSequences, vocabulary
 from summarkov.events.attributes import Attributes
@@ -35,11 +35,9 @@ from summarkov.events.rows import recoded
 from summarkov.events.vocabulary import END, Unknown, check_unknown, refuse_unknown_labels
 from summarkov.read import read_events
 from summarkov.read.case_attributes import cuts_of
-from summarkov.read.columns import TABLE, Columns, choose_columns, refuse_unused_times
-from summarkov.read.encoding import is_text
-from summarkov.read.ordering import family_of
-from summarkov.read.ticks import Ties, refuse_no_order, refuse_ties, warn_of_ties
-from summarkov.read.wanted import Reading, Wanted
+from summarkov.read.columns import TABLE, Columns, Reading, Wanted, choose_columns, refuse_unused_times
+from summarkov.read.ordering import Ties, refuse_no_order, refuse_ties, warn_of_ties
+from summarkov.read.values import family_of
 from summarkov.settings import check_whole
 from summarkov.spark.session import (
     FRAME,

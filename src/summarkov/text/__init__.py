@@ -17,7 +17,7 @@ import numpy.typing as npt
 from summarkov.errors import DataError, SettingError, nearest, optional_library
 from summarkov.events import EventSequences
 from summarkov.settings import Progress, reporter
-from summarkov.text.documents import Document, Sentence, in_order, read_documents, split_sentences
+from summarkov.text.documents import Document, Sentence, read_documents, split_sentences
 from summarkov.text.events import Before, Passage, Passages, TextEvents, read_text_events
 from summarkov.text.topics import TopicModel, load_topics, named
 from summarkov.typing import FloatArray
@@ -52,7 +52,6 @@ def text_events(
     label: Labeler,
     *,
     repeats: str = "runs",
-    single: bool = False,
     leave_out: Iterable[str] = (),
     language: str = "en",
     progress: Progress = None,
@@ -69,8 +68,6 @@ def text_events(
     repeats
         "runs": of the same label several times in a row only the first is an event; "once": only the first of
         a label in a document (as in the paper); "all".
-    single
-        One sequence over all documents by date, instead of one per document.
     leave_out
         Labels that make no events, such as topics that are about the form of the documents.
     language
@@ -94,7 +91,6 @@ def text_events(
     if isinstance(leave_out, str):
         raise SettingError(f"leave_out must be a list of labels, not {leave_out!r}; wrap it in a list")
     read = read_documents(documents)
-    read = in_order(read) if single else read
     each = [
         Sentence(d.id, n, s) for d in read for n, s in enumerate(split_sentences(d.text, language), start=1)
     ]
@@ -106,8 +102,7 @@ def text_events(
             kept[sentence.document].append((name, sentence))
     chosen = [_keep(labelled, repeats) for labelled in kept.values()]
     events = EventSequences.from_lists(([name for name, _ in some] for some in chosen), ids=list(kept))
-    found = TextEvents(events, tuple(sentence for some in chosen for _, sentence in some))
-    return found.joined() if single else found
+    return TextEvents(events, tuple(sentence for some in chosen for _, sentence in some))
 
 
 def _labels_of(texts: Sequence[str], label: Labeler, tell: Callable[[int, int], None]) -> list[str | None]:

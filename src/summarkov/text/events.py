@@ -16,8 +16,8 @@ from summarkov.events import EventSequences
 from summarkov.events.rows import Rows
 from summarkov.evidence import Influence, Shown, model_of, models_of
 from summarkov.read import read_events
-from summarkov.read.files import text_lines
-from summarkov.read.temporary import replacing
+from summarkov.read.files import replacing, text_lines
+from summarkov.settings import check_whole
 from summarkov.show.lags import spread
 from summarkov.text.documents import Sentence
 from summarkov.typing import BoolArray, IntArray
@@ -29,15 +29,7 @@ MOST, IN_ALL, LONGEST = 12, 6000, 400
 
 @dataclass(frozen=True)
 class Before:
-    """An influencer that stood in its window.
-
-    Attributes
-    ----------
-    label, lag : str, int
-        The influencer, and how many positions back it last was.
-    sentence : Sentence
-        The sentence.
-    """
+    """An influencer (``label``), its ``sentence``, and how many positions back it was (``lag``)."""
 
     label: str
     lag: int
@@ -46,16 +38,9 @@ class Before:
 
 @dataclass(frozen=True)
 class Passage:
-    """A place where the target occurred.
+    """A place in the document ``sequence``: the sentence of the ``target``.
 
-    Attributes
-    ----------
-    sequence : str
-        The name of the document.
-    before : tuple of Before
-        The influencers that were asked about, the oldest first.
-    target : Sentence
-        The sentence of the target.
+    ``before`` are the influencers that were asked about, the oldest first.
     """
 
     sequence: str
@@ -65,17 +50,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Passages:
-    """Places where a label occurred as asked.
-
-    Attributes
-    ----------
-    target : str
-        The label.
-    total : int
-        How many such places there are.
-    shown : tuple of Passage
-        Some of them, spread evenly over the documents.
-    """
+    """Places where ``target`` occurred: their ``total``, and some ``shown``, spread evenly over the data."""
 
     target: str
     total: int
@@ -121,20 +96,8 @@ class TextEvents:
 
     @property
     def documents(self) -> list[str]:
-        """The document that each event is from: ``blocks`` for the ``confidence`` of a single sequence."""
+        """The document that each event is from: ``blocks`` for ``confidence``, if all are one sequence."""
         return [sentence.document for sentence in self.sentences]
-
-    def joined(self) -> TextEvents:
-        """All sequences as one, in their order; documents read one after the other.
-
-        >>> from summarkov.text import text_events
-        >>> found = text_events(["It rained. It rained.", "It rained."], lambda s: ["rain"] * len(s))
-        >>> found.joined().events.to_lists()
-        [['rain', 'rain']]
-        """
-        events = self.events
-        whole = EventSequences(events.codes, [0, events.n_events], events.labels, ["all"])
-        return TextEvents(whole, self.sentences)
 
     def passages(
         self,
@@ -152,8 +115,7 @@ class TextEvents:
         labels, those whose past is in the same state of the label's model. With neither all. Of more than
         ``most`` some are shown, spread evenly over the data.
         """
-        if most < 1:
-            raise SettingError(f"most must be 1 or more, not {most}")
+        check_whole("most", most, 1)
         if influencer is not None and after is not None:
             raise SettingError("influencer and after exclude each other; give one of them")
         events = in_codes_of(fitted, self.events)

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError, optional_library, place
+from summarkov.settings import check_share, check_whole
 from summarkov.store import check_seal, checked, read_document, write_sealed
 from summarkov.text.documents import read_documents, split_sentences
 from summarkov.typing import FloatArray
@@ -128,8 +128,7 @@ class TopicModel:
 
     def __call__(self, sentences: Sequence[str]) -> list[str | None]:
         """The topic of every sentence, None where no topic reaches the confidence."""
-        if not 0 <= self.confidence <= 1:
-            raise SettingError(f"confidence must be from 0 to 1, not {self.confidence}")
+        check_share("confidence", self.confidence)
         return named(self.shares(sentences), self.topics_, max(self.confidence, np.finfo(float).tiny))
 
     def shares(self, sentences: Sequence[str]) -> FloatArray:
@@ -144,8 +143,9 @@ class TopicModel:
 
     def _matrix(self, rows: Sequence[Sequence[str]], terms: Sequence[str], inverse: FloatArray) -> Any:
         """Sentences x terms, sparse: TF-IDF, (1 + log count) x inverse, each row of length 1."""
-        text, _ = _sklearn()
-        weigh = text.TfidfVectorizer(analyzer=list, vocabulary=terms, sublinear_tf=True)
+        with optional_library("a topic model", "scikit-learn", extra="text"):
+            from sklearn.feature_extraction.text import TfidfVectorizer
+        weigh = TfidfVectorizer(analyzer=list, vocabulary=terms, sublinear_tf=True)
         weigh.idf_ = inverse
         return weigh.transform(rows)
 
@@ -173,7 +173,7 @@ class TopicModel:
         fitted = self.fitted
         settings = {name: getattr(self, name) for name in ("confidence", "phrases", "language")}
         weights = zip(fitted.names, fitted.weights.tolist(), strict=True)
-        document: dict[str, Any] = {
+        document = {
             "format": "summarkov",
             "version": VERSION,
             "kind": "TopicModel",
@@ -188,14 +188,11 @@ class TopicModel:
     def _check(self) -> None:
         if isinstance(self.stop_words, str) and self.stop_words != "english":
             raise SettingError(f"stop_words must be 'english' or a list of words, not {self.stop_words!r}")
-        least = 1 if self.min_sentences is None else self.min_sentences
-        for name, value in (("n_topics", self.n_topics), ("phrases", self.phrases), ("min_sentences", least)):
-            if value < 1:
-                raise SettingError(f"{name} must be 1 or more, not {value}")
-        if self.phrases > LONGEST_PHRASE:
-            raise SettingError(f"phrases must be {LONGEST_PHRASE} or less, not {self.phrases}")
-        if not 0 <= self.max_share <= 1:
-            raise SettingError(f"max_share must be from 0 to 1, not {self.max_share}")
+        check_whole("n_topics", self.n_topics, 1)
+        check_whole("phrases", self.phrases, 1, LONGEST_PHRASE)
+        if self.min_sentences is not None:
+            check_whole("min_sentences", self.min_sentences, 1)
+        check_share("max_share", self.max_share)
 
 
 # ------------------------------------------------------------------ terms
@@ -272,25 +269,20 @@ def named(found: FloatArray, names: Sequence[str], least: float) -> list[str | N
 # ------------------------------------------------------------------ arithmetic
 
 
-def _sklearn() -> tuple[Any, Any]:
-    """scikit-learn's modules for text and for factorisation."""
-    with optional_library("a topic model", "scikit-learn", extra="text"):
-        from sklearn import decomposition
-        from sklearn.feature_extraction import text
-    return text, decomposition
-
-
 def english_stop_words() -> set[str]:
     """Words of English grammar."""
-    return set(_sklearn()[0].ENGLISH_STOP_WORDS)
+    with optional_library("a topic model", "scikit-learn", extra="text"):
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+    return set(ENGLISH_STOP_WORDS)
 
 
 def _factorise(matrix: Any, n_topics: int) -> FloatArray:
     """Topics x terms, each row of length 1, without topics of nothing."""
-    _, decomposition = _sklearn()
+    from sklearn.decomposition import NMF
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # topics a little short of the optimum are topics still
-        model = decomposition.NMF(n_topics, init="nndsvd", random_state=0, max_iter=1000)
+        model = NMF(n_topics, init="nndsvd", random_state=0, max_iter=1000)
         found = model.fit(matrix).components_
     found = found[found.any(axis=1)]
     return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
@@ -387,12 +379,3 @@ def _read(told: _Stored) -> TopicModel:
     model = TopicModel(n_topics=len(names), **settings)
     model._fitted = FittedTopics(names, told.terms, inverse, weights, told.stop_words)
     return model
-
-
-def beside(path: Path) -> Path:
-    """Where the topic model of a file of events is kept: beside it.
-
-    >>> beside(Path("reports.jsonl")).name
-    'reports.topics.json'
-    """
-    return path.with_name(f"{path.stem}.topics.json")

@@ -10,7 +10,6 @@ import summarkov as sm
 from summarkov.comparison import tune_joint
 from summarkov.engines import MemorySource
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.models import PoolRare
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
@@ -28,16 +27,12 @@ WEIGHTS = [1] * len(EVENTS)
 #: What is asked, given events or a source of them.
 WORKS = {
     "SummaryModel.fit": lambda e: str(MODEL.copy().fit(e).table_),
-    "SummaryModel.partial_fit": lambda e: str(MODEL.copy().fit(EVENTS).partial_fit(e).table_),
     "SummaryModel.log_likelihood": lambda e: MODEL.log_likelihood(e),
     "SummaryModel.score": lambda e: MODEL.score(e),
     "SummaryModel.brier_score": lambda e: MODEL.brier_score(e),
     "SummaryModel.evaluate": lambda e: MODEL.evaluate(e),
     "InfluenceGraph.evaluate": lambda e: WHOLE.evaluate(e),
     "InfluenceGraph.fit": lambda e: sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(e).edges_,
-    "InfluenceGraph.partial_fit": lambda e: (
-        sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(EVENTS).partial_fit(e).edges_
-    ),
     "InfluenceGraph.log_likelihood": lambda e: WHOLE.log_likelihood(e),
     "InfluenceGraph.score": lambda e: WHOLE.score(e),
     "InfluenceGraph.brier_score": lambda e: WHOLE.brier_score(e),
@@ -61,9 +56,6 @@ IN_MEMORY = "this needs the events in memory, and a MemorySource counts them whe
 REFUSES = {
     "tune_joint": (tune_joint, "read them with read_events"),
     "compare": (sm.compare, "on events of this machine, and train is a MemorySource; read them with"),
-    "PoolRare.fit": (PoolRare().fit, IN_MEMORY),
-    "PoolRare.transform": (PoolRare().fit(EVENTS).transform, IN_MEMORY),
-    "PoolRare.fit_transform": (PoolRare().fit_transform, IN_MEMORY),
     "SummaryModel.predict_proba": (lambda e: MODEL.predict_proba(e), IN_MEMORY),
     "SummaryModel.predict": (lambda e: MODEL.predict(e), IN_MEMORY),
     "SummaryModel.predictions": (lambda e: MODEL.predictions(e), IN_MEMORY),
@@ -103,7 +95,6 @@ OPTIONS = {
     "sample_weight": (
         [
             lambda e: MODEL.copy().fit(e, sample_weight=WEIGHTS),
-            lambda e: MODEL.copy().fit(EVENTS).partial_fit(e, sample_weight=WEIGHTS),
             lambda e: MODEL.score(e, sample_weight=WEIGHTS),
             lambda e: MODEL.log_likelihood(e, sample_weight=WEIGHTS),
             lambda e: MODEL.brier_score(e, sample_weight=WEIGHTS),
@@ -145,7 +136,7 @@ def test_nothing_is_left_out_of_the_table():
     takes = {"events", "train", "source", "first", "sequences", "dataframe", "history", "histories"}
     found = set()
     publics = {name: getattr(sm, name) for name in sm.__all__}
-    for name, public in {**publics, "tune_joint": tune_joint, "PoolRare": PoolRare}.items():
+    for name, public in {**publics, "tune_joint": tune_joint}.items():
         if inspect.isclass(public):
             public_methods = [
                 m for m in dir(public) if not m.startswith("_") and callable(getattr(public, m))
@@ -179,11 +170,3 @@ def test_a_source_of_fewer_labels(model):
         model.log_likelihood(source, unknown="skip")
     assert model.log_likelihood(source, unknown="ignore") == model.log_likelihood(few, unknown="ignore")
     assert np.isfinite(model.brier_score(source, unknown="ignore"))
-
-
-def test_more_events_of_fewer_labels_are_added():
-    few = [sequence[:3] for sequence in EVENTS.to_lists()[:4]]
-    source = MemorySource(sm.read_events(few))
-    one, other = (MODEL.copy().fit(EVENTS).partial_fit(more) for more in (source, few))
-    assert one.score_ == other.score_
-    assert str(one.table_) == str(other.table_)

@@ -7,7 +7,6 @@ import pytest
 
 from summarkov.errors import DataError
 from summarkov.events.draws import (
-    EVERYTHING,
     FEW,
     Bootstrap,
     deal,
@@ -52,7 +51,6 @@ def test_parts_have_their_sizes_and_nothing_in_common(n):
     assert (none, everything) == (0, n)
     everything, none = (part.weights(keys).sum() for part in deal(keys, [n], seed=0))
     assert (none, everything) == (0, n)
-    assert EVERYTHING.weights(keys).tolist() == [1] * n
 
 
 def test_fractions_that_make_no_sense():

@@ -12,7 +12,7 @@ import summarkov as sm
 from summarkov.errors import DataError, SettingError
 from summarkov.evidence import Difference, EdgeOrder, Influence, Remainder, Strata
 from summarkov.evidence.order import against_shuffled, order_word, sums_of
-from summarkov.evidence.results import benjamini_hochberg
+from summarkov.evidence.ratios import benjamini_hochberg
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -380,7 +380,7 @@ def test_what_was_found_is_merged_into_the_edges_and_forgotten_with_new_events(e
     assert table.column("order").to_pylist() == [edge.order for edge in graph.edges_]
     assert table.schema.field("order_q").type == "double"
     assert graph.to_networkx().edges["a", "b"]["order"] == "depends on order"
-    graph.partial_fit(events)
+    graph.fit(events)
     assert graph.order_ is None
     assert graph.edges_[0].order is None
     assert graph.edges_.to_frame("pyarrow").schema == table.schema

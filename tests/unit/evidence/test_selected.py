@@ -145,15 +145,6 @@ def test_a_file_must_give_corrected_ratios_to_edges_of_the_graph(tmp_path) -> No
         sm.load(tmp_path / "graph.json")
 
 
-def test_more_data_give_another_margin() -> None:
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
-    before = graph.models_["purchase"].fitted.margins
-    graph.partial_fit(EVENTS)
-    after = graph.models_["purchase"].fitted.margins
-    assert len(before) == len(after) == 1
-    assert after[0] > before[0]
-
-
 def test_it_is_said_of_an_edge_that_was_selected_narrowly() -> None:
     narrow = {"corrected_ratio": 1.2, "corrected_low": 0.95, "corrected_high": 2.4}
     edge = Influence("A", "B", "amplifies", 1.8, 1.3, 2.4, 36, 200, 20, 200, **narrow)

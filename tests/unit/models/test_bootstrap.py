@@ -45,9 +45,6 @@ def test_edges_know_their_confidence(graph, events):
 
 def test_new_counts_forget_the_confidence(graph, events):
     graph.confidence(events, n=5)
-    graph.partial_fit(events)
-    assert graph.confidence_ is None
-    graph.confidence(events[[*range(120), *range(120)]], n=5)
     graph.fit(events)
     assert graph.confidence_ is None
 

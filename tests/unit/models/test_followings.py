@@ -105,21 +105,10 @@ def test_windows_that_are_cut_off_are_left_out_hits_too():
 
 @pytest.mark.parametrize("how", [complete, cut_off])
 @pytest.mark.parametrize("lookback", [3, 10, None])
-def test_more_data_adds_up(how, lookback, tmp_path):
-    first, more = drawn(14, 40), drawn(17, 60, seed=5)
-    _, whole = edge_of(how(first + more), "Z", "x", lookback)
-    model, _ = edge_of(how(first), "Z", "x", lookback)
-    model.partial_fit(how(more))
-    others = ("corrected_ratio", "corrected_low", "corrected_high", "low", "high", "interval", "effect")
-    numbers = [name for name in vars(whole) if name not in others]  # which added data know from counts alone
-    assert [getattr(model.influences_[0], name) for name in numbers] == [
-        getattr(whole, name) for name in numbers
-    ]
+def test_files_keep_them(how, lookback, tmp_path):
+    model, _ = edge_of(how(drawn(14, 40)), "Z", "x", lookback)
     model.save(tmp_path / "model.json")
-    again = sm.load(tmp_path / "model.json")
-    assert again.influences_ == model.influences_
-    if how is cut_off:  # lags are in the file
-        assert again.partial_fit(how(more)).influences_ == model.partial_fit(how(more)).influences_
+    assert sm.load(tmp_path / "model.json").influences_ == model.influences_
 
 
 def check(edge, sequences, lookback):
@@ -172,6 +161,3 @@ def test_what_follows_from_them():
     assert edge(cases_both=4, cases_first=3).precedence == 0.75
     assert edge(cases_both=0, cases_first=0).precedence is None
     assert edge().precedence is None
-
-
-# ---------------------------------------------------------------------- files

@@ -13,7 +13,7 @@ import needs
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError, StoreError
-from summarkov.read.addresses import is_address, local_name, plain_name, size_of
+from summarkov.read.files import is_address, name_of, plain_name, size_of
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -170,7 +170,7 @@ def test_addresses_of_this_machine(tmp_path):
     address = (tmp_path / "my log.csv").as_uri()
     sm.write_events(EVENTS, address)
     assert (tmp_path / "my log.csv").exists()
-    assert local_name(address) == str(tmp_path / "my log.csv")
+    assert name_of(address) == str(tmp_path / "my log.csv")
     assert sm.read_events(address) == EVENTS
     with sm.scan_events(tmp_path.as_uri()) as source:
         assert source.n_sequences == 30

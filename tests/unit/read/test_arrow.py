@@ -142,12 +142,13 @@ def test_pandas_columns_of_mixed_types_that_are_not_needed():
         read_events(frame, case="resourc")
 
 
-def test_pandas_column_of_mixed_types_that_is_needed():
-    frame = pandas.DataFrame({"case": [1, 1], "event": [1, "b"]})
+def test_pandas_columns_of_mixed_types_that_are_needed():
+    frame = pandas.DataFrame({"case": [1, "x"], "event": [1, True]})
+    assert read_events(frame).to_lists() == [["1"], ["True"]]
+    assert read_events(frame).ids == ("1", "x")
     with pytest.raises(DataError) as error:
-        read_events(frame)
-    assert str(error.value).startswith("the table cannot be read by Arrow: ")
-    assert "column event" in str(error.value)
+        read_events(pandas.DataFrame({"case": [1, 1], "event": ["a", ["b"]]}))
+    assert str(error.value).startswith("the table cannot be read by Arrow: column event: ")
     assert "\n" not in str(error.value)
 
 
@@ -207,7 +208,6 @@ def of_objects(**columns):
             [datetime.time(9), datetime.time(8, tzinfo=datetime.UTC)],
             r"row 2 of the data holds '08:00:00\+00:00'",
         ),
-        ([HUGE, 1.5], "holds a whole number of more than 64 bits, and not only whole numbers"),
     ],
 )
 def test_times_that_are_refused_as_text_are_refused_as_objects(times, words):
@@ -253,12 +253,12 @@ def test_whole_numbers_of_any_size_are_labels():
         assert events.weights.tolist() == [float(HUGE)]
         events = read_events(table, case="case", order_by=False, attributes={"case": [HUGE], "age": [HUGE]})
         assert events.attributes.names == (f"age={HUGE}",)
-    for odd in ([HUGE, "a"], [HUGE, True], [10**5000, 1]):
+    for odd, texts in (([HUGE, "a"], [str(HUGE), "a"]), ([HUGE, True], [str(HUGE), "True"])):
         for table in of_objects(event=odd):
-            with pytest.raises(
-                DataError, match=r"column 'event' of the table (holds a whole|cannot be written)"
-            ):
-                read_events(table, case="case", order_by=False)
+            assert read_events(table, case="case", order_by=False).to_lists() == [texts]
+    for table in of_objects(event=[10**5000, 1]):
+        with pytest.raises(DataError, match="the table cannot be read by Arrow: column event: Exceeds the"):
+            read_events(table, case="case", order_by=False)
 
 
 def test_mixed_times_that_are_not_used_still_look_like_times():

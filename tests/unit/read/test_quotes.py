@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from summarkov.errors import DataError
 from summarkov.read import read_events, scan_events
-from summarkov.read.csv_files import QuoteScan
+from summarkov.read.tables import QuoteScan
 
 TEXTS = st.text(st.sampled_from('"a,\n'), max_size=12)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oracle_preparation as oracle
 from summarkov.errors import SettingError
 from summarkov.read import read_events
-from summarkov.read.ticks import Gap
+from summarkov.read.ordering import Gap
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")

@@ -1,6 +1,5 @@
 """Exact search: what it finds that greedy does not, what it proves, and what it refuses."""
 
-import copy
 import importlib
 import json
 import pickle
@@ -189,14 +188,6 @@ def test_a_target_that_is_certain():
     assert model.influencers_ == ()
     assert model.trace_.certificate.examined == 1
     assert model.trace_.certificate.is_optimal
-
-
-def test_more_data_make_the_certificate_void(fitted):
-    model = copy.deepcopy(fitted)
-    assert model.trace_.certificate == fitted.trace_.certificate
-    model.partial_fit(exclusive_or(seed=4))
-    assert model.trace_.certificate is None
-    assert model.trace_ == fitted.trace_  # the moves of the search are what they were
 
 
 def test_a_trace_can_be_copied(fitted):

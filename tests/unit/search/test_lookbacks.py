@@ -125,11 +125,6 @@ def test_files_keep_what_was_learned(graph, events, tmp_path):
         assert loaded.models_[x].lookbacks_ == model.lookbacks_
         assert loaded.models_[x].trace_ == model.trace_
         assert (loaded.models_[x].predict_proba(events) == model.predict_proba(events)).all()
-        assert (
-            loaded.models_[x].partial_fit(events).score_
-            == sm.InfluenceGraph(graph.model).fit(events).partial_fit(events).models_[x].score_
-        )
-    loaded = sm.load(tmp_path / "g.json")
     loaded.save(tmp_path / "again.json")
     assert (tmp_path / "g.json").read_bytes() == (tmp_path / "again.json").read_bytes()
     one = sm.CSuMM("X", lookback=(3, None), cap=2).fit(events)

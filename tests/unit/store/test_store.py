@@ -109,7 +109,6 @@ def test_round_trip(name, events, tmp_path):
     model.save(tmp_path / "c.json")
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "c.json").read_bytes()
-    same(model.partial_fit(events[:9]), loaded.partial_fit(events[:9]), events)
 
 
 @pytest.mark.parametrize("targets", [None, ["A", "C"]])

@@ -7,7 +7,6 @@ import pytest
 
 from summarkov.errors import DataError
 from summarkov.text import Document, read_documents, split_sentences
-from summarkov.text.documents import in_order
 
 
 def test_files_folders_and_python_give_the_same(tmp_path: Path) -> None:
@@ -28,23 +27,6 @@ def test_files_folders_and_python_give_the_same(tmp_path: Path) -> None:
     assert read_documents(folder) == [expected[0], expected[2]]
     assert read_documents(folder / "a.txt", {"z": "Last."}) == [expected[0], Document("z", "Last.")]
     assert read_documents(["One.", "Two."]) == [Document("0", "One."), Document("1", "Two.")]
-
-
-def test_dates_put_documents_in_order(tmp_path: Path) -> None:
-    rows = [("x", "2020-02", 10), ("y", "2019-12-31", 9), ("z", "2020-01", 100)]
-    lines = [json.dumps({"id": i, "text": "", "date": d, "week": w}) for i, d, w in rows]
-    (tmp_path / "x.jsonl").write_text("\n".join(lines))
-
-    def order(**columns: str) -> str:
-        return "".join(d.id for d in in_order(read_documents(tmp_path / "x.jsonl", **columns)))
-
-    assert order() == "yzx"
-    assert order(date="week") == "yxz"  # as numbers: 9, 10, 100
-    assert "".join(d.id for d in in_order([Document("b", ""), Document("a", "")])) == "ba"
-    with pytest.raises(DataError, match=r"the document 'b' has no date and others have"):
-        in_order([Document("a", "", "2020"), Document("b", "")])
-    with pytest.raises(DataError, match=r"the date 'May 2020' of the document 'a' is none"):
-        in_order([Document("a", "", "May 2020"), Document("b", "", "2020-05")])
 
 
 @pytest.mark.parametrize(

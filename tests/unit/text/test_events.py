@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
-from summarkov.text import Before, Document, Passage, Sentence, TextEvents, read_text_events, text_events
+from summarkov.text import Before, Passage, Sentence, TextEvents, read_text_events, text_events
 
 pytestmark = [pytest.mark.cut_off, pytest.mark.needs("sentencex")]
 
@@ -41,16 +41,6 @@ def test_repeats(repeats, events, numbers):
     assert [sentence.number for sentence in found.sentences] == numbers
     assert found.sentences[0] == Sentence("x", 1, "Ant was one.")
     assert found.documents == ["x"] * len(events[0]) + ["z"] * 2
-
-
-def test_a_single_sequence_is_by_date_and_runs_end_with_a_document():
-    logs = [
-        Document("late", "Ant ran. Bee ran.", "2020-02"),
-        Document("early", "Bee sat. Ant sat.", "2020-01"),
-    ]
-    found = text_events(logs, first_word, single=True)
-    assert found.events.to_lists() == [["Bee", "Ant", "Ant", "Bee"]]
-    assert found.documents == ["early", "early", "late", "late"]
 
 
 def test_labels_that_are_left_out_part_no_runs():
@@ -218,7 +208,7 @@ def test_passages_of_graphs_and_trees():
         found.passages(graph, "Bee", "Cat")
     with pytest.raises(SettingError, match="there is no model of 'Cat'; learned were 'Bee'"):
         found.passages(tree, "Cat", "Ant")
-    with pytest.raises(SettingError, match="most must be 1 or more, not 0"):
+    with pytest.raises(SettingError, match="most must be a whole number from 1 on, not 0"):
         found.passages(graph, "Bee", "Ant", most=0)
     with pytest.raises(SettingError, match="influencer and after exclude each other"):
         found.passages(graph, "Bee", "Ant", after=["Ant"])

@@ -160,10 +160,10 @@ def test_negative_weights_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"n_topics": 0}, "n_topics must be 1 or more, not 0"),
-        ({"phrases": 0}, "phrases must be 1 or more, not 0"),
-        ({"min_sentences": 0}, "min_sentences must be 1 or more"),
-        ({"max_share": 1.5}, "max_share must be from 0 to 1"),
+        ({"n_topics": 0}, "n_topics must be a whole number from 1 on, not 0"),
+        ({"phrases": 0}, "phrases must be a whole number from 1 to 10, not 0"),
+        ({"min_sentences": 0}, "min_sentences must be a whole number from 1 on"),
+        ({"max_share": 1.5}, "max_share must be a number from 0 to 1"),
         ({"stop_words": "french"}, "stop_words must be 'english' or a list of words"),
     ],
 )
@@ -180,5 +180,5 @@ def test_too_little_text_and_no_fit():
     with pytest.raises(NotFittedError, match="call fit"):
         TopicModel()(["A sentence."])
     model = TopicModel(n_topics=2, confidence=3.0).fit(LOGS)
-    with pytest.raises(SettingError, match="confidence must be from 0 to 1"):
+    with pytest.raises(SettingError, match="confidence must be a number from 0 to 1"):
         model(["A storm."])

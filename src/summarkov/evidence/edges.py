@@ -1,19 +1,34 @@
-"""An edge: does an influencer make its target more or less likely, how surely, and by which counts?"""
+"""An edge: does an influencer make its target more or less likely, how surely, and by which counts?
+
+One record has every number that people see: ``influence_of`` makes it from counts, ``with_confidence`` and
+``summarkov.evidence.order.with_order`` add what resampled and shuffled data say.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from summarkov.engines import StateCounts
 from summarkov.engines.followings import Following
-from summarkov.evidence.contrasts import Contrast, comparable_counts, not_comparable
-from summarkov.evidence.ratios import directions, given_selected, rate_ratio, robust_widening, widened
-from summarkov.frames import Record
-from summarkov.typing import CodeArray, FloatArray
+from summarkov.evidence.ratios import (
+    Strata,
+    added,
+    directions,
+    given_selected,
+    rate_ratio,
+    robust_widening,
+    widened,
+)
+from summarkov.frames import Listed, Record, Records
+from summarkov.summaries import TreeSummary
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
+from summarkov.wording import plural, several
 
 #: The verdicts of the order test on an edge.
 ORDERS = ("depends on order", "co-occurrence only", "unclear", "fixed order")
@@ -25,6 +40,8 @@ FAINT = ("", "crowding out", "co-occurrence only", "not comparable", "too few ev
 CORRECTED = ("corrected_ratio", "corrected_low", "corrected_high")
 #: With more occurrences in a sequence than this, sequences lead.
 OFTEN = 1.5
+#: What is named as not comparable where no single influencers can be: in trees.
+NOT_NAMED = "other influencers"
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +49,8 @@ class Influence(Record):
     """How an influencer Z changes the probability of a target label x.
 
     A position is *with* Z if Z is in its window, else *without*; a *hit* is a position of x. This is
-    statistical influence (Granger style), not proof of a cause, and depends on the data set.
+    statistical influence (Granger style), not proof of a cause, and depends on the data set. Numbers that are
+    not known are None, as in older model files.
 
     Attributes
     ----------
@@ -44,14 +62,13 @@ class Influence(Record):
         chance; of a :class:`JointSuMM`, if its mean is unclear but Z surely amplifies x some events later and
         inhibits it others later. Else "unclear".
     ratio, low, high : float
-        How many times as likely x is with Z as without, other influencers equal, and the 95% interval of
-        that: positions are compared only with those at which the target's other influencers are present
-        or absent alike (Mantel and Haenszel's ratio, see :func:`summarkov.evidence.rate_ratio`).
+        How many times as likely x is with Z as without, and the 95% interval of that: positions are
+        compared only with those at which the target's other influencers are present or absent alike
+        (Mantel and Haenszel's ratio, see :func:`summarkov.evidence.rate_ratio`).
     hits_with, n_with, hits_without, n_without : float
         Hits and positions, with Z and without, over all positions.
     cases_with, cases_followed : float or None
-        Sequences that contain Z, and those in which x follows it within the window. These and all numbers
-        down to ``cases_first`` are None where they are not known, as in older model files.
+        Sequences that contain Z, and those in which x follows it within the window.
     occurrences, followed, follow_rate : float or None
         Occurrences of Z, those that x follows within the window in the same sequence, and their share. For
         the end of a case: those that are its last event. An attribute occurs once in its sequence, and is
@@ -67,28 +84,27 @@ class Influence(Record):
         if Z is x or an attribute, or x is the end of a case.
     comparable_hits, comparable_expected : float or None
         Hits with Z where the other influencers are as at some position without it, and those expected there
-        from the rate without: what ``ratio`` rests on. None where that is not known.
+        from the rate without: what ``ratio`` rests on.
     not_comparable : str
         The other influencers with which the comparison is missing, where ``ratio`` is 0, infinite or unknown
         for that reason alone; else empty.
     interval : str
         What the interval is from. "robust" allows for sequences that differ and events that come in bursts
-        (``summarkov.evidence.robust_widening``). "counts", which is never wider, takes events for independent
-        given their past; it is given where the ratio is 0 or infinite, for outcomes, and of older files.
-        "resampled" is one that resampled data made wider (:meth:`InfluenceGraph.confidence`), "likelihood"
-        that of a :class:`JointSuMM`, whose ratio is an odds ratio.
+        (:func:`summarkov.evidence.robust_widening`); "counts" takes events for independent;
+        "resampled" is one that resampled data made wider; "likelihood" is that of a joint model, whose
+        ratio is an odds ratio.
     frequency : float or None
-        The share of graphs from resampled data that have the edge; None if it was not asked for.
+        The share of graphs from resampled data that have the edge (:meth:`InfluenceGraph.confidence`).
     depends : str
         For "mixed": the other influencer, or of a joint model the time, on which the direction depends; empty
         if it is not a single influencer.
     corrected_ratio, corrected_low, corrected_high : float or None
         The same, allowing for selection: an edge that was barely selected looks stronger than it is
-        (:func:`summarkov.evidence.given_selected`). None where the margin is not known.
+        (:func:`summarkov.evidence.given_selected`).
     order, order_ratio, order_low, order_high, order_p, order_q, order_scale : str or float, or None
         What the order test shows, see :class:`summarkov.evidence.EdgeOrder`: the verdict, the ratio over that
         of shuffled sequences, its 95% interval, the p-value and the adjusted one, and whether the effect is
-        there at "short range" or by a "slow change". None if it was not run.
+        there at "short range" or by a "slow change".
     competition : bool or None
         True if Z changes x only because it makes other events more or less likely (crowding out): one event
         stands at a position. False if that does not explain all; None if there is nothing of the kind.
@@ -297,12 +313,135 @@ def weight(edge: Influence) -> float:
     return 0.0 if edge.faint or edge.shown_effect == "unclear" else edge.evidence
 
 
+# ---------------------------------------------------------------------- with and without, all else equal
+
+
+class Totals(NamedTuple):
+    """Hits and positions with an influencer and without it, whatever else there is."""
+
+    hits_with: float
+    n_with: float
+    hits_without: float
+    n_without: float
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Positions with an influencer and without it, and hits of one label among them.
+
+    ``counted`` has them in every configuration c of the other influencers, the last axis, ``keys[c]`` is the
+    configuration, and ``totals`` are over all positions. State s of the table is in configuration
+    ``stratum[s]`` (-1: in none), and ``here[s]`` tells whether the influencer is there.
+    """
+
+    counted: Strata
+    keys: CodeArray
+    stratum: IntArray
+    here: BoolArray
+    totals: Totals
+
+    @cached_property
+    def strata(self) -> Strata:
+        """What is compared: configurations that were seen both with the influencer and without it."""
+        return Strata.of(*vars(self.counted).values())
+
+    def added(self) -> tuple[FloatArray, FloatArray]:
+        """What a position in each state adds to the logarithm of the ratio, and a hit beside that."""
+        base, hit = added(self.strata)
+        side = np.where(self.here, 0, 1)
+        return base[side, self.stratum], hit[side, self.stratum]
+
+    def missing(self, others: Sequence[str]) -> str:
+        """The other influencers with which a comparison is missing; empty where none is.
+
+        It is missing where the ratio of comparable strata is 0, infinite or unknown though the counts of all
+        positions are not. Then one influencer after the other is no longer held equal, each time the one that
+        makes most comparable, until the ratio is what counts allow.
+        """
+        hits_with, n_with, hits_without, n_without = self.totals
+        dropped: list[int] = []
+
+        def sums(*more: int) -> list[float]:
+            """Mantel and Haenszel's sums if some of the other influencers are not held equal."""
+            keys = self.keys.copy()
+            keys[:, [*dropped, *more]] = 0
+            of = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+            strata = Strata.of(*(np.bincount(of, each) for each in vars(self.counted).values()))
+            return [float(each) for each in strata.sums()]
+
+        def is_missing() -> bool:
+            above, below = sums()
+            return bool((hits_with and not above) or (hits_without and not below))
+
+        if not (n_with and n_without and is_missing()):
+            return ""
+        while len(dropped) < len(others) and is_missing():
+            rest = [column for column in range(len(others)) if column not in dropped]
+            dropped.append(max(rest, key=lambda column: sorted(sums(column))))
+        return several(others[column] for column in sorted(dropped)) if dropped else NOT_NAMED
+
+
+def presence(table: StateCounts) -> StateCounts:
+    """A table by presence alone: ordinal and count states are collapsed."""
+    return table.regroup((table.keys > 0).astype(np.int32))
+
+
+def contrast(table: StateCounts, scale: int, column: int, outcome: int) -> Contrast:
+    """The contrast of the influencer in ``column`` in a table by presence; replicates come first."""
+    here, others = table.keys[:, column] > 0, table.keys.copy()
+    others[:, column] = 0
+    keys, stratum = np.unique(others, axis=0, return_inverse=True)
+    stratum = stratum.ravel()
+    counted = np.zeros((4, *table.counts.shape[:-2], len(keys)))
+    for side, rows in enumerate((here, ~here)):
+        counted[2 * side][..., stratum[rows]] = table.counts[..., rows, outcome] / scale
+        counted[2 * side + 1][..., stratum[rows]] = table.counts[..., rows, :].sum(axis=-1) / scale
+    totals = Totals(*counted.sum(axis=-1).tolist())
+    return Contrast(Strata(*counted), np.delete(keys, column, axis=1), stratum, here, totals)
+
+
+def contrasts_in_table(table: StateCounts, scale: int, n_labels: int) -> Iterator[tuple[int, int, Contrast]]:
+    """Column, outcome and contrast for every influencer of a table and the first ``n_labels`` outcomes."""
+    collapsed = presence(table)
+    for column in range(table.keys.shape[1]):
+        for outcome in range(n_labels):
+            yield column, outcome, contrast(collapsed, scale, column, outcome)
+
+
+def contrast_in_tree(tree: TreeSummary, at_nodes: FloatArray, influencer: int, outcome: int) -> Contrast:
+    """The contrast of an influencer where a tree first asks about it on each path.
+
+    A stratum is a node whose test is the first on its path that asks about the influencer; with it are the
+    positions that answer yes. Nothing is said of a label that others are merely compared with.
+    ``at_nodes[node, x]`` are the counts. The last stratum is empty, for leaves that are below none.
+    """
+    asks = [
+        row
+        for row, test in enumerate(tree.nodes)
+        if test is not None
+        and influencer in test.labels[:1]
+        and not any(influencer in earlier.labels for earlier, _ in tree.path(row))
+    ]
+    stratum, here = np.full(len(tree.nodes), -1), np.zeros(len(tree.nodes), bool)
+    counted = np.zeros((4, len(asks) + 1))
+    for at, row in enumerate(asks):
+        yes, no = tree.branches[row]
+        stratum[[yes, no]], here[yes] = at, True
+        counted[:, at] = [number for side in at_nodes[[yes, no]] for number in (side[outcome], side.sum())]
+    for row, above in enumerate(tree.parent.tolist()):  # which come first
+        if above >= 0 and stratum[row] < 0:
+            stratum[row], here[row] = stratum[above], here[above]
+    totals, keys = Totals(*counted.sum(axis=-1).tolist()), np.arange(len(asks) + 1, dtype=np.int32)[:, None]
+    return Contrast(Strata(*counted), keys, stratum[tree.leaves], here[tree.leaves], totals)
+
+
 def influence_of(
     influencer: str,
     target: str,
     found: Contrast,
-    others: Sequence[str],
-    counted: Following | None,
+    others: Sequence[str] = (),
+    counted: Following | None = None,
+    *,
     margin: float | None = None,
     clusters: tuple[FloatArray, FloatArray] | None = None,
     wider: float | None = None,
@@ -315,20 +454,19 @@ def influence_of(
     ``summarkov.evidence.robust_widening`` takes; ``wider`` says how much wider than from counts its interval
     is at least.
     """
-    estimate = rate_ratio(found.strata, level)
+    strata = found.strata
+    estimate = rate_ratio(strata, level)
     if clusters is not None:
-        robust = robust_widening(estimate, found.strata, *clusters, level)
+        robust = robust_widening(estimate, strata, *clusters, level)
         wider = wider if robust is None else max(wider or 1.0, robust)
     factor = 1.0 if wider is None else wider
     low, high = (float(limit) for limit in widened(estimate, np.asarray(factor)))
-    more, less = directions(found.strata)
+    more, less = directions(strata)
     is_mixed = bool(more.any() and less.any())
+    expected = strata.n_with * strata.hits_without / np.maximum(strata.n_without, 1e-300)
     selected: dict[str, Any] = {}
     if margin is not None:
-        corrected = given_selected(found.strata, margin, level, factor)
-        selected = dict(zip(CORRECTED, corrected, strict=True))
-    hits, expected = comparable_counts(found.strata)
-    hits_with, n_with, hits_without, n_without = found.totals
+        selected = dict(zip(CORRECTED, given_selected(strata, margin, level, factor), strict=True))
     return Influence(
         influencer,
         target,
@@ -336,15 +474,12 @@ def influence_of(
         float(estimate.ratio),
         low,
         high,
-        hits_with,
-        n_with,
-        hits_without,
-        n_without,
+        **found.totals._asdict(),
         **({} if counted is None else follow_numbers(counted)),
         interval="counts" if wider is None else "robust",
-        comparable_hits=hits,
-        comparable_expected=expected,
-        not_comparable=not_comparable(found, others),
+        comparable_hits=float(strata.hits_with.sum()),
+        comparable_expected=float(expected.sum()),
+        not_comparable=found.missing(others),
         depends=_depends(found.keys[more], found.keys[less], others) if is_mixed else "",
         **selected,
     )
@@ -410,3 +545,146 @@ def product_limit(n: float, lags: FloatArray) -> float:
     at_risk = n - np.append(0, np.cumsum(numbers))[:-1]
     hits = (kind == 0) & (numbers > 0)
     return float(1 - np.prod(np.clip(1 - numbers[hits] / at_risk[hits], 0, 1)))
+
+
+# ---------------------------------------------------------------------- what other data say of an edge
+
+
+@dataclass(frozen=True, repr=False)
+class Edge(Record):
+    """Something that is said of an edge, found or possible, from ``influencer`` to ``target``."""
+
+    influencer: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Difference(Record):
+    """A ratio that is 1 where nothing differs, such as of a second group by a first.
+
+    Attributes
+    ----------
+    ratio, low, high : float
+        The ratio and its interval, which may allow for all comparisons of its kind together. Then it leaves
+        out 1 just where ``adjusted`` is less than one minus its level.
+    p_value, adjusted : float
+        How likely at least such a difference is by chance, and the same allowing for all comparisons: times
+        their number (Bonferroni), or the least share of false ones among those kept (false-discovery rate).
+    """
+
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float
+
+
+class EdgeList(Listed):
+    """A dataclass of what is said of ``edges``."""
+
+    listed = ("edges",)
+    edges: tuple[Any, ...]
+
+    def of(self, influencer: str, target: str) -> Any:
+        """What is said of the edge from ``influencer`` to ``target``; None if it is not listed."""
+        return next((one for one in self.edges if (one.influencer, one.target) == (influencer, target)), None)
+
+
+@dataclass(frozen=True, repr=False)
+class EdgeConfidence(Edge):
+    """How often an edge was found again, and in which interval its ratio lies.
+
+    Trees and summaries of your own have no ratio for an edge that is not in the graph: it is NaN there.
+
+    Attributes
+    ----------
+    influencer, target, in_graph : str, str, bool
+        The edge, and whether the graph itself has it.
+    effect : str
+        What the whole interval says, as in :class:`summarkov.evidence.Influence`.
+    ratio : float
+        That of the data themselves, beside the influencers that the graph gives the target; for an edge
+        that is not in the graph, beside these and itself. Where look-backs are learned, it is taken at
+        the one that most replicates found.
+    low, high : float
+        The interval of the ratio: that of the edge itself, which allows for sequences that differ, or a wider
+        one if the ratios of the replicates spread more. For an edge that is not in the graph, that from
+        counts, or a wider one.
+    frequency : float
+        The share of replicates whose graph has the edge.
+    corrected_ratio, corrected_low, corrected_high : float or None
+        The same, allowing for selection, as in :class:`summarkov.evidence.Influence`; None for an edge
+        that is not in the graph.
+    """
+
+    in_graph: bool
+    effect: str
+    ratio: float
+    low: float
+    high: float
+    frequency: float
+    corrected_ratio: float | None = None
+    corrected_low: float | None = None
+    corrected_high: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Confidence(EdgeList):
+    """The result of a bootstrap: graphs, each learned from data drawn with replacement; a row for each edge.
+
+    Attributes
+    ----------
+    n, seed, level : int, int, float
+        How many graphs there are, the seed of the draws, and the level of the intervals.
+    units, n_units : str, int
+        What was drawn, "sequences" or "blocks", and how many of them for each graph.
+    edges : tuple of EdgeConfidence
+        Those of the graph, and others that at least a tenth of the replicates have, target by target, the
+        most frequent first.
+    seldom : tuple
+        Pairs that fewer have: influencer, target, and how many replicates have them.
+    """
+
+    n: int
+    seed: int
+    level: float
+    units: str
+    n_units: int
+    edges: tuple[EdgeConfidence, ...]
+    seldom: tuple[tuple[str, str, int], ...] = ()
+
+    def _title(self) -> str:
+        unit = self.units.removesuffix("s")
+        drawn = f"{plural(self.n, 'graph')}, each learned from {plural(self.n_units, unit)} drawn again"
+        return f"{drawn}; {self.level:.0%} intervals"
+
+    def stable(self, at_least: float = 0.9) -> Records[EdgeConfidence]:
+        """The edges of the graph that at least this share of the replicates have too."""
+        return self._having(True, at_least)
+
+    def missing(self, at_least: float = 0.5) -> Records[EdgeConfidence]:
+        """The edges that the graph does not have, and at least this share of the replicates has."""
+        return self._having(False, at_least)
+
+    def _having(self, in_graph: bool, at_least: float) -> Records[EdgeConfidence]:
+        found = (one for one in self.edges if one.in_graph == in_graph and one.frequency >= at_least)
+        return Records(found, EdgeConfidence)
+
+
+def edge_confidence(
+    names: tuple[str, str], known: Influence | None, frequency: float, in_graph: bool = True
+) -> EdgeConfidence:
+    """How sure an edge is of which this is known; None: nothing is, as the graph does not have it."""
+    if known is None:
+        return EdgeConfidence(*names, False, "unclear", math.nan, 0.0, math.inf, frequency)
+    numbers = {name: getattr(known, name) for name in ("effect", "ratio", "low", "high", *CORRECTED)}
+    return EdgeConfidence(*names, in_graph, frequency=frequency, **numbers)
+
+
+def with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
+    """An edge with what the resampled data say of it."""
+    if sure is None:
+        return edge
+    taken = ("effect", "low", "high", "frequency", *(() if sure.corrected_low is None else CORRECTED))
+    interval = edge.interval if (sure.low, sure.high) == (edge.low, edge.high) else "resampled"
+    return replace(edge, interval=interval, **{name: getattr(sure, name) for name in taken})
