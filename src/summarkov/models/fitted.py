@@ -31,16 +31,7 @@ from summarkov.evidence import (
     seen,
 )
 from summarkov.evidence.edges import ranked
-from summarkov.evidence.words import (
-    cases,
-    effect_word,
-    follow_note,
-    follows,
-    follows_others,
-    headline,
-    limits,
-    times,
-)
+from summarkov.evidence.words import cases, effect_word, follow_note, follows, headline, limits, times
 from summarkov.frames import MOST, Column, Records, Sheet
 from summarkov.kernels import Index, Span
 from summarkov.models.prediction import OTHER, Distribution, Residual, read_new_events
@@ -454,7 +445,7 @@ class Edges(Records[Influence]):
             "effect": _effect,
             "target": attrgetter("target"),
             "follows": follows,
-            "after others": partial(follows_others, counts=False),
+            "after others": partial(follows, others=True, counts=False),
             "odds ratio" if self._of_odds else "rate ratio": times,
             "95% interval": limits,
             "cases": cases,
