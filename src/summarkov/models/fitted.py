@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -382,10 +383,10 @@ class StateTable(Records[Row]):
             "seen": Column(str, [row.seen for row in self]),
         }
         for x, outcome in enumerate(self.outcomes):
-            found[f"n({outcome})"] = Column(float, [row.counts[x] for row in self])
-            found[f"p({outcome})"] = Column(float, [row.probabilities[x] for row in self])
-            found[f"low({outcome})"] = Column(float, [row.intervals[x][0] for row in self])
-            found[f"high({outcome})"] = Column(float, [row.intervals[x][1] for row in self])
+            numbers = [(row.counts[x], row.probabilities[x], *row.intervals[x]) for row in self]
+            columns = zip(*numbers, strict=True) if numbers else [()] * 4
+            for name, values in zip(("n", "p", "low", "high"), columns, strict=True):
+                found[f"{name}({outcome})"] = Column(float, values)
         return found
 
     def summary(self) -> Sheet:
@@ -448,25 +449,27 @@ class Edges(Records[Influence]):
 
     def sheet(self, title: str, notes: Iterable[str] = ()) -> Sheet:
         """The surest influences, under a title."""
-        columns = {
-            "influencer": [edge.influencer for edge in self],
-            "effect": [_effect(edge) for edge in self],
-            "target": [edge.target for edge in self],
-            "follows": [follows(edge) for edge in self],
-            "after others": [follows(edge, others=True, counts=False) for edge in self],
-            "odds ratio" if self._of_odds else "rate ratio": [times(edge) for edge in self],
-            "95% interval": [limits(edge) for edge in self],
-            "cases": [cases(edge) for edge in self],
+        columns: dict[str, Callable[[Influence], str]] = {
+            "influencer": attrgetter("influencer"),
+            "effect": _effect,
+            "target": attrgetter("target"),
+            "follows": follows,
+            "after others": partial(follows, others=True, counts=False),
+            "odds ratio" if self._of_odds else "rate ratio": times,
+            "95% interval": limits,
+            "cases": cases,
         }
         if any(edge.frequency is not None for edge in self):
-            columns["found again"] = [
-                "" if edge.frequency is None else percent(edge.frequency) for edge in self
-            ]
-        shown = self[:MOST]
-        rows = [list(row) for row in zip(*(cells[:MOST] for cells in columns.values()), strict=True)]
+            columns["found again"] = found_again
+        rows = [[cell(edge) for cell in columns.values()] for edge in self[:MOST]]
+        colours = [[None, colour(edge), *[None] * (len(columns) - 2)] for edge in self[:MOST]]
         notes = (*notes, *filter(None, [follow_note(self)]))
-        colours = [[None, colour(edge), *[None] * (len(columns) - 2)] for edge in shown]
         return Sheet(title, list(columns), rows, len(self), notes, colours)
+
+
+def found_again(edge: Influence) -> str:
+    """In which share of the resampled graphs an edge is found again; nothing where that is not known."""
+    return "" if edge.frequency is None else percent(edge.frequency)
 
 
 def _effect(edge: Influence) -> str:
