@@ -106,7 +106,7 @@ def test_the_help_names_every_model(run_command: Run) -> None:
         ("all.jsonl -t purchsae", "unknown label 'purchsae'; did you mean 'purchase'?"),
         ("all.jsonl --splits 0", "splits must be a whole number from 1 on"),
         ("all.jsonl -o no/such/out.json", "cannot write no/such/out.json: there is no folder no/such"),
-        ("all.jsonl -o out.csv", "cannot tell the format of out.csv; let its name end in .json or .md"),
+        ("all.jsonl -o out.csv", "cannot tell the format of out.csv; let its name end in .json"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(run_command: Run, arguments: str, words: str) -> None:
