@@ -352,9 +352,6 @@ def _legend(ax: Any, drawn: Sequence[Influence], told: str, font_size: float, wi
 
 # ------------------------------------------------------------------ one model
 
-#: More influencers than this are told in words.
-_MOST_DOTS = 14
-
 
 def _chosen(model: Any, label: str | None) -> int:
     """The place of a label in the target; without one, of the only label there is."""
@@ -380,7 +377,7 @@ def states(model: Any, *, label: str | None = None, most: int = 40, ax: Axes | N
         Where to draw; by default on a new figure.
 
     Returns the axes. The most probable state comes first. The area of a mark goes with how often its state
-    was seen, which stands beside it. A filled dot says that the influencer above it is there.
+    was seen, which stands in brackets.
     """
     x, rows = _chosen(model, label), model.table_
     often = sorted(range(len(rows)), key=lambda i: (-rows[i].n, i))[:most]
@@ -398,31 +395,10 @@ def states(model: Any, *, label: str | None = None, most: int = 40, ax: Axes | N
     of = f"probability of {_plain(model.target_[x])}, 95% interval"
     ax.set_xlabel(f"{of}\n(dashed: its share of all events)")
     ax.tick_params(axis="y", length=0)
-    names = [f"{row.n:,g}" for row in table]
-    if model.fitted.summary.by_level and 0 < len(model.influencers_) <= _MOST_DOTS:
-        _dots(ax, model.influencers_, model.fitted.table.keys[chosen])
-    else:
-        words = [fill(_plain(row.words or "always", 120), 44) for row in table]
-        names = [f"{word}  ({n})" for word, n in zip(words, names, strict=True)]
+    words = [fill(_plain(row.words or "always", 120), 44) for row in table]
+    names = [f"{word}  ({row.n:,g})" for word, row in zip(words, table, strict=True)]
     ax.set_yticks(place, names)
     return ax
-
-
-def _dots(ax: Any, influencers: Sequence[str], keys: Any) -> None:
-    """Which influencers are there in each state: a column of dots each, left of the axes, filled if it is."""
-    from matplotlib.transforms import ScaledTranslation
-
-    for i, label in enumerate(influencers):
-        inches, levels = -0.75 - 0.2 * (len(influencers) - 1 - i), keys[:, i].tolist()
-        beside = ax.get_yaxis_transform() + ScaledTranslation(inches, 0, ax.figure.dpi_scale_trans)
-        faces = ["#222222" if level else "white" for level in levels]
-        style = {"s": 34, "c": faces, "edgecolors": "#555555", "clip_on": False}
-        ax.scatter(np.zeros(len(keys)), np.arange(len(keys)), transform=beside, **style)
-        for row, level in enumerate(levels):
-            if level > 1:  # how often, or in which order
-                style = {"color": "white", "fontsize": 6, "ha": "center", "va": "center"}
-                ax.text(0, row, str(level), transform=beside, **style)
-        ax.text(0, -0.8, _plain(label, 24), transform=beside, rotation=60, rotation_mode="anchor", fontsize=8)
 
 
 # ------------------------------------------------------------------ how far to trust it

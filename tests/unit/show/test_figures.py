@@ -201,17 +201,16 @@ def test_states_are_those_of_the_table(graph):
     axes = plot.states(model)
     order = np.argsort([-row.probabilities[0] for row in model.table_], kind="stable")
     table = [model.table_[i] for i in order]
-    intervals, marks, *dots = axes.collections
+    intervals, marks = axes.collections
     assert [s[:, 0].tolist() for s in intervals.get_segments()] == [
         pytest.approx(list(row.intervals[0])) for row in table
     ]
     assert np.asarray(marks.get_offsets())[:, 0] == pytest.approx([row.probabilities[0] for row in table])
-    assert [label.get_text() for label in axes.get_yticklabels()] == [f"{row.n:,g}" for row in table]
-    filled = np.array([column.get_facecolors()[:, 0] < 0.5 for column in dots]).T
-    assert filled.tolist() == (model.fitted.table.keys[order] > 0).tolist()
+    shown = [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
+    assert shown == [f"{row.words} ({row.n:,g})" for row in table]
     few = plot.states(model, most=2).get_yticklabels()
     often = sorted((row.n for row in model.table_), reverse=True)[:2]
-    assert {text.get_text() for text in few} == {f"{n:,g}" for n in often}
+    assert {text.get_text().split("  ")[1] for text in few} == {f"({n:,g})" for n in often}
 
 
 def test_calibration_draws_the_reliability(graph, events):
