@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.learned import MOST_NEXT, choose, document, explain, history, history_document, learned
@@ -53,7 +54,8 @@ def predict(given: Any) -> Document:
                 found = predict_rows(fitted.fitted, events, check_unknown(unknown))
         frame = found.to_frame("pyarrow")
         rows = dict(zip(frame.column_names, frame.columns, strict=True))
-        return _rows([rows], list(rows), given, found.summary())
+        few = found.summary()
+        return _rows([rows], list(rows), given, replace(few, rows=few.rows[:10]))
     if output is None:
         raise SettingError("one row per event would be too many to print; save them with -o FILE")
     with reading.open(file, known=fitted.labels_, names=True) as (events,), known_labels():

@@ -298,7 +298,7 @@ def test_predict_for_programs(run: Run, shop: Path) -> None:
 def test_predict_shows_the_first_rows(run: Run, shop: Path) -> None:
     lines = run("predict", shop / "graph.json", shop / "new.jsonl").stdout.splitlines()
     assert lines[0] == "Probabilities of 10 outcomes at 4,000 places"
-    assert lines[-1] == "... and 3,970 more; -o FILE saves all"
+    assert lines[-1] == "... and 3,990 more; -o FILE saves all"
     assert lines[3].split()[:3] == ["visit", "0", "1"]
 
 
