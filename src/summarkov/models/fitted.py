@@ -30,16 +30,7 @@ from summarkov.evidence import (
     seen,
 )
 from summarkov.evidence.edges import ranked
-from summarkov.evidence.words import (
-    cases,
-    effect_word,
-    follow_note,
-    follows,
-    follows_others,
-    headline,
-    limits,
-    times,
-)
+from summarkov.evidence.words import cases, effect_word, follow_note, follows, headline, limits, times
 from summarkov.frames import MOST, Column, Records, Sheet
 from summarkov.kernels import Index, Span
 from summarkov.models.prediction import OTHER, Distribution, Residual, read_new_events
@@ -453,7 +444,7 @@ class Edges(Records[Influence]):
             "effect": [_effect(edge) for edge in self],
             "target": [edge.target for edge in self],
             "follows": [follows(edge) for edge in self],
-            "after others": [follows_others(edge, counts=False) for edge in self],
+            "after others": [follows(edge, others=True, counts=False) for edge in self],
             "odds ratio" if self._of_odds else "rate ratio": [times(edge) for edge in self],
             "95% interval": [limits(edge) for edge in self],
             "cases": [cases(edge) for edge in self],

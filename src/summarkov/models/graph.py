@@ -14,7 +14,7 @@ from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.evidence import Confidence, Explanation, OrderTest, SharedExplanation
 from summarkov.evidence.edges import with_confidence
 from summarkov.evidence.order import with_order
-from summarkov.evidence.words import headline, rates, times, verdict
+from summarkov.evidence.words import headline, sentence, times
 from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap, order_of
 from summarkov.models.fitted import Edges, FittedGraph, one_sequence
@@ -134,7 +134,7 @@ class GraphPredictor(Predictor):
                 f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
                 f'[color="{colour(edge)}", fontcolor="{colour(edge)}", style={line}, arrowhead={head}, '
                 f'penwidth={width(edge):.2f}, label="{f"{times(edge)} {sure}".strip()}", '
-                f"tooltip={_dot(f'{rates(edge)}: {verdict(edge)}')}];"
+                f"tooltip={_dot(sentence(edge, edge.influencer, edge.target, 'within its window'))}];"
             )
         return "\n".join([*lines, "}"]) + "\n"
 
