@@ -432,7 +432,8 @@ def calibration(found: Any, *, label: str | None = None, ax: Axes | None = None)
     tint = _COLOURS[len(ax.collections) % len(_COLOURS)]
     ax.plot(*at[some].T, color=tint, linewidth=1)
     face = np.where(some, tint, "none").tolist()
-    ax.scatter(*at.T, s=[10 + 70 * b.n / most for b in bins], facecolors=face, edgecolors=tint, zorder=3)
+    area = [10 + 70 * b.n / most for b in bins]
+    ax.scatter(at[:, 0], at[:, 1], s=area, facecolors=face, edgecolors=tint, zorder=3)
     ax.set(xscale="log", yscale="log", xlim=(low, 1.1), ylim=(low * 0.9, 1.2))
     ax.set_xlabel(f"predicted probability{'' if label is None else f' of {_plain(label)}'}")
     ax.set_ylabel("share that occurred")
