@@ -6,13 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import SettingError, nearest
-from summarkov.evidence import paired_interval
 from summarkov.frames import Listed, Records, Sheet
 from summarkov.models.prediction import ReliabilityBin, reliability_bins
 from summarkov.store import finite
@@ -316,3 +317,48 @@ def _total(each: Sequence[Tuned]) -> float:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
+
+
+def paired_interval(
+    differences: Sequence[FloatArray],
+    n_bootstrap: int,
+    seed: int,
+    sequences: Sequence[npt.ArrayLike] | None = None,
+) -> tuple[float, float]:
+    r"""95% interval of the mean over splits of the summed differences, by resampling test sequences.
+
+    The Bayesian bootstrap: sequence i gets a weight :math:`w_i`, exponentially distributed, in every split
+    where it is tested, so that more splits of the same data do not pass for more data.
+
+    .. math:: \bar n \frac{\sum_i w_i \sum_s d_{si}}{\sum_i w_i m_i}
+
+    with :math:`m_i` the number of splits that test i, and :math:`\bar n` the mean number of test sequences.
+    The interval is then widened about the observed difference as Student's t interval is wider than the
+    normal one: little at 30 sequences, much at 3. From a single sequence nothing can be told.
+
+    References
+    ----------
+    Rubin: The Bayesian Bootstrap, Annals of Statistics 9, 1981. On intervals that are too narrow in small
+    samples: Hesterberg, What Teachers Should Know About the Bootstrap, The American Statistician 69, 2015.
+    """
+    from scipy.special import stdtrit
+
+    if sequences is None:
+        ends = np.cumsum([0, *(len(each) for each in differences)])
+        sequences = [np.arange(start, stop) for start, stop in pairwise(ends.tolist())]
+    _, which = np.unique(np.concatenate([np.asarray(each) for each in sequences]), return_inverse=True)
+    sums = np.bincount(which, weights=np.concatenate(differences))
+    times = np.bincount(which)
+    n, splits = len(times), len(differences)
+    if n < 2:
+        return -math.inf, math.inf
+    rng = np.random.default_rng(seed)
+    draws = np.empty(n_bootstrap)
+    rows = max(1, 10**6 // n)  # bounded memory however many sequences there are
+    for start in range(0, n_bootstrap, rows):
+        weights = rng.standard_exponential((min(rows, n_bootstrap - start), n))
+        draws[start : start + rows] = (weights @ sums) / (weights @ times)
+    observed = sums.sum() / splits
+    low, high = np.quantile(draws * times.sum() / splits, [0.025, 0.975])
+    wider = float(stdtrit(n - 1, 0.975)) / NormalDist().inv_cdf(0.975) * math.sqrt((n + 1) / (n - 1))
+    return float(observed + wider * (low - observed)), float(observed + wider * (high - observed))

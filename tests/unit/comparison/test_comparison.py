@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from summarkov.comparison.comparison import Chosen, Comparison, Tuned
+from summarkov.comparison.comparison import Chosen, Comparison, Tuned, paired_interval
 from summarkov.errors import SettingError
-from summarkov.evidence import paired_interval
 from summarkov.models.prediction import BINS
 
 SEED = 11
