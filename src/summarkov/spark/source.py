@@ -379,20 +379,15 @@ class Prepared:
     scale: int | None
     steps: tuple[Step, ...] = ()
 
-    def events(self, events: EventSequences) -> EventSequences:
-        """The events after all steps."""
+    def source(self, events: EventSequences) -> MemorySource:
+        """The events after all steps, as functions are asked of them."""
         for step in self.steps:
             events = step(events)
         if self.has_ends and END not in events.labels:  # which another shard may have
             events = events.recode(sorted((*events.labels, END)))
-        return events
-
-    def source(self, events: EventSequences) -> MemorySource:
-        """The same, as works are asked of them."""
-        events = self.events(events)
-        if self.scale is None or events.weights is None:
-            return MemorySource(events)
-        return MemorySource(events, sample_weight=in_units(events.weights, self.scale))
+        given = None if self.scale is None else events.weights
+        weights = None if given is None else in_units(given, self.scale or 1)
+        return MemorySource(events, sample_weight=weights)
 
 
 def _n_events(shard: engines.Shard) -> int:
@@ -442,10 +437,8 @@ class SparkSource(EventSource):
     def __init__(self, shards: Shards, memory: int, prepared: Prepared, **about: Any) -> None:
         self._shards, self.memory, self._prepared, self._about = shards, memory, prepared, about
         vars(self).update(about)
-        self._nothing = prepared.events(shards.nothing)
-        attributes = self._nothing.attributes
-        self.attributes = () if attributes is None else attributes.names
-        self.labels = tuple(sorted((*self._nothing.labels, *self.attributes)))
+        self._nothing = prepared.source(shards.nothing)
+        self.labels, self.attributes = self._nothing.labels, self._nothing.attributes
         self.scale = prepared.scale or 1
 
     def close(self) -> None:
@@ -461,7 +454,7 @@ class SparkSource(EventSource):
         """What a function returns for every shard; only the answers come back to the driver."""
         prepared, ask = self._prepared, methodcaller("map", function, questions, most_rows)
         answers = self._shards.ask(lambda shard: ask(prepared.source(shard.events)))
-        found: Answer = added(answers or [ask(prepared.source(self._shards.nothing))])
+        found: Answer = added(answers or [ask(self._nothing)])
         return found
 
     @cached_property
