@@ -11,9 +11,10 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
+from strategies import EVENT_BYTES
 from summarkov import kernels
 from summarkov.engines import source as sources
-from summarkov.engines.source import EVENT_BYTES, make_source
+from summarkov.engines.source import make_source
 from summarkov.kernels import edges, numpy_kernels, order, trees
 
 #: Backends by name, and the module that holds their functions.

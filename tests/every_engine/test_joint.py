@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import summarkov as sm
-from strategies import examples
+from strategies import EVENT_BYTES, examples
 from summarkov import kernels
-from summarkov.engines.source import EVENT_BYTES
 from summarkov.kernels import trees
 from summarkov.simulate.example import web_shop
 

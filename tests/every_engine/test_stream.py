@@ -16,9 +16,20 @@ from hypothesis import strategies as st
 from pyarrow import csv, parquet
 
 import summarkov as sm
-from strategies import KINDS, WINDOWS, assert_same, codes, data, examples, specs, subsets, target_of, targets
+from strategies import (
+    EVENT_BYTES,
+    KINDS,
+    WINDOWS,
+    assert_same,
+    codes,
+    data,
+    examples,
+    specs,
+    subsets,
+    target_of,
+    targets,
+)
 from summarkov.engines import CandidatesRequest, MemorySource, StatesRequest, make_source
-from summarkov.engines.source import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.read.scan import PREFIX
 
