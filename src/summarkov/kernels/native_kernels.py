@@ -11,9 +11,16 @@ from typing import Any
 import numpy as np
 
 from summarkov.kernels import _native
-from summarkov.kernels.edges import ClusterSums, ClusterTarget, ClusterValues, block_starts
+from summarkov.kernels.edges import (
+    ClusterSums,
+    ClusterTarget,
+    ClusterValues,
+    OrderCounts,
+    OrderEdges,
+    OrderEvents,
+    block_starts,
+)
 from summarkov.kernels.index import MOST_CELLS, Index, Span
-from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
 from summarkov.kernels.trees import Grower, Grown, LevelArray, Recency
 from summarkov.typing import IntArray
 
@@ -79,7 +86,7 @@ def cluster_presence(
 
 
 def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -> list[OrderCounts]:
-    """See :func:`summarkov.kernels.order.order_counts`."""
+    """See :func:`summarkov.kernels.edges.order_counts`."""
     return _native.order_counts(*events, *edges, replicates)
 
 
