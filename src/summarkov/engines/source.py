@@ -223,7 +223,7 @@ def added(answers: Sequence[Any]) -> Any:
     if isinstance(first, list | tuple):
         sums = map(added, zip(*answers, strict=True))
         return type(first)(*sums) if hasattr(first, "_fields") else type(first)(sums)
-    return first.total(answers) if hasattr(first, "total") else sum(answers[1:], first)
+    return sum(answers[1:], first) if hasattr(first, "__add__") else first.total(answers)
 
 
 # ---------------------------------------------------------------------- sources
