@@ -104,7 +104,7 @@ def test_one_filter_for_graph_list_matrix_and_table(visit: Any, graph: sm.Influe
 def sentence_of(edge: Any) -> str:
     """What the page says of an edge of a graph with look-back 5."""
     names = f"'{edge.influencer}'", f"'{edge.target}'"
-    return words.sentence(edge, *names, "in its window", "within 5 events")
+    return words.sentence(edge, *names, "within 5 events")
 
 
 def test_an_edge_has_a_card(visit: Any, graph: sm.InfluenceGraph) -> None:

@@ -60,25 +60,16 @@ def check(model, events, weights, score_of, limits):
 
 
 @pytest.mark.parametrize("kind", SCORES)
-@examples(60)
-@given(problem=search_problems(kinds=WINDOWS))
-def test_exact_search_equals_all_sets(kind, problem):
-    events, weights, spec, target, limits, score = problem
-    model = spec.model(target, criterion=kind, max_sets=None, **limits, **score)
-    score_of = naive_score(events, weights, spec, target, kind, limits, score)
-    recorder = check(model, events, weights, score_of, limits)
-    assert [len(requests) for requests in recorder.passes] == [1]  # one question is enough
-
-
-@pytest.mark.parametrize("kind", ["bic", "extended-bic"])
-@examples(40)
-@given(problem=search_problems(kinds=WINDOWS))
-def test_exact_search_with_reachable_parameters(kind, problem):
+@examples(80)
+@given(problem=search_problems(kinds=WINDOWS), parameters=st.sampled_from(["all", "reachable"]))
+def test_exact_search_equals_all_sets(kind, problem, parameters):
     events, weights, spec, target, limits, score = problem
     spec = Spec(spec.kind, spec.lookback, spec.delay, spec.mask, min(spec.cap, 2))
-    model = spec.model(target, criterion=kind, parameters="reachable", max_sets=None, **limits, **score)
-    score_of = naive_score(events, weights, spec, target, kind, limits, score, reachable(spec))
-    check(model, events, weights, score_of, limits)
+    model = spec.model(target, criterion=kind, parameters=parameters, max_sets=None, **limits, **score)
+    states = reachable(spec) if parameters == "reachable" else None
+    score_of = naive_score(events, weights, spec, target, kind, limits, score, states)
+    recorder = check(model, events, weights, score_of, limits)
+    assert [len(requests) for requests in recorder.passes] == [1]  # one question is enough
 
 
 @st.composite

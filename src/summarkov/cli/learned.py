@@ -297,7 +297,7 @@ def influences(
         "Back": [_back(e, models) for e in shown],
         "Next event" if are_moments else "Follows": [rate(in_words.follows(e)) for e in shown],
         "Otherwise" if are_moments else "Others": [
-            rate(in_words.follows_others(e, counts=False)) for e in shown
+            rate(in_words.follows(e, others=True, counts=False)) for e in shown
         ],
         f"{'Odds' if all(e.interval == 'likelihood' for e in edges) else 'Rate'} ratio (95%)": [
             ratio(e) for e in shown
@@ -343,12 +343,11 @@ def _how_to_read(edges: Sequence[Influence], models: Mapping[str, SummaryModel])
     surest = ""
     if edge is not None:
         model = models[edge.target]
-        where = None if edge.influencer in model.layout_.attributes else "in its window"
         within = later_words(
             model.fitted.reach(edge.influencer), "tick" if model.layout_.together else "event"
         )
         ends = [f"'{shorten(each, 30)}'" for each in (edge.influencer, edge.target)]
-        surest = f"Read: {in_words.sentence(edge, ends[0], ends[1], where, within)}"
+        surest = f"Read: {in_words.sentence(edge, ends[0], ends[1], within)}"
     notes = {
         surest: surest,
         "Of (end of case): the share that are the last event.": any(e.target == END for e in edges),

@@ -230,14 +230,13 @@ def _search(
     """
     n = 1 if n_events is None else len(n_events)
     results: list[list[SearchResult]] = [[] for _ in problems]
-    told, finished = 0, 0
+    finished = 0
 
     def done(more: int) -> None:
-        nonlocal told, finished
-        finished += more
-        if on_done is not None and finished // n > told:  # problems that are solved in all replicates
-            on_done(finished // n - told)
-            told = finished // n
+        nonlocal finished
+        before, finished = finished // n, finished + more
+        if on_done is not None and finished // n > before:  # problems that are solved in all replicates
+            on_done(finished // n - before)
 
     ask = GrowingCounts(source).count
     for run in together(problems, n):

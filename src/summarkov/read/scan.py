@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.arrow import arrow_of, numpy_of, pa, text_array
 from summarkov.errors import SettingError, StoreError, TooLargeError, naming_the_disk
@@ -22,13 +21,13 @@ from summarkov.events import EventSequences
 from summarkov.events.draws import sequence_keys
 from summarkov.events.sequences import map_events
 from summarkov.read.columns import Reading, Wanted
-from summarkov.read.files import Format, find_files, plain_name, size_of, stream_format
+from summarkov.read.files import Format, find_files, plain_name, size_of
 from summarkov.read.lines import line_source
 from summarkov.read.ordering import count_falls, run_starts
 from summarkov.read.rows import Assembly, Coded, Part
 from summarkov.read.tables import file_source
 from summarkov.settings import is_whole, reporter
-from summarkov.typing import HashArray
+from summarkov.typing import Array, HashArray
 
 #: ``progress(done, total, what)``: how far reading (bytes) or grouping (rows) has come; or True.
 Progress = Callable[[int, int, str], None] | bool | None
@@ -106,8 +105,7 @@ def scan_events(
         )
     if not is_whole(memory) or memory < 1:
         raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
-    kind = stream_format(given, format)
-    paths = find_files(given, kind)
+    kind, paths = find_files(given, format)
     name = plain_name(paths[0]) if len(paths) == 1 else FILES
     if kind == "jsonl":
         source = line_source(paths, name, kind, wanted, told=True)
@@ -173,7 +171,7 @@ def _mapped(
 
 #: Some rows in order, by column: codes, keys, values, and which begin a case (``begin``); and names of cases,
 #: in their order, each with any of the rows of its case.
-Piece = tuple[dict[str, npt.NDArray[Any]], list[str]]
+Piece = tuple[dict[str, Array], list[str]]
 
 
 class _Rows:
@@ -199,15 +197,15 @@ class _Rows:
             self._sorted.close()
         (self._folder / "rows").unlink(missing_ok=True)
 
-    def add(self, coded: Coded) -> None:
+    def add(self, coded: Coded | Part) -> None:
         """Take some more rows."""
-        if not self._assembly.source.by_place:
+        if isinstance(coded, Coded):
             if not len(coded.case):
                 return
             self._look(coded)
         pickle.dump(coded, self._file, pickle.HIGHEST_PROTOCOL)
         self._n_blocks += 1
-        self.n_rows += len(coded.case)
+        self.n_rows += len(coded.codes)
 
     def _look(self, coded: Coded) -> None:
         """Whether rows are in order, as far as a block and the end of the one before tell."""
@@ -233,7 +231,7 @@ class _Rows:
         self._sorted = _Sorted(self._folder / "spill", memory, n_jobs, len(self._assembly.order))
         self._sorted.fill(self._read())
 
-    def _read(self) -> Iterator[Coded]:
+    def _read(self) -> Iterator[Any]:
         """The blocks, as they were added, with keys of one type."""
         self._file.seek(0)
         for _ in range(self._n_blocks):
@@ -241,10 +239,10 @@ class _Rows:
 
     def parts(self) -> Iterator[Part]:
         """All events, some whole sequences at a time."""
-        if self._assembly.source.by_place and self._n_blocks:
-            yield from map(self._assembly.part, self._read())
+        if self._assembly.source.is_lines:
+            yield from self._read()
             return
-        held, names = list[dict[str, npt.NDArray[Any]]](), list[str]()
+        held, names = list[dict[str, Array]](), list[str]()
         for columns, more in self._pieces() if self._sorted is None else self._sorted.pieces():
             names += more
             begins = np.flatnonzero(columns["begin"])
@@ -257,19 +255,20 @@ class _Rows:
             held.append(columns)
         yield self._part(held, names)
 
-    def _part(self, pieces: Sequence[Mapping[str, npt.NDArray[Any]]], names: Sequence[str]) -> Part:
+    def _part(self, pieces: Sequence[Mapping[str, Array]], names: Sequence[str]) -> Part:
         assembly = self._assembly
 
-        def joined(name: str, kind: Any = np.int64) -> npt.NDArray[Any]:
+        def joined(name: str, kind: Any = np.int64) -> Array:
             return np.concatenate([piece[name] for piece in pieces] or [np.empty(0, kind)])
 
         begins = joined("begin", bool)
         starts = np.flatnonzero(begins)
         return Part(
-            assembly.labels.settled()[1][joined("code")],
+            joined("code"),
             np.append(starts, len(begins)),
             names[: len(starts)],
             [joined(f"k{at}") for at in range(len(assembly.order))],
+            assembly.kinds,
             {name: joined(f"v{at}") for at, name in enumerate(assembly.texts)},
         )
 
@@ -287,7 +286,7 @@ class _Rows:
             yield {**_columns(coded), "begin": begins}, names
 
 
-def _columns(coded: Coded) -> dict[str, npt.NDArray[Any]]:
+def _columns(coded: Coded) -> dict[str, Array]:
     """The codes, keys and values of rows."""
     keys = {f"k{at}": key for at, key in enumerate(coded.keys)}
     return {"code": coded.codes, **keys, **{f"v{at}": each for at, each in enumerate(coded.values.values())}}
@@ -302,13 +301,6 @@ class _Sorted:
     def __init__(self, folder: Path, memory: int, n_jobs: int | None, n_keys: int) -> None:
         import duckdb
 
-        try:
-            os.fspath(folder).encode()
-        except UnicodeEncodeError:
-            raise SettingError(
-                f"DuckDB cannot write to {os.fspath(folder.parent.parent)!r}, whose name is not UTF-8; "
-                "choose another folder for temporary files (scratch=, or TMPDIR)"
-            ) from None
         self._errors, self._memory, self._n_keys = duckdb, memory, n_keys
         threads = 1 if n_jobs is None else (os.cpu_count() or 1) if n_jobs < 0 else max(1, n_jobs)
         self._db = duckdb.connect(

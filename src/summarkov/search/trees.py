@@ -52,13 +52,6 @@ class Tree:
         order = np.argsort(depth, kind="stable")
         return np.split(order, np.cumsum(np.bincount(depth))[:-1])
 
-    @cached_property
-    def is_inner(self) -> BoolArray:
-        """Whether a node has children."""
-        inner = np.zeros(len(self.parent), bool)
-        inner[self.parent[1:]] = True
-        return inner
-
     def totals(self, own: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Add to what each node has of its own what its descendants have."""
         total = own.copy()
@@ -252,7 +245,7 @@ def grow_trees(problems: Sequence[Problem], ask: Ask, done: Done) -> list[Search
             tree.take(counts)
         done(sum(not tree.wanted for tree in under_way))
         under_way = [tree for tree in under_way if tree.wanted]
-    return [tree.result() for tree in trees]
+    return [result_of(tree.problem_now, np.array([leaf.counts for leaf in tree.leaves])) for tree in trees]
 
 
 class _Growing:
@@ -262,17 +255,11 @@ class _Growing:
         self.problem, self.root = problem, _Node(np.zeros(problem.target.n_outcomes, np.int64), 0, False)
         self.wanted, self.splits = [self.root], list[_Node]()  # the nodes that were split last
 
-    def _leaf(self, counts: IntArray, depth: int) -> _Node:
-        """A leaf; it is open if a split of it could be worth it."""
-        problem = self.problem
-        can_split = depth < problem.max_depth and problem.tree.tests.size(len(problem.optional)) > 0
-        worth = can_split and bool(-likeliest(counts / problem.scale) > problem.penalty)
-        return _Node(counts, depth, worth)
-
     @property
-    def tree(self) -> TreeSummary:
-        """The tree so far."""
-        return replace(self.problem.tree, nodes=tuple(node.test for node in self.root.preorder()))
+    def problem_now(self) -> TreeProblem:
+        """The problem, with the tree so far."""
+        nodes = tuple(node.test for node in self.root.preorder())
+        return replace(self.problem, summary=replace(self.problem.tree, nodes=nodes))
 
     @property
     def leaves(self) -> list[_Node]:
@@ -281,10 +268,11 @@ class _Growing:
 
     def request(self) -> RecencyRequest:
         """What to ask for the next level."""
-        wanted, leaves = set(self.wanted), self.leaves
-        numbers = tuple(number for number, leaf in enumerate(leaves) if leaf in wanted)
+        leaves = self.leaves
+        numbers = tuple(number for number, leaf in enumerate(leaves) if leaf in self.wanted)
         self.wanted = [leaves[number] for number in numbers]
-        return RecencyRequest(self.tree, self.problem.target, self.problem.optional, numbers)
+        problem = self.problem_now
+        return RecencyRequest(problem.tree, problem.target, problem.optional, numbers)
 
     def take(self, counts: RecencyCounts) -> None:
         """Split the leaves that were counted, and those that are the rest of a node without its branch."""
@@ -295,16 +283,23 @@ class _Growing:
             self.root.tables = counts
         for node in self.splits:
             for leaf, other in (node.branches, node.branches[::-1]):
-                if leaf.is_open and leaf.tables is None and other.tables is not None:
+                if leaf.tables is None and other.tables is not None and leaf.is_open:
                     assert node.tables is not None
                     leaf.tables = node.tables.minus(other.tables)
             node.tables = None
-        leaves = [leaf for node in self.splits for leaf in node.branches] if self.splits else [self.root]
+        leaves = [leaf for node in self.splits for leaf in node.branches] or [self.root]
         self.splits = [leaf for leaf in leaves if leaf.is_open and self._split(leaf)]
         self.wanted = []
         for node in self.splits:  # if both branches are open, the smaller one
             branches = sorted(node.branches, key=lambda leaf: int(leaf.counts.sum()))
             self.wanted += [leaf for leaf in branches if leaf.is_open][:1]
+
+    def _leaf(self, counts: IntArray, depth: int) -> _Node:
+        """A leaf; it is open if a split of it could be worth it."""
+        problem = self.problem
+        can_split = depth < problem.max_depth and problem.tree.tests.size(len(problem.optional)) > 0
+        worth = can_split and bool(-likeliest(counts / problem.scale) > problem.penalty)
+        return _Node(counts, depth, worth)
 
     def _split(self, node: _Node) -> bool:
         """Split a node by its best test, if that is good enough."""
@@ -319,11 +314,6 @@ class _Growing:
         node.branches = tuple(self._leaf(n, node.depth + 1) for n in (yes[best], node.counts - yes[best]))
         return True
 
-    def result(self) -> SearchResult:
-        """The tree, pruned."""
-        counts = np.array([leaf.counts for leaf in self.leaves])
-        return result_of(replace(self.problem, summary=self.tree), counts)
-
 
 def result_of(problem: TreeProblem, leaves: IntArray) -> SearchResult:
     """The problem's tree, with these counts at its leaves, pruned to the largest penalised likelihood."""
@@ -332,12 +322,10 @@ def result_of(problem: TreeProblem, leaves: IntArray) -> SearchResult:
     gain = split_gains(n[tree.branches[:, 0]][:, None], n)[:, 0]
     worth = is_inner & (gain > WORTH_FOLLOWING * problem.penalty)
     gain = np.append(0.0, np.where(worth, gain - problem.penalty, -np.inf))
-    stays = Tree(np.append(-1, tree.parent + 1)).prune(gain)  # with a root above, which is always kept
-    there = np.append(True, stays[tree.parent[1:] + 1])
-    nodes = zip(tree.nodes, stays[1:].tolist(), strict=True)
-    every = [test if stays else None for test, stays in nodes]
+    stays = Tree(np.append(-1, tree.parent + 1)).prune(gain)[1:]  # with a root above, which is always kept
+    there = np.append(True, stays[tree.parent[1:]])
     rows = np.flatnonzero(there)
-    pruned = replace(tree, nodes=tuple(every[row] for row in rows.tolist()))
+    pruned = replace(tree, nodes=tuple(tree.nodes[row] if stays[row] else None for row in rows.tolist()))
     counts = counts[rows[pruned.leaves]]
     table = StateCounts(np.arange(len(counts), dtype=np.int32)[:, None], counts)
     score = replace(problem, summary=pruned).score(table)

@@ -4,10 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.main import app
 from summarkov.errors import SettingError, StoreError
 from summarkov.search.trees import Tree
 
@@ -186,42 +184,3 @@ def test_counts_that_an_integer_cannot_add_are_refused(tmp_path):
     (tmp_path / "m.json").write_text(json.dumps(document))
     with pytest.raises(StoreError, match="at least those of longer contexts"):
         sm.load(tmp_path / "m.json")
-
-
-# ---------------------------------------------------------------------------------- commands
-
-
-@pytest.fixture
-def run(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = [json.dumps({"id": str(i), "events": events}) for i, events in enumerate(EVENTS)]
-    (tmp_path / "events.jsonl").write_text("\n".join(lines) + "\n")
-
-    def run(line, code=0):
-        result = CliRunner().invoke(app, line.split())
-        assert result.exit_code == code, result.output
-        return result.stdout if code == 0 else result.stderr
-
-    return run
-
-
-def test_learn_and_show(run):
-    options, template = "-m vom --set max_order=3 --gamma 4", sm.VariableOrderChain(max_order=3, gamma=4)
-    run(f"learn events.jsonl {options} -t C -o one.json")
-    run(f"learn events.jsonl {options} -o graph.json")
-    one, graph = sm.load("one.json"), sm.load("graph.json")
-    assert one.get_params() == template.copy(target="C").get_params()
-    assert graph.model.get_params() == template.get_params()
-    assert list(one.table_) == list(template.copy(target="C").fit("events.jsonl").table_)
-    shown = run("show one.json --rows 0")
-    assert f"{type(template).__name__}: max order {template.max_order}, alpha" in shown
-    assert "any history" in shown
-    assert shown.count("% to ") == len(one.table_)
-    assert run("show graph.json --target C --rows 0") == shown
-    document = json.loads(run("show one.json --json"))
-    assert document["influencers"] == list(one.influencers_)
-    assert [row["words"] for row in document["states"]] == [row.words for row in one.table_]
-    assert "Most likely after" in run("show graph.json")
-    assert "A B" in run("predict one.json --after A --after B")
-    assert "Log loss" in run("evaluate graph.json events.jsonl")
