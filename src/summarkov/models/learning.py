@@ -82,7 +82,8 @@ def _problems(
         model.make_problem(labels, target, summary, n_events, source.scale)
         for model, target, summary in asked
     ]
-    return [replace(problem, n_targets=n_targets or len(set(targets))) for problem in problems]
+    n_targets = n_targets or len(set(targets))
+    return [replace(problem, n_targets=n_targets) for problem in problems]
 
 
 def _summaries(models: Sequence[SummaryModel], layout: Layout) -> list[Summary]:
