@@ -55,6 +55,7 @@ ACCEPTED: tuple[tuple[str, str], ...] = (
     ("*/settings/average", "trees are not averaged over prunings"),
     ("*/settings/split", "trees are not averaged over prunings"),
     ("*/summaries/*/asked", "trees are not averaged over prunings"),
+    ("shop/e.dot/*", "a tooltip is the sentence that the page has, too"),
     ("shop-groups/*/edges/*", "robust intervals and follow rates, nothing is resampled"),
     ("shop-groups/*/n", "nothing is resampled"),
     ("shop-groups/*/seed", "nothing is resampled"),

@@ -92,12 +92,11 @@ TESTS: dict[str, list[str]] = {
         "tests/every_engine/test_growing.py",
         "tests/every_engine/test_stream.py",
     ],
-    "io/date_formats.py": ["tests/hostile/test_date_formats.py", "tests/unit/read/test_csv.py"],
-    "io/jsonl_files.py": [
+    "read/values.py": ["tests/hostile/test_date_formats.py", "tests/unit/read/test_csv.py"],
+    "read/lines.py": [
         "tests/unit/read/test_nested.py",
         "tests/unit/read/test_case_attributes.py",
         "tests/unit/read/test_write_all.py",
-        "tests/unit/read/test_bad_input.py",
         "tests/unit/read/test_formats.py",
         "tests/unit/read/test_files.py",
         "tests/every_engine/test_moments.py::test_times_without_ticks",

@@ -299,7 +299,7 @@ parts:[DEV TEST]...  Two more of these, if the data is split already.
 --target -t LABEL...  Average over these labels only; repeatable.
 --splits N  Split the file at random N times. [default: 1]
 --seed N  Seed of the first split. [default: 0]
---output -o FILE  Save everything as .json, or the table as .md.
+--output -o FILE  Save everything as .json.
 --jobs -j N  Threads; -1 for one per core. [default: 1]
 <json> <opening>
 """,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
@@ -140,8 +140,8 @@ class Comparison(Listed):
         self.n_test, self.unit = tuple(n_test), unit
         self.sequences = sequences
         self.n_bootstrap, self.seed = n_bootstrap, seed
-        order = sorted(self.results, key=lambda each: (-_total(each), each[0].name))
-        self.lines = Records((self._line(each, order[0]) for each in order), Line)
+        self._sorted = sorted(self.results, key=lambda each: (-_total(each), each[0].name))
+        self.lines = Records((self._line(each, self._sorted[0]) for each in self._sorted), Line)
 
     def _line(self, each: tuple[Tuned, ...], best: tuple[Tuned, ...]) -> Line:
         total = _total(each)
@@ -227,48 +227,45 @@ class Comparison(Listed):
         return difference, paired_interval(apart, self.n_bootstrap, self.seed, self.sequences)
 
     @property
-    def headings(self) -> list[str]:
-        """What stands above the columns of the table."""
-        return [heading.replace("UNIT", self.unit) for heading in _COLUMNS]
-
-    @property
     def settings(self) -> dict[str, str]:
         """In words, what was chosen for each contender that has the same settings for all targets.
 
-        Where splits differ, each choice is told with the number of splits that made it.
+        Where splits differ, each choice is shown with the number of splits that made it.
         """
-        told = {}
-        for line in self.lines:
-            (each,) = (each for each in self.results if each[0].name == line.name)
+        found = {}
+        for each in self._sorted:
             if each[0].one_for_all:
                 chosen = Counter(in_words(tuned.chosen[0].settings) for tuned in each)
-                times = {
-                    words: f" ({plural(n, 'split')})" if len(chosen) > 1 else ""
-                    for words, n in chosen.items()
-                }
-                told[line.name] = "; ".join(words + times[words] for words in chosen)
-        return told
-
-    def _cells(self) -> list[list[str]]:
-        return [[show(line, self) for show in _COLUMNS.values()] for line in self.lines]
+                times = {words: f" ({plural(n, 'split')})" * (len(chosen) > 1) for words, n in chosen.items()}
+                found[each[0].name] = "; ".join(words + times[words] for words in chosen)
+        return found
 
     def summary(self) -> Sheet:
         """The lines, as a table that prints well and that notebooks show in HTML."""
-        rows = self._cells()
+        head = (
+            *("model", "log-likelihood", "to the best (95% interval)", f"log loss per {self.unit} and label"),
+            *("Brier", "calibration error", "log loss of the next event", "top 1", "top 3", "influencers"),
+            *("seconds", "verdict"),
+        )
+        rows = [
+            (
+                line.name,
+                f"{line.log_likelihood:.2f}",
+                _difference(line),
+                f"{line.log_loss:.4f}",
+                f"{line.brier:.4f}",
+                f"{self.calibration_error(line.name):.4f}",
+                _if_known(line.next_event_log_loss, ".4f"),
+                _if_known(line.top_1, ".1%"),
+                _if_known(line.top_3, ".1%"),
+                _if_known(line.n_influencers, ".1f"),
+                f"{line.seconds:.1f}",
+                line.verdict,
+            )
+            for line in self.lines
+        ]
         tested = plural(sum(self.n_test), f"test {self.unit}")
-        title = f"{plural(len(rows), 'contender')} on {tested}, the best first"
-        return Sheet(title, self.headings, rows, len(rows))
-
-    def to_markdown(self) -> str:
-        """The table in Markdown, and the settings of contenders that have the same for all targets."""
-        headings = self.headings
-        table = markdown([headings, ["---", *["---:"] * (len(headings) - 2), "---"], *self._cells()])
-        return table + "".join(f"\n{name}: {words}\n" for name, words in self.settings.items())
-
-
-def markdown(rows: Iterable[Sequence[str]]) -> str:
-    """Rows of cells as a table in Markdown."""
-    return "".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |\n" for row in rows)
+        return Sheet(f"{plural(len(rows), 'contender')} on {tested}, the best first", head, rows, len(rows))
 
 
 def in_words(settings: Mapping[str, Any]) -> str:
@@ -290,23 +287,6 @@ def _difference(line: Line) -> str:
 
 def _if_known(value: float | None, form: str) -> str:
     return "" if value is None else f"{value:{form}}"
-
-
-#: The columns of the table: headings, and what they show of a line.
-_COLUMNS: dict[str, Callable[[Line, Comparison], str]] = {
-    "model": lambda line, of: line.name,
-    "log-likelihood": lambda line, of: f"{line.log_likelihood:.2f}",
-    "to the best (95% interval)": lambda line, of: _difference(line),
-    "log loss per UNIT and label": lambda line, of: f"{line.log_loss:.4f}",
-    "Brier": lambda line, of: f"{line.brier:.4f}",
-    "calibration error": lambda line, of: f"{of.calibration_error(line.name):.4f}",
-    "log loss of the next event": lambda line, of: _if_known(line.next_event_log_loss, ".4f"),
-    "top 1": lambda line, of: _if_known(line.top_1, ".1%"),
-    "top 3": lambda line, of: _if_known(line.top_3, ".1%"),
-    "influencers": lambda line, of: _if_known(line.n_influencers, ".1f"),
-    "seconds": lambda line, of: f"{line.seconds:.1f}",
-    "verdict": lambda line, of: line.verdict,
-}
 
 
 def _total(each: Sequence[Tuned]) -> float:

@@ -28,6 +28,8 @@ from summarkov.evidence import (
     contrasts_in_table,
     exact_intervals,
     influence_of,
+    rate_ratio,
+    robust_widening,
     seen,
 )
 from summarkov.evidence.edges import ranked
@@ -216,6 +218,13 @@ class Fitted(Distribution):
             "margin": None if self.margins is None else self.margins[column],
             "clusters": None if self.clusters is None else self.clusters.edge(column, outcome),
         }
+
+    def wider(self, column: int, outcome: int, found: Contrast, level: float = 0.95) -> float:
+        """How many times wider than from counts an interval is because sequences differ."""
+        if self.clusters is None:
+            return 1.0
+        counted = rate_ratio(found.strata, level)
+        return robust_widening(counted, found.strata, *self.clusters.edge(column, outcome), level) or 1.0
 
     @property
     def presence_requests(self) -> list[StatesRequest]:

@@ -247,9 +247,11 @@ def _parquet_schema(path: str) -> pa.Schema:
 
 
 def _parquet(path: str, _: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
-    names = _parquet_schema(path).names
+    schema = _parquet_schema(path)
+    names = schema.names
     choose_columns(names, chosen, path)
-    few = [*chosen.event, *chosen.attributes]  # whose texts repeat
+    few = (*chosen.event, *chosen.attributes)  # whose texts repeat
+    few = tuple(name for name in few if is_text(schema.field(name).type))
     return _parquet_batches(path, [name for name in chosen.to_read() if name in names], few)
 
 

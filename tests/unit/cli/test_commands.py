@@ -297,13 +297,14 @@ def test_predict_for_programs(run: Run, shop: Path) -> None:
 
 def test_predict_shows_the_first_rows(run: Run, shop: Path) -> None:
     lines = run("predict", shop / "graph.json", shop / "new.jsonl").stdout.splitlines()
+    assert lines[0] == "Probabilities of 10 outcomes at 4,000 places"
     assert lines[-1] == "... and 3,990 more; -o FILE saves all"
-    assert lines[1].split()[:3] == ["visit", "0", "1"]
+    assert lines[3].split()[:3] == ["visit", "0", "1"]
 
 
 def test_predict_no_events(run: Run, shop: Path) -> None:
     Path("empty.jsonl").write_text("[]\n")
-    assert "There are no events." in run("predict", shop / "graph.json", "empty.jsonl").stdout
+    assert "10 outcomes at 0 places" in run("predict", shop / "graph.json", "empty.jsonl").stdout
     run("predict", shop / "one.json", "empty.jsonl", "-o", "p.csv")
     assert Path("p.csv").read_text() == '"sequence","position","event","p(purchase)"\n'
 

@@ -97,7 +97,7 @@ def test_the_help_names_every_model(run_command: Run) -> None:
         ("nothing.jsonl", "there is no file nothing.jsonl"),
         ("all.jsonl -m bsum", "there is no model 'bsum'; did you mean 'bsumm'?"),
         ("all.jsonl -m vom -m vom", "two contenders have the same name, 'vom'"),
-        ("all.jsonl -o out.csv", "cannot tell the format of out.csv; let its name end in .json or .md"),
+        ("all.jsonl -o out.csv", "cannot tell the format of out.csv; let its name end in .json"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(run_command: Run, arguments: str, words: str) -> None:

@@ -136,7 +136,7 @@ def test_its_evaluation_tells_accuracy_and_calibration(saved):
         (["learn", "events.jsonl", "--tune"], "--tune is for --model joint"),
         (["learn", "events.jsonl", "-m", "joint", "--tune", "--set", "rounds=3"], "--tune chooses rounds"),
         (["groups", "events.jsonl", "joint.json", "-m", "joint"], "--model must be one of bsumm, osumm"),
-        (["confidence", "joint.json", "events.jsonl"], "holds a joint model; it can be looked at"),
+        (["confidence", "joint.json", "events.jsonl"], "holds a joint model, which this command does"),
         (["show", "joint.json", "-t", "no such label"], "no such label"),
         (["export", "joint.json", "-o", "x.svg", "-t", "search"], "drawn and written as a whole"),
     ],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -309,23 +308,3 @@ def test_what_was_set_aside_does_not_count() -> None:
     assert words.headline([EDGE, replace(EDGE, effect="unclear", low=0.5)]) == (
         "1 influence (set aside: 1 unclear direction)"
     )
-
-
-def test_a_log_without_order_has_no_influences_in_its_headline(capsys) -> None:
-    """Two kinds of cases with other shares of labels, in any order: labels keep company, and that is all."""
-    rng = np.random.default_rng(0)
-    shares = [(0.6, 0.3, 0.05, 0.05), (0.05, 0.05, 0.3, 0.6)]
-    log = [[str(x) for x in rng.choice(list("abcd"), 30, p=shares[at % 2])] for at in range(300)]
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(log)
-    graph.order_test(log, n=99)
-    edges = graph.edges_
-    assert len(edges) > 5
-    counted = Counter(edge.set_aside for edge in edges)
-    assert counted["co-occurrence only"] > 5
-    assert counted[""] == len(edges.passing) == 0
-    first = f"0 influences depend on order (set aside: {counted['co-occurrence only']} co-occurrence only"
-    Page().show(learned(graph))
-    assert " ".join(capsys.readouterr().out.split()).startswith(first)
-    assert content(graph)["headline"].startswith(first)
-    assert edges.summary().title.startswith(first)
-    assert first in graph.summary().title
