@@ -55,12 +55,15 @@ ACCEPTED: tuple[tuple[str, str], ...] = (
     ("*/settings/average", "trees are not averaged over prunings"),
     ("*/settings/split", "trees are not averaged over prunings"),
     ("*/summaries/*/asked", "trees are not averaged over prunings"),
+    ("shop/e.dot/*", "a tooltip is the sentence that the page has, too"),
     ("shop-groups/*/edges/*", "robust intervals and follow rates, nothing is resampled"),
     ("shop-groups/*/n", "nothing is resampled"),
     ("shop-groups/*/seed", "nothing is resampled"),
     ("shop-groups/1 groups/printed/*", "robust intervals"),
     ("*.json/checksum", "it follows the last digits of numbers, which may differ"),
     ("*.html/places/*", "one layout of networkx instead of the best of thirty"),
+    ("shop/4 show/printed/*", "a pattern is printed as Python does, in one line, and the rest moves up"),
+    ("demo/0 demo/printed/5[3-6]", "the command as this Python calls it, where it is not on the path"),
 )
 
 #: A name, and the command lines of this run; the words in SHORT stand for longer ones.

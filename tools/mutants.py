@@ -87,23 +87,16 @@ TESTS: dict[str, list[str]] = {
         "tests/properties/test_rules.py",
         *SEARCHES,
     ],
-    "engines/growing.py": [
-        f"tests/every_engine/test_growing.py::test_{name}"
-        for name in (
-            "the_rest_is_what_was_known_before",
-            "other_requests_are_asked_as_they_are",
-            "only_where_a_label_is_present",
-        )
-    ],
-    "engines/disk.py": [
+    "engines/source.py": [
+        *COUNTS,
+        "tests/every_engine/test_growing.py",
         "tests/every_engine/test_stream.py",
     ],
-    "io/date_formats.py": ["tests/hostile/test_date_formats.py", "tests/unit/read/test_csv.py"],
-    "io/jsonl_files.py": [
+    "read/values.py": ["tests/hostile/test_date_formats.py", "tests/unit/read/test_csv.py"],
+    "read/lines.py": [
         "tests/unit/read/test_nested.py",
         "tests/unit/read/test_case_attributes.py",
         "tests/unit/read/test_write_all.py",
-        "tests/unit/read/test_bad_input.py",
         "tests/unit/read/test_formats.py",
         "tests/unit/read/test_files.py",
         "tests/every_engine/test_moments.py::test_times_without_ticks",

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
+
+from summarkov.typing import Array
 
 __all__ = ["arrow_of", "csv", "fs", "is_list", "is_text", "numpy_of", "pa", "parquet", "pc", "text_array"]
 
@@ -47,7 +48,7 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def numpy_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+def numpy_of(column: pa.ChunkedArray) -> Array:
     """Return a column of numbers without missing values as one array.
 
     >>> import pyarrow as pa
@@ -59,7 +60,7 @@ def numpy_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     return np.concatenate([np.from_dlpack(chunk) for chunk in column.chunks])
 
 
-def arrow_of(values: npt.NDArray[Any]) -> pa.Array:
+def arrow_of(values: Array) -> pa.Array:
     """Numbers as a column.
 
     >>> arrow_of(np.array([1, 2])).to_pylist()

@@ -12,7 +12,6 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
-from summarkov.arrow import pa
 from summarkov.errors import MissingLibraryError, SettingError, nearest, optional_library
 from summarkov.wording import cut, number, width
 
@@ -317,6 +316,8 @@ class Listed(Tabular):
 
 def to_frame(columns: Mapping[str, Column], library: FrameLibrary | None = None) -> Any:
     """Columns as a data frame, see :meth:`Tabular.to_frame`."""
+    from summarkov.arrow import pa
+
     if library is None:
         there: list[FrameLibrary] = ["pandas", "polars"]
         library = next((name for name in there if importlib.util.find_spec(name) is not None), None)

@@ -16,5 +16,7 @@ FloatArray = npt.NDArray[np.float64]
 #: Names as numbers, and seeds: 64 bits each.
 HashArray = npt.NDArray[np.uint64]
 BoolArray = npt.NDArray[np.bool_]
+#: Whatever numbers.
+Array = npt.NDArray[Any]
 #: One row per state: int32 levels for the built-in summaries, objects for those of a user.
 KeyArray = npt.NDArray[Any]

@@ -66,7 +66,7 @@ def test_violations_where_histories_have_more(visit: Any) -> None:
     assert violations(page) == []
 
 
-def test_violations_on_pages_of_outcomes_and_bags(visit: Any) -> None:
+def test_violations_on_pages_of_outcomes(visit: Any) -> None:
     cases, results = [["ask", "wait"], ["ask", "pay"], ["pay"]] * 20, ["lost", "won", "won"] * 20
     outcome = sm.OutcomeModel(value="lost").fit(cases, results)
     page = visit(outcome, events=cases, y=results, sequences=3, bypass_csp=True)

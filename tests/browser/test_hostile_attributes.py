@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
@@ -74,35 +73,3 @@ def test_groups(visit: Any, events: sm.EventSequences) -> None:
     found = sm.compare_groups(sm.BSuMM(lookback=1, false_edges=None), events, by=COLUMN)
     assert any(SCRIPT in name for name in found.names)
     through(visit(graph, events=plain, groups=found))
-
-
-class Tags(HTMLParser):
-    """The tags of a page, and the attributes of these that run code."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.running: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.running += [
-            name for name, value in attrs if name.startswith("on") or "javascript:" in (value or "")
-        ]
-
-
-def test_notebooks(events: sm.EventSequences) -> None:
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1, false_edges=None)).fit(events)
-    model = sm.OutcomeModel(sm.BSuMM(lookback=None, false_edges=None), COLUMN, value=VALUES[1]).fit(events)
-    shown = [
-        graph, graph.edges_, graph.models_[SCRIPT], graph.models_[SCRIPT].table_, events, events.describe(),
-        model, model.table_, model.influences_, model.open_table(), graph.explain(events[0], "b"),
-        graph.order_test(events, n=19), graph.confidence(events, n=3),
-        model.explain(events[0].with_attributes(None)),
-    ]  # fmt: skip
-    for each in shown:
-        found = Tags(each._repr_html_()) if hasattr(each, "_repr_html_") else None
-        assert found is None or not found.tags & {"script", "img", "b"}
-        assert found is None or found.running == []
-    assert sum(hasattr(each, "_repr_html_") for each in shown) > 8

@@ -58,7 +58,7 @@ def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGr
     for edge in graph.edges_:
         if edge.target == "purchase":
             names = f"'{edge.influencer}'", "'purchase'"
-            said = words.sentence(edge, *names, "in its window", "within 5 events")
+            said = words.sentence(edge, *names, "within 5 events")
             assert f"{edge.influencer}: {said}" in influences
     # clicking on nothing leaves the label
     page.mouse.click(*corner(page))

@@ -106,22 +106,6 @@ def test_an_edge_leads_to_its_passages(visit: Any, graph: Any, found: TextEvents
     assert page.locator("#panel-whatif").is_visible()
 
 
-def test_by_keyboard(visit: Any, graph: Any, found: TextEvents) -> None:
-    page = visit(graph, passages=found)
-    number = number_of(graph, "rain", "flood")
-    page.locator(f'#panel-label .influences [data-passages="{number}"]').press("Enter")
-    assert page.evaluate("document.activeElement.id") == "which"
-    assert page.locator("#which").input_value() == str(number)
-    assert shown(page)[0][1] == "It was rain in 0."
-    page.keyboard.press("End")  # the last choice of the list
-    assert page.locator("#which").input_value() == "any"
-    assert "whatever came before" in words(page)
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.innerText") == "Show all 12"
-    page.keyboard.press("Enter")
-    assert len(shown(page)) == 12
-
-
 def test_other_events_than_those_of_the_model_are_told(visit: Any, graph: Any) -> None:
     some = SEQUENCES[:10]
     other = TextEvents(sm.EventSequences.from_lists(some), sentences(some))
@@ -139,12 +123,12 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_hostile_sentences(visit: Any, graph: Any, width: int, scheme: str) -> None:
+def test_hostile_sentences(visit: Any, graph: Any) -> None:
+    width = 390
     text = sentences(SEQUENCES, lambda label, s, n: HOSTILE[s % len(HOSTILE)])
     text = tuple(Sentence(HOSTILE[0] + s.document, s.number, s.text) for s in text)
     found = TextEvents(sm.EventSequences.from_lists(SEQUENCES), text)
-    page = visit(graph, passages=found, width=width, color_scheme=scheme)
+    page = visit(graph, passages=found, width=width, color_scheme="dark")
     for label in graph.labels_:
         open_label(page, label)
         show_all(page)

@@ -11,50 +11,32 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
+from strategies import EVENT_BYTES
 from summarkov import kernels
 from summarkov.engines import source as sources
-from summarkov.engines.source import EVENT_BYTES, make_source
-from summarkov.kernels import boosted, clusters, followed, history_tests, numpy_kernels, order
+from summarkov.engines.source import make_source
+from summarkov.kernels import edges, numpy_kernels, trees
 
-#: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
+#: Backends by name, and the module that holds their functions.
 BACKENDS = {
     "numpy": "summarkov.kernels.numpy_kernels",
     "native": "summarkov.kernels.native_kernels",
 }
 
-FUNCTIONS = (
-    "add_rows",
-    "chain_states",
-    "count_candidates",
-    "merge_keys",
-    "tabulate",
-    "window_states",
-)
-#: Those whose NumPy twins have a module of their own.
-ELSEWHERE = {
-    "count_followed": followed,
-    "cluster_presence": clusters,
-    "count_tests": history_tests,
-    "tree_grower": boosted,
-    "order_counts": order,
-    "said_by_trees": boosted,
-    "tree_leaves": history_tests,
-}
+#: Where the NumPy twins are of all that C++ does.
+TWINS = (numpy_kernels, edges, trees)
 
 
 @pytest.fixture(autouse=True, scope="module", params=BACKENDS)
 def backend(request):
     """Let this backend serve all kernels; its module."""
-    plain = importlib.import_module(BACKENDS["numpy"])
-    try:
-        chosen = importlib.import_module(BACKENDS[request.param])
-    except ImportError as problem:
-        pytest.skip(f"the {request.param} kernels were not built here ({problem})")
+    native = pytest.importorskip(BACKENDS["native"])
+    chosen = importlib.import_module(BACKENDS[request.param])
+    twins = {name: twin for module in TWINS for name, twin in vars(module).items()}
     with pytest.MonkeyPatch.context() as patch:
-        for name in FUNCTIONS:
-            patch.setattr(kernels, name, getattr(chosen, name, getattr(plain, name)))
-        for name, module in ELSEWHERE.items():
-            patch.setattr(kernels, name, getattr(chosen, name, getattr(module, name)))
+        for name in twins.keys() & vars(native).keys() & vars(kernels).keys():
+            if callable(twins[name]) and not isinstance(twins[name], type):
+                patch.setattr(kernels, name, getattr(chosen, name, twins[name]))
         yield chosen
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import oracle_clusters as oracle
 import summarkov as sm
 from strategies import data, examples, weights_of
-from summarkov.engines import MemorySource, clusters
+from summarkov.engines import MemorySource, followings
 from summarkov.engines import source as sources
-from summarkov.engines.clusters import _add_clusters
+from summarkov.engines.followings import _add_clusters
 from summarkov.engines.source import added
 from summarkov.models.learning import _clustered
 
@@ -84,7 +84,7 @@ def test_it_equals_the_oracle_wherever_the_data_is_cut(events, size, draw):
         weights = None
     kind = draw.draw(st.sampled_from([sm.BSuMM, sm.CSuMM, sm.OSuMM]))
     settings = {"required": names, "candidates": [], "lookback": lookback, "delay": delay}
-    with mock.patch.object(sources, "SHARD_EVENTS", size), mock.patch.object(clusters, "_WINDOWS", windows):
+    with mock.patch.object(sources, "SHARD_EVENTS", size), mock.patch.object(followings, "_WINDOWS", windows):
         model = kind(sorted(target), **settings).fit(MemorySource(events.events, sample_weight=weights))
     found = [(set(), [(i, {label}) for i, label in enumerate(s)]) for s in events.sequences]
     each = [1] * len(found) if weights is None else weights
@@ -104,7 +104,7 @@ def test_ticks_times_and_attributes(with_ticks, with_attributes):
         events = events_of(found, with_ticks, with_attributes)
         found = [case for case in found if case[1]]  # a table has no rows of empty cases
         names = ["A", "C", *(["sex=f"] if with_attributes and any(a for a, _ in found) else [])]
-        with mock.patch.object(sources, "SHARD_EVENTS", size), mock.patch.object(clusters, "_WINDOWS", 1):
+        with mock.patch.object(sources, "SHARD_EVENTS", size), mock.patch.object(followings, "_WINDOWS", 1):
             model = sm.BSuMM("B", lookback=lookback, required=names, candidates=[]).fit(events)
         span = (3, True) if lookback == "3 units" else (2, False)
         check(model, found, [1] * len(found), dict.fromkeys(names, span), (0, False), span)
@@ -156,7 +156,7 @@ def test_many_influencers_are_added_up_by_state():
     events = made()
     model = sm.BSuMM("B", lookback=2, required=["A", "B", "C"], candidates=[])
     plain = model.copy().fit(events).fitted.clusters
-    with mock.patch.object(clusters, "_MOST_BITS", 2):
+    with mock.patch.object(followings, "_MOST_BITS", 2):
         by_state = model.copy().fit(events).fitted.clusters
     assert by_state.squares == pytest.approx(plain.squares, rel=1e-6)
     assert by_state.n.tolist() == plain.n.tolist()

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 import summarkov as sm
 from strategies import assert_same, codes, data, examples, specs, subsets, target_of, targets, weights_of
-from summarkov.engines import CandidateCounts, CandidatesRequest, MemorySource, StatesRequest, Target, growing
-from summarkov.engines.growing import GrowingCounts
+from summarkov.engines import CandidateCounts, CandidatesRequest, MemorySource, StatesRequest, Target
+from summarkov.engines import source as sources
+from summarkov.engines.source import GrowingCounts
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
@@ -68,7 +69,7 @@ def test_the_rest_is_what_was_known_before(question):
     fewer = tuple(z for z in request.influencers if z != label)
     candidates = tuple(sorted((*request.candidates, label)))
     before = CandidatesRequest(request.summary, fewer, request.target, candidates)
-    with mock.patch.object(growing, "_FROM_EVENTS", 0):
+    with mock.patch.object(sources, "_FROM_EVENTS", 0):
         grown = GrowingCounts(source)
     for each in (before, request):
         (found,) = grown.count([each])
@@ -80,7 +81,7 @@ def test_other_requests_are_asked_as_they_are():
     events = sm.read_events([["a", "b", "c", "a"]])
     source, summary = Recorder(events), sm.BSuMM("a").make_summary()
     target = Target((0,), 3)
-    with mock.patch.object(growing, "_FROM_EVENTS", 0):
+    with mock.patch.object(sources, "_FROM_EVENTS", 0):
         grown = GrowingCounts(source)
     first = [CandidatesRequest(summary, (), target, (0, 1)), StatesRequest(summary, (0,), target)]
     grown.count(first)
@@ -106,7 +107,7 @@ def test_other_requests_are_asked_as_they_are():
 def test_a_graph_is_the_same(model):
     events = web_shop().simulate(n_sequences=60, length=20, random_state=1)
     plain = sm.InfluenceGraph(model).fit(events)
-    with mock.patch.object(growing, "_FROM_EVENTS", 0):
+    with mock.patch.object(sources, "_FROM_EVENTS", 0):
         grown = sm.InfluenceGraph(model).fit(events)
     assert max(map(len, plain.influencers_.values())) > 1
     assert grown.to_document() == plain.to_document()

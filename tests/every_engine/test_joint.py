@@ -8,12 +8,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import summarkov as sm
-from strategies import assert_same, data, examples
+from strategies import EVENT_BYTES, examples
 from summarkov import kernels
-from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.source import EVENT_BYTES
-from summarkov.kernels import boosted
-from summarkov.models.joint_parts import ProfileSummary
+from summarkov.kernels import trees
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
@@ -46,16 +43,6 @@ def test_streamed_and_in_memory(events, tmp_path):
         assert streamed.to_document() == here.to_document()
         assert streamed.log_likelihood(source) == here.log_likelihood(events)
     assert sm.JointSuMM(n_jobs=3, **settings).fit(events).to_document() == here.to_document()
-
-
-@examples(30)
-@given(data(nonempty=True), st.integers(1, 3))
-def test_states_do_not_depend_on_where_sequences_are_cut(drawn, n_jobs):
-    events = drawn.events
-    request = StatesRequest(ProfileSummary(20), (), Target((0,), len(events.labels)))
-    (whole,) = MemorySource(events).count([request])
-    (cut,) = MemorySource(events, n_jobs=n_jobs).count([request])
-    assert_same(cut, whole)
 
 
 def naive_tree(levels, features, rows, values, how):
@@ -97,13 +84,13 @@ def test_trees_are_the_same_by_both_kernels_and_by_trying_every_split(n_rows, n_
     values = rng.integers([-(2**32), 0], [2**32, 2**28], size=(2, n_rows, 2))
     how = kernels.Growth(n_levels, 4, 10.0, 2.0**-30, 1e-6, 1e-3)
     found = kernels.tree_grower(levels)(allowed, rows, values, how)
-    for here, numpy in zip(found, boosted.tree_grower(levels)(allowed, rows, values, how), strict=True):
+    for here, numpy in zip(found, trees.tree_grower(levels)(allowed, rows, values, how), strict=True):
         assert (here == numpy).all()
     numbers = np.tile(np.arange(4.0), (2, 1))
     ends = kernels.said_by_trees(levels, *found[:3], numbers, 2)
-    assert (ends == boosted.said_by_trees(levels, *found[:3], numbers, 2)).all()
+    assert (ends == trees.said_by_trees(levels, *found[:3], numbers, 2)).all()
     shares = rng.random((2, 4))
-    both = [kind.said_by_trees(levels, *found[:3], shares, 1).tolist() for kind in (kernels, boosted)]
+    both = [kind.said_by_trees(levels, *found[:3], shares, 1).tolist() for kind in (kernels, trees)]
     assert both[0] == both[1] == [(shares[0][ends[0].astype(int)] + shares[1][ends[1].astype(int)]).tolist()]
     for t in range(2):
         splits, sums = naive_tree(levels, np.flatnonzero(allowed[t]).tolist(), rows, values[t], how)

@@ -18,7 +18,6 @@ from summarkov.engines import MemorySource, RecencyRequest, StatesRequest, Targe
 from summarkov.engines import source as sources
 from summarkov.engines.counts import join
 from summarkov.errors import TooLargeError
-from summarkov.kernels import history_tests
 from summarkov.summaries import HistoryTests, TreeSummary
 
 #: Numbers as the paper counts them.
@@ -103,18 +102,6 @@ def test_shards_and_threads_change_nothing(question, size, n_jobs):
     for place, number in enumerate(request.open):
         if events.n_events:
             assert np.array_equal(table.counts[number], answer.counts[place])
-
-
-@examples(50)
-@given(questions(), st.data())
-def test_blocks_and_backends_change_nothing(question, draw):
-    events, weights, _, _, _, request = question
-    expected = whole(events, weights, request)
-    with (
-        mock.patch.object(kernels, "count_tests", history_tests.count_tests),
-        mock.patch.object(history_tests, "_AT_ONCE", draw.draw(st.integers(1, 7))),
-    ):
-        assert_same(whole(events, weights, request), expected)
 
 
 @examples(60)

@@ -8,7 +8,6 @@ import pytest
 from benchmarks.memory import FEW, MEMORY, SHAPES, measure
 
 KEPT = [
-    "3e6 rows in any order",
     "1e6 cases of 2 rows in any order",
     "2e5 lines of 10 events",
 ]

@@ -17,6 +17,8 @@ from summarkov.text import load_topics
 FILES = {
     path.stem: path for folder in ("model", "topics") for path in sorted((CORPUS / folder).glob("*.json"))
 }
+#: One of each way of reading them.
+SOME = ("binary", "with_joint", "with_outcome", "nmf")
 LOADS = {name: load_topics if path.parent.name == "topics" else sm.load for name, path in FILES.items()}
 
 
@@ -89,22 +91,22 @@ def test_a_tree_that_was_averaged_is_refused(tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("part", [0, 1, 50, 99])
+@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("part", [0, 50, 99])
 def test_cut_short(name, part, tmp_path):
     text = text_of(name).rstrip()
     cut = text[: len(text) * part // 100]
     assert "was the file cut short?" in refusal(tmp_path, name, cut)
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", ["binary", "nmf"])
 @pytest.mark.parametrize("version", [0, 3, 10**400])
 def test_of_another_version(name, version, tmp_path):
     said = refusal(tmp_path, name, json.dumps(edited(document_of(name), ["version"], version)))
     assert "version" in said
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [*SOME, "graph", "resampled", "tree"])
 def test_any_change_of_any_value_is_noticed(name, tmp_path):
     """Every number and text, one at a time, into another of its kind; the checksum sees what makes sense."""
     document, path = document_of(name), tmp_path / "m.json"
@@ -184,7 +186,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", ["binary", "nmf"])
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile(name, kind, tmp_path):
     refusal(tmp_path, name, HOSTILE[kind](name))
@@ -193,25 +195,19 @@ def test_hostile(name, kind, tmp_path):
 #: Sizes that a file can claim without having them.
 CLAIMS = [
     ("binary", ["settings", "lookback"], 10**9),
-    ("binary", ["settings", "lookback"], 2**31),
-    ("binary", ["settings", "delay"], 10**9),
-    ("binary", ["settings", "max_influencers"], 10**9),
     ("binary", ["data", "sequences"], 10**18),
     ("binary", ["data", "labels", "a"], 10**18),
     ("labels", ["settings", "cap"], 10**9),
     ("exact", ["settings", "max_sets"], 10**9),
     ("exact", ["targets", 0, "certificate", "examined"], 10**400),
     ("chain", ["settings", "order"], 10**9),
-    ("variable", ["settings", "max_order"], 10**9),
     ("tree", ["settings", "max_depth"], 10**9),
     ("tree", ["targets", 0, "tree", "within"], 10**18),
-    ("tree", ["targets", 0, "tree", "times"], 10**18),
     ("learned", ["targets", 0, "lookbacks"], {"a": 10**9}),
     ("sure", ["confidence", "n"], 10**9),
     ("nmf", ["settings", "phrases"], 10**9),
     ("nmf", ["settings", "confidence"], 1e300),
     ("nmf", ["inverse_frequencies", 0], 1e308),
-    ("nmf", ["topics", 0, "weights", 0], 1e308),
 ]
 
 

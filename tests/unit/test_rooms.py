@@ -30,7 +30,8 @@ FLOORS = (
     ("events",),
     ("kernels",),
     ("frames", "settings"),
-    ("arrow", "errors", "typing"),
+    ("arrow",),
+    ("errors", "typing"),
     ("wording",),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -1,8 +1,7 @@
-"""``summarkov describe``, ``convert``, ``simulate``, ``demo``: what is in files of events, and new ones."""
+"""``summarkov describe``, ``convert``, ``text``, ``simulate``, ``demo``: files of events, and new ones."""
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -69,6 +68,59 @@ def _written(events: EventSequences, given: Any, **more: Any) -> Document:
 
 def _sizes(events: EventSequences) -> dict[str, int]:
     return {"sequences": len(events), "events": events.n_events, "labels": len(events.labels)}
+
+
+def text(given: Any) -> Document:
+    """Topics or concepts of documents, and a sequence of them of each."""
+    from summarkov.text import Concepts, TopicModel, load_topics, read_documents, text_events
+
+    if sum(each is not None for each in (given.topics, given.use, given.concept)) > 1:
+        raise SettingError("--topics, --use and --concept exclude each other; give one of these")
+    if given.output.suffix.lower() not in (".jsonl", ".ndjson"):
+        words = f"the sentences are kept in JSON lines; let the name of {given.output} end in .jsonl"
+        raise SettingError(words)
+    files = {"events": given.output}
+    if given.use is None and given.concept is None:
+        files["topics"] = given.output.with_name(f"{given.output.stem}.topics.json")
+    for path in files.values():
+        check_output(path, *given.files)
+    known: Any = None if given.use is None else load_topics(given.use)
+    with progress("Reading the documents"):
+        documents = read_documents(*given.files, id=given.id, text=given.text)
+    language = given.language if known is None else known.language
+    if given.concept is not None:
+        named = (concept.partition(":") for concept in given.concept)
+        with progress("Loading the embedding model"):
+            known = Concepts({name.strip(): words.strip() for name, _, words in named})
+    elif known is None:
+        with progress("Learning the topics"):
+            known = TopicModel(n_topics=given.topics or 15, language=language).fit(documents)
+    how: dict[str, Any] = {"repeats": given.repeats, "language": language}
+    how["leave_out"] = given.leave_out or ()
+    with progress("Labelling", 0, "sentences") as advance:
+        found = text_events(documents, known, progress=advance, **how)
+    for path, kept in zip(files.values(), (found, known), strict=False):
+        with saving(path):
+            kept.save(path)
+    counts, n_events = found.events.describe().label_counts, found.events.n_events
+    kind = "topic" if given.concept is None else "concept"
+    terms = getattr(known, "leading_terms", lambda label, n: ())
+    rows = sorted(((counts.get(x, 0), x) for x in getattr(known, "topics_", counts)), key=lambda row: -row[0])
+    kinds = plural(len(rows), kind)
+    sizes = {"documents": len(documents), "sequences": len(found.events), "events": n_events}
+    cells = [[x, number(n), percent(n / max(1, n_events)), ", ".join(terms(x, 12))] for n, x in rows]
+    return Document(
+        lambda: {
+            "saved": {what: str(path) for what, path in files.items()},
+            **sizes,
+            f"{kind}s": [{kind: x, "events": n, "terms": terms(x, 10)} for n, x in rows],
+        },
+        [
+            Headline(", ".join([plural(len(documents), "document"), plural(n_events, "event"), kinds])),
+            Sheet("", (kind.title(), "Events", "Share", "Terms"), cells, len(cells)),
+            *(Line(f"Saved the {what} {path}") for what, path in files.items()),
+        ],
+    )
 
 
 def simulate(given: Any) -> Document:
@@ -165,6 +217,7 @@ def _demo(graph: InfluenceGraph, found: dict[str, int], files: dict[str, str]) -
     yield from (Line(f"Saved the {what:<6} {path}") for what, path in files.items())
     yield ""
     yield "Try next:"
+    program = "summarkov" if shutil.which("summarkov") else f"{sys.executable} -m summarkov"
     model, new = files["model"], str(Path(files["model"]).with_name("new.jsonl"))
     for arguments in (
         ["show", model, "--target", "purchase"],
@@ -172,20 +225,5 @@ def _demo(graph: InfluenceGraph, found: dict[str, int], files: dict[str, str]) -
         ["simulate", files["truth"], "--seed", "2", "-o", new],
         ["evaluate", model, new],
     ):
-        yield Line("  " + " ".join(map(_quoted, [*_program(), *arguments])))
-
-
-def _program() -> list[str]:
-    """How the command line is called here; an absolute path only where nothing shorter is the same."""
-    script = Path(sys.executable).with_name("summarkov" + Path(sys.executable).suffix)
-    for program, module in ((script, []), (Path(sys.executable), ["-m", "summarkov"])):
-        found = shutil.which(program.name)
-        if found and (not module or Path(found).absolute() == program):
-            return [program.stem, *module]
-        if program.exists() and program.is_relative_to(Path.cwd()):
-            return [str(program.relative_to(Path.cwd())), *module]
-    return [str(script)] if script.exists() else [sys.executable, "-m", "summarkov"]
-
-
-def _quoted(word: str) -> str:
-    return f'"{word}"' if " " in word and not set(word) & set('"$`\\!') else shlex.quote(word)
+        quoted = (f'"{word}"' if " " in word else word for word in arguments)
+        yield Line(f"  {program} {' '.join(quoted)}")

@@ -15,7 +15,6 @@ from summarkov.cli.reading import (
     make_template,
     read_values,
     save_model,
-    suffix_of,
     write_text,
 )
 from summarkov.errors import SettingError
@@ -168,7 +167,7 @@ def compare(given: Any) -> Document:
     names = list(NAMES) if given.model and "all" in given.model else given.model or None
     if parts and len(parts) != 2:
         raise SettingError("give one file to have it split, or three: train, dev and test")
-    check_output(output, given.file, *parts, endings=".json or .md")
+    check_output(output, given.file, *parts, endings=".json")
     reading = Reading(given).for_models(*(getattr(each, "template", None) for each in lineup(names or ())))
     with (
         reading.open(given.file, *parts) as data,
@@ -199,7 +198,7 @@ def compare(given: Any) -> Document:
 
     def save() -> Iterator[Part]:
         if output is not None:
-            write_text(output, result.to_markdown() if suffix_of(output) == ".md" else result.to_dict())
+            write_text(output, result.to_dict())
             yield ""
             yield Line(f"Saved {shown(output)}")
 

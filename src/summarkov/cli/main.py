@@ -49,21 +49,6 @@ file:FILE  Events: .csv or .tsv (one event per row), .parquet, .xes, .jsonl (one
 --lookback -k N|TIME|none|auto  How many events back to look; or a time, such as 6h, 7d, or '30 units' of
     an order column of numbers; none: the whole past; auto: learned for each influencer; 1,4,none or
     1h,1d: out of these.""",
-    "documents": """
-files:FILE...  Documents: .jsonl (one object per line), .csv or .tsv (one row per document), .txt (one
-    document), or folders of .txt files.
---output -o FILE  Save the events here, as .jsonl. (required)
-""",
-    "labelling": """
---repeats runs|once|all  Keep the first event of every run of the same label, the first of each label in a
-    document, or all. [default: runs]
-<json>
-Reading the documents:
---id COLUMN  A document's name. [default: id]
---text COLUMN  A document's text. [default: text]
---language CODE  For splitting into sentences. [default: en]
-""",
-    "text-events": "file:EVENTS  Events that 'summarkov text' made, with their sentences.",
     "reading": """
 Reading the events:
 --case COLUMN  Column that names the sequence.
@@ -314,7 +299,7 @@ parts:[DEV TEST]...  Two more of these, if the data is split already.
 --target -t LABEL...  Average over these labels only; repeatable.
 --splits N  Split the file at random N times. [default: 1]
 --seed N  Seed of the first split. [default: 0]
---output -o FILE  Save everything as .json, or the table as .md.
+--output -o FILE  Save everything as .json.
 --jobs -j N  Threads; -1 for one per core. [default: 1]
 <json> <opening>
 """,
@@ -328,37 +313,25 @@ Learn with every combination of some settings, and see which influences stay.
 --search greedy|sweep|exact  The search. Default greedy.
 <jobs> <json> <reading>
 """,
-    "text.topics": """
-Find topics in documents, and make a sequence of topics of each.
-<documents>
---confidence P  No event where no topic is as sure as this. Default: 0.4, or as the stored topics say.
---use TOPICS  Label with these stored topics, and their language, instead of learning.
---model TOPICS  Save the topics here. Default: beside the events, as NAME.topics.json.
+    "events.text": """
+Make sequences of events from documents: a topic or a concept for each sentence.
+
+Topics are found in the documents, and kept beside the events as NAME.topics.json. In Python, summarkov.text
+has more settings, and the sentences behind an edge; report --passages puts these into a page.
+files:FILE...  Documents: .jsonl (one object per line), .csv or .tsv (one row per document), .txt (one
+    document), or folders of .txt files.
+--output -o FILE  Save the events here, as .jsonl. (required)
+--topics -n N  How many topics to find. Default: 15.
+--use TOPICS  Label with these stored topics, and their language, instead.
+--concept -c NAME...  Instead: a concept to recognise, or 'NAME: description in a few words'; repeatable.
+--repeats runs|once|all  Keep the first event of every run of the same label, the first of each label in a
+    document, or all. [default: runs]
 --leave-out TOPIC...  No events of this topic, if it is about the form of the documents; repeatable.
-<labelling>
-Learning the topics:
---topics -n N  How many topics. [default: 15]
---stop-word WORD...  Leave out this word, besides those of English grammar; repeatable.
---max-share P  Leave out words in more than this share of the sentences. [default: 0.2]
---proper-names  Let names be terms, not left out as usual.
-""",
-    "text.concepts": """
-Recognise given concepts in documents, and make a sequence of concepts of each.
-<documents>
---concept -c NAME...  A concept, or 'NAME: description in a few words'; repeatable.
---concepts FILE  A file with a concept a line, written the same way.
---threshold C  No event where no concept is as near as this cosine. [default: 0.3]
-<labelling>
-""",
-    "text.passages": """
-Show sentences: of a label, behind an edge to it, or behind a state of its model.
-<model> <text-events>
---target -t LABEL  The label that occurred. (required)
---influencer -i LABEL  Where this one had occurred: why there is an edge.
---after -a LABEL...  Instead: where the past was in the state that it is in after these labels, oldest
-    first; repeatable.
---rows N>=1  Show at most N passages. [default: 12]
+--language CODE  For splitting into sentences. [default: en]
 <json>
+Reading the documents:
+--id COLUMN  A document's name. [default: id]
+--text COLUMN  A document's text. [default: text]
 """,
 }
 
@@ -366,7 +339,7 @@ Show sentences: of a label, behind an edge to it, or behind a state of its model
 _KINDS: dict[str, type] = {
     **dict.fromkeys(("N", "K", "T"), int),
     **dict.fromkeys(("A", "C", "G", "P", "Q", "S", "X"), float),
-    **dict.fromkeys(("FILE", "FOLDER", "MODEL", "OUT", "TOPICS", "EVENTS", "DEV TEST"), Path),
+    **dict.fromkeys(("FILE", "FOLDER", "MODEL", "OUT", "TOPICS", "DEV TEST"), Path),
 }
 #: An entry: short and long names, or the name of an argument; what its value is; and what it is for.
 _ENTRY = re.compile(r"((?:--?[\w/-]+ ?)+|[a-z]+:)(\S.*?)?  (.*?)(?: \[default: (.*)\]| \((required)\))?")
@@ -439,17 +412,16 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-text = typer.Typer()
 #: The headings, and the commands under each.
 _PANELS = {
     "Start here": ("demo",),
-    "From events to a model": ("describe", "convert", "learn", "outcome"),
+    "From events to a model": ("describe", "convert", "text", "learn", "outcome"),
     "Use a model": ("show", "report", "confidence", "predict", "evaluate", "simulate", "export"),
     "Evidence": ("groups", "compare", "sensitivity"),
 }
 
 
-def _add(to: typer.Typer, key: str, **how: Any) -> None:
+def _add(key: str, panel: str) -> None:
     """Add a command: a function that takes its options as one object, and gives a document."""
     module, _, name = key.partition(".")
     words, parameters = declared(COMMANDS[key])
@@ -460,33 +432,18 @@ def _add(to: typer.Typer, key: str, **how: Any) -> None:
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
     run.__annotations__ = {each.name: each.annotation for each in parameters}
-    to.command(name, help=words, **how)(run)
+    app.command(name, help=words, rich_help_panel=panel)(run)
 
 
 for _panel, _names in _PANELS.items():
     for _name in _names:
-        _add(app, next(key for key in COMMANDS if key.endswith(f".{_name}")), rich_help_panel=_panel)
-for _key in COMMANDS:
-    if _key.startswith("text."):
-        _add(text, _key)
-app.add_typer(
-    text,
-    name="text",
-    rich_help_panel="From events to a model",
-    help="From documents to events: a topic or concept per sentence, and the sentences behind a model.",
-)
+        _add(next(key for key in COMMANDS if key.endswith(f".{_name}")), _panel)
 
 
 def _version(asked: bool) -> None:
     if asked:
         typer.echo(f"summarkov {__version__}")
         raise typer.Exit
-
-
-@text.callback(invoke_without_command=True)
-def _help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @app.callback(
@@ -499,4 +456,5 @@ def _main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    _help(context)
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

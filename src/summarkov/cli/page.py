@@ -18,7 +18,6 @@ from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -48,10 +47,6 @@ class Note(str):
 
 class Line(str):
     """A line that people may copy, such as a path or a command, or of a drawing: it is not wrapped."""
-
-
-class Quote(str):
-    """Words of a document of the user's, set apart."""
 
 
 class Raw(str):
@@ -168,8 +163,6 @@ class Page(Console):
             sys.stdout.write(part)
         elif isinstance(part, Line):
             self.print(self._signs(part), soft_wrap=True)
-        elif isinstance(part, Quote):
-            self.print(Padding(Text(visible(part)), (0, 0, 0, 2)), width=self.page_width)
         else:
             self._print(
                 part, "bold" if isinstance(part, Headline) else "dim" if isinstance(part, Note) else ""

@@ -307,11 +307,6 @@ def read_values(text: str) -> tuple[Any, ...]:
 
 #: The tables that can be written, by the ends of their names.
 TABLES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
-#: What only some commands can use: what it is, and which other commands can.
-_SPECIAL = {
-    "JointSuMM": ("a joint model", "show, report, export, evaluate, simulate"),
-    "OutcomeModel": ("a model of an outcome", "show, report"),
-}
 
 
 def suffix_of(path: Path) -> str:
@@ -327,12 +322,13 @@ def load_model(path: Path, *special: str) -> Any:
 
     with progress(f"Loading {shown(path)}"):
         model = load(path)
-    for kind, (what, where) in _SPECIAL.items():
-        if kind not in special and type(model).__name__ == kind:
-            raise SettingError(
-                f"{path} holds {what}; it can be looked at (summarkov {where}) and predict (summarkov "
-                "predict); everything else from Python: summarkov.load"
-            )
+    what = {"JointSuMM": "a joint model", "OutcomeModel": "a model of an outcome"}
+    kind = type(model).__name__
+    if kind in what and kind not in special:
+        raise SettingError(
+            f"{path} holds {what[kind]}, which this command does not take; show, report and predict do, and "
+            "Python has everything else: summarkov.load"
+        )
     return model
 
 

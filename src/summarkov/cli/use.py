@@ -27,15 +27,11 @@ if TYPE_CHECKING:
     from summarkov.events import EventSequences
     from summarkov.read.write import Rows
 
-#: Rows to show where they are not saved.
-_PREVIEW = 10
-
 
 def predict(given: Any) -> Document:
     """Probabilities for the events of a file, or after a history."""
-    from summarkov.events.rows import recoded
     from summarkov.events.vocabulary import check_unknown
-    from summarkov.models.prediction import column_names
+    from summarkov.models.prediction import column_names, predict_rows
 
     file, output, unknown = given.file, given.output, given.unknown
     if (file is None) == (not given.after):
@@ -49,23 +45,25 @@ def predict(given: Any) -> Document:
     )
     fitted = load_model(given.model, "JointSuMM", "OutcomeModel")
     reading = Reading(given).as_learned(fitted.layout_)
-    if is_outcome(fitted):
-        with known_labels():
-            cases = fitted.predictions(reading.read(file, known=fitted.labels_), unknown=unknown)
-        frame = cases.to_frame("pyarrow")
+    if is_outcome(fitted) or not reading.streams(file):
+        events = reading.read(file, known=fitted.labels_)
+        with known_labels(), progress("Predicting"):
+            if is_outcome(fitted):
+                found = fitted.predictions(events, unknown=unknown)
+            else:
+                found = predict_rows(fitted.fitted, events, check_unknown(unknown))
+        frame = found.to_frame("pyarrow")
         rows = dict(zip(frame.column_names, frame.columns, strict=True))
-        return _rows([rows], list(rows), given, cases.summary())
-    is_streamed = reading.streams(file)
-    if is_streamed and output is None:
+        few = found.summary()
+        return _rows([rows], list(rows), given, replace(few, rows=few.rows[:10]))
+    if output is None:
         raise SettingError("one row per event would be too many to print; save them with -o FILE")
-    with reading.open(file, known=fitted.labels_, names=is_streamed) as (events,), known_labels():
-        if not is_streamed:  # before anything is written
-            recoded(events, fitted.labels_, check_unknown(unknown))
+    with reading.open(file, known=fitted.labels_, names=True) as (events,), known_labels():
         columns = ["sequence", "position", "event", *column_names(fitted.outcomes_)]
-        return _rows(_predictions(fitted, events, unknown), columns, given, _preview(fitted, events, unknown))
+        return _rows(_predictions(fitted, events, unknown), columns, given)
 
 
-def _rows(parts: Iterable[Rows], columns: list[str], given: Any, preview: Part) -> Document:
+def _rows(parts: Iterable[Rows], columns: list[str], given: Any, *preview: Part) -> Document:
     """Rows that are saved, or given as JSON, or of which people see some."""
     if given.output is not None:
         where, n_rows = shown(given.output), write_rows(parts, given.output, safe_csv=given.safe_csv)
@@ -74,7 +72,7 @@ def _rows(parts: Iterable[Rows], columns: list[str], given: Any, preview: Part) 
     if given.json:
         rows = [row for part in parts for row in plain_rows(part)]
         return Document(lambda: {"rows": rows})
-    return Document(dict, [preview], more="-o FILE saves all")
+    return Document(dict, preview, more="-o FILE saves all")
 
 
 def _predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
@@ -88,19 +86,6 @@ def _predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[
             yield columns
             done += len(columns["position"])
             advance(done, events.n_events)
-
-
-def _preview(fitted: Any, events: EventSequences, unknown: str) -> Part:
-    """The first rows: what happened, how likely it was, and what was most likely."""
-    from summarkov.events.rows import cut_between_sequences
-    from summarkov.events.vocabulary import check_unknown
-    from summarkov.models.prediction import predict_rows
-
-    few = next(cut_between_sequences(events, 1, cells=_PREVIEW))
-    found = predict_rows(fitted.fitted, few, check_unknown(unknown)).summary()
-    if not found.rows:
-        return "There are no events."
-    return replace(found, title="", rows=found.rows[:_PREVIEW], total=events.n_ticks)
 
 
 def _after(given: Any) -> Document:

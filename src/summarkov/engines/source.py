@@ -9,11 +9,10 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -29,9 +28,10 @@ from summarkov.engines.counts import (
     StateCounts,
     StatesRequest,
     Target,
+    fixed_point,
     join,
+    refuse_overflow,
 )
-from summarkov.engines.weights import fixed_point, refuse_overflow
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin
@@ -52,12 +52,14 @@ if TYPE_CHECKING:
 SHARD_EVENTS = 1 << (22 if kernels.backend() == "native" else 20)
 #: Rows of a shard of events on disk, which are not kept from pass to pass if there are more.
 _MAPPED_EVENTS = 1 << 20
-#: What the kernels need for an event while they count, beside the counts.
-EVENT_BYTES = 1 << 7
 #: Bytes that the tables of one request may take.
 TABLE_BYTES = 1 << 30
 #: Rows of a sequence at most: positions are 32 bits wide in C++.
 MOST_ROWS = 2**31 - 1
+#: With fewer events, counting takes no longer than putting counts together.
+_FROM_EVENTS = 1 << 17
+#: Bytes of counts that are kept for the next pass.
+_MOST_KEPT = 1 << 28
 #: More threads than any machine has cores.
 _MOST_THREADS = 1024
 
@@ -155,9 +157,9 @@ class Shard:
         if isinstance(request, CandidatesRequest):
             candidates = request.candidates
             given = None if request.given is None else request.influencers.index(request.given)
-        arrays = (np.array(some, np.int32) for some in (request.influencers, candidates))
+        chosen, joining = np.array(request.influencers, np.int32), np.array(candidates, np.int32)
         window = request.summary.window(self.labels)
-        found = kernels.count_candidates(index, weights, *arrays, *outcomes, window, given=given)
+        found = kernels.count_candidates(index, weights, chosen, joining, *outcomes, window, given=given)
         return CandidateCounts(*found) if isinstance(request, CandidatesRequest) else StateCounts(*found[:2])
 
 
@@ -221,7 +223,7 @@ def added(answers: Sequence[Any]) -> Any:
     if isinstance(first, list | tuple):
         sums = map(added, zip(*answers, strict=True))
         return type(first)(*sums) if hasattr(first, "_fields") else type(first)(sums)
-    return first.total(answers) if hasattr(first, "total") else sum(answers[1:], first)
+    return sum(answers[1:], first) if hasattr(first, "__add__") else first.total(answers)
 
 
 # ---------------------------------------------------------------------- sources
@@ -444,12 +446,13 @@ class MemorySource(EventSource):
     ) -> Answer:
         """As many shards at a time as there are threads; a few shards share questions."""
         shards, answers = self.shards(most_rows), list[Any]()
-        with map_in_threads(self.n_jobs) as map_:
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            map_ = map if self.n_jobs == 1 else pool.map
             while few := list(islice(shards, self.n_jobs)):
                 step = -(-self.n_jobs // len(few)) if questions else 1
                 shares = [()] if questions is None else [(questions[at::step],) for at in range(step)]
                 asked = [(shard, *share) for shard in few for share in shares]
-                parts = list(map_(lambda one: function(*one), asked))
+                parts: list[Any] = list(map_(lambda one: function(*one), asked))
                 if step > 1:
                     parts = [in_order(parts[at : at + step]) for at in range(0, len(parts), step)]
                 answers = [added([*answers, *parts])]
@@ -560,16 +563,6 @@ def in_order(answers: Sequence[list[Any]]) -> list[Any]:
     return found
 
 
-@contextmanager
-def map_in_threads(n_jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """What applies a function as ``map`` does, in ``n_jobs`` threads."""
-    if n_jobs == 1:
-        yield map
-        return
-    with ThreadPoolExecutor(n_jobs) as pool:
-        yield pool.map
-
-
 def threads(n_jobs: int | None) -> int:
     """The number of threads asked for."""
     if n_jobs is None:
@@ -581,3 +574,93 @@ def threads(n_jobs: int | None) -> int:
             f"n_jobs {n_jobs} is too large; it may be {_MOST_THREADS} at most, or -1 for one per core"
         )
     return (os.cpu_count() or 1) if n_jobs == -1 else int(n_jobs)
+
+
+# ---------------------------------------------------------------------- sets of influencers that grow
+
+
+class GrowingCounts:
+    r"""Asks a source for less where its last answers help, and completes what comes back.
+
+    With the counts of U known, those of :math:`U \cup \{g\}` follow from what is counted where g is present:
+
+    .. math:: N(x; s, g \text{ absent}, z) = N(x; s, z) - \sum_{l > 0} N(x; s, g \text{ at level } l, z)
+
+    So a round of a search looks at the surroundings of the labels that joined in the last one, not at those
+    of all influencers. It holds where the level of a label does not depend on other labels: in binary and
+    count summaries. The answers of one pass are kept for the next, as far as there is room.
+    """
+
+    def __init__(self, source: Counting) -> None:
+        self._source = source
+        # A state that only sequences of weight 0 are in is listed, and counts do not tell of it.
+        self._is_worth = (
+            isinstance(source, EventSource)
+            and not source.is_weighted
+            and int(source.label_counts.sum()) >= _FROM_EVENTS
+        )
+        self._known: dict[tuple[object, ...], tuple[CandidatesRequest, CandidateCounts]] = {}
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
+        if not self._is_worth:
+            return self._source.count(requests)
+        known = [self._without_one(request) for request in requests]
+        asked = [
+            replace(request, given=request.influencers[before[0]])
+            if before is not None and isinstance(request, CandidatesRequest)
+            else request
+            for request, before in zip(requests, known, strict=True)
+        ]
+        answers = [
+            answer if before is None else _completed(answer, *before)
+            for answer, before in zip(self._source.count(asked), known, strict=True)
+        ]
+        self._known, room = {}, _MOST_KEPT
+        for request, answer in zip(requests, answers, strict=True):
+            if _can_grow(request) and isinstance(answer, CandidateCounts) and room > 0:
+                self._known[_name(request, request.influencers)] = request, answer
+                room -= answer.present.nbytes
+        return answers
+
+    def _without_one(self, request: Request) -> tuple[int, CandidateCounts, IntArray] | None:
+        """Where an influencer stands without which enough is known, the counts, and the candidates there."""
+        if not self._known or not _can_grow(request):
+            return None
+        for at in range(len(request.influencers)):
+            rest = _name(request, (*request.influencers[:at], *request.influencers[at + 1 :]))
+            if rest in self._known:
+                before, counts = self._known[rest]
+                places = np.searchsorted(before.candidates, request.candidates)  # sorted, as all are
+                if np.array_equal(np.take(before.candidates, places, mode="clip"), request.candidates):
+                    return at, counts, places
+        return None
+
+
+def _can_grow(request: Request) -> TypeGuard[CandidatesRequest]:
+    if not isinstance(request, CandidatesRequest) or request.replicates is not None:
+        return False
+    return request.summary.kind in (kernels.BINARY, kernels.COUNT)
+
+
+def _name(request: CandidatesRequest, influencers: tuple[int, ...]) -> tuple[object, ...]:
+    return id(request.summary), request.target, influencers
+
+
+def _completed(answer: Counts, place: int, before: CandidateCounts, chosen: IntArray) -> CandidateCounts:
+    """The counts of all positions, from those at which a label is present and those without that label."""
+    assert isinstance(answer, CandidateCounts)
+    keys, (rows, held) = kernels.merge_keys([before.keys, np.delete(answer.keys, place, axis=1)])
+    counts = np.zeros((len(keys), before.counts.shape[1]), np.int64)
+    present = np.zeros((len(keys), len(chosen), *before.present.shape[2:]), np.int64)
+    counts[rows], present[rows] = before.counts, before.present[chosen].swapaxes(0, 1)
+    np.subtract.at(counts, held, answer.counts)
+    np.subtract.at(present, held, answer.present.swapaxes(0, 1))
+    left = counts.any(axis=1)  # states in which the label was ever absent
+    keys = np.concatenate([np.insert(keys[left], place, 0, axis=1), answer.keys])
+    order = np.lexsort(keys.T[::-1])
+    return CandidateCounts(
+        keys[order],
+        np.concatenate([counts[left], answer.counts])[order],
+        np.concatenate([present[left].swapaxes(0, 1), answer.present], axis=1)[:, order],
+    )

@@ -166,7 +166,8 @@ class EventSequences:
         """The same with some other fields, which are taken as they are."""
         made = object.__new__(EventSequences)
         for name in _FIELDS:
-            object.__setattr__(made, name, changes[name] if name in changes else getattr(self, name))
+            value = changes[name] if name in changes else getattr(self, name)
+            object.__setattr__(made, name, _fixed(value) if isinstance(value, np.ndarray) else value)
         return made
 
     def __dir__(self) -> list[str]:
@@ -317,12 +318,10 @@ class EventSequences:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EventSequences):
             return NotImplemented
-        plain, arrays = (
-            ("labels", "ids", "attributes", "moments"),
-            ("offsets", "codes", "complete", "weights"),
-        )
-        return all(getattr(self, name) == getattr(other, name) for name in plain) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays
+        names = ("labels", "ids", "attributes", "moments", "offsets", "codes", "complete", "weights")
+        pairs = ((getattr(self, name), getattr(other, name)) for name in names)
+        return all(
+            np.array_equal(*pair) if isinstance(pair[0], np.ndarray) else pair[0] == pair[1] for pair in pairs
         )
 
     __hash__ = None  # type: ignore[assignment]  # compared by value, and large
@@ -338,17 +337,16 @@ class EventSequences:
         offsets = np.append(0, np.cumsum(lengths))
         places = np.repeat(self.offsets[:-1][chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
         ids = self.ids if self._ids is not None or self._keys is None else None
+        names = ("attributes", "weights", "complete", "_keys")
+        of_sequences = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return self.but(
-            codes=_fixed(self.codes[places]),
-            offsets=_fixed(offsets),
+            codes=self.codes[places],
+            offsets=offsets,
             moments=None if self.moments is None else self.moments[places],
-            attributes=None if self.attributes is None else self.attributes[chosen],
-            weights=None if self.weights is None else _fixed(self.weights[chosen]),
-            complete=_fixed(self.complete[chosen]),
             tied_order=0,
             _ids=None if ids is None else tuple(ids[s] for s in chosen.tolist()),
-            _keys=None if self._keys is None else np.asarray(self._keys)[chosen],
             _folder=None,
+            **{name: values[chosen] for name, values in of_sequences.items()},
         )
 
     def __iter__(self) -> Iterator[list[Any]]:
@@ -408,17 +406,16 @@ class EventSequences:
         """The same sequences, with other events."""
         if moments is not None:
             codes, offsets, moments = moments.of_rows(codes, offsets)
-        fixed = {"codes": _fixed(codes), "offsets": _fixed(offsets), "labels": tuple(labels)}
-        return self.but(**fixed, moments=moments, _folder=None, **more)
+        rows = {"codes": codes, "offsets": offsets, "labels": tuple(labels), "moments": moments}
+        return self.but(**rows, _folder=None, **more)
 
     def with_end_rows(self) -> EventSequences:
         """The same sequences as they are counted: with one more event, ``END``, in each that is complete."""
         if not self.complete.any():
             return self
         refuse_end(self)
-        return self._with_label(END, np.flatnonzero(self.complete), last=True).but(
-            complete=_fixed(np.zeros(len(self), bool))
-        )
+        ended = self._with_label(END, np.flatnonzero(self.complete), last=True)
+        return ended.but(complete=np.zeros(len(self), bool))
 
     def _with_label(self, added: str, sequences: IntArray, *, last: bool = False) -> EventSequences:
         """With one more event of a label at the start or the end of some sequences."""
@@ -427,8 +424,7 @@ class EventSequences:
         codes, offsets, moments = with_more_rows(
             codes, self.offsets, self.moments, sequences, labels.index(added), last=last
         )
-        fixed = {"codes": _fixed(codes), "offsets": _fixed(offsets), "labels": tuple(labels)}
-        return self.but(**fixed, moments=moments, _folder=None)
+        return self.but(codes=codes, offsets=offsets, labels=tuple(labels), moments=moments, _folder=None)
 
     # ------------------------------------------------------------------ split and look
 
@@ -684,29 +680,28 @@ def map_events(
     ([['A', 'B'], ['B'], []], [0, 1, 1])
     """
     kinds = {"codes": np.int32, "starts": np.bool_, "times": np.int64}
+    paths = {name: folder.path / f"{name}.map" for name in kinds}
     lengths, complete = [np.zeros(1, np.int64)], []
     is_plain, has_empty, unit = True, False, None
     with ExitStack() as stack:
-        files = {name: stack.enter_context(open(folder.path / f"{name}.map", "wb")) for name in kinds}
+        files = [stack.enter_context(open(path, "wb")) for path in paths.values()]
         for chunk in chunks:
-            moments = chunk.moments or Moments(np.ones(len(chunk.codes), bool))
+            moments = chunk.moments or Moments(np.ones(chunk.n_rows, bool))
             is_plain, has_empty = is_plain and moments.is_plain, has_empty or moments.has_empty
-            unit = moments.unit if moments.times is not None else unit
-            for name, values in zip(kinds, (chunk.codes, moments.starts, moments.times), strict=True):
-                files[name].write(b"" if values is None else np.ascontiguousarray(values).data)
+            unit = unit if moments.times is None else moments.unit
+            for file, values in zip(files, (chunk.codes, moments.starts, moments.times), strict=True):
+                file.write(b"" if values is None else np.ascontiguousarray(values).data)
             lengths.append(chunk.lengths)
             complete.append(chunk.complete)
-
-    def mapped(name: str) -> Any:
-        path = folder.path / f"{name}.map"
-        return np.memmap(path, kinds[name], "r") if path.stat().st_size else np.empty(0, kinds[name])
-
-    times = None if unit is None else mapped("times")
-    moments = Moments(mapped("starts"), times, unit or NANOSECONDS, has_empty)
+    maps: dict[str, Any] = {
+        name: np.memmap(path, kinds[name], "r") if path.stat().st_size else np.empty(0, kinds[name])
+        for name, path in paths.items()
+    }
+    held = Moments(maps["starts"], None if unit is None else maps["times"], unit or NANOSECONDS, has_empty)
     return chunk.but(
-        codes=np.asarray(mapped("codes")),
+        codes=np.asarray(maps["codes"]),
         offsets=np.cumsum(np.concatenate(lengths)),
-        moments=None if is_plain else moments,
+        moments=None if is_plain else held,
         complete=np.concatenate(complete),
         _folder=folder,
         **{{"ids": "_ids", "keys": "_keys"}.get(name, name): value for name, value in about().items()},

@@ -109,34 +109,28 @@ def coded_lists(
     >>> codes.tolist(), offsets.tolist(), labels, starts
     ([1, 0, 1], [0, 2, 3], ['1', 'b'], None)
     """
-    texts: list[list[str | None]] = []
+    texts: list[str | None] = []
     starts: list[bool] = []
-    has_ticks = False
+    offsets, has_ticks = [0], False
     for sequence in iterate(sequences):
-        text: list[str | None] = []
         for event in iterate(sequence):
             if isinstance(event, list | tuple | Set):
                 has_ticks = True
                 tick: list[str | None] = [label_text(label) for label in event] or [None]
-                text += tick
+                texts += tick
                 starts += [True] + [False] * (len(tick) - 1)
             else:
-                text.append(label_text(event))
+                texts.append(label_text(event))
                 starts.append(True)
-        texts.append(text)
-    if labels is None:
-        vocabulary = sorted({label for text in texts for label in text if label is not None})
-    else:
-        vocabulary = vocabulary_of(labels)
-    index: dict[str | None, int] = {label: code for code, label in enumerate(vocabulary)}
-    index[None] = UNKNOWN
+        offsets.append(len(texts))
+    known = {text for text in texts if text is not None}
+    vocabulary = sorted(known) if labels is None else vocabulary_of(labels)
+    index: dict[str | None, int] = {label: code for code, label in enumerate(vocabulary)} | {None: UNKNOWN}
     try:
-        codes = np.fromiter((index[label] for text in texts for label in text), dtype=np.int32)
+        codes = np.fromiter((index[text] for text in texts), dtype=np.int32)
     except KeyError as missing:
         raise UnknownLabelError(missing.args[0], vocabulary) from None
-    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-    np.cumsum([len(text) for text in texts], out=offsets[1:])
-    return codes, offsets, vocabulary, np.array(starts, bool) if has_ticks else None
+    return codes, np.array(offsets), vocabulary, np.array(starts, bool) if has_ticks else None
 
 
 def translation(labels: Iterable[str], into: Sequence[str]) -> CodeArray:

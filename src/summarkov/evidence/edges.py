@@ -592,29 +592,22 @@ class EdgeList(Listed):
 
 @dataclass(frozen=True, repr=False)
 class EdgeConfidence(Edge):
-    """How often an edge was found again, and in which interval its ratio lies.
-
-    Trees and summaries of your own have no ratio for an edge that is not in the graph: it is NaN there.
+    """How often an edge was found again, and in which interval its ratio lies; see :class:`Influence`.
 
     Attributes
     ----------
     influencer, target, in_graph : str, str, bool
         The edge, and whether the graph itself has it.
-    effect : str
-        What the whole interval says, as in :class:`summarkov.evidence.Influence`.
-    ratio : float
-        That of the data themselves, beside the influencers that the graph gives the target; for an edge
-        that is not in the graph, beside these and itself. Where look-backs are learned, it is taken at
-        the one that most replicates found.
+    effect, ratio : str, float
+        Those of the data themselves. An edge that is not in the graph is taken beside the influencers that
+        are; where look-backs are learned, at the one that most replicates found. Trees and summaries of your
+        own tell nothing of it: NaN.
     low, high : float
-        The interval of the ratio: that of the edge itself, which allows for sequences that differ, or a wider
-        one if the ratios of the replicates spread more. For an edge that is not in the graph, that from
-        counts, or a wider one.
+        The interval of the ratio, or a wider one if the ratios of the replicates spread more.
     frequency : float
         The share of replicates whose graph has the edge.
     corrected_ratio, corrected_low, corrected_high : float or None
-        The same, allowing for selection, as in :class:`summarkov.evidence.Influence`; None for an edge
-        that is not in the graph.
+        The same, allowing for selection; None for an edge that is not in the graph.
     """
 
     in_graph: bool
@@ -660,15 +653,13 @@ class Confidence(EdgeList):
 
     def stable(self, at_least: float = 0.9) -> Records[EdgeConfidence]:
         """The edges of the graph that at least this share of the replicates have too."""
-        return self._having(True, at_least)
+        stable = (edge for edge in self.edges if edge.in_graph and edge.frequency >= at_least)
+        return Records(stable, EdgeConfidence)
 
     def missing(self, at_least: float = 0.5) -> Records[EdgeConfidence]:
         """The edges that the graph does not have, and at least this share of the replicates has."""
-        return self._having(False, at_least)
-
-    def _having(self, in_graph: bool, at_least: float) -> Records[EdgeConfidence]:
-        found = (one for one in self.edges if one.in_graph == in_graph and one.frequency >= at_least)
-        return Records(found, EdgeConfidence)
+        missing = (edge for edge in self.edges if not edge.in_graph and edge.frequency >= at_least)
+        return Records(missing, EdgeConfidence)
 
 
 def edge_confidence(

@@ -1,13 +1,20 @@
-"""Why a label has its probability: what counts of the past, or a product of factors."""
+"""Why a label has its probability: what counts of the past, a product of factors, patterns of influencers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
+
+from summarkov.engines import StateCounts
+from summarkov.evidence.edges import presence
+from summarkov.evidence.ratios import exact_intervals, seen
 from summarkov.frames import Column, Sheet, Tabular
+from summarkov.search.criteria import probabilities
+from summarkov.typing import BoolArray, FloatArray
 from summarkov.wording import interval, percent, plural, several
 
 
@@ -48,7 +55,7 @@ class Counterfactual:
 
     ``occurred`` is whether the label occurs in the changed history, ``is_attribute`` whether it is an
     attribute of the sequence, which has this value, or another, instead. ``state``, ``words``, ``support``,
-    ``seen``, ``probability``, ``interval`` and ``is_nearby`` are said of the changed history, as in
+    ``seen``, ``probability``, ``interval`` and ``is_nearby`` are those of the changed history, as in
     :class:`Explanation`.
     """
 
@@ -143,19 +150,17 @@ class Explanation(Tabular):
         return asdict(self)
 
     def _columns(self) -> Mapping[str, Column]:
-        rows: list[Explanation | Counterfactual] = [self, *self.counterfactuals]
-        changes = [f"{'with' if one.occurred else 'without'} {one.label}" for one in self.counterfactuals]
-        return {
-            "target": Column(str, [self.target] * len(rows)),
-            "history": Column(str, ["as it is", *changes]),
-            "state": Column(str, [row.words for row in rows]),
-            "support": Column(float, [row.support for row in rows]),
-            "seen": Column(str, [row.seen for row in rows]),
-            "probability": Column(float, [row.probability for row in rows]),
-            "low": Column(float, [row.interval[0] for row in rows]),
-            "high": Column(float, [row.interval[1] for row in rows]),
-            "base_rate": Column(float, [self.base_rate] * len(rows)),
-        }
+        rows: list[tuple[str, Explanation | Counterfactual]] = [("as it is", self)]
+        rows += [
+            (f"with{'' if each.occurred else 'out'} {each.label}", each) for each in self.counterfactuals
+        ]
+        cells = [
+            (self.target, how, x.words, x.support, x.seen, x.probability, *x.interval, self.base_rate)
+            for how, x in rows
+        ]
+        names = {"target": str, "history": str, "state": str, "support": float, "seen": str}
+        names |= {"probability": float, "low": float, "high": float, "base_rate": float}
+        return _table(names, cells)
 
     def summary(self) -> Sheet:
         """The sentences, which notebooks show in HTML."""
@@ -178,11 +183,13 @@ class Explanation(Tabular):
         return "\n  ".join([first, *map(str, self.counterfactuals)])
 
 
-#: The factors that are not of a single influencer.
-_REST = ("habits", "place", "trees", "contexts", "competition")
-_SAYS = {"contexts": "last two labels"}
-#: A factor whose logarithm is this small is not among the strongest.
-_NEAR_ONE = 0.05
+def _table(kinds: Mapping[str, type], rows: Iterable[Sequence[Any]]) -> Mapping[str, Column]:
+    """Rows as columns of these names and types."""
+    columns = zip(kinds.items(), zip(*rows, strict=True), strict=True)
+    return {name: Column(kind, values) for (name, kind), values in columns}
+
+
+# ---------------------------------------------------------------------- a product of factors
 
 
 @dataclass(frozen=True)
@@ -240,6 +247,7 @@ class SharedExplanation(Tabular):
 
     @property
     def _rest(self) -> list[tuple[str, float]]:
+        """The factors that are not of a single influencer; that of all labels alike comes last."""
         return [(name, getattr(self, name)) for name in _REST]
 
     def strongest(self, most: int) -> list[tuple[str, float]]:
@@ -253,14 +261,9 @@ class SharedExplanation(Tabular):
         return sorted(strong, key=lambda each: -abs(math.log(each[1])))[:most]
 
     def _columns(self) -> Mapping[str, Column]:
-        shares = [(share.label, share.lag, share.factor) for share in self.shares]
-        names, lags, factors = zip(*shares, *((name, None, value) for name, value in self._rest), strict=True)
-        return {
-            "target": Column(str, [self.target] * len(names)),
-            "because_of": Column(str, names),
-            "lag": Column(int, lags),
-            "factor": Column(float, factors),
-        }
+        rows: list[tuple[Any, ...]] = [(self.target, one.label, one.lag, one.factor) for one in self.shares]
+        rows += [(self.target, name, None, value) for name, value in self._rest]
+        return _table({"target": str, "because_of": str, "lag": int, "factor": float}, rows)
 
     def summary(self) -> Sheet:
         """The factors, as a table that prints well and that notebooks show in HTML."""
@@ -270,6 +273,118 @@ class SharedExplanation(Tabular):
         return Sheet(title, ["because of", "factor"], [(name, f"×{by:.2f}") for name, by in rows], len(rows))
 
 
+_REST = ("habits", "place", "trees", "contexts", "competition")
+_SAYS = {"contexts": "last two labels"}
+#: A factor whose logarithm is this small is not among the strongest.
+_NEAR_ONE = 0.05
+
+
 def ordered(shares: list[Share]) -> tuple[Share, ...]:
     """The strongest first, in either direction."""
     return tuple(sorted(shares, key=lambda share: (-abs(math.log(share.factor)), share.label)))
+
+
+# ---------------------------------------------------------------------- patterns of influencers
+
+#: Tables of more influencers have too many states to have one simple name.
+_MOST = 4
+
+
+@dataclass(frozen=True)
+class Pattern:
+    r"""The simple name of a target's table over two to four influencers, where its intervals support one.
+
+    States are taken by presence alone, and each must have been seen often. The table has *two levels* if its
+    states fall into likely and unlikely ones such that every 95% interval of the likely lies above every one
+    of the unlikely, and within either group all intervals have a point in common. Then ``kind`` is, by the
+    likely states, "and" (all influencers together), "or" (any of them), "nor" (none of them), "xor" (one of
+    two but not both), or "without": one state in which some are there and some are not.
+
+    Else it is "together" if two influencers do more together than each on its own: each alone lies above
+    none, and both above each alone (by their intervals), and :math:`1 - p` with both is less than independent
+    causes would make it, :math:`(1 - p_1)(1 - p_2) / (1 - p_0)`, by more than 1.96 standard deviations of the
+    logarithm of either side.
+
+    Attributes
+    ----------
+    target, influencers : str, tuple of str
+        The label, and those that it depends on.
+    kind, words : str
+        The name of the pattern, and the same in a sentence.
+    probability, otherwise : float
+        The share of the target in the likely states and in all others; for "together", with both
+        influencers there and with none.
+    """
+
+    target: str
+    kind: str
+    influencers: tuple[str, ...]
+    words: str
+    probability: float
+    otherwise: float
+
+    def __str__(self) -> str:
+        shares = f"{percent(self.probability)} instead of {percent(self.otherwise)}"
+        return f"{self.target} with {self.words}: {shares}"
+
+
+def pattern_of(
+    table: StateCounts, pseudo: FloatArray, scale: int, outcome: int, target: str, names: Sequence[str]
+) -> Pattern | None:
+    """Name the pattern of a table for one outcome, or None where there is no simple name."""
+    collapsed = presence(table)
+    counts = collapsed.counts / scale
+    n = counts.sum(axis=1)
+    if not 2 <= len(names) <= _MOST or len(n) < 2 ** len(names):
+        return None
+    if any(seen(each, float(pseudo.sum())) != "often" for each in n.tolist()):
+        return None
+    theta = probabilities(counts, pseudo)[:, outcome]
+    low, high = np.moveaxis(exact_intervals(counts[:, outcome], n), -1, 0)
+    likely = _two_levels(theta, low, high)
+    if likely is None:
+        if not _is_more_together(theta, low, high, n):
+            return None
+        words = f"{several(names)} together more than apart"
+        return Pattern(target, "together", tuple(names), words, float(theta[-1]), float(theta[0]))
+    named = _shape(collapsed.keys[likely].tolist(), names)
+    if named is None:
+        return None
+    share = (float(counts[rows, outcome].sum() / n[rows].sum()) for rows in (likely, ~likely))
+    return Pattern(target, named[0], tuple(names), named[1], *share)
+
+
+def _two_levels(theta: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray | None:
+    """The likely states, if the table has two levels."""
+    for least in np.unique(theta)[1:]:
+        on = theta >= least
+        apart = low[on].min() > high[~on].max()
+        if apart and all(low[group].max() <= high[group].min() for group in (on, ~on)):
+            return np.asarray(on)
+    return None
+
+
+def _shape(likely: list[list[int]], names: Sequence[str]) -> tuple[str, str] | None:
+    """Kind and words for the likely states, each of which says which influencers are there."""
+    if len(likely) > 1:
+        if len(likely) == 2 ** len(names) - 1 and all(map(any, likely)):
+            return "or", several(names, "or")
+        if sorted(likely) == [[0, 1], [1, 0]]:
+            return "xor", f"{names[0]} or {names[1]} but not both"
+        return None
+    present = [z for z, is_there in zip(names, *likely, strict=True) if is_there]
+    absent = [z for z in names if z not in present]
+    if not absent:
+        return "and", f"{several(names)} together"
+    if not present:
+        return "nor", f"neither {names[0]} nor {names[1]}" if len(names) == 2 else f"none of {several(names)}"
+    return "without", f"{several(present)} without {several(absent, 'or')}"
+
+
+def _is_more_together(theta: FloatArray, low: FloatArray, high: FloatArray, n: FloatArray) -> bool:
+    """Whether two influencers do more together than each on its own; states are none, each alone, both."""
+    if len(theta) != 4 or not (low[1:3] > high[0]).all() or not low[3] > high[1:3].max():
+        return False
+    log_not = np.log1p(-theta)
+    spread = theta / ((1 - theta) * n)  # variance of log(1 - theta)
+    return bool(log_not @ [1, -1, -1, 1] < -1.96 * math.sqrt(spread.sum()))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
-from statistics import NormalDist
+from itertools import zip_longest
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.evidence.edges import Difference, Edge, Influence
 from summarkov.evidence.ratios import Strata, rate_ratio, widened
@@ -177,11 +174,15 @@ _LEAST = 1e-16
 _STEPS = 50
 
 
+def simultaneous(level: float, n: int) -> FloatArray:
+    """The level of each of n intervals that all hold together at a level (Bonferroni)."""
+    return np.full(n, 1 - (1 - level) / max(n, 1))
+
+
 def compared_rates(hits: Sequence[FloatArray], n: Sequence[FloatArray], level: float) -> list[Difference]:
     """Hits of n in the first group and in the second, for several things at once."""
-    columns = [np.asarray(numbers, float)[:, None] for numbers in (hits[1], n[1], hits[0], n[0])]
-    strata = Strata.of(*columns)
-    found = rate_ratio(strata, simultaneous(level, len(columns[0])))
+    strata = Strata.of(*(np.asarray(numbers, float)[:, None] for numbers in (hits[1], n[1], hits[0], n[0])))
+    found = rate_ratio(strata, simultaneous(level, len(hits[0])))
     return _differences(found.ratio, found.low, found.high, found.p_value)
 
 
@@ -200,17 +201,26 @@ def compared_ratios(first: Limits, second: Limits, n: int, level: float) -> list
     """
     if not n:
         return []
-    low, high = _quotient(first, second, simultaneous(level, n))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        one = np.full(n, level)
-        ratio = second(one)[0] / first(one)[0]
+
+    def quotient(level: FloatArray) -> FloatArray:
+        """Logarithms of the second by the first, and limits."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            (t1, l1, u1), (t2, l2, u2) = np.log([first(level), second(level)])
+            finite = np.isfinite(t1 + t2)
+            low = np.where(finite, t2 - t1 - np.hypot(t2 - l2, u1 - t1), l2 - u1)
+            high = np.where(finite, t2 - t1 + np.hypot(u2 - t2, t1 - l1), u2 - l1)
+            unknown = np.isnan([low, high])
+            return np.stack([t2 - t1, *np.where(unknown, [[-np.inf], [np.inf]], [low, high])])
+
     inside, outside = np.full(n, np.log(_LEAST)), np.zeros(n)  # logarithms of shares of error
     for _ in range(_STEPS):
         middle = (inside + outside) / 2
-        below, above = _quotient(first, second, -np.expm1(middle))
-        holds = (below <= 1) & (above >= 1)
+        _, low, high = quotient(-np.expm1(middle))
+        holds = (low <= 0) & (high >= 0)
         inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
-    return _differences(ratio, low, high, np.where(outside == 0, 1.0, np.exp(inside)))
+    ratio, low, high = np.exp(quotient(simultaneous(level, n)))
+    p_value = np.where(outside == 0, 1.0, np.exp(inside))
+    return _differences(ratio, low, high, p_value)
 
 
 def limits_of_ratios(strata: Sequence[Strata], factors: Sequence[float]) -> Limits:
@@ -248,68 +258,9 @@ def limits_of_shares(hits: FloatArray, n: FloatArray) -> Limits:
     return limits
 
 
-def simultaneous(level: float, n: int) -> FloatArray:
-    """The level of each of n intervals that all hold together at a level (Bonferroni)."""
-    return np.full(n, 1 - (1 - level) / max(n, 1))
-
-
-def _quotient(first: Limits, second: Limits, level: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Limits of the second by the first."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        (t1, l1, u1), (t2, l2, u2) = ([np.log(each) for each in group(level)] for group in (first, second))
-        finite = np.isfinite(t1) & np.isfinite(t2)
-        low = np.where(finite, t2 - t1 - np.hypot(t2 - l2, u1 - t1), l2 - u1)
-        high = np.where(finite, t2 - t1 + np.hypot(u2 - t2, t1 - l1), u2 - l1)
-    return np.exp(np.where(np.isnan(low), -np.inf, low)), np.exp(np.where(np.isnan(high), np.inf, high))
-
-
 def _differences(
     ratio: FloatArray, low: FloatArray, high: FloatArray, p_value: FloatArray
 ) -> list[Difference]:
-    figures = zip(ratio.tolist(), low.tolist(), high.tolist(), p_value.tolist(), strict=True)
-    return [Difference(r, a, b, p, min(1.0, p * len(ratio))) for r, a, b, p in figures]
-
-
-def paired_interval(
-    differences: Sequence[FloatArray],
-    n_bootstrap: int,
-    seed: int,
-    sequences: Sequence[npt.ArrayLike] | None = None,
-) -> tuple[float, float]:
-    r"""95% interval of the mean over splits of the summed differences, by resampling test sequences.
-
-    The Bayesian bootstrap: sequence i gets a weight :math:`w_i`, exponentially distributed, in every split
-    where it is tested, so that more splits of the same data do not pass for more data.
-
-    .. math:: \bar n \frac{\sum_i w_i \sum_s d_{si}}{\sum_i w_i m_i}
-
-    with :math:`m_i` the number of splits that test i, and :math:`\bar n` the mean number of test sequences.
-    The interval is then widened about the observed difference as Student's t interval is wider than the
-    normal one: little at 30 sequences, much at 3. From a single sequence nothing can be told.
-
-    References
-    ----------
-    Rubin: The Bayesian Bootstrap, Annals of Statistics 9, 1981. On intervals that are too narrow in small
-    samples: Hesterberg, What Teachers Should Know About the Bootstrap, The American Statistician 69, 2015.
-    """
-    from scipy.special import stdtrit
-
-    if sequences is None:
-        ends = np.cumsum([0, *(len(each) for each in differences)])
-        sequences = [np.arange(start, stop) for start, stop in pairwise(ends.tolist())]
-    _, which = np.unique(np.concatenate([np.asarray(each) for each in sequences]), return_inverse=True)
-    sums = np.bincount(which, weights=np.concatenate(differences))
-    times = np.bincount(which)
-    n, splits = len(times), len(differences)
-    if n < 2:
-        return -math.inf, math.inf
-    rng = np.random.default_rng(seed)
-    draws = np.empty(n_bootstrap)
-    rows = max(1, 10**6 // n)  # bounded memory however many sequences there are
-    for start in range(0, n_bootstrap, rows):
-        weights = rng.standard_exponential((min(rows, n_bootstrap - start), n))
-        draws[start : start + rows] = (weights @ sums) / (weights @ times)
-    observed = sums.sum() / splits
-    low, high = np.quantile(draws * times.sum() / splits, [0.025, 0.975])
-    wider = float(stdtrit(n - 1, 0.975)) / NormalDist().inv_cdf(0.975) * math.sqrt((n + 1) / (n - 1))
-    return float(observed + wider * (low - observed)), float(observed + wider * (high - observed))
+    """Of ratios, limits and p-values, with p-values that allow for all (Bonferroni)."""
+    rows = zip(*(each.tolist() for each in (ratio, low, high, p_value)), strict=True)
+    return [Difference(r, a, b, p, min(1.0, p * len(ratio))) for r, a, b, p in rows]

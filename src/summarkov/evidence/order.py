@@ -418,16 +418,15 @@ def order_test(
         moved: dict[tuple[str, bool], set[str]] = defaultdict(set)
         for at in movers:
             moved[found[at].influencer, found[at].ratio > 1].add(found[at].target)
-        left_out = {at: moved[found[at].influencer, found[at].ratio < 1] for at in which}
-        left_out = {at: labels for at, labels in left_out.items() if labels}
+        others = {at: moved[found[at].influencer, found[at].ratio < 1] for at in which}
+        left_out = {at: labels for at, labels in others.items() if labels}
         left = test([_question(*edges[at], labels) for at, labels in left_out.items()])
         for (at, labels), (one, q, _) in zip(left_out.items(), left, strict=True):
             found[at] = replace(found[at], remainder=Remainder(*one[:4], q, tuple(sorted(labels))))
         movers = [at for at in doubted if not found[at].is_crowding_out]
     short = None  # the size of blocks hardly longer than the window, where those of the test are much longer
-    if reach is not None and not isinstance(within, Duration):
-        short = reach + 1 if reach and (within is None or within >= 2 * (reach + 1)) else None
-    if short is not None:
+    if reach and not isinstance(within, Duration) and (within is None or within >= 2 * (reach + 1)):
+        short = reach + 1
         graded = [
             at
             for at, one in enumerate(found)
@@ -488,7 +487,7 @@ def _edge_order(fitted: Any, z: int, found: AgainstShuffled, adjusted: float) ->
         if (shown.precedence or 0.0) >= MOSTLY_FIRST:
             evidence = 0.0  # a log that shows an order is not contradicted
     word = order_word(ratio, found.local_low, found.local_high, adjusted, evidence, fixed=fixed)
-    return EdgeOrder(*names, word, *found[:4], adjusted, *found[4:6], None, *found[6:])
+    return EdgeOrder(*names, word, adjusted=adjusted, **found._asdict())
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def share(hits: float, n: float, things: str = "") -> str:
     return f"{percent(hits / n)}{of} ({number(hits)} of {number(n)})" if n else "never seen"
 
 
-def follows(edge: Influence, *, others: bool = False) -> str:
+def follows(edge: Influence, *, others: bool = False, counts: bool = True) -> str:
     """How often the target follows the influencer, for a cell of a table; or ``others``, all other events.
 
     Without follow rates: the share of moments with the influencer in the window, or without, at which it
@@ -63,24 +63,20 @@ def follows(edge: Influence, *, others: bool = False) -> str:
     >>> numbers = "A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200
     >>> follows(Influence(*numbers, occurrences=623, followed=262, follow_rate=262 / 623))
     '42.1% (262 of 623)'
-    >>> follows(Influence(*numbers)), follows(Influence(*numbers), others=True)
-    ('30.0% of moments (30 of 100)', '10.0% of moments (20 of 200)')
+    >>> follows(Influence(*numbers)), follows(Influence(*numbers), others=True, counts=False)
+    ('30.0% of moments (30 of 100)', '10.0% of moments')
     """
     if edge.follow_rate is None:
         counted = (edge.hits_without, edge.n_without) if others else (edge.hits_with, edge.n_with)
-        return share(*counted, "moments")
-    rate = edge.follow_rate_other if others else edge.follow_rate
-    hits = edge.followed_other if others else edge.followed
-    n = edge.occurrences_other if others else edge.occurrences
-    if not n or hits is None or rate is None or math.isnan(rate):
-        return "never seen"
-    return f"about {percent(rate)}" if edge.follow_rule == "product-limit" else share(hits, n)
-
-
-def follows_others(edge: Influence, *, counts: bool = True) -> str:
-    """The same after all other events; or without the influencer in the window."""
-    text = follows(edge, others=True)
-    return text if counts else text.split(" (")[0]
+        said = share(*counted, "moments")
+    else:
+        rate = edge.follow_rate_other if others else edge.follow_rate
+        hits = edge.followed_other if others else edge.followed
+        n = edge.occurrences_other if others else edge.occurrences
+        if not n or hits is None or rate is None or math.isnan(rate):
+            return "never seen"
+        said = f"about {percent(rate)}" if edge.follow_rule == "product-limit" else share(hits, n)
+    return said if counts else said.split(" (")[0]
 
 
 def change(edge: Influence) -> str:
@@ -94,7 +90,7 @@ def change(edge: Influence) -> str:
     '10.0% → 30.0% of moments'
     """
     if edge.follow_rate is not None:
-        return f"{follows_others(edge, counts=False)} → {follows(edge).split(' (')[0]}"
+        return f"{follows(edge, others=True, counts=False)} → {follows(edge, counts=False)}"
     return f"{outcome_change(edge)} of moments" if edge.n_with or edge.n_without else ""
 
 
@@ -105,27 +101,6 @@ def outcome_change(edge: Influence) -> str:
     '10.0% → 30.0%'
     """
     return " → ".join(percent(rate) or "never seen" for rate in (edge.rate_without, edge.rate_with))
-
-
-def rates(edge: Influence) -> str:
-    """Both shares with their counts, without names.
-
-    >>> rates(Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 1, 52, 0, 12203))
-    '1.9% of moments (1 of 52), otherwise 0% of moments (0 of 12,203)'
-    """
-    both = follows(edge), follows_others(edge)
-    if edge.follow_rate is None:
-        if not edge.n_with and not edge.n_without:
-            return "nothing was counted, for the model only compares others with it"
-        return f"{both[0]}, otherwise {both[1]}"
-    if isinstance(edge.influencer, AttributeName):
-        return f"in {both[0]}, in other cases {both[1]}"
-    if edge.target == END:
-        return f"the case ends after it: {both[0]}; after other events: {both[1]}"
-    lead = ""
-    if edge.leads_with_cases and edge.cases_followed is not None and edge.cases_with is not None:
-        lead = f"in {number(edge.cases_followed)} of {plural(edge.cases_with, 'case')} with it, "
-    return f"{lead}follows {both[0]}, after other events {both[1]}"
 
 
 def cases(edge: Influence) -> str:
@@ -154,33 +129,32 @@ def _doubts(edge: Influence) -> list[str]:
     return ["too few events"] * edge.is_thin + [again] * bool(again)
 
 
-def sentence(edge: Influence, influencer: str, target: str, where: str | None, within: str) -> str:
+def sentence(edge: Influence, influencer: str, target: str, within: str) -> str:
     """All of it in sentences; names are given as they are to be shown.
 
-    ``where`` says where the influencer is looked for before the target; None: it is an attribute, which holds
-    or does not. ``within`` says where the target is looked for after the influencer.
+    ``within`` says where the target is looked for after the influencer.
 
     >>> counted = {"occurrences": 623, "followed": 262, "follow_rate": 262 / 623, "occurrences_other": 1204}
     >>> counted |= {"followed_other": 38, "follow_rate_other": 38 / 1204}
     >>> counted |= {"cases_with": 620, "cases_followed": 261}
     >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200, **counted)
-    >>> sentence(edge, "'A'", "'B'", "within the last 5 events", "within 5 events")
+    >>> sentence(edge, "'A'", "'B'", "within 5 events")
     ... # doctest: +NORMALIZE_WHITESPACE
     "'B' follows 'A' within 5 events in 42.1% of occurrences (262 of 623), after other events in 3.2% (38
     of 1,204); in 261 of 620 cases with 'A'. Effect on the next event: amplifies, 3.0 times as likely
     (95% interval 1.8 to 5.0)."
     """
-    counted = evidence(edge, influencer, target, where, within)
-    return f"{counted}. Effect on the next event: {verdict(edge)}."
+    return f"{evidence(edge, influencer, target, within)}. Effect on the next event: {verdict(edge)}."
 
 
-def evidence(edge: Influence, influencer: str, target: str, where: str | None, within: str) -> str:
+def evidence(edge: Influence, influencer: str, target: str, within: str) -> str:
     """What was counted: the first part of :func:`sentence`."""
+    is_attribute = isinstance(edge.influencer, AttributeName)
     if edge.follow_rate is None:
-        words = _moments(edge, influencer, target, where)
-    elif isinstance(edge.influencer, AttributeName):
+        words = _moments(edge, influencer, target, "" if is_attribute else " in its window")
+    elif is_attribute:
         with_it = _of(follows(edge), f"cases with {influencer}")
-        words = f"{target} occurs in {with_it}, in {_of(follows_others(edge), 'other cases')}"
+        words = f"{target} occurs in {with_it}, in {_of(follows(edge, others=True), 'other cases')}"
     else:
         words = _followings(edge, influencer, target, within)
     return "; ".join([words, *_doubts(edge)])
@@ -197,21 +171,20 @@ def outcome_evidence(edge: Influence, influencer: str, target: str) -> str:
     return f"{target} in {with_it}, otherwise in {share(edge.hits_without, edge.n_without)}"
 
 
-def _moments(edge: Influence, influencer: str, target: str, where: str | None) -> str:
+def _moments(edge: Influence, influencer: str, target: str, where: str) -> str:
     """Shares of moments, where follow rates are not known."""
     if not edge.n_with and not edge.n_without:
-        return f"Of {influencer} {rates(edge)}"
+        return f"Of {influencer} nothing was counted, for the model only compares others with it"
     moments = _of(share(edge.hits_with, edge.n_with), "the moments")
     otherwise = share(edge.hits_without, edge.n_without)
-    with_it = f"with {influencer}" if where is None else f"with {influencer} {where}"
-    return f"At {moments} {with_it}, {target} is the next event; otherwise at {otherwise}"
+    return f"At {moments} with {influencer}{where}, {target} is the next event; otherwise at {otherwise}"
 
 
 def _followings(edge: Influence, influencer: str, target: str, within: str) -> str:
     """How often the target follows, by occurrences and by cases; the more telling first."""
     is_never = not edge.followed and (edge.target == END or not edge.hits_with)
     never = f"(0 of {number(edge.occurrences or 0)})"
-    others = follows_others(edge) if edge.occurrences_other else ""
+    others = follows(edge, others=True) if edge.occurrences_other else ""
     left = f"; {plural(edge.left_out, 'occurrence')} left out" if edge.left_out else ""
     if edge.target == END:
         how = f"ends after {influencer}: {follows(edge)}"

@@ -1,6 +1,5 @@
-from summarkov.kernels.boosted import LevelArray
-from summarkov.kernels.history_tests import Recency
 from summarkov.kernels.index import Window
+from summarkov.kernels.trees import LevelArray, Recency
 from summarkov.typing import BoolArray, CodeArray, FloatArray, HashArray, IntArray
 
 class Index:

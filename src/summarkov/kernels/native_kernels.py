@@ -11,16 +11,22 @@ from typing import Any
 import numpy as np
 
 from summarkov.kernels import _native
-from summarkov.kernels.boosted import Grower, Grown, LevelArray
-from summarkov.kernels.clusters import ClusterSums, ClusterTarget, ClusterValues, block_starts
-from summarkov.kernels.history_tests import Recency
+from summarkov.kernels.edges import (
+    ClusterSums,
+    ClusterTarget,
+    ClusterValues,
+    OrderCounts,
+    OrderEdges,
+    OrderEvents,
+    block_starts,
+)
 from summarkov.kernels.index import MOST_CELLS, Index, Span
-from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
-from summarkov.typing import CodeArray, IntArray
+from summarkov.kernels.trees import Grower, Grown, LevelArray, Recency
+from summarkov.typing import IntArray
 
 # These take and give what their twins do.
 add_rows = _native.add_rows  # :func:`summarkov.kernels.numpy_kernels.add_rows`
-said_by_trees = _native.said_by_trees  # :func:`summarkov.kernels.boosted.said_by_trees`
+said_by_trees = _native.said_by_trees  # :func:`summarkov.kernels.trees.said_by_trees`
 
 
 def _shard(index: Index) -> Any:
@@ -40,7 +46,7 @@ def _of_rows(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 window_states = _of_rows(_native.states)  # :func:`summarkov.kernels.numpy_kernels.window_states`
-count_followed = _of_rows(_native.followed)  # :func:`summarkov.kernels.followed.count_followed`
+count_followed = _of_rows(_native.followed)  # :func:`summarkov.kernels.edges.count_followed`
 
 
 def count_candidates(index: Index, *asked: Any, given: int | None = None) -> Any:
@@ -49,29 +55,22 @@ def count_candidates(index: Index, *asked: Any, given: int | None = None) -> Any
     return _native.count(_shard(index), *arguments)
 
 
-def count_tests(
-    index: Index,
-    weights: IntArray | None,
-    tree: IntArray,
-    slots: IntArray,
-    recency: Recency,
-    outcome_of: CodeArray,
-    n_outcomes: int,
-) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """See :func:`summarkov.kernels.history_tests.count_tests`."""
-    shapes = recency.shapes(int(slots.max(initial=-1)) + 1, n_outcomes)
-    return _native.tests(_shard(index), weights, tree, slots, recency, outcome_of, n_outcomes, shapes)
+def count_tests(index: Index, weights: Any, tree: Any, slots: Any, recency: Recency, *outcomes: Any) -> Any:
+    """See :func:`summarkov.kernels.trees.count_tests`."""
+    shapes = recency.shapes(int(slots.max(initial=-1)) + 1, outcomes[-1])
+    arguments: list[Any] = [weights, tree, slots, recency, *outcomes, shapes]
+    return _native.tests(_shard(index), *arguments)
 
 
 def tree_leaves(index: Index, tree: IntArray, in_time: bool = False) -> IntArray:
-    """See :func:`summarkov.kernels.history_tests.tree_leaves`."""
+    """See :func:`summarkov.kernels.trees.tree_leaves`."""
     return _native.leaves(_shard(index), tree, in_time and index.times is not None)
 
 
 def cluster_presence(
     index: Index, weights: IntArray | None, targets: Sequence[ClusterTarget], values: Sequence[ClusterValues]
 ) -> list[ClusterSums]:
-    """See :func:`summarkov.kernels.clusters.cluster_presence`."""
+    """See :func:`summarkov.kernels.edges.cluster_presence`."""
     blocks: dict[Span | None, IntArray] = {}
     for one in values:
         blocks.setdefault(one.block, block_starts(index, one.block))
@@ -87,11 +86,11 @@ def cluster_presence(
 
 
 def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -> list[OrderCounts]:
-    """See :func:`summarkov.kernels.order.order_counts`."""
+    """See :func:`summarkov.kernels.edges.order_counts`."""
     return _native.order_counts(*events, *edges, replicates)
 
 
 def tree_grower(levels: LevelArray) -> Grower:
-    """See :func:`summarkov.kernels.boosted.tree_grower`."""
+    """See :func:`summarkov.kernels.trees.tree_grower`."""
     grower = _native.Grower(levels)
     return lambda allowed, rows, values, how: Grown(*grower.grow(allowed, rows, values, *how))

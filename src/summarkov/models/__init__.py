@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from summarkov.models.outcome import OutcomeModel
     from summarkov.models.pipeline import Pipeline
     from summarkov.models.prediction import OTHER, Evaluation, Figures, Predictions
-    from summarkov.models.transformers import PoolRare
     from summarkov.models.trees import MarkovChain, TreeSuMM, VariableOrderChain
 
 #: In which module each name is.
@@ -37,7 +36,6 @@ _WHERE = {
     "outcome": "OutcomeModel",
     "pipeline": "Pipeline",
     "prediction": "OTHER Evaluation Figures Predictions",
-    "transformers": "PoolRare",
     "trees": "MarkovChain TreeSuMM VariableOrderChain",
 }
 

@@ -18,8 +18,7 @@ import numpy as np
 from msgspec import Meta, Struct, to_builtins
 
 from summarkov.engines import Layout, StateCounts
-from summarkov.engines.clusters import Clusters
-from summarkov.engines.followings import Followed, Following
+from summarkov.engines.followings import Clusters, Followed, Following
 from summarkov.errors import DataError, SettingError, StoreError, place
 from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.evidence import OLD_ORDERS, ORDERS, Confidence, Influence, OrderTest, effect_of

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from summarkov.engines import IN_A_ROW, Layout, StateCounts, StatesRequest, Target
-from summarkov.engines.clusters import Clusters
 from summarkov.engines.counts import merge_keys
-from summarkov.engines.followings import Followed, Following
+from summarkov.engines.followings import Clusters, Followed, Following
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments, with_more_rows
@@ -28,19 +28,12 @@ from summarkov.evidence import (
     contrasts_in_table,
     exact_intervals,
     influence_of,
+    rate_ratio,
+    robust_widening,
     seen,
 )
 from summarkov.evidence.edges import ranked
-from summarkov.evidence.words import (
-    cases,
-    effect_word,
-    follow_note,
-    follows,
-    follows_others,
-    headline,
-    limits,
-    times,
-)
+from summarkov.evidence.words import cases, effect_word, follow_note, follows, headline, limits, times
 from summarkov.frames import MOST, Column, Records, Sheet
 from summarkov.kernels import Index, Span
 from summarkov.models.prediction import OTHER, Distribution, Residual, read_new_events
@@ -226,6 +219,13 @@ class Fitted(Distribution):
             "clusters": None if self.clusters is None else self.clusters.edge(column, outcome),
         }
 
+    def wider(self, column: int, outcome: int, found: Contrast, level: float = 0.95) -> float:
+        """How many times wider than from counts an interval is because sequences differ."""
+        if self.clusters is None:
+            return 1.0
+        counted = rate_ratio(found.strata, level)
+        return robust_widening(counted, found.strata, *self.clusters.edge(column, outcome), level) or 1.0
+
     @property
     def presence_requests(self) -> list[StatesRequest]:
         """What to count, for each influencer, where the table does not tell its totals; nothing: it does."""
@@ -383,10 +383,10 @@ class StateTable(Records[Row]):
             "seen": Column(str, [row.seen for row in self]),
         }
         for x, outcome in enumerate(self.outcomes):
-            found[f"n({outcome})"] = Column(float, [row.counts[x] for row in self])
-            found[f"p({outcome})"] = Column(float, [row.probabilities[x] for row in self])
-            found[f"low({outcome})"] = Column(float, [row.intervals[x][0] for row in self])
-            found[f"high({outcome})"] = Column(float, [row.intervals[x][1] for row in self])
+            numbers = [(row.counts[x], row.probabilities[x], *row.intervals[x]) for row in self]
+            columns = zip(*numbers, strict=True) if numbers else [()] * 4
+            for name, values in zip(("n", "p", "low", "high"), columns, strict=True):
+                found[f"{name}({outcome})"] = Column(float, values)
         return found
 
     def summary(self) -> Sheet:
@@ -449,25 +449,27 @@ class Edges(Records[Influence]):
 
     def sheet(self, title: str, notes: Iterable[str] = ()) -> Sheet:
         """The surest influences, under a title."""
-        columns = {
-            "influencer": [edge.influencer for edge in self],
-            "effect": [_effect(edge) for edge in self],
-            "target": [edge.target for edge in self],
-            "follows": [follows(edge) for edge in self],
-            "after others": [follows_others(edge, counts=False) for edge in self],
-            "odds ratio" if self._of_odds else "rate ratio": [times(edge) for edge in self],
-            "95% interval": [limits(edge) for edge in self],
-            "cases": [cases(edge) for edge in self],
+        columns: dict[str, Callable[[Influence], str]] = {
+            "influencer": attrgetter("influencer"),
+            "effect": _effect,
+            "target": attrgetter("target"),
+            "follows": follows,
+            "after others": partial(follows, others=True, counts=False),
+            "odds ratio" if self._of_odds else "rate ratio": times,
+            "95% interval": limits,
+            "cases": cases,
         }
         if any(edge.frequency is not None for edge in self):
-            columns["found again"] = [
-                "" if edge.frequency is None else percent(edge.frequency) for edge in self
-            ]
-        shown = self[:MOST]
-        rows = [list(row) for row in zip(*(cells[:MOST] for cells in columns.values()), strict=True)]
+            columns["found again"] = found_again
+        rows = [[cell(edge) for cell in columns.values()] for edge in self[:MOST]]
+        colours = [[None, colour(edge), *[None] * (len(columns) - 2)] for edge in self[:MOST]]
         notes = (*notes, *filter(None, [follow_note(self)]))
-        colours = [[None, colour(edge), *[None] * (len(columns) - 2)] for edge in shown]
         return Sheet(title, list(columns), rows, len(self), notes, colours)
+
+
+def found_again(edge: Influence) -> str:
+    """In which share of the resampled graphs an edge is found again; nothing where that is not known."""
+    return "" if edge.frequency is None else percent(edge.frequency)
 
 
 def _effect(edge: Influence) -> str:

@@ -14,10 +14,10 @@ from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.evidence import Confidence, Explanation, OrderTest, SharedExplanation
 from summarkov.evidence.edges import with_confidence
 from summarkov.evidence.order import with_order
-from summarkov.evidence.words import headline, rates, times, verdict
+from summarkov.evidence.words import headline, sentence, times
 from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap, order_of
-from summarkov.models.fitted import Edges, FittedGraph, one_sequence
+from summarkov.models.fitted import Edges, FittedGraph, found_again, one_sequence
 from summarkov.models.learning import learn, progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import Predictor, codes_of, target_codes
@@ -25,7 +25,7 @@ from summarkov.models.prediction import check_drawable, predict_next
 from summarkov.settings import Progress, check_seed, check_whole
 from summarkov.show import STROKES, colour, width
 from summarkov.simulate.draw import draw_sequences, draw_ticks
-from summarkov.wording import percent, visible
+from summarkov.wording import visible
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -129,12 +129,11 @@ class GraphPredictor(Predictor):
         ]
         for edge in self.edges_:
             _, line, head = STROKES[edge.shown_effect]
-            sure = "" if edge.frequency is None else percent(edge.frequency)
             lines.append(
                 f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
                 f'[color="{colour(edge)}", fontcolor="{colour(edge)}", style={line}, arrowhead={head}, '
-                f'penwidth={width(edge):.2f}, label="{f"{times(edge)} {sure}".strip()}", '
-                f"tooltip={_dot(f'{rates(edge)}: {verdict(edge)}')}];"
+                f'penwidth={width(edge):.2f}, label="{f"{times(edge)} {found_again(edge)}".strip()}", '
+                f"tooltip={_dot(sentence(edge, edge.influencer, edge.target, 'within its window'))}];"
             )
         return "\n".join([*lines, "}"]) + "\n"
 
@@ -346,8 +345,8 @@ class InfluenceGraph(GraphPredictor):
         [0.9, 1.0, 1.0]
         """
         models, source = self._tested(events, sample_weight)
-        how: dict[str, Any] = {"blocks": blocks, "level": level, "progress": progress}
-        self._confidence = found = bootstrap(models, source, n=n, seed=check_seed(random_state), **how)
+        how: dict[str, Any] = {"n": n, "blocks": blocks, "level": level, "progress": progress}
+        self._confidence = found = bootstrap(models, source, seed=check_seed(random_state), **how)
         return found
 
     def order_test(

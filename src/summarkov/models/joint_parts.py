@@ -112,7 +112,7 @@ class ProfileSummary(Summary):
         if len(at) * width > MOST_CELLS or len(codes) * m > MOST_CELLS:
             raise TooLargeError(
                 f"the windows of {len(index.codes):,} events of {index.n_labels:,} labels are too many "
-                "numbers to hold; learn from a share of the sequences, or pool rare labels (PoolRare)"
+                "numbers to hold; learn from a share of the sequences, or pool rare labels (pool_rare)"
             )
         rows = np.zeros((len(at), width), np.int32)
         first = [np.maximum(begin[at], at - w) for w in windows]

@@ -15,7 +15,7 @@ from summarkov.errors import SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import END, Label, Unknown, label_text
 from summarkov.evidence import Explanation, Pattern
-from summarkov.evidence.patterns import pattern_of
+from summarkov.evidence.explanation import pattern_of
 from summarkov.frames import Records, Sheet
 from summarkov.models.fitted import Edges, Fitted, History, StateTable, explain
 from summarkov.models.learning import learn

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import EventSource, Layout, MemorySource, StateCounts, make_source
-from summarkov.engines.counts import merge_keys
+from summarkov.engines.counts import FIXED_POINT, merge_keys
 from summarkov.engines.outcomes import NOT_KNOWN, NOT_TOLD, EndedSource, Outcome, count_open
-from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Unknown
@@ -114,29 +113,26 @@ class OutcomeModel(Saved, Parameters):
                 f"a {kind} has no influencers to choose; use a BSuMM, OSuMM, CSuMM or TreeSuMM"
             )
         source = make_source(events, sample_weight=sample_weight, n_jobs=template.n_jobs)
-        y = None if y is None else list(y)
-        outcome = self._outcome(source, y, self.value)
+        outcome, classes = self._outcome(source, y, self.value)
         ended = EndedSource(source, outcome)
         _refuse_telling_label(outcome, source, template)
-        left_out = {
-            reason: n
-            for reason, n in zip(outcome.reasons[1:], ended.survey[1:, 0].tolist(), strict=True)
-            if n
-        }
+        reasons = zip(outcome.reasons[1:], ended.survey[1:, 0].tolist(), strict=True)
+        left_out = {reason: n for reason, n in reasons if n}
         _refuse_one_sided(outcome, ended, left_out)
         itself = self.contains if self.ends_with is None else self.ends_with
         model = _without_itself(template, itself).copy(target=outcome.names)
         learn([model], ended)
         open_cases = OpenCases.of(model.fitted, count_open(source, outcome, model.fitted.request))
         known = ended.survey[[0, *range(3, len(ended.survey))]].sum(axis=0)
-        classes = _classes(source, y, self.outcome)
         rate = float(known[2] / known[1])
         self._fitted = FittedOutcome(model, open_cases, outcome.name, left_out, rate, classes)
         return self
 
-    def _outcome(self, source: EventSource, y: Iterable[object] | None, value: str | None) -> Outcome:
-        """How the outcome is told."""
-        contains, ends_with = self.contains, self.ends_with
+    def _outcome(
+        self, source: EventSource, y: Iterable[object] | None, value: str | None
+    ) -> tuple[Outcome, tuple[Any, Any]]:
+        """How the outcome is told, and its classes: two values, sorted; or False and True."""
+        contains, ends_with, values = self.contains, self.ends_with, list[Any]()
         if sum(each is not None for each in (self.outcome, contains, ends_with, y)) != 1:
             raise SettingError("say what the outcome is: one of outcome=, contains=, ends_with=, or y in fit")
         if contains is not None:
@@ -144,13 +140,14 @@ class OutcomeModel(Saved, Parameters):
         elif ends_with is not None:
             found = Outcome(f"ends with {ends_with}", last=_code(source, ends_with))
         elif y is not None:
-            found = _given(source, list(y), value)
+            found, values = _given(source, list(y), value)
         else:
-            found = _of_column(source, str(self.outcome), value)
+            found, values = _of_column(source, str(self.outcome), value)
         moment, layout = moment_of(self.after), Layout.of(source)
         if isinstance(moment, Duration):
             check_time("after", moment, layout)
-        return replace(found, after=moment, thing="tick" if layout.together else "event")
+        first, second = sorted(values) if len(values) == 2 else (False, True)
+        return replace(found, after=moment, thing="tick" if layout.together else "event"), (first, second)
 
     # ------------------------------------------------------------------ what was learned
 
@@ -244,24 +241,24 @@ class OutcomeModel(Saved, Parameters):
 
     def states_sheet(self) -> Sheet:
         """In how many cases of each state it came about, the most frequent states first."""
-        rows = sorted(self.table_, key=lambda row: -row.n)
+        rows, yes = sorted(self.table_, key=lambda row: -row.n), self.yes
         cells = [
             [
                 row.words or "any history",
-                f"{number(row.counts[self.yes])} of {number(row.n)}",
-                percent(row.counts[self.yes] / row.n) if row.n else "",
-                " to ".join(map(percent, row.intervals[self.yes])) if row.n else "",
+                f"{number(row.counts[yes])} of {number(row.n)}",
+                percent(row.counts[yes] / row.n) if row.n else "",
+                " to ".join(map(percent, row.intervals[yes])) if row.n else "",
                 "" if row.seen == "often" else f"{row.seen} seen",
             ]
             for row in rows[:MOST]
         ]
         head = ["state", "cases", "share", "95% interval", ""]
-        when, thing = "the case contains", "tick" if self.layout_.together else "event"
+        when = "the case contains"
         if self.after is not None:
-            age = f"at the age of {self.after}"
-            when = (
-                f"had happened {f'after {plural(self.after, thing)}' if isinstance(self.after, int) else age}"
+            events = isinstance(self.after, int) and plural(
+                self.after, "tick" if self.layout_.together else "event"
             )
+            when = f"had happened {f'after {events}' if events else f'at the age of {self.after}'}"
         return Sheet(f"{self.name_}, by what {when}", head, cells, len(rows))
 
     # ------------------------------------------------------------------ use
@@ -414,7 +411,7 @@ class OutcomeModel(Saved, Parameters):
     def _again(self, events: Any, y: Any, sample_weight: Any) -> EndedSource:
         """Sequences that end in what was learned, or not."""
         value, source = self._value, make_source(events, sample_weight=sample_weight)
-        return EndedSource(source, self._outcome(source, y, value))
+        return EndedSource(source, self._outcome(source, y, value)[0])
 
     def _sheet(self) -> Sheet:
         title, edges = f"Outcome {self.name_}: {self.base_rate_:.1%} of the cases", self.influences_
@@ -444,17 +441,6 @@ def moment_of(after: object) -> int | Duration | None:
     return check_whole("after", after, 1)
 
 
-def _classes(source: EventSource, y: list[Any] | None, column: str | None) -> tuple[Any, Any]:
-    """The two values of an outcome, sorted; False and True if it has others, or is told by events."""
-    values = set() if y is None else {each for each in y if each is not None and each == each}
-    if column is not None:
-        named = zip(source.labels, source.label_counts.tolist(), strict=True)
-        values = {name.removeprefix(f"{column}=") for name, n in named if n and name.startswith(f"{column}=")}
-        values -= {"(missing)"}
-    first, second = sorted(values) if len(values) == 2 else (False, True)
-    return first, second
-
-
 def _code(source: EventSource, label: Any) -> int:
     """The code of a label of events."""
     held = set(source.attributes)
@@ -465,8 +451,8 @@ def _code(source: EventSource, label: Any) -> int:
     return source.labels.index(events[at])
 
 
-def _given(source: EventSource, y: list[object], value: str | None) -> Outcome:
-    """From values that were given, one for each sequence."""
+def _given(source: EventSource, y: list[Any], value: str | None) -> tuple[Outcome, list[Any]]:
+    """From values that were given, one for each sequence; and the values that there are."""
     if not isinstance(source, MemorySource):  # whose shards come in an order of their own
         raise SettingError(
             "outcomes in a list need events in the order of the list, and a "
@@ -474,14 +460,16 @@ def _given(source: EventSource, y: list[object], value: str | None) -> Outcome:
         )
     if len(y) != source.n_sequences:
         raise DataError(f"there are {source.n_sequences} sequences but {len(y)} outcomes")
-    values = [None if each is None or each != each else str(each) for each in y]
-    chosen = _chosen("outcome", value, Counter(each for each in values if each is not None))
-    hits = [NOT_KNOWN if each is None else int(each == chosen) for each in values]
-    return Outcome(f"outcome={chosen}", hits=np.array(hits, np.int64))
+    texts = [None if each is None or each != each else str(each) for each in y]
+    chosen = _chosen("outcome", value, Counter(each for each in texts if each is not None))
+    hits = [NOT_KNOWN if each is None else int(each == chosen) for each in texts]
+    values = dict(zip(texts, y, strict=True))
+    values.pop(None, None)
+    return Outcome(f"outcome={chosen}", hits=np.array(hits, np.int64)), list(values.values())
 
 
-def _of_column(source: EventSource, column: str, value: str | None) -> Outcome:
-    """From the values of an attribute."""
+def _of_column(source: EventSource, column: str, value: str | None) -> tuple[Outcome, list[Any]]:
+    """From the values of an attribute; and those that there are."""
     named = {name.partition("=")[2]: name for name in source.attributes if name.startswith(f"{column}=")}
     if not named:
         columns = sorted({name.partition("=")[0] for name in source.attributes})
@@ -490,12 +478,13 @@ def _of_column(source: EventSource, column: str, value: str | None) -> Outcome:
             f"attributes=[{column!r}]"
         )
     codes = {text: int(np.searchsorted(source.labels, name)) for text, name in named.items()}
-    counts = {text: int(source.label_counts[code]) for text, code in codes.items() if text != "(missing)"}
-    chosen = _chosen(column, value, {text: n for text, n in counts.items() if n})
+    counts = {text: n for text, code in codes.items() if (n := int(source.label_counts[code]))}
+    counts.pop("(missing)", None)
+    chosen = _chosen(column, value, counts)
     values = np.full(len(source.labels) + 1, NOT_TOLD)
     for text, code in codes.items():
         values[code] = NOT_KNOWN if text == "(missing)" else int(text == chosen)
-    return Outcome(f"{column}={chosen}", values=values)
+    return Outcome(f"{column}={chosen}", values=values), list(counts)
 
 
 def _chosen(column: str, value: str | None, counts: Mapping[str, int]) -> str:
@@ -518,12 +507,10 @@ def _chosen(column: str, value: str | None, counts: Mapping[str, int]) -> str:
 def _refuse_telling_label(outcome: Outcome, source: EventSource, template: SearchedModel | TreeSuMM) -> None:
     """Refuse an outcome that is also a label of events, by which it would be told after the fact."""
     value, candidates = outcome.name.partition("=")[2], template.candidates
-    is_given = outcome.values is not None or outcome.hits is not None
-    if not is_given or value not in source.labels or value in source.attributes:
+    is_told = outcome.values is None and outcome.hits is None
+    if is_told or value not in source.labels or value in source.attributes:
         return
-    if value in map(str, template.forbidden) or (
-        candidates is not None and value not in map(str, candidates)
-    ):
+    if value in map(str, template.forbidden) or value not in map(str, candidates or [value]):
         return
     raise DataError(
         f"{value!r} is the outcome, and also a label of events, which would tell it after the fact; leave it "
@@ -567,22 +554,20 @@ def _in_cases(edges: Iterable[Influence], fitted: Fitted, name: str) -> list[Inf
     pairs: dict[str, dict[str, Influence]] = {}
     for edge in edges:
         pairs.setdefault(edge.influencer, {})[edge.target] = edge
-    names = [fitted.labels[code] for code in fitted.target.codes]
-    total = dict(zip(names, fitted.counts.sum(axis=0).tolist(), strict=True))
+    cases, hit_cases = fitted.counts.sum(), fitted.counts[:, fitted.outcomes.index(name)].sum()
     found = []
     for pair in pairs.values():
         edge = pair[name]
-        hits, n = edge.hits_with, edge.n_with
-        followed = {x: each.cases_followed for x, each in pair.items() if each.cases_followed is not None}
-        if len(followed) == len(pair):  # a tree asks about an influencer only in some cases
-            hits, n = followed[name], sum(followed.values())
-        others, n_others = total[name] - hits, sum(total.values()) - n
+        hits, n, followed = edge.hits_with, edge.n_with, [each.cases_followed for each in pair.values()]
+        if edge.cases_followed is not None and None not in followed:  # a tree asks only in some cases
+            hits, n = edge.cases_followed, sum(k for k in followed if k is not None)
+        others, n_others = float(hit_cases) - hits, float(cases) - n
         same: dict[str, Any] = dict.fromkeys(("hits_with", "cases_followed", "followed"), hits)
         same |= dict.fromkeys(("n_with", "cases_with", "occurrences"), n)
         same |= dict.fromkeys(("hits_without", "followed_other"), others)
         same |= dict.fromkeys(("n_without", "occurrences_other"), n_others)
-        rates = hits / n if n else None, others / n_others if n_others else None
-        same |= {"follow_rate": rates[0], "follow_rate_other": rates[1]}
+        same |= {"follow_rate": hits / n if n else None}
+        same |= {"follow_rate_other": others / n_others if n_others else None}
         found.append(replace(edge, **same, left_out=0.0, follow_rule="counted"))
     return found
 
@@ -661,10 +646,10 @@ class OpenCases:
     @classmethod
     def of(cls, fitted: Fitted, table: StateCounts) -> OpenCases:
         """From what :func:`count_open` found; states of the model in which no case was open are there too."""
-        moments = np.unique(table.keys[:, 0]).astype(np.int64)
+        moments, place = np.unique(table.keys[:, 0].astype(np.int64), return_inverse=True)
         keys, (rows, _) = merge_keys([table.keys[:, 1:], fitted.table.keys])
         counts = np.zeros((len(moments), len(keys), table.counts.shape[1]), np.int64)
-        counts[np.searchsorted(moments, table.keys[:, 0]), rows] = table.counts
+        counts[place, rows] = table.counts
         return cls(fitted, moments, keys, counts)
 
     @cached_property
@@ -684,11 +669,10 @@ class OpenCases:
     def at(self, place: int | None) -> Fitted:
         """The model with the shares of one moment; None: averaged over all moments."""
         if place not in self._kept:
-            counts = self.counts / self.fitted.scale
-            shares, width = _over(counts) if place is None else counts[place].copy(), 1
-            while (
-                place is not None and (few := shares.sum(axis=1) < ENOUGH).any() and width < 2 * len(counts)
-            ):
+            counts, width = self.counts / self.fitted.scale, 1
+            shares = _over(counts) if place is None else counts[place].copy()
+            while place is not None and width < 2 * len(counts):
+                few = shares.sum(axis=1) < ENOUGH
                 shares[few] = _over(counts[max(0, place - width) : place + width + 1, few])
                 width *= 2
             table = StateCounts(self.keys, np.rint(shares * FIXED_POINT).astype(np.int64))
@@ -701,21 +685,19 @@ class OpenCases:
 
     def few_states(self, place: int) -> set[Hashable]:
         """The same as values to compare by."""
-        fitted = self.fitted
         keys = self.keys[self.few(place)].tolist()
-        return {fitted.summary.state(key, fitted.names) for key in keys}
+        return {self.fitted.summary.state(key, self.fitted.names) for key in keys}
 
     def predict(self, data: EventSequences) -> tuple[FloatArray, IntArray, BoolArray]:
         """The probability of each outcome after each sequence, the moments, and where few were there."""
         index, ends = next_places(data)
         places = self.nearest(_n_positions(data))
         found, is_nearby = np.zeros((len(data), self.counts.shape[2])), np.zeros(len(data), bool)
-        if len(data):
-            ids, keys = self.fitted.summary.encode(index, self.fitted.influencers, self.fitted.labels)
-            for place in np.unique(places).tolist():
-                fitted, mine = self.at(place), places == place
-                rows = fitted.rows(keys)[ids[ends[mine]]]
-                found[mine], is_nearby[mine] = fitted.theta[rows], np.isin(rows, self.few(place))
+        ids, keys = self.fitted.summary.encode(index, self.fitted.influencers, self.fitted.labels)
+        for place in np.unique(places).tolist():
+            fitted, mine = self.at(place), places == place
+            rows = fitted.rows(keys)[ids[ends[mine]]]
+            found[mine], is_nearby[mine] = fitted.theta[rows], np.isin(rows, self.few(place))
         return found, self.moments[places], is_nearby
 
 
@@ -738,9 +720,8 @@ def _up_to(data: EventSequences, after: int | Duration | None) -> EventSequences
     keep = data.positions <= after
     if isinstance(after, Duration):
         times, moments = data.times, data.moments
-        check_time(
-            "after", after, Layout(time=None if times is None or moments is None else moments.unit.kind)
-        )
+        kind = None if times is None or moments is None else moments.unit.kind
+        check_time("after", after, Layout(time=kind))
         assert times is not None
         assert moments is not None
         first = np.repeat(np.append(times, 0)[data.offsets[:-1]], data.lengths)
@@ -780,10 +761,8 @@ class OpenPredictions(Predictions):
     def summary(self) -> Sheet:
         """The first rows; a case that has reached the outcome already has no percentage."""
         sheet = super().summary()
-        rows = [
-            [*row[:-1], "already reached" if is_there else row[-1]]
-            for row, is_there in zip(sheet.rows, self.already_reached, strict=False)
-        ]
+        already = zip(sheet.rows, self.already_reached, strict=False)
+        rows = [[*row[:-1], "already reached" if is_there else row[-1]] for row, is_there in already]
         n, n_few = int(self.already_reached.sum()), int(self.is_nearby.sum())
         of_few = f"fewer than {ENOUGH} were in that state then, so moments around it count"
         few = f"{plural(n_few, 'case')}: {of_few}."

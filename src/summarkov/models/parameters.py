@@ -168,13 +168,13 @@ class Parameters(metaclass=_Shown):
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks of an estimator; the only place that imports it."""
         with optional_library("the tags of an estimator", "scikit-learn", extra="baselines"):
-            from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
+            from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         return Tags(
             estimator_type="classifier" if self._is_classifier else None,
             target_tags=TargetTags(required=False),
             classifier_tags=ClassifierTags(multi_class=False) if self._is_classifier else None,
-            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
+            transformer_tags=None,
             input_tags=InputTags(one_d_array=True, two_d_array=False),
         )
 

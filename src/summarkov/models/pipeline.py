@@ -1,4 +1,12 @@
-"""``Pipeline``: that of scikit-learn, which also says what comes next."""
+"""``Pipeline``: that of scikit-learn, which also says what comes next.
+
+>>> from sklearn.preprocessing import FunctionTransformer
+>>> from summarkov import BSuMM, InfluenceGraph, read_events
+>>> collapse = FunctionTransformer(lambda events: read_events(events).collapse_repeats())
+>>> steps = Pipeline([("collapse", collapse), ("graph", InfluenceGraph(BSuMM(lookback=1)))])
+>>> steps.fit([["A", "B", "B", "C"] * 4, ["C", "A", "A", "B"] * 4] * 5).predict_next([["A", "A"]]).most_likely
+('B',)
+"""
 
 from __future__ import annotations
 

@@ -163,77 +163,63 @@ def endings_of(*formats: str) -> tuple[str, ...]:
     return tuple(ending + more for each in formats for ending in FORMATS[each] for more in ("", *packed))
 
 
-def streamed_endings(format: str) -> tuple[str, ...]:
-    """The same for what is streamed as one format."""
-    return endings_of("csv", "tsv") if format == "csv" else endings_of(format)
-
-
-def stream_format(paths: Sequence[Name], asked: str | None) -> str:
-    """The format of files, of patterns or in folders: "parquet", "csv" or "jsonl"."""
-    kinds = sorted({_stream_format(name_of(path), asked) for path in paths})
-    if len(kinds) != 1:
-        raise DataError(f"these files are of several formats, {' and '.join(kinds)}; name those of one")
-    return kinds[0]
-
-
-def _stream_format(name: str, asked: str | None) -> str:
-    listed = _listed(name) if asked is None else None
-    if listed is None:
-        kind = format_of(name, asked).replace("tsv", "csv")
-        if kind not in STREAMED:
-            raise SettingError(
-                f"{name} is of a format ({kind}) that is read into memory only; save it as .jsonl"
-            )
-        return kind
-    files = [plain_name(part).lower() for part in listed if is_address(part) or os.path.isfile(part)]
-    found = [kind for kind in STREAMED if any(part.endswith(streamed_endings(kind)) for part in files)]
-    if not found:
-        raise DataError(f"the folder {name} holds no parquet, csv or jsonl files; name one that does")
-    if len(found) > 1:
-        what = " and ".join(found)
-        raise DataError(f"the folder {name} holds {what} files; say which to read with format=")
-    return found[0]
-
-
 # ---------------------------------------------------------------------- which files a path means
 
 
 def are_several(path: Name) -> bool:
     """Whether a path means a folder or a pattern, and not one file."""
-    name = name_of(path)
-    if is_address(name):
-        return _files_at(name) is not None
-    return os.path.isdir(name) or (not os.path.exists(name) and glob.has_magic(name))
+    return _members(name_of(path)) is not None
 
 
-def find_files(paths: Sequence[Name], format: str) -> list[str]:
-    """The files that are meant: single ones, those of folders and their subfolders, or of patterns, in order.
+def find_files(paths: Sequence[Name], asked: str | None = None) -> tuple[str, list[str]]:
+    """The format of what is meant, "parquet", "csv" or "jsonl", and its files, in order.
 
-    In folders, files are known by the ends of their names, and names that begin with ``_`` or ``.`` are left
-    out, as Arrow and Spark do. Links are followed; a file that is there by several names is read once.
+    Single files, those of folders and their subfolders, or of patterns. In folders, files are known by the
+    ends of their names, and names that begin with ``_`` or ``.`` are left out, as Arrow and Spark do. Links
+    are followed; a file that is there by several names is read once.
     """
+    found = [_find(name_of(path), asked) for path in paths]
+    kinds = sorted({kind for kind, _ in found})
+    if len(kinds) != 1:
+        raise DataError(f"these files are of several formats, {' and '.join(kinds)}; name those of one")
     first = dict[str, str]()
-    for name in (name for path in paths for name in _find(name_of(path), format)):
+    for name in (name for _, names in found for name in names):
         first.setdefault(name if is_address(name) else os.path.realpath(name), name)
-    return [*first.values()]
+    return kinds[0], [*first.values()]
 
 
-def _find(name: str, format: str) -> list[str]:
-    listed = _listed(name)
-    if listed is not None:
-        endings = streamed_endings(format)
-        found = _regular(part for part in listed if plain_name(part).lower().endswith(endings))
-        if not found:
-            named = " or ".join(FORMATS["csv"] + FORMATS["tsv"] if format == "csv" else FORMATS[format])
-            raise DataError(f"there are no files that end in {named} in the folder {name}")
-        return found
-    if not is_address(name) and not os.path.exists(name) and glob.has_magic(name):
-        found = _regular(part for part in sorted(glob.glob(name, recursive=True)) if not os.path.isdir(part))
+def _find(name: str, asked: str | None) -> tuple[str, list[str]]:
+    """The format of one path, and its files."""
+    members, pattern = _members(name), not is_address(name) and not os.path.isdir(name)
+    if members is None or pattern:
+        kind = format_of(name, asked).replace("tsv", "csv")
+        if kind not in STREAMED:
+            raise SettingError(
+                f"{name} is of a format ({kind}) that is read into memory only; save it as .jsonl"
+            )
+        if members is None:
+            open_file(name).close()  # says what is wrong with it
+            return kind, [name]
+        found = _regular(members)
         if not found:
             raise DataError(f"no file fits the pattern {name}; check the path")
-        return found
-    open_file(name).close()  # says what is wrong with it
-    return [name]
+        return kind, found
+    kinds = {kind: endings_of("csv", "tsv") if kind == "csv" else endings_of(kind) for kind in STREAMED}
+    if asked is None:
+        files = [plain_name(part).lower() for part in members if is_address(part) or os.path.isfile(part)]
+        there = [kind for kind in STREAMED if any(part.endswith(kinds[kind]) for part in files)]
+        if not there:
+            raise DataError(f"the folder {name} holds no parquet, csv or jsonl files; name one that does")
+        if len(there) > 1:
+            what = " and ".join(there)
+            raise DataError(f"the folder {name} holds {what} files; say which to read with format=")
+        asked = there[0]
+    kind = format_of(name, asked).replace("tsv", "csv")
+    found = _regular(part for part in members if plain_name(part).lower().endswith(kinds.get(kind, ())))
+    if not found:
+        named = " or ".join(FORMATS["csv"] + FORMATS["tsv"] if kind == "csv" else FORMATS[kind])
+        raise DataError(f"there are no files that end in {named} in the folder {name}")
+    return kind, found
 
 
 def _regular(paths: Iterable[str]) -> list[str]:
@@ -250,15 +236,19 @@ def _regular(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if path not in odd]
 
 
-def _listed(name: str) -> list[str] | None:
-    """The files of a folder, here or at an address, sorted, without hidden ones; None if it is no folder.
+def _members(name: str) -> list[str] | None:
+    """The files of a folder or a pattern, sorted, in folders without hidden ones; None if it is one file.
 
     Those of a table that says itself which files it consists of are refused.
     """
     if is_address(name):
         files, start = _files_at(name), re.sub(r"[^/]*[*\[].*", "", plain_name(name))
+    elif os.path.isdir(name):
+        files, start = _walked(name), name
+    elif os.path.exists(name) or not glob.has_magic(name):
+        return None
     else:
-        files, start = _walked(name) if os.path.isdir(name) else None, name
+        return [part for part in sorted(glob.glob(name, recursive=True)) if not os.path.isdir(part)]
     if files is None:
         return None
     inside = len(start.rstrip("/" + os.sep)) + 1
@@ -447,18 +437,12 @@ def _make(temporary: Path, final: Path) -> None:
     """Make a file that may be read by whoever may read the one that it replaces, and nobody else."""
     before = os.stat(final) if final.exists() else None
     file = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if before is None else 0o600)
-    try:
-        if before is not None and hasattr(os, "fchown"):
-            mode = before.st_mode & 0o7777
-            try:
-                os.fchown(file, -1, before.st_gid)
-            except PermissionError:
-                mode &= ~0o070  # another group must not read it
-            with contextlib.suppress(PermissionError):
-                os.fchown(file, before.st_uid, -1)
-            os.fchmod(file, mode)
-    finally:
-        os.close(file)
+    if before is not None and hasattr(os, "fchown"):
+        with contextlib.suppress(PermissionError):
+            os.fchown(file, before.st_uid, before.st_gid)
+        ours = os.fstat(file).st_gid == before.st_gid  # another group must not read it
+        os.fchmod(file, before.st_mode & (0o7777 if ours else 0o7707))
+    os.close(file)
 
 
 def _send(file: Path, address: str) -> None:

@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from summarkov.arrow import pa, text_array
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import AskedEnds, attribute_values
@@ -20,15 +19,14 @@ from summarkov.events.moments import time_column
 from summarkov.events.vocabulary import label_text
 from summarkov.read.columns import Columns, Wanted
 from summarkov.read.files import text_lines
-from summarkov.read.rows import Block, Source
+from summarkov.read.rows import Line, Lines, Source
 
 #: The keys of an object in JSON lines: its name, its labels, their times, what it weighs, whether it is over.
 ID, EVENTS, TIMES, WEIGHT, COMPLETE = "id", "events", "times", "weight", "complete"
 #: Events to read at a time.
 _EVENTS = 1 << 15
-
-#: A sequence: its labels, or lists of labels that happened together; its name; and values of columns.
-Line = tuple[list[Any], str | None, dict[str, Any]]
+#: How JSON writes characters beyond the first plane, as two halves; one without the other is none.
+_HALF, _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]"), re.compile(r"\\ud[89a-f][0-9a-f]{2}")
 
 
 def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, told: bool) -> Source:
@@ -67,52 +65,22 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
         "text": lambda path: _words(path, told=told),
         "spmf": _itemsets,
     }[kind]
-    return Source(name, wanted, chosen, _blocks(paths, read, chosen), by_place=True, is_lines=True)
+    return Source(name, wanted, chosen, _blocks(paths, read), is_lines=True)
 
 
-def _blocks(paths: Sequence[str], read: Callable[[str], Iterator[Line]], chosen: Columns) -> Iterator[Block]:
-    """The labels of lines as rows, those of some sequences at a time."""
+def _blocks(paths: Sequence[str], read: Callable[[str], Iterator[Line]]) -> Iterator[Lines]:
+    """Some sequences at a time."""
     number = 0
     for path in paths:
-        lines, n, first = list[Line](), 0, number
+        lines, n = list[Line](), 0
         for line in read(path):
             lines.append(line)
-            n += len(line[0]) + 1
-            number += 1
+            n += len(line.events) + 1
             if n >= _EVENTS:
-                yield _block(path, lines, chosen, first)
-                lines, n, first = [], 0, number
-        yield _block(path, lines, chosen, first)
-
-
-def _block(path: str, lines: Sequence[Line], chosen: Columns, first: int) -> Block:
-    """Some sequences; those without a name are called by their numbers."""
-    ticks = [event if isinstance(event, list) else (event,) for events, _, _ in lines for event in events]
-    size = np.array([len(tick) for tick in ticks], np.int64)
-    place = np.repeat(np.arange(len(size)), np.maximum(size, 1))
-    sequence = np.repeat(np.arange(len(lines)), [len(events) for events, _, _ in lines])
-    names: Sequence[str] | range = range(first, first + len(lines))
-    if any(name is not None for _, name, _ in lines):
-        names = [str(at) if line[1] is None else line[1] for at, line in enumerate(lines, start=first)]
-    nested = any(isinstance(event, list) for events, _, _ in lines for event in events)
-    try:
-        columns = {chosen.event[0]: text_array(label for tick in ticks for label in tick or (None,))}
-        for key in chosen.order or ():
-            times = [time for _, _, values in lines for time in values[key]]
-            columns[key] = text_array(times[at] for at in place.tolist())
-        return Block(
-            pa.table(columns),
-            path,
-            first,
-            sequence[place],
-            names,
-            pa.table({key: text_array(values.get(key) for _, _, values in lines) for key in chosen.per_case}),
-            np.append(True, np.diff(place) > 0)[: len(place)] if nested else None,
-            (size == 0)[place],
-        )
-    except UnicodeEncodeError as problem:
-        half = problem.object[problem.start : problem.end]
-        raise DataError(f"{path} holds {half!r}, half of a character; mend the data") from problem
+                yield Lines(path, number, lines)
+                number, lines, n = number + len(lines), [], 0
+        yield Lines(path, number, lines)
+        number += len(lines)
 
 
 # ---------------------------------------------------------------------- JSON lines
@@ -139,7 +107,10 @@ def _json_sequences(path: str, chosen: Columns, wanted: Wanted) -> Iterator[Line
         if not line.strip():
             continue
         try:
-            yield _json_sequence(_DECODER.decode(line), chosen, wanted)
+            content = _DECODER.decode(line)
+            if _HALF.search(line) and (half := _SURROGATE.search(repr(content))):
+                raise DataError(f"holds {half[0]!r}, half of a character; mend the data")
+            yield _json_sequence(content, chosen, wanted)
         except json.JSONDecodeError as error:
             reason = f"not JSON ({error.msg}, character {error.pos + 1}); expected a list of labels"
             raise DataError(f"{path}, line {number}: {reason}") from None
@@ -151,31 +122,32 @@ def _json_sequences(path: str, chosen: Columns, wanted: Wanted) -> Iterator[Line
 
 def _json_sequence(content: Any, chosen: Columns, wanted: Wanted) -> Line:
     """What a line holds; labels that are missing are an error, or None."""
-    name, values, case = None, dict[str, Any](), str(chosen.case)
+    name, given, case = None, dict[str, Any](), str(chosen.case)
     if isinstance(content, dict):
         for key in (chosen.event[0], *(() if wanted.columns.case is None else (case,))):
             if key not in content:
                 keys = ", ".join(repr(key) for key in list(content)[:20]) or "none"
                 raise DataError(f"the object has no {key!r}; its keys are {keys}")
-        name, values, content = content.get(case), content, content[chosen.event[0]]
-        if case in values and not isinstance(name, str):
+        name, given, content = content.get(case), content, content[chosen.event[0]]
+        if case in given and not isinstance(name, str):
             raise DataError(f"{case!r} must be text or a number, not {_KINDS[type(name)]}")
     if not isinstance(content, list):
         raise DataError(f"expected a list of labels, found {_KINDS.get(type(content), 'a single label')}")
-    found = dict[str, Any]()
+    values, when = dict[str, str | None](), dict[str, list[str]]()
     for key in chosen.per_case:
-        if isinstance(values.get(key), dict | list):
-            raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(values[key])]}")
-        found[key] = _text(values.get(key))
+        if isinstance(given.get(key), dict | list):
+            raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(given[key])]}")
+        values[key] = _text(given.get(key))
     for key in chosen.order or ():
-        found[key] = times = values.get(key)
+        when[key] = times = given.get(key, ())
         if not isinstance(times, list) or [type(time) for time in times] != [str] * len(content):
             raise DataError(
                 f"expected {key!r}, a list of {len(content)} times, one per event; leave out times=True "
                 "otherwise"
             )
     text = label_text if wanted.missing == "error" else _text
-    return [[*map(text, each)] if isinstance(each, list) else text(each) for each in content], name, found
+    labels = [[*map(text, each)] if isinstance(each, list) else text(each) for each in content]
+    return Line(labels, name, when, values)
 
 
 def _text(value: object) -> str | None:
@@ -238,7 +210,7 @@ def _words(path: str, *, told: bool) -> Iterator[Line]:
                 f"{path} looks like SPMF text, where -1 and -2 end itemsets and sequences; say which "
                 "it is with format=: 'spmf', or 'text' if they are labels"
             )
-        yield words, None, {}
+        yield Line(words)
 
 
 def _itemsets(path: str) -> Iterator[Line]:
@@ -263,7 +235,7 @@ def _itemsets(path: str) -> Iterator[Line]:
                 )
             sets = (each.split() for each in " ".join(tokens).split("-1"))
             labels = [[names.get(_number(item), _number(item)) for item in each] for each in sets if each]
-            yield [each[0] if len(each) == 1 else each for each in labels], None, {}
+            yield Line([each[0] if len(each) == 1 else each for each in labels])
 
 
 def _number(token: str) -> str:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, TiesWarning, warn_caller
 from summarkov.events.describe import Origin
 from summarkov.events.moments import FARTHEST, TimeUnit
 from summarkov.settings import is_number, read_time
-from summarkov.typing import BoolArray, IntArray
+from summarkov.typing import Array, BoolArray, IntArray
 
 if TYPE_CHECKING:
     from summarkov.read.columns import Wanted
@@ -31,12 +30,10 @@ _DAY = 86400 * 10**9
 _PARTS = 10**9
 
 #: What rows are sorted by: the first array, and where that has equal values the next, and so on.
-Keys = Sequence[npt.NDArray[Any]]
+Keys = Sequence[Array]
 
 
-def group(
-    case: npt.NDArray[np.integer], order: Keys = ()
-) -> tuple[IntArray | None, IntArray, npt.NDArray[np.integer]]:
+def group(case: Array, order: Keys = ()) -> tuple[IntArray | None, IntArray, Array]:
     """Put the rows of each case together, cases by first appearance, rows by ``order`` or as they come.
 
     Returns the rows in that order (None: they are so already), where each case begins, and the cases. All
@@ -65,12 +62,12 @@ def group(
     return rows, starts, case[starts]
 
 
-def run_starts(case: npt.NDArray[np.integer]) -> IntArray:
+def run_starts(case: Array) -> IntArray:
     """Return the rows at which another case begins."""
     return np.flatnonzero(np.append(len(case) > 0, case[1:] != case[:-1])[: len(case)])
 
 
-def _stable_order(keys: npt.NDArray[np.integer]) -> IntArray:
+def _stable_order(keys: Array) -> IntArray:
     """Return ``argsort(keys, kind="stable")`` of keys 0, 1, ..., several times as fast.
 
     Key and row number are packed into one integer: no two are equal, so the fastest sort will do.
@@ -102,7 +99,7 @@ def tied(keys: Keys, starts: IntArray) -> BoolArray:
     return found
 
 
-def repeated(codes: npt.NDArray[np.integer], tied: BoolArray) -> BoolArray:
+def repeated(codes: Array, tied: BoolArray) -> BoolArray:
     """Whether each event has the case, the place and the label of an earlier one.
 
     ``tied`` have the place of the event before.
@@ -174,7 +171,7 @@ def refuse_no_order(wanted: Wanted, source: str) -> None:
         )
 
 
-def times_of(keys: npt.NDArray[Any], kind: pa.DataType, name: str, source: str) -> tuple[IntArray, TimeUnit]:
+def times_of(keys: Array, kind: pa.DataType, name: str, source: str) -> tuple[IntArray, TimeUnit]:
     """The times that the keys of an order column of this type stand for, and what they are measured in."""
     farthest = 2**31 if pa.types.is_floating(kind) else FARTHEST
     if len(keys) and not (keys.min() > -farthest and keys.max() < farthest):
@@ -221,7 +218,7 @@ class Gap(NamedTuple):
             f"{given!r}"
         )
 
-    def exceeded(self, keys: npt.NDArray[Any], kind: pa.DataType, name: str, source: str) -> BoolArray:
+    def exceeded(self, keys: Array, kind: pa.DataType, name: str, source: str) -> BoolArray:
         """Whether each key but the first is further than this from the one before. (Falls do not matter.)"""
         number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
         if number and self.timed:

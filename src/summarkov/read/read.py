@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Literal
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.describe import Origin
 from summarkov.events.vocabulary import iterate
 from summarkov.read.case_attributes import with_cases
-from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, SEPARATOR, Cuts, Wanted, plain
+from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, SEPARATOR, Columns, Cuts, Wanted, plain
 from summarkov.read.files import Format, format_of, name_of, open_file
 from summarkov.read.ordering import TieKind
-from summarkov.read.rows import Assembly, LeftOut, Source, labelled
+from summarkov.read.rows import Assembly, Line, Lines, Source
 
 
 def read_events(
@@ -181,9 +180,8 @@ def read_events(
             f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
         )
     if not isinstance(source, EventSequences):
-        events = _read_lists(source, wanted)
-    else:
-        events = source if wanted.labels is None else source.recode(wanted.labels)
+        return Assembly(_list_source(source, wanted)).in_memory()
+    events = source if wanted.labels is None else source.recode(wanted.labels)
     events = events if wanted.ends is None else wanted.ended(events)
     return events if wanted.cases is None else with_cases(events, wanted, events.ids)
 
@@ -235,15 +233,10 @@ def _is_dict_of_columns(source: Any, wanted: Wanted) -> bool:
     return False
 
 
-def _read_lists(source: object, wanted: Wanted) -> EventSequences:
+def _list_source(source: object, wanted: Wanted) -> Source:
+    """Lists of labels, or a dict of them by the names of sequences."""
     if hasattr(source, "tocsr"):
         raise DataError("a sparse matrix holds numbers and no sequences of events; give lists of labels")
-    if isinstance(source, Mapping):
-        if any(name is None for name in source):
-            raise DataError("a sequence has no id (None); give it a name")
-        sequences, origin = _labelled(source.values(), wanted)
-        found = EventSequences.from_lists(sequences, labels=wanted.labels, ids=[str(name) for name in source])
-        return found.but(origin=origin)
     if hasattr(source, "label_counts"):
         raise DataError(
             f"this needs the events in memory, and {_kind(source)} counts them where they are; "
@@ -256,26 +249,13 @@ def _read_lists(source: object, wanted: Wanted) -> EventSequences:
             f"cannot read events from {_kind(source)}; give lists of labels, a dict of them, "
             "a table (pandas, polars, pyarrow, DuckDB) or the path of a file"
         )
-    sequences, origin = _labelled(source, wanted)
-    return EventSequences.from_lists(sequences, labels=wanted.labels).but(origin=origin)
-
-
-def _labelled(
-    sequences: Iterable[object], wanted: Wanted
-) -> tuple[Iterable[Iterable[object]], Origin | None]:
-    """Lists of labels without those that are missing, or with another label for them, as asked."""
-    if wanted.missing == "error":
-        return (iterate(sequence) for sequence in sequences), None
-    found, left_out = [], LeftOut()
-    for sequence in sequences:
-        kept: list[object] = []
-        for event in iterate(sequence):
-            given = list(event) if isinstance(event, list | tuple | Set) else [event]
-            labels = labelled(given, wanted, left_out)
-            if labels or not given:  # a tick all of whose labels are left out goes
-                kept.append(labels if isinstance(event, list | tuple | Set) else labels[0])
-        found.append(kept)
-    return found, Origin(unlabelled=left_out.unlabelled) if left_out.unlabelled else None
+    if isinstance(source, Mapping):
+        if any(name is None for name in source):
+            raise DataError("a sequence has no id (None); give it a name")
+        lines = [Line([*iterate(sequence)], str(name)) for name, sequence in source.items()]
+    else:
+        lines = [Line([*iterate(sequence)]) for sequence in source]
+    return Source("the lists", wanted, Columns(order=()), [Lines("the lists", 0, lines)], is_lines=True)
 
 
 def _kind(source: object) -> str:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.arrow import arrow_of, pa
+from summarkov.arrow import arrow_of, pa, text_array
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Lifecycles, Origin, late_cases
 from summarkov.events.moments import NANOSECONDS, Moments
-from summarkov.events.vocabulary import is_missing
+from summarkov.events.vocabulary import coded_lists, is_missing
 from summarkov.read.case_attributes import attributes_of, number_of, with_cases
 from summarkov.read.columns import Columns, Wanted
 from summarkov.read.ordering import (
@@ -34,7 +34,7 @@ from summarkov.read.ordering import (
     warn_of_ties,
 )
 from summarkov.read.values import Encoded, OrderColumn, Vocabulary, encode, refuse_missing, without_codes
-from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
+from summarkov.typing import Array, BoolArray, CodeArray, FloatArray, IntArray
 
 #: What lifecycles are called of which an activity has one row each, when it begins and when it is over.
 _STARTS = {"start", "started", "begin", "begun"}
@@ -43,35 +43,45 @@ _ENDS = {"complete", "completed", "end", "ended", "finish", "finished"}
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows: the chosen columns, of which file, and where they begin.
-
-    Where sequences are known by their places, ``sequence`` is the number of the one that each row is of, and
-    ``names`` and ``values`` are their names, or numbers, and what does not change during them. Where rows
-    come from lists, ``starts`` tells which begin a tick, and ``empty`` which stand for one without a label.
-    """
+    """Some rows: the chosen columns, of which file, where they begin, and ``case`` if no column names it."""
 
     table: pa.Table
     path: str
     first_row: int = 0
-    sequence: IntArray | None = None
-    names: Sequence[str] | range = ()
-    values: pa.Table | None = None
-    starts: BoolArray | None = None
-    empty: BoolArray | None = None
+    case: Encoded | None = None
+
+
+class Line(NamedTuple):
+    """A sequence: its labels, or lists of labels that happened together; its name, if it has any.
+
+    ``times``, of each event, and ``values`` of what does not change, are known by their columns.
+    """
+
+    events: list[Any]
+    name: str | None = None
+    times: Mapping[str, list[str]] = {}
+    values: Mapping[str, str | None] = {}
+
+
+class Lines(NamedTuple):
+    """Some sequences of a file, of which they begin with the one of this number."""
+
+    path: str
+    first: int
+    lines: list[Line]
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table that is read block by block, what is asked of it, and its columns that are chosen.
+    """A table, or sequences, to be read block by block: what is asked of it, and its columns that are chosen.
 
-    ``by_place``: sequences are known by their places, and not by the names of cases. ``is_lines``: it is a
-    file with one sequence per line.
+    ``by_place``: cases are known by their places, and may be empty.
     """
 
     name: str
     wanted: Wanted
     chosen: Columns
-    blocks: Iterable[Block]
+    blocks: Iterable[Block] | Iterable[Lines]
     by_place: bool = False
     is_lines: bool = False
 
@@ -120,31 +130,32 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Coded:
-    """Rows as codes, but for those that are left out.
+    """Rows as codes, but for those that are left out, with the names of cases.
 
-    ``names`` are those of cases, or their numbers. ``keys`` of order columns are of the types ``kinds``.
-    ``starts`` tells which rows begin a tick, where lists do. ``values``, of what must not change, are those
-    of rows, or of sequences where these are known by their places.
+    ``keys`` of order columns are of the types ``kinds``; ``values`` must not change during a case.
     """
 
-    case: npt.NDArray[np.integer]
-    names: Sequence[str] | range
+    case: Array
+    names: Sequence[str]
     codes: CodeArray
-    keys: list[npt.NDArray[Any]]
+    keys: list[Array]
     kinds: list[pa.DataType]
     values: dict[str, CodeArray]
-    starts: BoolArray | None = None
 
 
 @dataclass(frozen=True)
 class Part:
-    """Whole sequences, as many as fit into memory, their events in order; the rest as in :class:`Coded`."""
+    """Whole sequences, their events in order; as :class:`Coded`, but with one value per sequence of lines.
 
-    codes: npt.NDArray[np.integer]
+    Lists tell themselves which of their events begin a tick (``starts``).
+    """
+
+    codes: CodeArray
     offsets: IntArray
     ids: Sequence[str] | range
-    keys: Keys = ()
-    values: Mapping[str, Any] = field(default_factory=dict)
+    keys: list[Array]
+    kinds: list[pa.DataType]
+    values: Mapping[str, CodeArray]
     starts: BoolArray | None = None
 
 
@@ -164,14 +175,16 @@ class Assembly:
         self.labels = Vocabulary(wanted.labels)
         self.texts = {name: Vocabulary() for name in self.chosen.per_case}
         self.left_out, self.ties, self.backwards, self.n_events = LeftOut(), Ties(), 0, 0
-        self._values: dict[str, list[npt.NDArray[np.integer]]] = {name: [] for name in self.texts}
+        self._values: dict[str, list[Array]] = {name: [] for name in self.texts}
         self._last: tuple[Keys, IntArray] = ((), np.zeros(1, np.int64))
 
     def in_memory(self) -> EventSequences:
         """All events."""
-        coded = self._together([self.code(block) for block in self.source.blocks])
-        self.left_out.refuse_all(self.wanted, len(coded.codes), self.source.name)
-        (events,) = self.chunks([self.part(coded)])
+        blocks = [self.code(block) for block in self.source.blocks]
+        blocks = [self.settled(block) for block in blocks]
+        part = _in_a_row(blocks) if self.source.is_lines else self.part(self.together(blocks))
+        self.left_out.refuse_all(self.wanted, len(part.codes), self.source.name)
+        (events,) = self.chunks([part])
         origin, (keys, offsets) = self.origin(), self._last
         if origin is not None and self.kinds and pa.types.is_timestamp(self.kinds[0]):
             late = late_cases(keys[0], offsets)
@@ -182,13 +195,14 @@ class Assembly:
 
     # ------------------------------------------------------------------ rows as codes
 
-    def code(self, block: Block) -> Coded:
-        """Code some rows, and count those that are left out."""
+    def code(self, block: Block | Lines) -> Any:
+        """Code some rows, or lines, and count those that are left out: ``Coded``, or a ``Part``."""
+        if isinstance(block, Lines):
+            return self._of_lines(block)
         chosen, path, first_row, table = self.chosen, block.path, block.first_row, block.table
         kept = np.ones(table.num_rows, bool)
-        if block.sequence is not None:
-            case = Encoded(block.sequence, block.names)
-        else:
+        case = block.case
+        if case is None:
             case = encode(table.column(chosen.case), str(chosen.case), path, blanks=False)
             if len(case.missing):
                 if self.wanted.missing != "skip":
@@ -201,10 +215,8 @@ class Assembly:
                 rows, kept = (rows, kept) if kept.any() else (rows[:0], kept[:0])
                 columns = {name: without_codes(table.column(name)) for name in table.column_names}
                 table, case = pa.table(columns).take(arrow_of(rows)), Encoded(case.codes[rows], case.texts)
-        empty = np.zeros(len(kept), bool) if block.empty is None else block.empty
-        event = self._labels(table, block, empty)
-        of_cases = table if block.values is None else block.values
-        values = {name: encode(of_cases.column(name), name, path) for name in self.texts}
+        event = self._labels(table, block)
+        values = {name: encode(table.column(name), name, path) for name in self.texts}
         if chosen.lifecycle is not None:
             lifecycle = encode(table.column(chosen.lifecycle), chosen.lifecycle, path)
             refuse_missing(lifecycle.missing, chosen.lifecycle, path, first_row)
@@ -212,29 +224,53 @@ class Assembly:
         elif chosen.other_lifecycle in table.column_names:
             with suppress(DataError):  # nobody asked for it
                 self.left_out.look_at(encode(table.column(chosen.other_lifecycle), "", path))
-        absent = (event.codes < 0) & ~empty
-        self.left_out.unlabelled += int(np.count_nonzero(kept & absent))
-        kept &= ~absent
+        self.left_out.unlabelled += int(np.count_nonzero(kept & (event.codes < 0)))
+        kept &= event.codes >= 0
         each = [one.keys(table.column(one.name), path, first_row) for one in self.order]
         keys, kinds = [found for found, _ in each], [kind for _, kind in each]
         if chosen.other_order is not None:
             with suppress(DataError):  # nobody asked for it
                 keys = [OrderColumn(chosen.other_order).keys(table.column(chosen.other_order), path)[0]]
-        some, starts = slice(None) if kept.all() else kept, block.starts
-        if starts is not None:
-            place = np.cumsum(starts)[some]
-            starts = np.append(True, place[1:] != place[:-1])[: len(place)]
-        if block.sequence is None:
-            values = {name: Encoded(column.codes[some], column.texts) for name, column in values.items()}
+        some = slice(None) if kept.all() else kept
         return Coded(
             case.codes[some],
             case.texts,
             self.labels.recode(Encoded(event.codes[some], event.texts)),
             [key[some] for key in keys],
             kinds,
-            {name: self.texts[name].recode(column) for name, column in values.items()},
-            starts,
+            {name: self.texts[name].recode(Encoded(v.codes[some], v.texts)) for name, v in values.items()},
         )
+
+    def _of_lines(self, block: Lines) -> Part:
+        """Whole sequences as codes, without events that are left out; their times must not fall."""
+        path, first, lines = block
+        each = kept = [line.events for line in lines]
+        if self.wanted.missing != "error":
+            each = [[labelled(event, self.wanted, self.left_out) for event in events] for events in kept]
+            kept = [[event for event in events if event is not None] for events in each]
+        codes, offsets, texts, starts = coded_lists(kept, None)
+        place = np.arange(len(codes)) if starts is None else np.cumsum(starts) - 1
+        keys, kinds = list[Array](), list[Any]()
+        for one in self.order:
+            pairs = zip(chain(*(line.times[one.name] for line in lines)), chain(*each), strict=True)
+            times = text_array(time for time, event in pairs if event is not None).take(arrow_of(place))
+            found, kind = one.keys(pa.chunked_array([times]), path, first)
+            keys, kinds = [*keys, found], [*kinds, kind]
+            falls = np.setdiff1d(np.flatnonzero(found[1:] < found[:-1]) + 1, offsets)
+            if len(falls):
+                at = int(np.searchsorted(offsets, falls[0], side="right")) - 1
+                raise DataError(
+                    f"{one.name!r} of {self.source.name} run backwards in sequence "
+                    f"{(lines[at].name or str(first + at))[:40]!r}; sort its events by time"
+                )
+        ids: Sequence[str] | range = range(first, first + len(lines))
+        if any(line.name is not None for line in lines):
+            ids = [str(at) if line.name is None else line.name for at, line in enumerate(lines, start=first)]
+        values = {}
+        for name, known in self.texts.items():
+            given = (line.values[name] for line in lines)
+            values[name] = np.array([-1 if text is None else known[text] for text in given], np.int32)
+        return Part(self.labels.recode(Encoded(codes, texts)), offsets, ids, keys, kinds, values, starts)
 
     def _of_lifecycle(self, lifecycle: Encoded, with_case: BoolArray) -> BoolArray:
         """Which rows have the lifecycle that is wanted, in capitals or not; others are counted."""
@@ -245,19 +281,17 @@ class Assembly:
         self.left_out.lifecycles.update(lifecycle.texts[: 8 - len(self.left_out.lifecycles)])
         return kept
 
-    def _labels(self, table: pa.Table, block: Block, empty: BoolArray) -> Encoded:
+    def _labels(self, table: pa.Table, block: Block) -> Encoded:
         """The labels of rows, of one column or several; -1 where a row has none and is to be left out."""
         wanted, parts = self.wanted, list[Encoded]()
         for name in self.chosen.event:
             part = encode(table.column(name), name, block.path)
-            absent = (part.codes < 0) & ~empty
             if wanted.missing == "error":
                 remedy = "fill them, or leave these events out with missing='skip'"
-                where = block.path, block.first_row
-                refuse_missing(np.flatnonzero(absent), name, *where, remedy=remedy)
-            elif wanted.missing != "skip" and absent.any():
+                refuse_missing(part.missing, name, block.path, block.first_row, remedy=remedy)
+            elif wanted.missing != "skip" and len(part.missing):
                 texts = list(dict.fromkeys([*part.texts, wanted.missing]))
-                part = Encoded(np.where(absent, texts.index(wanted.missing), part.codes), texts)
+                part = Encoded(np.where(part.codes < 0, texts.index(wanted.missing), part.codes), texts)
             parts.append(part)
         for part, name in zip(parts[:-1], self.chosen.event, strict=False):
             for text, n in zip(part.texts, part.counts.tolist(), strict=True):
@@ -268,8 +302,8 @@ class Assembly:
                     )
         return reduce(lambda first, second: joined(first, second, wanted.separator), parts)
 
-    def settled(self, coded: Coded) -> Coded:
-        """Rows with keys of the types that all blocks have in common."""
+    def settled(self, coded: Any) -> Any:
+        """Rows, or a part, with keys of the types that all blocks have in common."""
         if not coded.kinds:
             return coded
         each = zip(self.order, coded.keys, coded.kinds, strict=True)
@@ -280,77 +314,49 @@ class Assembly:
         """The types of the order columns, once all blocks were read."""
         return [one.kind or pa.timestamp("ms") for one in self.order]
 
-    def _together(self, blocks: Sequence[Coded]) -> Coded:
+    def together(self, blocks: Sequence[Coded]) -> Coded:
         """Several blocks as one."""
         if len(blocks) == 1:
-            return self.settled(blocks[0])
-        names: Sequence[str] | range
-        if self.source.by_place:
-            before = np.cumsum([0, *(len(block.names) for block in blocks)])
-            cases = [block.case + n for block, n in zip(blocks, before, strict=False)]
-            plain = all(isinstance(block.names, range) for block in blocks)
-            names = range(int(before[-1])) if plain else [str(name) for b in blocks for name in b.names]
-        else:
-            known = Vocabulary()
-            cases = [known.recode(Encoded(block.case, block.names)) for block in blocks]
-            names = [*known]
-        keys = [_joined(key) for key in zip(*(self.settled(block).keys for block in blocks), strict=True)]
-        starts = None
-        if any(block.starts is not None for block in blocks):
-            starts = np.concatenate(
-                [np.ones(len(b.codes), bool) if b.starts is None else b.starts for b in blocks]
-            )
+            (only,) = blocks
+            return only
+        known = Vocabulary()
+        cases = [known.recode(Encoded(block.case, block.names)) for block in blocks]
+        keys = zip(*(block.keys for block in blocks), strict=True)
         return Coded(
             _joined(cases),
-            names,
-            _joined([block.codes for block in blocks], np.int32),
-            keys or [np.empty(0, np.int64) for _ in self.order],
+            [*known],
+            _joined([block.codes for block in blocks]),
+            [*map(_joined, keys)] or [np.empty(0, np.int64) for _ in self.order],
             self.kinds,
-            {name: _joined([block.values[name] for block in blocks], np.int32) for name in self.texts},
-            starts,
+            {name: _joined([block.values[name] for block in blocks]) for name in self.texts},
         )
 
     # ------------------------------------------------------------------ whole sequences
 
     def part(self, coded: Coded) -> Part:
         """The rows of whole cases, put together and in order."""
-        sorts = bool(self.order) and not self.source.is_lines
-        rows, starts, cases = group(coded.case, coded.keys if sorts else ())
-        names, some = coded.names, slice(None) if rows is None else rows
-        if not self.source.by_place:
-            offsets = np.append(starts, len(coded.case))
-            names = [names[code] for code in cases.tolist()]
-        else:
-            offsets = np.searchsorted(coded.case, np.arange(len(names) + 1))
-            if not sorts and coded.keys and len(coded.case):
-                self._look_back(coded.keys, starts, cases, names)
-        values = coded.values
-        if not self.source.by_place:
-            values = {name: each[some] for name, each in values.items()}
-        codes = self.labels.settled()[1][coded.codes[some]]
-        return Part(codes, offsets, names, [key[some] for key in coded.keys], values, coded.starts)
-
-    def _look_back(self, keys: Keys, starts: IntArray, cases: Any, names: Sequence[str] | range) -> None:
-        """Look at times that rows are not sorted by: those of lists must not fall, others may."""
-        self.backwards = count_falls(keys, starts)
-        if self.backwards and self.source.is_lines:
-            each = zip(starts.tolist(), [*starts[1:].tolist(), None], strict=True)
-            run = next(at for at, (a, b) in enumerate(each) if (np.diff(keys[0][a:b]) < 0).any())
-            raise DataError(
-                f"{self.order[0].name!r} of {self.source.name} run backwards in sequence "
-                f"{str(names[cases[run]])[:40]!r}; sort its events by time"
-            )
+        rows, starts, cases = group(coded.case, coded.keys if self.order else ())
+        offsets, names = np.append(starts, len(coded.case)), [coded.names[code] for code in cases.tolist()]
+        if self.source.by_place:
+            offsets, names = np.searchsorted(coded.case, np.arange(len(coded.names) + 1)), [*coded.names]
+        if coded.keys and not self.order and len(coded.case):
+            self.backwards = count_falls(coded.keys, starts)
+        some = slice(None) if rows is None else rows
+        keys, values = [key[some] for key in coded.keys], coded.values
+        return Part(
+            coded.codes[some], offsets, names, keys, self.kinds, {name: values[name][some] for name in values}
+        )
 
     def chunks(self, parts: Iterable[Part]) -> Iterator[EventSequences]:
         """All events, some whole sequences at a time; see :meth:`finished`."""
-        labels = self.labels.settled()[0]
+        labels, final = self.labels.settled()
         for part in parts:
-            yield self._events(part, labels)
+            yield self._events(part, labels, final)
 
-    def _events(self, part: Part, labels: Sequence[str]) -> EventSequences:
+    def _events(self, part: Part, labels: Sequence[str], final: CodeArray) -> EventSequences:
         """Leave out duplicates and cut into sessions if asked to; count ties, and make ticks of them."""
         wanted, source = self.wanted, self.source
-        codes, offsets, ids, keys = part.codes, part.offsets, part.ids, part.keys
+        codes, offsets, ids, keys = final[part.codes], part.offsets, part.ids, part.keys
         about = (self.kinds[0], self.order[0].name, source.name) if self.order else None
         values = self._of_cases(part)
         together = about is not None and wanted.ties == "together"
@@ -387,19 +393,26 @@ class Assembly:
         names = None if plain else [*map(str, ids)]
         return wanted.ended(EventSequences(codes, offsets, labels, names, moments=moments, tied_order=n))
 
-    def _of_cases(self, part: Part) -> dict[str, npt.NDArray[np.integer]]:
+    def _of_cases(self, part: Part) -> dict[str, Array]:
         """The value of every sequence in the columns that must not change."""
-        if self.source.by_place:
+        if self.source.is_lines:
             return dict(part.values)
-        found, lengths = {}, np.diff(part.offsets)
+        filled, found = np.diff(part.offsets) > 0, {}
+        starts = part.offsets[:-1][filled]
         for name, rows in part.values.items():
-            found[name] = rows[part.offsets[:-1]]
-            other = np.flatnonzero(rows != np.repeat(found[name], lengths))
+            found[name] = np.full(len(filled), -1, np.int32)
+            found[name][filled] = rows[starts]
+            other = np.setdiff1d(np.flatnonzero(rows[1:] != rows[:-1]) + 1, starts)
             if len(other):
-                at = int(np.searchsorted(part.offsets, other[0], side="right")) - 1
-                column = Encoded(rows, [*self.texts[name]])
-                texts = column.text(int(part.offsets[at])), column.text(int(other[0]))
-                raise changes(name, part.ids[at], self.source.name, *texts)
+                case = part.ids[int(np.searchsorted(part.offsets, other[0], side="right")) - 1]
+                texts = [*self.texts[name], None]
+                values = (texts[rows[at]] for at in (other[0] - 1, other[0]))
+                first, second = ("no value" if value is None else repr(value[:40]) for value in values)
+                raise DataError(
+                    f"column {name!r} of {self.source.name} changes during case {str(case)[:40]!r}: {first} "
+                    f"in one row and {second} in another; it must have one value per case: correct it, or "
+                    "leave it out"
+                )
         return found
 
     # ------------------------------------------------------------------ all events
@@ -428,7 +441,7 @@ class Assembly:
         weights: FloatArray = np.array([*map(number_of, column.texts), None], float)[column.codes]
         wrong = np.flatnonzero(~(weights >= 0))
         if len(wrong):
-            value = column.text(int(wrong[0]))
+            value = [*column.texts, None][column.codes[wrong[0]]]
             raise DataError(
                 f"weight column {self.wanted.columns.weight!r} of {self.source.name} holds "
                 f"{'no value' if value is None else repr(value[:40])} in case {names[wrong[0]][:40]!r}; a "
@@ -459,8 +472,28 @@ class Assembly:
         )
 
 
-def _joined(arrays: Sequence[npt.NDArray[Any]], kind: Any = np.int64) -> npt.NDArray[Any]:
-    return np.concatenate(arrays) if len(arrays) else np.empty(0, kind)
+def _in_a_row(parts: Sequence[Part]) -> Part:
+    """Several parts, one after the other, as one."""
+    ids: Sequence[str] | range = range(sum(len(part.ids) for part in parts))
+    if not all(isinstance(part.ids, range) for part in parts):
+        ids = [str(name) for part in parts for name in part.ids]
+    starts = None
+    if any(part.starts is not None for part in parts):
+        each = (np.ones(len(part.codes), bool) if part.starts is None else part.starts for part in parts)
+        starts = np.concatenate([*each])
+    return Part(
+        _joined([part.codes for part in parts]),
+        np.append(0, np.cumsum(_joined([np.diff(part.offsets) for part in parts]))),
+        ids,
+        [*map(_joined, zip(*(part.keys for part in parts), strict=True))],
+        parts[0].kinds,
+        {name: _joined([part.values[name] for part in parts]) for name in parts[0].values},
+        starts,
+    )
+
+
+def _joined(arrays: Sequence[Array]) -> Array:
+    return np.concatenate(arrays) if len(arrays) else np.empty(0, np.int32)
 
 
 def joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
@@ -479,19 +512,20 @@ def joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
     return Encoded(codes - absent, texts)
 
 
-def labelled(given: Sequence[object], wanted: Wanted, left_out: LeftOut) -> list[Any]:
-    """Labels in a list: those that are missing are left out and counted, or have another label, as asked."""
-    if wanted.missing != "skip":
-        return [wanted.missing if is_missing(label) else label for label in given]
-    kept = [label for label in given if not is_missing(label)]
-    left_out.unlabelled += len(given) - len(kept)
-    return kept
+def labelled(event: Any, wanted: Wanted, left_out: LeftOut) -> Any:
+    """A label, or several that happened together, without those that are missing; None if nothing is left.
 
-
-def changes(name: str, case: object, source: str, first: str | None, second: str | None) -> DataError:
-    """The error for a column that changes during a case."""
-    values = [repr(value[:40]) if value is not None else "no value" for value in (first, second)]
-    return DataError(
-        f"column {name!r} of {source} changes during case {str(case)[:40]!r}: {values[0]} in one row and "
-        f"{values[1]} in another; it must have one value per case: correct it, or leave it out"
-    )
+    These are counted, or have another label, as asked.
+    """
+    together = isinstance(event, list | tuple | Set)
+    if not together and not is_missing(event):
+        return event
+    given = [*event] if together else [event]
+    if wanted.missing == "skip":
+        kept = [label for label in given if not is_missing(label)]
+        left_out.unlabelled += len(given) - len(kept)
+    else:
+        kept = [wanted.missing if is_missing(label) else label for label in given]
+    if given and not kept:
+        return None
+    return kept if together else kept[0]

@@ -11,7 +11,8 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import date, datetime, time
+from datetime import date, time
+from decimal import Decimal
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from itertools import chain
 from typing import Any, NamedTuple
@@ -133,51 +134,28 @@ def as_arrow(table: Any, meant: Callable[[str], bool] = lambda _: True) -> tuple
 
 
 def _array(name: str, column: Any) -> Any:
-    """A column as Arrow has it, or as the text of Python objects that Arrow would mistake or cannot take."""
+    """A column as Arrow has it; Python objects other than text as the text that Python writes of each.
+
+    Arrow would take a time without a zone for one in UTC, and a time for the date that it has; it drops zones
+    of times of day and nanoseconds. As text they are read, or refused, as in a file.
+
+    >>> _array("time", [date(2024, 1, 31), None, datetime(2024, 1, 31, 18)]).to_pylist()
+    ['2024-01-31', None, '2024-01-31 18:00:00']
+    """
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return column
     kind: Any = getattr(column, "dtype", None)
-    objects: Sequence[Any] = ()
-    if str(kind) == "category":
-        objects = [*kind.categories]
-    elif str(kind) == "object" or isinstance(column, list | tuple):
-        objects = [*column]
+    objects = kind.categories if str(kind) == "category" else column
     with _explained(f"{TABLE} cannot be read by Arrow: column {name}"):
-        if not _are_mistaken(objects):
-            try:
-                return pa.array(column, from_pandas=True)
-            except (pa.ArrowException, TypeError, ValueError, OverflowError):
-                if not objects or not all(is_missing(value) or is_label(value) for value in objects):
-                    raise
-        return pa.array([None if is_missing(value) else str(value) for value in column], pa.string())
+        if str(getattr(objects, "dtype", "object")) == "object" and not {*map(type, objects)} <= _AS_THEY_ARE:
+            values = [None if is_missing(value) else value for value in column]
+            if all(value is None or is_label(value) or isinstance(value, _TEXTS) for value in values):
+                return pa.array([None if value is None else str(value) for value in values], pa.string())
+        return pa.array(column, from_pandas=True)
 
 
-def _are_mistaken(objects: Sequence[Any]) -> bool:
-    """Whether Arrow would take Python objects for something else: then they are read as text, as in a file.
-
-    It takes a time without a zone for one in UTC, and a time for the date that it has; it drops zones of
-    times of day and nanoseconds, and digits of large whole numbers.
-
-    >>> _are_mistaken([date(2024, 1, 31), datetime(2024, 1, 31, 18)]), _are_mistaken([1, 2.5])
-    (True, False)
-    """
-    types = {*map(type, objects)}
-    if int in types and any(type(each) is int and not -(2**63) <= each < 2**63 for each in objects):
-        return True
-    if not any(issubclass(each, date | time | np.datetime64) for each in types):
-        return False
-    kinds = {_kind(each) for each in objects if not is_missing(each)}
-    lost = {"time of day with zone", "time with nanoseconds", "time with zone with nanoseconds"}
-    return "other" not in kinds and (len(kinds) > 1 or bool(kinds & lost))
-
-
-def _kind(value: Any) -> str:
-    """What a Python object is, as far as it tells whether a column can be taken in one way."""
-    if isinstance(value, datetime | time | np.datetime64):
-        zone = "" if getattr(value, "tzinfo", None) is None else " with zone"
-        precise = " with nanoseconds" if getattr(value, "nanosecond", 0) else ""
-        return f"time{' of day' if isinstance(value, time) else ''}{zone}{precise}"
-    return "date" if isinstance(value, date) else "label" if is_label(value) else "other"
+#: What Arrow takes for what it is; and what else Python writes as we read it.
+_AS_THEY_ARE, _TEXTS = {str, float, bool, type(None)}, (date, time, Decimal)
 
 
 # ---------------------------------------------------------------------- files
@@ -234,23 +212,20 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if is_text(kind) else kind
 
 
-def read_whole(path: str, format: str) -> pa.Table:
-    """All columns of a small table with a header line, as text; an empty cell is a missing value."""
-    with open_text(path) as file:
-        first = decode(_whole(file.readline(BLOCK + 1), path), path, 1)
-    cells = _cells(first, _SEPARATORS[format])
-    delimiter = max(cells, key=lambda one: len(cells[one]))
-    header = Header(cells[delimiter], delimiter)
-    batches = list(csv_batches(path, header, None))
-    return pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in header.names})
-
-
-def read_whole_parquet(path: str, refuse: Callable[[pa.Schema], None]) -> pa.Table:
-    """All columns of a small file, unless what it holds is refused before it is read."""
-    schema = _parquet_schema(path)
+def read_whole(path: str, format: str, refuse: Callable[[pa.Schema], None] = lambda _: None) -> pa.Table:
+    """All columns of a small table, as text if it is comma-separated; ``refuse`` looks at them before."""
+    if format == "parquet":
+        schema = _parquet_schema(path)
+    else:
+        with open_text(path) as file:
+            first = decode(_whole(file.readline(BLOCK + 1), path), path, 1)
+        cells = _cells(first, _SEPARATORS[format])
+        delimiter = max(cells, key=lambda one: len(cells[one]))
+        header = Header(cells[delimiter], delimiter)
+        schema = pa.schema([(name, pa.string()) for name in header.names])
     refuse(schema)
-    batches = [*_parquet_batches(path, schema.names)]
-    return pa.Table.from_batches(batches) if batches else schema.empty_table()
+    batches = _parquet_batches(path, schema.names) if format == "parquet" else csv_batches(path, header, None)
+    return pa.Table.from_batches(list(batches), schema)
 
 
 # ---------------------------------------------------------------------- Parquet
@@ -269,9 +244,11 @@ def _parquet_schema(path: str) -> pa.Schema:
 
 
 def _parquet(path: str, _: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
-    names = _parquet_schema(path).names
+    schema = _parquet_schema(path)
+    names = schema.names
     choose_columns(names, chosen, path)
-    few = [*chosen.event, *chosen.attributes]  # whose texts repeat
+    few = (*chosen.event, *chosen.attributes)  # whose texts repeat
+    few = tuple(name for name in few if is_text(schema.field(name).type))
     return _parquet_batches(path, [name for name in chosen.to_read() if name in names], few)
 
 
@@ -305,11 +282,7 @@ def _parquet_batches(path: str, names: Sequence[str], few: Sequence[str] = ()) -
 
 def _csv(path: str, format: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
     header = Header.of(path, chosen, format)
-    names = [name for name in chosen.to_read() if name in header.names]
-    for batch in csv_batches(path, header, names):
-        columns = zip(names, batch.columns, strict=True)
-        texts = {name: x if name in (chosen.order or ()) else x.dictionary_encode() for name, x in columns}
-        yield pa.record_batch(texts)
+    return csv_batches(path, header, [name for name in chosen.to_read() if name in header.names])
 
 
 class Header(NamedTuple):

@@ -9,11 +9,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.arrow import arrow_of, is_text, numpy_of, pa, pc
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import Array, CodeArray, IntArray
 
 # ---------------------------------------------------------------------- codes
 
@@ -21,13 +20,8 @@ from summarkov.typing import CodeArray, IntArray
 class Encoded(NamedTuple):
     """A column as codes into its different texts (in any order, some unused); -1 is a missing value."""
 
-    codes: npt.NDArray[np.integer]
+    codes: Array
     texts: Any  # a sequence of them
-
-    def text(self, row: int) -> str | None:
-        """The value of a row; None if it is missing."""
-        code = int(self.codes[row])
-        return self.texts[code] if code >= 0 else None
 
     @property
     def missing(self) -> IntArray:
@@ -340,9 +334,7 @@ class OrderColumn:
         self._family: str | None = None
         self._first = ("", 0, "")  # where the first text stands, and what it is
 
-    def keys(
-        self, column: pa.ChunkedArray, source: str, first_row: int = 0
-    ) -> tuple[npt.NDArray[Any], pa.DataType]:
+    def keys(self, column: pa.ChunkedArray, source: str, first_row: int = 0) -> tuple[Array, pa.DataType]:
         """Numbers in the order of a block of numbers, dates or times, and their type.
 
         Text is read as numbers, else as ISO dates and times, else as times of day; text that is none of these
@@ -366,7 +358,7 @@ class OrderColumn:
             self.kind = kind
         return self._numbers(column, source), kind
 
-    def settled(self, keys: npt.NDArray[Any], kind: pa.DataType) -> npt.NDArray[Any]:
+    def settled(self, keys: Array, kind: pa.DataType) -> Array:
         """The keys of a block of some type as those of the type of all blocks."""
         if kind == self.kind or not len(keys):
             return keys
@@ -408,7 +400,7 @@ class OrderColumn:
             f"date_format={self.date_format.text!r} says; mend it, or give the format that all of it has"
         )
 
-    def _numbers(self, column: pa.ChunkedArray, source: str) -> npt.NDArray[Any]:
+    def _numbers(self, column: pa.ChunkedArray, source: str) -> Array:
         """Values as numbers of 64 bits."""
         kind = column.type
         if not len(column):

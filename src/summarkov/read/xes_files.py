@@ -16,7 +16,8 @@ from summarkov.arrow import pa, text_array
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.read.columns import Columns, Wanted
 from summarkov.read.files import open_file, unpacked
-from summarkov.read.rows import Block, Source, changes
+from summarkov.read.rows import Block, Source
+from summarkov.read.values import Encoded
 
 _BLOCK = 1 << 16
 #: How far elements may stand in each other, and how many keys of attributes that are not asked for are noted.
@@ -84,13 +85,13 @@ class _Log:
             self.needed += [(key, "event") for key in chosen.event]
         others = (chosen.lifecycle, chosen.other_lifecycle, chosen.other_order)
         rows = (*chosen.event, *(chosen.order or ()), *(key for key in others if key is not None))
-        self.rows: dict[str, list[str | None]] = {key: [] for key in rows}
-        self.names, self.traces = list[str](), {key: list[str | None]() for key in chosen.per_case}
+        self.rows: dict[str, list[str | None]] = {key: [] for key in (*rows, *chosen.per_case)}
+        self.names = list[str]()
         self.sequence = array("q")  # the trace of every event
+        self.first = 0  # of the events of the trace
         self.open: list[str] = []  # the elements that are open
         self.trace: dict[str, str] = {}
         self.event: dict[str, str] = {}
-        self.values: dict[str, dict[str | None, None]] = {}  # of the events of the trace, each once
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start
@@ -118,14 +119,14 @@ class _Log:
         if depth == 1 and name != "log":
             raise DataError(f"{self.where()}: expected an XES <log>, found <{name[:40]}>")
         if depth == 2 and name == "trace":
-            self.trace, self.values = {}, {key: {} for key in self.chosen.per_case}
+            self.trace, self.first = {}, len(self.sequence)
         elif depth == 2 and name == "event":
             raise DataError(f"{self.where()}: this event belongs to no trace; put it into one, or remove it")
         elif depth == 3 and name == "event" and inside:
             self.event = {}
         elif inside and (depth == 3 or (depth == 4 and self.open[2] == "event")) and given.keys() >= _PAIR:
             of, key = self.trace if depth == 3 else self.event, given["key"]
-            if len(of) < _MOST_KEYS or key in self.rows or key in self.traces or key == self.chosen.case:
+            if len(of) < _MOST_KEYS or key in self.rows or key == self.chosen.case:
                 of[key] = given["value"]
 
     def end(self, _: str) -> None:
@@ -136,8 +137,6 @@ class _Log:
                 column.append(self.event.get(key))
             for key, role in self.needed:
                 self.refuse_none(key, self.event, "event", role)
-            for key, found in self.values.items():
-                found[self.event.get(key)] = None
         elif depth == 1 and name == "trace":
             self.end_of_trace()
 
@@ -146,12 +145,11 @@ class _Log:
         case = str(self.chosen.case)
         if self.needs_case:
             self.refuse_none(case, self.trace, "trace", "case")
-        named = self.trace.get(case, str(len(self.names)))
-        for key, values in self.values.items():
-            if key not in self.trace and len(values) > 1:
-                raise changes(key, named, self.path, *[*values][:2])
-            self.traces[key].append(self.trace.get(key, next(iter(values), None)))
-        self.names.append(named)
+        n = len(self.sequence) - self.first
+        for key in self.chosen.per_case if n else ():
+            if key in self.trace:
+                self.rows[key][-n:] = [self.trace[key]] * n
+        self.names.append(self.trace.get(case, str(len(self.names))))
 
     def refuse_none(self, key: str, there: dict[str, str], what: str, role: str) -> None:
         """Refuse a trace or an event that lacks a key."""
@@ -164,12 +162,8 @@ class _Log:
 
     def block(self) -> Block:
         """All events."""
-        rows, values = (
-            pa.table({key: text_array(column) for key, column in columns.items()})
-            for columns in (self.rows, self.traces)
-        )
-        of = np.array(self.sequence, np.int64)
-        return Block(rows, self.path, sequence=of, names=self.names, values=values)
+        rows = pa.table({key: text_array(column) for key, column in self.rows.items()})
+        return Block(rows, self.path, case=Encoded(np.array(self.sequence, np.int64), self.names))
 
 
 #: What an attribute has.

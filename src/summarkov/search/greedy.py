@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -22,7 +25,7 @@ from summarkov.search.problem import (
     improves,
 )
 from summarkov.summaries import WindowSummary
-from summarkov.typing import FloatArray
+from summarkov.typing import FloatArray, IntArray
 
 #: Numbers that are scored at once, so that they stay near the processor.
 _AT_ONCE = 1 << 15
@@ -57,24 +60,30 @@ def sweep(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResul
 
 
 class _Move(NamedTuple):
-    """A move, with the counts after it; "stay" is none, "join" is all additions at some look-back."""
+    """A move, with what to ask (None: that is known), and the counts after it.
+
+    "stay" is none, "join" is all additions at some look-back.
+    """
 
     action: Literal["stay", "remove", "change", "add", "join"]
     label: int = -1
     lookback: int | None = None
+    request: Request | None = None
     counts: StateCounts | CandidateCounts | None = None
 
 
 class _Place(NamedTuple):
-    """Problems of one target, each in a replicate of its own, that stand at the same influencers."""
+    """Problems of one target, each in a replicate of its own, that stand at the same influencers.
+
+    Required labels whose look-backs are learned "enter" first; then influencers "grow" and "shrink".
+    """
 
     problem: Problem  # the first of them, for what they have in common
-    members: tuple[int, ...]  # their numbers
+    members: IntArray  # their numbers
     chosen: Chosen
-    joining: Codes  # the labels that may join next
-    phase: Literal["enter", "grow", "count", "shrink"] = "grow"
-    leaving: Codes = ()  # the labels that may leave
-    scores: FloatArray | None = None  # of the members; not before the first move, or count
+    open: Codes  # the labels that may join next, or leave
+    phase: Literal["enter", "grow", "shrink"] = "grow"
+    scores: FloatArray | None = None  # of the members; not before the first move
     may_change: bool = False  # whether a look-back may change next
     table: StateCounts | None = None  # replicates are the first axis
 
@@ -83,27 +92,25 @@ class _Place(NamedTuple):
         """The influencers, sorted."""
         return tuple(sorted(self.chosen))
 
+    @property
+    def joining(self) -> Codes:
+        """The labels that may join next."""
+        return () if self.phase == "shrink" else self.open
+
     def after(self, move: _Move) -> Chosen:
         """The influencers after a move."""
         if move.action == "remove":
             return {z: k for z, k in self.chosen.items() if z != move.label}
         return self.chosen if move.label < 0 else {**self.chosen, move.label: move.lookback}
 
-    def with_others(self, other: _Place) -> _Place:
-        """Those who stand here and those of another place with the same influencers, none counted yet."""
-        members = np.array([*other.members, *self.members])
-        order, scores = np.argsort(members), None
-        if self.scores is not None and other.scores is not None:
-            scores = np.concatenate([other.scores, self.scores])[order]
-        return self._replace(members=tuple(members[order].tolist()), scores=scores)
-
-    def part(self, some: list[int], counts: StateCounts | CandidateCounts | None) -> _Place:
+    def part(
+        self, some: list[int], counts: StateCounts | CandidateCounts | None, scores: FloatArray | None
+    ) -> _Place:
         """Some of the members, with their part of a table."""
         table = counts if isinstance(counts, StateCounts) else None
         if len(some) < len(self.members) and table is not None:
             table = StateCounts(table.keys, table.counts[some])
-        scores = None if self.scores is None else self.scores[some]
-        return self._replace(members=tuple(self.members[i] for i in some), table=table, scores=scores)
+        return self._replace(members=self.members[some], table=table, scores=scores)
 
 
 class _Walk:
@@ -123,107 +130,81 @@ class _Walk:
 
     def run(self, ask: Ask, done: Done) -> list[SearchResult]:
         """Round by round, until every problem is solved."""
-        places, waiting, solved = self._start(), list[tuple[_Place, list[tuple[_Move, Any]]]](), 0
+        places, waiting = self._start(), list[tuple[_Place, list[_Move]]]()
         while places or waiting:
-            asking = [(place, list(self._questions(place))) for place in places]
-            known = [pair for pair in asking if not any(request for _, request in pair[1])]
-            waiting += [pair for pair in asking if any(request for _, request in pair[1])]
-            now = known
-            answers: Iterator[Counts] = iter(())
-            if not known:
-                requests = (request for _, some in waiting for _, request in some)
-                answers = iter(ask([request for request in requests if request is not None]))
-                now, waiting = waiting, []
-            places = self._move([self._read(*pair, answers) for pair in now])
-            done(len(self.results) - solved)
-            solved = len(self.results)
+            n, known = len(self.results), list[tuple[_Place, list[_Move]]]()
+            for place in places:
+                moves = list(self._moves(place))
+                (waiting if any(move.request for move in moves) else known).append((place, moves))
+            if not known:  # those whose moves are known go on until they need to ask
+                answers = iter(ask([move.request for _, moves in waiting for move in moves if move.request]))
+                known = [_read(place, moves, answers) for place, moves in waiting]
+                waiting = []
+            places = self._go_on(known)
+            done(len(self.results) - n)
         return [self.results[number] for number in range(len(self.problems))]
 
     def _start(self) -> list[_Place]:
-        together: dict[object, list[int]] = {}
+        together: defaultdict[object, list[int]] = defaultdict(list)
         for number, problem in enumerate(self.problems):
             alone = number if problem.replicate is None else None
-            together.setdefault((self.kind[number], problem.target, alone), []).append(number)
+            together[self.kind[number], problem.target, alone].append(number)
         places = []
-        for members in together.values():
+        for members in map(np.array, together.values()):
             problem = self.problems[members[0]]
             if problem.lookbacks and problem.required:
-                places.append(_Place(problem, tuple(members), {}, problem.required, "enter"))
+                places.append(_Place(problem, members, {}, problem.required, "enter"))
             else:
                 chosen = dict.fromkeys(problem.required)
-                places.append(self._grows(_Place(problem, tuple(members), chosen, problem.optional)))
+                places.append(self._grow(_Place(problem, members, chosen, problem.optional)))
         return places
 
-    def _grows(self, place: _Place) -> _Place:
-        """A place to grow from, as far as there is room and look-backs may change; else one to count."""
+    def _grow(self, place: _Place) -> _Place:
+        """A place to grow from, while there is room or look-backs may change; else one to shrink from."""
         problem = place.problem
         has_room = len(place.chosen) - len(problem.required) < problem.room
         several = len(problem.lookbacks) > 1 and problem.target.n_outcomes > 1
         change = several and place.scores is not None and bool(place.chosen)
-        place = place._replace(joining=place.joining if has_room else (), may_change=change, phase="grow")
-        if place.joining or change:
-            return place
-        return place._replace(phase="count") if place.table is None else self._shrinks(place)
+        place = place._replace(open=place.open if has_room else (), may_change=change, phase="grow")
+        return place if place.open or change or place.table is None else self._shrink(place)
 
-    def _shrinks(self, place: _Place) -> _Place:
+    def _shrink(self, place: _Place) -> _Place:
         optional = tuple(z for z in place.influencers if z not in place.problem.required)
-        return place._replace(phase="shrink", joining=(), leaving=optional, may_change=False, scores=None)
+        return place._replace(phase="shrink", open=optional, may_change=False, scores=None)
 
-    # ------------------------------------------------------------------ what is asked
+    # ------------------------------------------------------------------ moves, and what to ask about them
 
-    def _questions(self, place: _Place) -> Iterator[tuple[_Move, Request | None]]:
-        """The moves to try, in the order in which ties are settled, and what to ask; None: that is known."""
-        problem, which = place.problem, None
+    def _moves(self, place: _Place) -> Iterator[_Move]:
+        """The moves to try, in the order in which ties are settled."""
+        problem, which, moves = place.problem, None, list[_Move]()
         if problem.replicate is not None:
-            which = tuple(b for b in (self.problems[m].replicate for m in place.members) if b is not None)
-        is_window = isinstance(problem.summary, WindowSummary)
-        moves = list[_Move]()
+            which = tuple(b for m in place.members if (b := self.problems[m].replicate) is not None)
+        window, is_window = problem.summary, isinstance(problem.summary, WindowSummary)
         if place.table is None and not (place.joining and is_window):
             moves.append(_Move("stay"))
-        moves += [
-            _Move("remove", z, place.chosen[z])
-            for z in (place.leaving[:1] if self.in_order else place.leaving)
-        ]
+        if place.phase == "shrink":
+            leaving = place.open[:1] if self.in_order else place.open
+            moves += [_Move("remove", z, place.chosen[z]) for z in leaving]
         if place.may_change:
             every = ((z, k) for z in place.influencers for k in problem.lookbacks if k != place.chosen[z])
             moves += [_Move("change", z, k) for z, k in every]
-        if not is_window:
-            moves += [_Move("add", z) for z in place.joining]
+        moves += [_Move("add", z) for z in place.joining if not is_window]
         for move in moves:
             chosen = place.after(move)
-            request = StatesRequest(problem.at(chosen).summary, tuple(sorted(chosen)), problem.target, which)
-            yield move, None if move.action == "remove" and problem.summary.by_level else request
+            if move.action == "remove" and problem.summary.by_level and place.table is not None:
+                rest = [at for at, z in enumerate(place.influencers) if z != move.label]
+                keys = problem.summary.restricted(place.table.keys, rest)
+                yield move._replace(counts=place.table.regroup(keys))
+            else:
+                summary, influencers = problem.at(chosen).summary, tuple(sorted(chosen))
+                yield move._replace(request=StatesRequest(summary, influencers, problem.target, which))
         for k in (problem.lookbacks or (None,)) if place.joining and is_window else ():
             window = problem.at(place.chosen, k).summary
             assert isinstance(window, WindowSummary)
-            request_all = CandidatesRequest(window, place.influencers, problem.target, place.joining, which)
-            yield _Move("join", lookback=k), request_all
+            request = CandidatesRequest(window, place.influencers, problem.target, place.joining, which)
+            yield _Move("join", lookback=k, request=request)
 
-    def _read(
-        self, place: _Place, questions: Sequence[tuple[_Move, Request | None]], answers: Iterator[Counts]
-    ) -> tuple[_Place, list[_Move]]:
-        """A place with its counts, and the moves with theirs."""
-        summary, moves = place.problem.summary, list[_Move]()
-        for move, request in questions:
-            if request is None:
-                assert place.table is not None
-                rest = [at for at, z in enumerate(place.influencers) if z != move.label]
-                keys = summary.restricted(place.table.keys, rest)
-                moves.append(move._replace(counts=place.table.regroup(keys)))
-                continue
-            counts = next(answers)
-            assert isinstance(counts, StateCounts | CandidateCounts)
-            each = counts.counts[None] if place.problem.replicate is None else counts.counts
-            table = StateCounts(counts.keys, each)
-            if move.action in ("stay", "join"):
-                place = place._replace(table=table)
-            if move.action != "stay":
-                moves.append(move._replace(counts=counts if move.action == "join" else table))
-        return place, moves
-
-    # ------------------------------------------------------------------ moves
-
-    def _move(self, rounds: Sequence[tuple[_Place, list[_Move]]]) -> list[_Place]:
+    def _go_on(self, rounds: Sequence[tuple[_Place, list[_Move]]]) -> list[_Place]:
         """Where all go from here; those that are at the end have their results then."""
         own, scores = self._all_scores(rounds)
         begins = [place.scores is None and place.phase != "shrink" for place, _ in rounds]
@@ -232,65 +213,63 @@ class _Walk:
         first = improving.argmax(axis=1) if self.in_order else first_bests(scores)
         each_row = np.arange(len(first))
         best, top, better = first.tolist(), scores[each_row, first], improving[each_row, first].tolist()
-        there: dict[object, _Place] = {}
-        row = 0
-        for at, (place, tried) in enumerate(rounds):
-            moves, going = _each(place, tried), dict[int, list[int]]()
-            for i, number in enumerate(place.members):
-                moved = better[row] or place.phase == "enter"
-                if moved and place.phase != "enter":
-                    self._note(moves(best[row]), number, float(top[row]), float(own[row]))
-                going.setdefault(best[row] if moved else -1, []).append(i)
+        places, row = list[_Place](), 0
+        for place, tried in rounds:
+            nth, going, enters = (
+                _numbered(place, tried),
+                defaultdict[int, list[int]](list),
+                place.phase == "enter",
+            )
+            start = row
+            for i, number in enumerate(place.members.tolist()):
+                if better[row] and not enters:
+                    self._note(nth(best[row]), number, float(top[row]), float(own[row]))
+                going[best[row] if better[row] or enters else -1].append(i)
                 row += 1
             for number, some in going.items():
-                where: object = at, number
-                rows = row - len(place.members) + np.array(some)
                 if number < 0:
-                    new = self._stay(place.part(some, place.table), own[rows])
+                    new = self._stay(place.part(some, place.table, place.scores), own[start:][some])
+                    places += [] if new is None else [new]
                 else:
-                    move, scores_then = moves(number), None if place.phase == "enter" else top[rows]
-                    new = self._go(place.part(some, move.counts)._replace(scores=scores_then), move)
-                    if new.table is None:  # others may come there too
-                        where = id(place.problem), *sorted(new.chosen.items())
-                if new is not None:
-                    there[where] = new.with_others(there[where]) if where in there else new
-        return list(there.values())
+                    move, moved = nth(number), None if enters else top[start:][some]
+                    places.append(self._move(place.part(some, move.counts, moved), move))
+        return places
 
     def _stay(self, place: _Place, scores: FloatArray) -> _Place | None:
         """What follows where no move improves; None at the end."""
         if place.phase == "grow":
-            return self._shrinks(place)
-        if place.phase == "count":
-            return self._grows(place._replace(scores=scores))
-        if self.in_order and place.leaving:
-            return place._replace(leaving=place.leaving[1:])
+            counted_only = place.scores is None and not place.open
+            return self._grow(place._replace(scores=scores)) if counted_only else self._shrink(place)
+        if self.in_order and place.open:
+            return place._replace(open=place.open[1:])
         assert place.table is not None
         summary = place.problem.learned(place.chosen).summary
-        for number, counts, score in zip(place.members, place.table.counts, scores.tolist(), strict=True):
+        each = zip(place.members.tolist(), place.table.counts, scores.tolist(), strict=True)
+        for number, counts, score in each:
             table, steps = StateCounts(place.table.keys, counts), tuple(self.steps[number])
             self.results[number] = SearchResult(summary, place.influencers, score, table, steps)
         return None
 
-    def _go(self, place: _Place, move: _Move) -> _Place:
+    def _move(self, place: _Place, move: _Move) -> _Place:
         """What follows after a move."""
-        place, z = place._replace(chosen=place.after(move)), move.label
+        place, left = place._replace(chosen=place.after(move)), place.open
+        if move.action != "change":
+            stays = operator.lt if self.in_order else operator.ne
+            left = tuple(filter(partial(stays, move.label), left))
+        place = place._replace(open=left)
         if place.phase == "shrink":
-            leaving = tuple(u for u in place.leaving if u != z or move.action == "change")
-            return place._replace(leaving=leaving, may_change=len(place.problem.lookbacks) > 1)
-        if move.action == "add":
-            at = place.joining.index(z)
-            before = () if self.in_order else place.joining[:at]
-            place = place._replace(joining=before + place.joining[at + 1 :])
-        if place.phase == "grow":
-            return self._grows(place)
-        return place if place.joining else self._grows(place._replace(joining=place.problem.optional))
+            return place._replace(may_change=len(place.problem.lookbacks) > 1)
+        if place.phase == "enter":
+            return place if left else self._grow(place._replace(open=place.problem.optional))
+        return self._grow(place)
 
     def _note(self, move: _Move, number: int, after: float, before: float) -> None:
         problem = self.problems[number]
         if problem.replicate is None:
             step = move.action, problem.labels[move.label], after, after - before
-            with_lookback = LookbackStep(*step, move.lookback) if problem.lookbacks else None
-            self.steps[number].append(with_lookback or Step(*step))
+            self.steps[number].append(
+                LookbackStep(*step, move.lookback) if problem.lookbacks else Step(*step)
+            )
 
     # ------------------------------------------------------------------ scores
 
@@ -300,14 +279,14 @@ class _Walk:
         asked += [(place, _Move("stay", counts=place.table)) for place, _ in rounds if place.scores is None]
         found = self._scores(asked)
         each_move, now = iter(found), iter(found[sum(len(moves) for _, moves in rounds) :])
-        own, after = list[FloatArray](), list[FloatArray]()
+        own = [next(now) if place.scores is None else place.scores for place, _ in rounds]
+        after = list[FloatArray]()
         for place, moves in rounds:
-            own.append(next(now) if place.scores is None else place.scores)
             columns = [next(each_move) for _ in moves]
-            alone = [each[:, None] for each in columns if each.ndim == 1]
             joined = [each for each in columns if each.ndim > 1]  # at each look-back
-            together = [np.stack(joined, axis=-1).reshape(len(own[-1]), -1)] if joined else []
-            after.append(np.concatenate([np.empty((len(own[-1]), 0)), *alone, *together], axis=1))
+            together = [np.stack(joined, axis=-1).reshape(len(place.members), -1)] if joined else []
+            alone = [each[:, None] for each in columns if each.ndim == 1]
+            after.append(np.concatenate([np.empty((len(place.members), 0)), *alone, *together], axis=1))
         scores = np.full((sum(map(len, after)), max(1, *(each.shape[1] for each in after))), -np.inf)
         start = 0
         for each in after:
@@ -317,40 +296,55 @@ class _Walk:
 
     def _scores(self, asked: Sequence[tuple[_Place, _Move]]) -> list[FloatArray]:
         """The score of each member of a place after a move; ``[member, label]`` if each label joins."""
-        found: list[FloatArray] = [np.empty(0)] * len(asked)
-        sizes = []
+        found, sizes = [np.empty(0)] * len(asked), []
         for place, move in asked:
-            joins = move.action == "join"
-            kind = self.kind[place.members[0]], len(place.joining) if joins else -1
+            kind = self.kind[place.members[0]], len(place.open) if move.action == "join" else -1
             assert move.counts is not None
             sizes.append((kind, move.counts.counts.shape[-2], move.counts.tables[-1].size))
         for some in _packs(sizes):
             each = [asked[at] for at in some]
-            lengths = [len(place.members) for place, _ in each]
-            joins = each[0][1].action == "join"
+            lengths, joins = [len(place.members) for place, _ in each], each[0][1].action == "join"
             n_states, n_influencers = [], []
             for place, move in each:
                 problem, chosen = place.problem, place.after(move)
                 if problem.reachable_only:
                     problem = problem.at(chosen, move.lookback if joins else None)
                 u = tuple(sorted(chosen))
-                n_states.append(problem.n_joined(u, place.joining) if joins else problem.n_states(u))
+                n_states.append(problem.n_joined(u, place.open) if joins else problem.n_states(u))
                 n_influencers.append(len(u) + joins)
-            members = [number for place, _ in each for number in place.members]
             shape = (-1, 1) if joins else (-1,)
             many = [move.counts for _, move in each]
-            states = [one.counts for one in many if isinstance(one, StateCounts)]
+            tables = (
+                joined_tables([one for one in many if isinstance(one, CandidateCounts)])
+                if joins
+                else state_tables([one.counts for one in many if isinstance(one, StateCounts)])
+            )
             scores = each[0][0].problem.scores(
-                state_tables(states)
-                if states
-                else joined_tables([c for c in many if isinstance(c, CandidateCounts)]),
+                tables,
                 np.repeat(n_influencers, lengths).reshape(shape),
                 np.repeat(n_states, lengths, axis=0),
-                self.n_events[members].reshape(shape),
+                self.n_events[np.concatenate([place.members for place, _ in each])].reshape(shape),
             )
             for at, part in zip(some, np.split(scores, np.cumsum(lengths)[:-1]), strict=True):
                 found[at] = part
         return found
+
+
+def _read(place: _Place, moves: Sequence[_Move], answers: Iterator[Counts]) -> tuple[_Place, list[_Move]]:
+    """A place with its counts, and the moves with theirs, replicates being the first axis of tables."""
+    found = []
+    for move in moves:
+        if move.request is not None:
+            counts = next(answers)
+            assert isinstance(counts, StateCounts | CandidateCounts)
+            n = counts.counts
+            table = StateCounts(counts.keys, n if n.ndim > 2 else n[None])
+            if move.action in ("stay", "join"):
+                place = place._replace(table=table)
+            move = move._replace(counts=counts if move.action == "join" else table)
+        if move.action != "stay":
+            found.append(move)
+    return place, found
 
 
 def _kind(problem: Problem) -> object:
@@ -360,7 +354,7 @@ def _kind(problem: Problem) -> object:
     return id(problem.summary), problem.scorer, problem.target.n_outcomes, allowed, strata
 
 
-def _each(place: _Place, tried: Sequence[_Move]) -> Callable[[int], _Move]:
+def _numbered(place: _Place, tried: Sequence[_Move]) -> Callable[[int], _Move]:
     """The moves by number: those that were tried one by one come before the labels that may join."""
     alone = [move for move in tried if move.action != "join"]
     lookbacks = place.problem.lookbacks or (None,)
@@ -369,7 +363,7 @@ def _each(place: _Place, tried: Sequence[_Move]) -> Callable[[int], _Move]:
         if number < len(alone):
             return alone[number]
         z, k = divmod(number - len(alone), len(lookbacks))
-        return _Move("add", place.joining[z], lookbacks[k])
+        return _Move("add", place.open[z], lookbacks[k])
 
     return nth
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from summarkov.engines import RecencyCounts, RecencyRequest, StateCounts
 from summarkov.errors import place
-from summarkov.search.criteria import half_log, probabilities, pseudo_counts
+from summarkov.search.criteria import probabilities, pseudo_counts
 from summarkov.search.problem import Ask, Done, Problem, SearchResult, Step, ask_each, ask_states, first_best
 from summarkov.summaries import HistoryTest, TreeSummary
 from summarkov.summaries.contexts import LABEL, parents, with_shorter
@@ -51,13 +51,6 @@ class Tree:
             up = np.where(above, self.parent[up], -1)
         order = np.argsort(depth, kind="stable")
         return np.split(order, np.cumsum(np.bincount(depth))[:-1])
-
-    @cached_property
-    def is_inner(self) -> BoolArray:
-        """Whether a node has children."""
-        inner = np.zeros(len(self.parent), bool)
-        inner[self.parent[1:]] = True
-        return inner
 
     def totals(self, own: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Add to what each node has of its own what its descendants have."""
@@ -164,8 +157,7 @@ class TreeProblem(Problem):
         The first part is BIC's for one more set of parameters, the second is for the choice among T tests.
         """
         n_tests = self.tree.tests.size(len(self.optional))
-        parameters = (self.target.n_outcomes - 1) * half_log(self.n_events)
-        return self.scorer.gamma * (parameters + math.log(max(n_tests, 1)))
+        return self.per_state + self.scorer.gamma * math.log(max(n_tests, 1))
 
     def numbers(self, table: StateCounts) -> tuple[Tree, FloatArray, FloatArray]:
         """The tree, N(x; s) of all its nodes, and the pseudo-counts."""
@@ -176,9 +168,8 @@ class TreeProblem(Problem):
         """Log-likelihood at the estimates less the penalties."""
         tree, counts, pseudo = self.numbers(table)
         theta, leaves = shrunken(tree, counts, pseudo), self.tree.leaves
-        parameters = self.scorer.gamma * (self.target.n_outcomes - 1) * half_log(self.n_events)
         likelihood = float((counts[leaves] * np.log(theta[leaves])).sum())
-        return likelihood - parameters - (len(leaves) - 1) * self.penalty
+        return likelihood - self.per_state - (len(leaves) - 1) * self.penalty
 
     def read_learned(self, told: Any, influencers: tuple[int, ...]) -> Self:
         """With the tree that was learned."""
@@ -252,7 +243,7 @@ def grow_trees(problems: Sequence[Problem], ask: Ask, done: Done) -> list[Search
             tree.take(counts)
         done(sum(not tree.wanted for tree in under_way))
         under_way = [tree for tree in under_way if tree.wanted]
-    return [tree.result() for tree in trees]
+    return [result_of(tree.problem_now, np.array([leaf.counts for leaf in tree.leaves])) for tree in trees]
 
 
 class _Growing:
@@ -262,17 +253,11 @@ class _Growing:
         self.problem, self.root = problem, _Node(np.zeros(problem.target.n_outcomes, np.int64), 0, False)
         self.wanted, self.splits = [self.root], list[_Node]()  # the nodes that were split last
 
-    def _leaf(self, counts: IntArray, depth: int) -> _Node:
-        """A leaf; it is open if a split of it could be worth it."""
-        problem = self.problem
-        can_split = depth < problem.max_depth and problem.tree.tests.size(len(problem.optional)) > 0
-        worth = can_split and bool(-likeliest(counts / problem.scale) > problem.penalty)
-        return _Node(counts, depth, worth)
-
     @property
-    def tree(self) -> TreeSummary:
-        """The tree so far."""
-        return replace(self.problem.tree, nodes=tuple(node.test for node in self.root.preorder()))
+    def problem_now(self) -> TreeProblem:
+        """The problem, with the tree so far."""
+        nodes = tuple(node.test for node in self.root.preorder())
+        return replace(self.problem, summary=replace(self.problem.tree, nodes=nodes))
 
     @property
     def leaves(self) -> list[_Node]:
@@ -281,10 +266,11 @@ class _Growing:
 
     def request(self) -> RecencyRequest:
         """What to ask for the next level."""
-        wanted, leaves = set(self.wanted), self.leaves
-        numbers = tuple(number for number, leaf in enumerate(leaves) if leaf in wanted)
+        leaves = self.leaves
+        numbers = tuple(number for number, leaf in enumerate(leaves) if leaf in self.wanted)
         self.wanted = [leaves[number] for number in numbers]
-        return RecencyRequest(self.tree, self.problem.target, self.problem.optional, numbers)
+        problem = self.problem_now
+        return RecencyRequest(problem.tree, problem.target, problem.optional, numbers)
 
     def take(self, counts: RecencyCounts) -> None:
         """Split the leaves that were counted, and those that are the rest of a node without its branch."""
@@ -295,16 +281,23 @@ class _Growing:
             self.root.tables = counts
         for node in self.splits:
             for leaf, other in (node.branches, node.branches[::-1]):
-                if leaf.is_open and leaf.tables is None and other.tables is not None:
+                if leaf.tables is None and other.tables is not None and leaf.is_open:
                     assert node.tables is not None
                     leaf.tables = node.tables.minus(other.tables)
             node.tables = None
-        leaves = [leaf for node in self.splits for leaf in node.branches] if self.splits else [self.root]
+        leaves = [leaf for node in self.splits for leaf in node.branches] or [self.root]
         self.splits = [leaf for leaf in leaves if leaf.is_open and self._split(leaf)]
         self.wanted = []
         for node in self.splits:  # if both branches are open, the smaller one
             branches = sorted(node.branches, key=lambda leaf: int(leaf.counts.sum()))
             self.wanted += [leaf for leaf in branches if leaf.is_open][:1]
+
+    def _leaf(self, counts: IntArray, depth: int) -> _Node:
+        """A leaf; it is open if a split of it could be worth it."""
+        problem = self.problem
+        can_split = depth < problem.max_depth and problem.tree.tests.size(len(problem.optional)) > 0
+        worth = can_split and bool(-likeliest(counts / problem.scale) > problem.penalty)
+        return _Node(counts, depth, worth)
 
     def _split(self, node: _Node) -> bool:
         """Split a node by its best test, if that is good enough."""
@@ -319,11 +312,6 @@ class _Growing:
         node.branches = tuple(self._leaf(n, node.depth + 1) for n in (yes[best], node.counts - yes[best]))
         return True
 
-    def result(self) -> SearchResult:
-        """The tree, pruned."""
-        counts = np.array([leaf.counts for leaf in self.leaves])
-        return result_of(replace(self.problem, summary=self.tree), counts)
-
 
 def result_of(problem: TreeProblem, leaves: IntArray) -> SearchResult:
     """The problem's tree, with these counts at its leaves, pruned to the largest penalised likelihood."""
@@ -332,12 +320,10 @@ def result_of(problem: TreeProblem, leaves: IntArray) -> SearchResult:
     gain = split_gains(n[tree.branches[:, 0]][:, None], n)[:, 0]
     worth = is_inner & (gain > WORTH_FOLLOWING * problem.penalty)
     gain = np.append(0.0, np.where(worth, gain - problem.penalty, -np.inf))
-    stays = Tree(np.append(-1, tree.parent + 1)).prune(gain)  # with a root above, which is always kept
-    there = np.append(True, stays[tree.parent[1:] + 1])
-    nodes = zip(tree.nodes, stays[1:].tolist(), strict=True)
-    every = [test if stays else None for test, stays in nodes]
+    stays = Tree(np.append(-1, tree.parent + 1)).prune(gain)[1:]  # with a root above, which is always kept
+    there = np.append(True, stays[tree.parent[1:]])
     rows = np.flatnonzero(there)
-    pruned = replace(tree, nodes=tuple(every[row] for row in rows.tolist()))
+    pruned = replace(tree, nodes=tuple(tree.nodes[row] if stays[row] else None for row in rows.tolist()))
     counts = counts[rows[pruned.leaves]]
     table = StateCounts(np.arange(len(counts), dtype=np.int32)[:, None], counts)
     score = replace(problem, summary=pruned).score(table)
@@ -378,11 +364,6 @@ class ContextProblem(Problem):
         symbols = np.unique(table.keys)
         return tuple((symbols[symbols >= LABEL] - LABEL).tolist())
 
-    @property
-    def penalty(self) -> float:
-        r"""What a context must gain: :math:`\gamma (|X| - 1) \log(N) / 2`, for its distribution."""
-        return self.scorer.gamma * (self.target.n_outcomes - 1) * half_log(self.n_events)
-
     def gains(self, table: StateCounts) -> FloatArray:
         r"""The largest log-likelihood of each context's histories, less that of its parent's distribution.
 
@@ -402,7 +383,7 @@ class ContextProblem(Problem):
         tree = tree_of(table.keys)
         own, total = table.counts / self.scale, tree.totals(table.counts) / self.scale
         pseudo = pseudo_counts(total[0], self.scorer.alpha, self.scorer.prior)
-        return float((own * np.log(probabilities(total, pseudo))).sum()) - len(own) * self.penalty
+        return float((own * np.log(probabilities(total, pseudo))).sum()) - len(own) * self.per_state
 
 
 def find_contexts(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:
@@ -416,7 +397,7 @@ def find_contexts(problems: Sequence[Problem], ask: Ask, done: Done) -> list[Sea
     for problem, seen in zip(problems, ask_states(problems, ask, [()] * len(problems)), strict=True):
         assert isinstance(problem, ContextProblem)
         table = every_context(seen)
-        kept = tree_of(table.keys).prune(problem.gains(table) - problem.penalty)
+        kept = tree_of(table.keys).prune(problem.gains(table) - problem.per_state)
         if problem.target.n_outcomes == 1:
             kept[1:] = False
         table = merge_contexts(table, kept)

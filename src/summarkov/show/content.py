@@ -35,7 +35,7 @@ from summarkov.show.lags import lag_profiles, spread
 from summarkov.show.layout import layout_edges, places
 from summarkov.summaries import Names
 from summarkov.summaries.window import later_words, plain_span
-from summarkov.wording import AttributeName, plural, rounded
+from summarkov.wording import plural, rounded
 
 #: A graph of more edges than this starts with its surest ones, at most this many, and without grey ones.
 MANY_EDGES, SUREST = 100, 60
@@ -221,8 +221,7 @@ def _edges(model: Shown, edges: Sequence[Influence], codes: Mapping[str, int]) -
     def counted(edge: Influence) -> str:
         if of_outcome:
             return words.outcome_evidence(edge, *_NAMES)
-        where = None if isinstance(edge.influencer, AttributeName) else "in its window"
-        return words.evidence(edge, *_NAMES, where, within(edge))
+        return words.evidence(edge, *_NAMES, within(edge))
 
     said = {"effectWord": words.effect_word, **{name: getattr(words, name) for name in _WORDS}}
     return [

@@ -8,9 +8,8 @@ drawn.
 from __future__ import annotations
 
 import io
-import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any
 
@@ -352,9 +351,6 @@ def _legend(ax: Any, drawn: Sequence[Influence], told: str, font_size: float, wi
 
 # ------------------------------------------------------------------ one model
 
-#: More influencers than this are told in words.
-_MOST_DOTS = 14
-
 
 def _chosen(model: Any, label: str | None) -> int:
     """The place of a label in the target; without one, of the only label there is."""
@@ -380,7 +376,7 @@ def states(model: Any, *, label: str | None = None, most: int = 40, ax: Axes | N
         Where to draw; by default on a new figure.
 
     Returns the axes. The most probable state comes first. The area of a mark goes with how often its state
-    was seen, which stands beside it. A filled dot says that the influencer above it is there.
+    was seen, which stands in brackets.
     """
     x, rows = _chosen(model, label), model.table_
     often = sorted(range(len(rows)), key=lambda i: (-rows[i].n, i))[:most]
@@ -398,95 +394,47 @@ def states(model: Any, *, label: str | None = None, most: int = 40, ax: Axes | N
     of = f"probability of {_plain(model.target_[x])}, 95% interval"
     ax.set_xlabel(f"{of}\n(dashed: its share of all events)")
     ax.tick_params(axis="y", length=0)
-    names = [f"{row.n:,g}" for row in table]
-    if model.fitted.summary.by_level and 0 < len(model.influencers_) <= _MOST_DOTS:
-        _dots(ax, model.influencers_, model.fitted.table.keys[chosen])
-    else:
-        words = [fill(_plain(row.words or "always", 120), 44) for row in table]
-        names = [f"{word}  ({n})" for word, n in zip(words, names, strict=True)]
+    words = [fill(_plain(row.words or "always", 120), 44) for row in table]
+    names = [f"{word}  ({row.n:,g})" for word, row in zip(words, table, strict=True)]
     ax.set_yticks(place, names)
     return ax
-
-
-def _dots(ax: Any, influencers: Sequence[str], keys: Any) -> None:
-    """Which influencers are there in each state: a column of dots each, left of the axes, filled if it is."""
-    from matplotlib.transforms import ScaledTranslation
-
-    for i, label in enumerate(influencers):
-        inches, levels = -0.75 - 0.2 * (len(influencers) - 1 - i), keys[:, i].tolist()
-        beside = ax.get_yaxis_transform() + ScaledTranslation(inches, 0, ax.figure.dpi_scale_trans)
-        faces = ["#222222" if level else "white" for level in levels]
-        style = {"s": 34, "c": faces, "edgecolors": "#555555", "clip_on": False}
-        ax.scatter(np.zeros(len(keys)), np.arange(len(keys)), transform=beside, **style)
-        for row, level in enumerate(levels):
-            if level > 1:  # how often, or in which order
-                style = {"color": "white", "fontsize": 6, "ha": "center", "va": "center"}
-                ax.text(0, row, str(level), transform=beside, **style)
-        ax.text(0, -0.8, _plain(label, 24), transform=beside, rotation=60, rotation_mode="anchor", fontsize=8)
 
 
 # ------------------------------------------------------------------ how far to trust it
 
 
-def calibration(
-    found: Any,
-    names: Iterable[str] | None = None,
-    *,
-    target: str | None = None,
-    label: str | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw calibration curves: how often what was predicted occurred.
+def calibration(found: Any, *, label: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw a calibration curve: how often what was predicted occurred.
 
     Parameters
     ----------
-    found : Comparison or Evaluation
-        What :func:`summarkov.compare` returned, or ``model.evaluate(events)`` of one model.
-    names : iterable of str, optional
-        The contenders of a comparison; by default the best five.
-    target, label : str, optional
-        Of which ``target`` of a comparison, or of which ``label`` of an evaluation; by default over all.
+    found : Evaluation
+        What ``model.evaluate(events)`` returned.
+    label : str, optional
+        Of which label; by default over all.
     ax : matplotlib axes, optional
-        Where to draw; by default on a new figure.
+        Where to draw, such as beside the curve of another model; by default on a new figure.
 
     Returns the axes. A bin of predictions is a mark whose area goes with the number of predictions in it; on
     the dashed line what is predicted occurs as often as it should. Both scales are logarithmic, since most
     events are rare; a bin in which nothing occurred has no place there and is drawn hollow at the bottom.
     """
-    if not hasattr(found, "reliability"):
+    if not hasattr(found, "top_1"):
         raise SettingError(
-            f"{type(found).__name__} has no calibration; give what model.evaluate(events) or "
-            "compare(events) returned"
+            f"{type(found).__name__} has no calibration; give what model.evaluate(events) returned"
         )
-    if is_comparison := hasattr(found, "lines"):
-        if label is not None:
-            raise SettingError("label= is for one model's evaluation; of a comparison choose a target=")
-        chosen = [line.name for line in found.lines][:5] if names is None else list(names)
-        if not chosen:
-            raise SettingError("names= is empty; name the contenders to draw, or leave it out")
-        curves = {name: found.reliability(name, target) for name in chosen}
-    else:
-        if names is not None or target is not None:
-            raise SettingError("names= and target= are for a comparison; of an evaluation choose a label=")
-        curves = {"": found.reliability(label)}
-    ax = _axes(ax, 4.2, 4.0)
-    every = [each for bins in curves.values() for each in bins]
-    known = [value for each in every for value in (each.predicted, each.occurred) if value > 0]
-    low, most = min(known, default=1e-3) / 2, max((each.n for each in every), default=1)
+    ax, bins = _axes(ax, 4.2, 4.0), found.reliability(label)
+    known = [value for each in bins for value in (each.predicted, each.occurred) if value > 0]
+    low, most = min(known, default=1e-3) / 2, max((each.n for each in bins), default=1)
     ax.plot([low, 1], [low, 1], color="#777777", linewidth=0.8, linestyle="--", zorder=1)
-    for (name, bins), tint in zip(curves.items(), itertools.cycle(_COLOURS), strict=False):
-        at = np.array([(max(b.predicted, low), max(b.occurred, low)) for b in bins]).reshape(-1, 2)
-        some = np.array([b.occurred > 0 for b in bins], bool)
-        area = [10 + 70 * b.n / most for b in bins]
-        ax.plot(*at[some].T, color=tint, linewidth=1)
-        face = np.where(some, tint, "none").tolist()
-        ax.scatter(at[:, 0], at[:, 1], s=area, facecolors=face, edgecolors=tint, zorder=3)
-        if name:
-            ax.plot([], [], color=tint, marker="o", label=_plain(name))
+    at = np.array([(max(b.predicted, low), max(b.occurred, low)) for b in bins]).reshape(-1, 2)
+    some = np.array([b.occurred > 0 for b in bins], bool)
+    tint = _COLOURS[len(ax.collections) % len(_COLOURS)]
+    ax.plot(*at[some].T, color=tint, linewidth=1)
+    face = np.where(some, tint, "none").tolist()
+    area = [10 + 70 * b.n / most for b in bins]
+    ax.scatter(at[:, 0], at[:, 1], s=area, facecolors=face, edgecolors=tint, zorder=3)
     ax.set(xscale="log", yscale="log", xlim=(low, 1.1), ylim=(low * 0.9, 1.2))
-    of = target if label is None else label
-    ax.set_xlabel("predicted probability" if of is None else f"predicted probability of {_plain(of)}")
+    ax.set_xlabel(f"predicted probability{'' if label is None else f' of {_plain(label)}'}")
     ax.set_ylabel("share that occurred")
-    if is_comparison:
-        ax.legend(frameon=False, loc="upper left")
     return ax

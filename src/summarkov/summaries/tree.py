@@ -188,8 +188,7 @@ class HistoryTests:
             wanted = test.document(about)
             if repr(wanted) == repr({name: told.get(name) for name in wanted}):  # True is not 1
                 return test
-        known = {name for names in _NAMES.values() for name in names}
-        given = {name: value for name, value in told.items() if name in {"test", *known}}
+        given = {name: value for name, value in told.items() if name not in ("yes", "no")}
         raise StoreError.expected("a test that the settings allow", given)
 
     def recency(self, candidates: Sequence[int]) -> kernels.Recency:
@@ -327,32 +326,28 @@ class TreeSummary(Summary):
 
     def learned_document(self, labels: Sequence[str]) -> dict[str, Any]:
         """Nested tests; a leaf has its number, which is that of its state, and its rule."""
-        number = {row: number for number, row in enumerate(self.leaves.tolist())}
-        documents = [
-            {"leaf": number[row], "rule": list(self.rule(row, labels))}
-            if test is None
-            else test.document(labels)
-            for row, test in enumerate(self.nodes)
-        ]
-        for row, (yes, no) in enumerate(self.branches.tolist()):
-            if yes >= 0:
-                documents[row] |= {"yes": documents[yes], "no": documents[no]}
-        return {"tree": documents[0]}
+        rows, leaves = iter(range(len(self.nodes))), itertools.count()
+
+        def below() -> dict[str, Any]:
+            row = next(rows)
+            if (test := self.nodes[row]) is None:
+                return {"leaf": next(leaves), "rule": list(self.rule(row, labels))}
+            return {**test.document(labels), "yes": below(), "no": below()}
+
+        return {"tree": below()}
 
     def read_learned(self, tree: Any, codes: Mapping[str, int], max_depth: int) -> TreeSummary:
         """The tree in a file, every test of which must be one of ``tests`` and about labels of ``codes``."""
-        nodes: list[HistoryTest | None] = []
-        waiting = [(tree, 0)]
-        while waiting:
-            here, depth = waiting.pop()
+
+        def nodes(here: Any, depth: int) -> list[HistoryTest | None]:
             if isinstance(here, dict) and "leaf" in here:
-                nodes.append(None)
-                continue
+                return [None]
             if depth >= max_depth or not isinstance(here, dict) or not {"yes", "no"} <= set(here):
                 raise StoreError.expected(f"a leaf, or a test at most {max_depth} deep", here)
-            nodes.append(self.tests.read(here, codes))
-            waiting += [(here["no"], depth + 1), (here["yes"], depth + 1)]
-        return replace(self, nodes=tuple(nodes))
+            below = (nodes(here[answer], depth + 1) for answer in ("yes", "no"))
+            return [self.tests.read(here, codes), *itertools.chain(*below)]
+
+        return replace(self, nodes=tuple(nodes(tree, 0)))
 
     def state_document(self, key: Key, names: Names) -> Any:
         """The number of the leaf."""

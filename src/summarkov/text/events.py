@@ -29,7 +29,7 @@ MOST, IN_ALL, LONGEST = 12, 6000, 400
 
 @dataclass(frozen=True)
 class Before:
-    """An influencer (``label``) in its window: its ``sentence``, and how many positions back it was (``lag``)."""
+    """An influencer (``label``), its ``sentence``, and how many positions back it was (``lag``)."""
 
     label: str
     lag: int
@@ -50,7 +50,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Passages:
-    """Places where ``target`` occurred: in ``total``, and some ``shown``, spread evenly over the documents."""
+    """Places where ``target`` occurred: their ``total``, and some ``shown``, spread evenly over the data."""
 
     target: str
     total: int

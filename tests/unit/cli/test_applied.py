@@ -88,20 +88,6 @@ def cuts(model: Path) -> list[str]:
     return ["--cut", f"age={','.join(map(str, found))}"]
 
 
-def test_attributes_hold_and_come_in_no_order(tmp_path: Path) -> None:
-    rng = random.Random(2)
-    rows = ["case,time,event,region"]
-    for case in range(200):
-        region = rng.choice(("north", "south"))
-        buys = 0.5 if region == "north" else 0.1
-        rows += [
-            f"{case},{i},{'buy' if rng.random() < buys else rng.choice('xy')},{region}" for i in range(8)
-        ]
-    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
-    told = " ".join(run("learn", tmp_path / "log.csv", "--attribute", "region").split())
-    assert "'buy' occurs in 100% of cases with 'region=north' (" in told
-
-
 def test_the_document_counts_events_positions_and_attributes(folder: Path) -> None:
     events = sm.read_events(folder / "log.csv", ties="together", times=True, attributes=["region", "age"])
     assert events.moments is not None

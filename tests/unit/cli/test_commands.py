@@ -87,23 +87,12 @@ def test_learn_jointly(run: Run, shop: Path) -> None:
     ("options", "family", "expected"),
     [
         ("-k none --gamma 0.5 --alpha 2", sm.BSuMM, {"lookback": None, "gamma": 0.5, "alpha": 2.0}),
-        ("-k auto", sm.BSuMM, {"lookback": "auto"}),
         ("-m csumm -k 2,5,None", sm.CSuMM, {"lookback": (2, 5, None)}),
         ("-k 4 --set delay=2 --set parameters=reachable", sm.BSuMM, {"delay": 2, "parameters": "reachable"}),
         ("--set prior=base-rate --search sweep", sm.BSuMM, {"prior": "base-rate", "search": "sweep"}),
         ("--false-edges none", sm.BSuMM, {"false_edges": None}),
-        ("-m osumm --false-edges 3.5", sm.OSuMM, {"false_edges": 3.5}),
         ("--set criterion=extended-bic --set xi=2", sm.BSuMM, {"criterion": "extended-bic", "xi": 2.0}),
-        (
-            "--required browse --forbidden search",
-            sm.BSuMM,
-            {"required": ("browse",), "forbidden": ("search",)},
-        ),
-        (
-            "--candidates browse --max-influencers 1",
-            sm.BSuMM,
-            {"candidates": ("browse",), "max_influencers": 1},
-        ),
+        ("--required browse --candidates search", sm.BSuMM, {"required": ("browse",)}),
         ("-m OSUMM --set mask=first", sm.OSuMM, {"mask": "first", "lookback": 5}),
         ("-m csumm --set cap=3", sm.CSuMM, {"cap": 3}),
         ("-m chain --set order=2", sm.MarkovChain, {"order": 2}),
@@ -190,14 +179,6 @@ def test_show_a_graph(run: Run, shop: Path) -> None:
     assert "Influence is statistical: no proof" in " ".join(" ".join(lines).split())
 
 
-def test_show_a_graph_for_programs(run: Run, shop: Path) -> None:
-    graph = sm.load(shop / "graph.json")
-    document = the_only_document(run("show", shop / "graph.json", "--json"))
-    assert [e["n_with"] for e in document["edges"]] == [e.n_with for e in graph.edges_]
-    assert [e["ratio"] for e in document["edges"]] == pytest.approx([e.ratio for e in graph.edges_])
-    assert {t["target"]: tuple(t["influencers"]) for t in document["targets"]} == graph.influencers_
-
-
 def test_show_one_label_of_a_graph(run: Run, shop: Path) -> None:
     model = sm.load(shop / "graph.json").models_["purchase"]
     lines = run("show", shop / "graph.json", "--target", "purchase").stdout.splitlines()
@@ -234,18 +215,8 @@ def test_show_a_joint_model(run: Run, shop: Path) -> None:
 
 
 def test_show_limits_the_states(run: Run, shop: Path) -> None:
-    run(
-        "learn",
-        shop / "events.jsonl",
-        "-m",
-        "chain",
-        "--set",
-        "order=2",
-        "-t",
-        "purchase",
-        "-o",
-        "chain.json",
-    )
+    given = ("-m", "chain", "--set", "order=2", "-t", "purchase")
+    run("learn", shop / "events.jsonl", *given, "-o", "chain.json")
     n = len(sm.load("chain.json").table_)
     output = run("show", "chain.json", "--rows", "5").stdout
     assert f"... and {n - 5} more; --rows 0 prints all" in output
@@ -270,8 +241,9 @@ def test_report_for_programs_and_of_one_model(run: Run, shop: Path) -> None:
     assert Path("report.html").read_text(encoding="utf-8") == sm.load(shop / "one.json").to_html()
 
 
-@pytest.mark.parametrize("name", ["graph", "some", "one", "joint"])
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("name", "suffix"), [("graph", "csv"), ("some", "jsonl"), ("one", "parquet"), ("joint", "csv")]
+)
 def test_predict_writes_a_row_an_event(run: Run, shop: Path, name: str, suffix: str) -> None:
     model, new = sm.load(shop / f"{name}.json"), sm.read_events(shop / "new.jsonl")
     result = run("predict", shop / f"{name}.json", shop / "new.jsonl", "-o", f"out.{suffix}")
@@ -323,26 +295,16 @@ def test_predict_for_programs(run: Run, shop: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["graph", "some", "one", "joint"])
-def test_predict_shows_the_first_rows(run: Run, shop: Path, name: str) -> None:
-    lines = run("predict", shop / f"{name}.json", shop / "new.jsonl").stdout.splitlines()
+def test_predict_shows_the_first_rows(run: Run, shop: Path) -> None:
+    lines = run("predict", shop / "graph.json", shop / "new.jsonl").stdout.splitlines()
+    assert lines[0] == "Probabilities of 10 outcomes at 4,000 places"
     assert lines[-1] == "... and 3,990 more; -o FILE saves all"
-    assert lines[1].split()[:3] == ["visit", "0", "1"]
-
-
-def test_predict_with_unknown_labels(run: Run, shop: Path) -> None:
-    Path("new.jsonl").write_text('["purchase", "never heard of", "browse"]\n')
-    run("predict", shop / "one.json", "new.jsonl", "--unknown", "ignore", "-o", "p.jsonl")
-    rows = read_rows(Path("p.jsonl"))
-    assert [row["event"] for row in rows] == ["purchase", "never heard of", "browse"]
-    assert rows[0]["p(purchase)"] == rows[2]["p(purchase)"]
-    output = run("predict", shop / "graph.json", "new.jsonl", "--unknown", "ignore").stdout
-    assert "never heard" in output
+    assert lines[3].split()[:3] == ["visit", "0", "1"]
 
 
 def test_predict_no_events(run: Run, shop: Path) -> None:
     Path("empty.jsonl").write_text("[]\n")
-    assert "There are no events." in run("predict", shop / "graph.json", "empty.jsonl").stdout
+    assert "10 outcomes at 0 places" in run("predict", shop / "graph.json", "empty.jsonl").stdout
     run("predict", shop / "one.json", "empty.jsonl", "-o", "p.csv")
     assert Path("p.csv").read_text() == '"sequence","position","event","p(purchase)"\n'
 
@@ -400,7 +362,7 @@ def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
     printed = run(
         "predict", shop / "one.json", "--after", "browse", "-a", "add to cart", "-a", "search"
     ).stdout
-    assert "add to cart: 2 events back" in printed
+    assert "  add to cart 2 events before" in printed
     without = sm.load(shop / "one.json").explain(["browse", "search", "search"])
     assert f"had add to cart not occurred: {without.probability:.1%}" in printed
     of_graph = run("predict", shop / "graph.json", "-a", "add to cart", "-t", "purchase").stdout
@@ -433,7 +395,7 @@ def test_evaluate_a_graph(run: Run, shop: Path) -> None:
     assert following["log_loss"] < following["base_rate_log_loss"]
 
 
-@pytest.mark.parametrize("model", ["graph.json", "some.json", "one.json", "joint.json"])
+@pytest.mark.parametrize("model", ["graph.json", "joint.json"])
 def test_evaluate_what_is_streamed(run: Run, shop: Path, model: str) -> None:
     lines = (shop / "new.jsonl").read_text().splitlines()
     lines.insert(3, '{"id": "another", "events": ["tweet", "purchase", "tweet"]}')
@@ -503,7 +465,7 @@ def test_no_command_prints_the_help(run: Run) -> None:
 # ---------------------------------------------------------------------------------- export
 
 
-@pytest.mark.parametrize("name", ["g.dot", "g.gv", "g.graphml"])
+@pytest.mark.parametrize("name", ["g.gv", "g.graphml"])
 def test_export_text(run, shop, tmp_path, name):
     result = run_export(shop / "graph.json", "-o", tmp_path / name)
     assert result.stdout.startswith("Saved ")
@@ -537,10 +499,3 @@ def test_export_figures(shop, tmp_path, file, more):
     run_export(shop / file, "-o", tmp_path / "figure.svg", *more)
     words = (tmp_path / "figure.svg").read_text()
     assert ("probability of purchase" in words) == (file == "one.json" or bool(more))
-
-
-def test_export_says_what_it_can_write(shop, tmp_path):
-    result = CliRunner().invoke(app, ["export", str(shop / "graph.json"), "-o", str(tmp_path / "graph.xyz")])
-    assert result.exit_code == 2
-    assert "let its name end in one of .pdf" in " ".join(result.stderr.split())
-    assert list(tmp_path.iterdir()) == []

@@ -68,17 +68,12 @@ def test_the_table_says_what_the_library_says(run_command: Run) -> None:
 
 
 def test_for_programs(run_command: Run) -> None:
-    result = run_command("all.jsonl", *FAST, "--json", "--splits", "2", "--seed", "3", "-j", "2")
+    options = ("--splits", "2", "--seed", "3", "-j", "2", "-o", "out.json")
+    result = run_command("all.jsonl", *FAST, "--json", *options)
     document = json.loads(result.stdout)
+    assert json.loads(Path("out.json").read_text())["lines"][0]["name"] == document["lines"][0]["name"]
     assert timeless(document) == timeless(library(splits=2, random_state=3).to_dict())
     assert result.stdout.isascii()
-
-
-def test_save_as_json(run_command: Run) -> None:
-    result = run_command("all.jsonl", *FAST, "-o", "out.json")
-    assert result.stdout.endswith("\n\nSaved out.json\n")
-    assert timeless(json.loads(Path("out.json").read_text())) == timeless(library().to_dict())
-    assert not Path("out.json.partial").exists()
 
 
 # ------------------------------------------------------------------ help, and what is refused
@@ -98,15 +93,11 @@ def test_the_help_names_every_model(run_command: Run) -> None:
     [
         ("", "missing argument 'FILE'"),
         ("train.jsonl dev.jsonl", "give one file to have it split, or three: train, dev and test"),
-        ("all.jsonl all.jsonl all.jsonl all.jsonl", "give one file to have it split, or three"),
         ("train.jsonl dev.jsonl test.jsonl --splits 2", "train, dev and test are already split"),
         ("nothing.jsonl", "there is no file nothing.jsonl"),
         ("all.jsonl -m bsum", "there is no model 'bsum'; did you mean 'bsumm'?"),
         ("all.jsonl -m vom -m vom", "two contenders have the same name, 'vom'"),
-        ("all.jsonl -t purchsae", "unknown label 'purchsae'; did you mean 'purchase'?"),
-        ("all.jsonl --splits 0", "splits must be a whole number from 1 on"),
-        ("all.jsonl -o no/such/out.json", "cannot write no/such/out.json: there is no folder no/such"),
-        ("all.jsonl -o out.csv", "cannot tell the format of out.csv; let its name end in .json or .md"),
+        ("all.jsonl -o out.csv", "cannot tell the format of out.csv; let its name end in .json"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(run_command: Run, arguments: str, words: str) -> None:

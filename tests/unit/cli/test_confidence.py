@@ -108,14 +108,3 @@ def test_groups(two_files):
     assert [one["label"] for one in document["labels"]] == [one.label for one in direct.labels]
     one = json.loads(run("groups", *two_files, "-t", "purchase", "-m", "osumm", "--json"))
     assert {edge["target"] for edge in one["edges"]} == {"purchase"}
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["-m", "chain"], "must be one of bsumm, osumm, csumm"),
-        (["-t", "x"], "x"),
-    ],
-)
-def test_groups_that_cannot_be_compared(two_files, words, message):
-    assert message in " ".join(run("groups", *two_files, *words, code=2).split())

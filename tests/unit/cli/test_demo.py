@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import summarkov as sm
-from summarkov.cli import events
 from summarkov.cli.main import app
 from summarkov.simulate.example import truth_words, web_shop
 
@@ -61,23 +60,6 @@ def test_what_to_try_next_works(told: tuple[Path, str], monkeypatch: pytest.Monk
     assert outputs[1].startswith("History: add to cart, page error\n")
     assert outputs[2] == "Saved 100 sequences with 2,000 events of 10 labels as demo/new.jsonl\n"
     assert "next event" in outputs[3]
-
-
-def test_it_is_called_by_its_name_where_that_can_be(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if name == "summarkov" else None)
-    assert events._program() == ["summarkov"]
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    script = tmp_path / "bin" / "summarkov"
-    script.parent.mkdir()
-    monkeypatch.setattr("sys.executable", str(script.with_name("python")))
-    assert events._program() == [str(script.with_name("python")), "-m", "summarkov"]
-    script.touch()
-    assert events._program() == [str(script)]
-    monkeypatch.chdir(tmp_path)
-    assert events._program() == ["bin/summarkov"]
-    script.unlink()
-    monkeypatch.setattr("shutil.which", lambda name: str(tmp_path / "bin" / name) * (name == "python"))
-    assert events._program() == ["python", "-m", "summarkov"]
 
 
 COMMANDS = ("show", "predict", "simulate", "evaluate")

@@ -84,10 +84,6 @@ def fail(folder: Path) -> Fail:
             "describe log.csv",
             "no column of log.csv is recognised as the event; name it with --event; the columns are",
         ),
-        (
-            "learn log.csv --case who --event waht",
-            "log.csv has no column 'waht'; the columns are 'who', 'what'; did you",
-        ),
         ("learn empty.jsonl", "there are no events to learn from"),
         ("show nothing.json", "nothing.json: there is no such file"),
         ("show events.jsonl", "events.jsonl: more than one JSON value; this is no model"),
@@ -97,18 +93,15 @@ def fail(folder: Path) -> Fail:
         ("evaluate graph.json empty.jsonl", "there are no events to evaluate the model on"),
         # labels
         ("learn events.jsonl -t a", "unknown label 'a'; the labels are 'A', 'B', 'C'"),
-        ("show graph.json --target D", "unknown label 'D'; the labels are"),
         ("show one.json --target A", "unknown label 'A'; the labels are 'B'"),
         ("predict graph.json other.jsonl -o out.csv", UNKNOWN),
         ("evaluate graph.json other.jsonl", UNKNOWN),
-        ("evaluate graph.json other.jsonl --engine stream", UNKNOWN),
         *(
             (
                 f"evaluate {model} none.jsonl --unknown ignore --engine {engine}",
                 "no event has a label that the model knows",
             )
-            for model in ("graph.json", "one.json", "joint.json")
-            for engine in ("memory", "stream")
+            for model, engine in (("graph.json", "memory"), ("joint.json", "stream"))
         ),
         ("predict graph.json -a Z", "unknown label 'Z'"),
         # settings
@@ -117,63 +110,30 @@ def fail(folder: Path) -> Fail:
             "--model must be one of bsumm, chain, csumm, joint, osumm, tree, vom, not 'bsum'",
         ),
         ("learn events.jsonl --lookback 0", "lookback must be a whole number from 1 on"),
-        (
-            "learn events.jsonl --lookback far",
-            "lookback must be a number of positions, or a time above 0 such as",
-        ),
         ("learn events.jsonl --set delay=5", "delay 5 must be less than lookback 5"),
         ("learn events.jsonl --set mask=first", "mask is not a setting of --model bsumm"),
         (
-            "learn events.jsonl -m chain --max-influencers 1",
-            "--max-influencers is not a setting of --model chain",
-        ),
-        ("learn events.jsonl -m osumm --set mask=most", "mask must be 'last' or 'first', not 'most'"),
-        ("learn events.jsonl -m csumm --set cap=0", "cap must be a whole number from 1"),
-        ("learn events.jsonl -m chain --set order=-1", "order must be a whole number from 0"),
-        ("learn events.jsonl --alpha 0", "alpha must be a number above 0"),
-        ("learn events.jsonl --gamma nan", "gamma must be a number from 0 on, not nan"),
-        ("learn events.jsonl --set xi=-1", "xi must be a number from 0 on"),
-        (
             "learn events.jsonl --false-edges few",
             "--false-edges must be a number above 0, not 'few'",
-        ),
-        ("learn events.jsonl --false-edges 0", "--false-edges must be a number above 0, not 0"),
-        ("learn events.jsonl -m chain --false-edges 1", "--false-edges is not a setting of --model chain"),
-        ("learn events.jsonl --set prior=flat", "prior must be 'uniform' or 'base-rate', not 'flat'"),
-        (
-            "learn events.jsonl --set criterion=bicc",
-            "must be one of bic, aic, extended-bic, marginal, not 'bicc'",
         ),
         (
             "learn events.jsonl --search gredy",
             "search must be one of greedy, sweep, exact, not 'gredy'; did you mean",
         ),
-        ("learn events.jsonl --set parameters=some", "parameters must be 'all' or 'reachable', not 'some'"),
         ("learn events.jsonl --required A --forbidden A", "'A' is both required and forbidden"),
-        (
-            "learn events.jsonl --required A --max-influencers 0",
-            "--max-influencers must be a whole number from 1",
-        ),
         ("learn events.jsonl --jobs 0", "--jobs must be a number of threads"),
         ("export joint.json -o g.dot", ".dot holds a graph, or a model of one label; this one is of several"),
         ("predict graph.json", "name a FILE of events, or a history with --after LABEL, and not both"),
-        (
-            "predict graph.json events.jsonl -a A",
-            "name a FILE of events, or a history with --after LABEL, and not",
-        ),
         ("predict graph.json -a A -o out.csv", "--after prints its result; leave out --output"),
         *(
             (f"{command} --unknown drop", "--unknown drop is not known; use 'error' or 'ignore'")
             for command in (
-                "predict graph.json events.jsonl",
                 "predict graph.json events.jsonl --engine stream -o out.csv",
                 "predict graph.json -a A",
                 "evaluate graph.json events.jsonl",
-                "evaluate graph.json events.jsonl --engine stream",
             )
         ),
         ("simulate one.json", "one.json is no graph or joint model of all labels"),
-        ("simulate some.json", "some.json is no graph or joint model of all labels"),
         ("simulate dynamics.json -n -1", "invalid value for '--sequences'"),
         # places to write to
         (

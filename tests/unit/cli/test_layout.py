@@ -97,7 +97,7 @@ def check(output: str, columns: int) -> None:
         assert visible(line) == line
 
 
-@pytest.mark.parametrize("columns", [60, 80, 200])
+@pytest.mark.parametrize("columns", [60, 200])
 @pytest.mark.parametrize("name", MODELS)
 def test_show_fits(run: Run, strange: Path, name: str, columns: int) -> None:
     output = run("show", strange / f"{name}.json", columns=columns)
@@ -110,7 +110,7 @@ def test_show_fits(run: Run, strange: Path, name: str, columns: int) -> None:
     assert f"{n:,.0f} events" in " ".join(output.split())
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ["graph", "joint", "ordinal", "chains"])
 def test_predict_and_evaluate_fit(run: Run, strange: Path, name: str) -> None:
     assert "more; -o FILE saves all" in run("predict", strange / f"{name}.json", strange / "events.jsonl")
     assert "150 sequences" in run("evaluate", strange / f"{name}.json", strange / "events.jsonl")
@@ -126,13 +126,10 @@ def test_learn_and_describe_fit(run: Run, strange: Path) -> None:
     assert one.startswith("a label of many short words a l")
 
 
-@pytest.mark.parametrize("target", LABELS)
-def test_every_label_can_be_shown(run: Run, strange: Path, target: str) -> None:
-    assert run("show", strange / "graph.json", "--target", target).startswith(shorten(target, 32))
-
-
 def test_labels_are_text_not_markup(run: Run, strange: Path) -> None:
-    output = " ".join(run("show", strange / "graph.json", "-t", label) for label in LABELS)
+    shown = {label: run("show", strange / "graph.json", "-t", label) for label in LABELS}
+    assert all(text.startswith(shorten(label, 32)) for label, text in shown.items())
+    output = " ".join(shown.values())
     for expected in (
         "[bold]x[/]",
         "[/nothing to close]",
@@ -146,7 +143,7 @@ def test_labels_are_text_not_markup(run: Run, strange: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["show", "evaluate", "predict"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ["graph", "all", "chain"])
 def test_documents_hold_the_labels_as_they_are(strange: Path, command: str, name: str) -> None:
     files = [str(strange / f"{name}.json")] + ([] if command == "show" else [str(strange / "events.jsonl")])
     result = CliRunner().invoke(app, [command, *files, "--json"])
@@ -161,9 +158,7 @@ def test_documents_hold_the_labels_as_they_are(strange: Path, command: str, name
         assert set(document["data"]["labels"]) == set(LABELS)
 
 
-@pytest.mark.parametrize(
-    "command", ["", "learn", "show", "predict", "evaluate", "simulate", "describe", "demo"]
-)
+@pytest.mark.parametrize("command", ["", "learn", "predict", "demo"])
 def test_help_fits(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERMINAL_WIDTH", "80")
@@ -224,7 +219,7 @@ def read_all(descriptor: int) -> str:
     return b"".join(parts).decode()
 
 
-@pytest.mark.parametrize("columns", [40, 60, 72, 80, 100])
+@pytest.mark.parametrize("columns", [40, 72, 100])
 def test_no_number_is_ever_cut(columns: int) -> None:
     """Names are shortened and columns left out, but what is counted is whole; lines fit."""
     events = loan_process(150, seed=1)

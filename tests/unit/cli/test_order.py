@@ -57,7 +57,7 @@ def test_it_can_be_left_out_and_told_how_to_shuffle(file):
         (["--target", "purchase", "--order-test"], "--order-test is about the edges of a graph"),
         (["--target", "purchase", "--within", "9"], "--within is about the edges of a graph"),
         (["--no-order-test", "--within", "9"], "leave out --no-order-test"),
-        (["--within", "1"], "a number of positions from 2 on"),
+        (["--within", "month"], "--within must be a number of positions or a time such as 7d, not 'month'"),
     ],
 )
 def test_options_that_do_not_go_together(file, arguments, words):
@@ -83,10 +83,3 @@ def test_confidence_tests_the_order_too(file, tmp_path):
     assert document["order"]["within"] == 8
     bare = json.loads(run("confidence", model, file, "-n", "5", "--json", "--no-order-test").stdout)
     assert "order" not in bare
-
-
-def test_within_is_a_number_or_a_time(file):
-    result = run("learn", file, "--within", "month", code=2)
-    assert "--within must be a number of positions or a time such as 7d, not 'month'" in " ".join(
-        result.stderr.split()
-    )

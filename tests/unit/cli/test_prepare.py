@@ -119,8 +119,6 @@ def test_parts_are_pooled_alike(here):
         (["--map", "list.json"], 'list.json: expected an object of texts, {"old": "new", ...}'),
         (["--map", "twice.json"], "twice.json: 'a' stands there twice; keep one"),
         (["--map", "broken.json"], "broken.json is not JSON ("),
-        (["--map", "numbers.json"], 'numbers.json: expected an object of texts, {"old": "new", ...}'),
-        (["--map", "deep.json"], "deep.json is not JSON ("),
         (
             ["--map", "other.json"],
             "none of the labels in the mapping is in the data, not even 'A'; check how",
@@ -130,15 +128,12 @@ def test_parts_are_pooled_alike(here):
             "there is a label '(rare)' already; rename it first, or choose another one with --map",
         ),
         (["out.dat"], "cannot tell the format of out.dat; let its name end in one of"),
-        (["no/out.csv"], "cannot write no/out.csv: there is no folder no; make it first"),
     ],
 )
 def test_refused(here, arguments, message):
     Path("list.json").write_text('["a"]')
     Path("twice.json").write_text('{"a": "b", "a": "c"}')
     Path("broken.json").write_text('{"a": ')
-    Path("numbers.json").write_text('{"a": {"b": "c"}, "b": 1}')
-    Path("deep.json").write_text("[" * 100_000)
     Path("other.json").write_text('{"A": "b"}')
     Path("rare.json").write_text('{"a": "(rare)"}')
     before = sorted(here.iterdir())
@@ -151,7 +146,7 @@ def test_refused(here, arguments, message):
 
 @pytest.mark.parametrize(
     "options",
-    [["--start"], ["--collapse"], ["--min-count", "6"], ["--map", "map.json", "--start", "--collapse"]],
+    [["--min-count", "6"], ["--map", "map.json", "--start", "--collapse"]],
 )
 def test_streams_are_prepared_as_in_memory(here, options):
     """Learned from, and predicted by a model that knows which labels are rare."""
@@ -165,10 +160,3 @@ def test_streams_are_prepared_as_in_memory(here, options):
     assert models[0] == models[1]
     assert tables[0] == tables[1]
     assert ("(start)" in tables[0], "(rare)" in tables[0]) == ("--start" in options, "--min-count" in options)
-
-
-def test_sessions_need_times(here):
-    error = run("learn", "events.jsonl", "--engine", "stream", "--session-gap", "2", code=2)
-    assert error.startswith(
-        "Error: --session-gap and times need the time of every event, and events.jsonl has no"
-    )

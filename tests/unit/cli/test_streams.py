@@ -10,7 +10,6 @@ import pytest
 from pyarrow import csv, parquet
 from typer.testing import CliRunner, Result
 
-import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.cli.reading import bytes_of
 from summarkov.errors import SettingError
@@ -94,44 +93,13 @@ def test_predictions_are_those_in_memory(run: Run, settings: list[str], memory: 
     assert other.equals(one)
 
 
-def test_predictions_as_other_formats(run: Run) -> None:
-    sm.BSuMM("purchase").fit(sm.read_events("log.csv")).save("model.json")
-    for end in ("csv", "jsonl"):
-        assert run("predict", "model.json", "log.csv", "-o", f"a.{end}").exit_code == 0
-        result = run(
-            "predict", "model.json", "log.csv", "-o", f"b.{end}", "--engine", "stream", "--memory", "40K"
-        )
-        assert result.exit_code == 0, result.output
-        assert Path(f"a.{end}").read_text() == Path(f"b.{end}").read_text()
-
-
-def test_unknown_labels_in_a_folder(run: Run) -> None:
-    assert run("learn", "log.csv", "-t", "purchase", "-o", "m.json").exit_code == 0
-    Path("new.jsonl").write_text('["purchase", "dance", "purchase"]\n[]\n')
-    result = run("predict", "m.json", "new.jsonl", "--engine", "stream", "-o", "out.csv")
-    assert result.exit_code == 2
-    assert "unknown label 'dance'" in result.stderr
-    assert "--unknown ignore lets such labels pass" in result.stderr
-    assert not Path("out.csv").exists()
-    for engine in ("memory", "stream"):
-        arguments = ("--engine", engine, "-o", f"{engine}.csv", "--unknown", "ignore")
-        assert run("predict", "m.json", "new.jsonl", *arguments).exit_code == 0
-    assert Path("memory.csv").read_text() == Path("stream.csv").read_text()
-    assert '"0",2,"dance"' in Path("stream.csv").read_text()
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["learn", "folder", "--engine", "memory"], "folder is not one file; --engine stream reads folders"),
         (["learn", "folder", "--engine", "fast"], "--engine must be auto, memory or stream, not 'fast'"),
-        (
-            ["learn", "folder", "--memory", "lots"],
-            "--memory must be a size such as 500M or 4G, 1K at least, not 'lots'",
-        ),
         (["learn", "."], "holds parquet and csv files; say which to read with --format"),
         (["learn", "tmp"], "holds no parquet, csv or jsonl files"),
-        (["learn", "*.pq"], "no file fits the pattern *.pq"),
         (["learn", "a.txt", "--engine", "stream"], "is of a format (text) that is read into memory only"),
         (["predict", "m.json", "folder"], "save them with -o FILE"),
     ],

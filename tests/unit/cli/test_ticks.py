@@ -56,12 +56,6 @@ def test_log_loss_of_a_comparison_is_per_tick(folder: Path) -> None:
     assert "test_events" not in document
 
 
-@pytest.mark.parametrize("command", ["predict", "evaluate"])
-def test_a_model_of_ticks_reads_json_lines(folder: Path, command: str) -> None:
-    told = run(command, folder / "model.json", folder / "log.jsonl")
-    assert {"predict": "c0 4 y + z", "evaluate": "40 sequences with 160 ticks of 230 events"}[command] in told
-
-
 def test_rows_of_predictions_are_counted_in_ticks(folder: Path) -> None:
     arguments = ("predict", folder / "model.json", folder / "log.jsonl")
     shown = run(*arguments)
@@ -91,11 +85,6 @@ def table(folder: Path) -> Path:
 TOGETHER = ("--ties", "together")
 
 
-def test_the_usual_share_is_that_of_ticks(folder: Path) -> None:
-    told = run("predict", folder / "model.json", "-a", "x")
-    assert f"{80 / 160:.1%}" in told  # 'x' is in 80 of 160 ticks, and 80 of 230 events
-
-
 def test_a_graph_of_attributes_or_times_is_refused_with_the_true_reason(table: Path) -> None:
     model = table.with_name("given.json")
     run("learn", table, *TOGETHER, "--attribute", "region", "--no-order-test", "-o", model)
@@ -105,32 +94,6 @@ def test_a_graph_of_attributes_or_times_is_refused_with_the_true_reason(table: P
     assert "--after cannot tell; give a FILE and --why CASE" in run("predict", model, "-a", "x", code=2)
     run("learn", table, *TOGETHER, "--times", "-k", "2h", "--no-order-test", "-o", model)
     assert "the graph looks back in time" in run("simulate", model, code=2)
-
-
-def test_groups_are_compared_at_a_look_back_in_time(table: Path) -> None:
-    read = (*TOGETHER, "--times", "-k", "1h")
-    found = json.loads(run("groups", table, table, *read, "--json"))
-    events = sm.read_events(table, ties="together", times=True)
-    edges = sm.InfluenceGraph(sm.BSuMM(lookback="1h")).fit(events).edges_
-    assert {(e["influencer"], e["target"]) for e in found["edges"]} >= {
-        (e.influencer, e.target) for e in edges
-    }
-    assert "are compared at the same look-backs" in run("groups", table, table, "-k", "auto", code=2)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--ties", "togehter"), "not 'togehter'; did you mean 'together'?"),
-        ((*TOGETHER, "--given", "region"), "read the events with --attribute region"),
-        ((*TOGETHER, "--model", "chain"), "use --model bsumm, osumm, csumm or tree"),
-    ],
-)
-def test_messages_name_options(table: Path, arguments: tuple[str, ...], words: str) -> None:
-    told = run("learn", table, *arguments, code=2)
-    assert words in told
-    assert "attributes=" not in told
-    assert "True or False" not in told
 
 
 def test_states_of_attributes_are_not_said_to_be_in_a_window(table: Path) -> None:

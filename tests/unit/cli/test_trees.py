@@ -58,20 +58,6 @@ def test_every_setting_reaches_the_model(run):
     assert [step["action"] for step in document["trace"]] == ["split"] * (len(model.table_) - 1)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--set", "lookbacks=a"), "must be a number of positions, or a time above 0"),
-        (("--set", "pairs=maybe"), "pairs must be"),
-        (("--set", "counts=1"), "counts must be whole numbers from 2 on, not 1"),
-        (("--lookback", "3"), "--lookback is not a setting of --model tree"),
-    ],
-)
-def test_settings_that_mean_nothing_are_refused(run, options, words):
-    result = run("learn", "events.jsonl", "-m", "tree", *options, code=2)
-    assert words in " ".join(result.stderr.split())
-
-
 def test_a_graph_of_trees_predicts_is_evaluated_and_simulates(run):
     out = run("learn", "events.jsonl", "-m", "tree", "-o", "g.json").stdout
     graph = sm.load("g.json")

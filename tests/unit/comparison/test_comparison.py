@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from summarkov.comparison.comparison import Chosen, Comparison, Tuned
+from summarkov.comparison.comparison import Chosen, Comparison, Tuned, paired_interval
 from summarkov.errors import SettingError
-from summarkov.evidence import paired_interval
 from summarkov.models.prediction import BINS
 
 SEED = 11
@@ -210,13 +209,10 @@ def test_json_is_strict():
     assert document["calibration"] == {"careful": [], "a|b": [], "sure": []}
 
 
-def test_markdown_is_a_table():
-    rows, headings = mixed().to_markdown().splitlines(), mixed().headings
-    cells = [[cell.strip() for cell in row.replace("\\|", "/").split("|")[1:-1]] for row in rows]
-    assert cells[0] == headings
-    assert {len(row) for row in cells} == {len(headings)}
-    careful = dict(zip(headings, cells[2], strict=True))
-    assert careful == {
+def test_the_table():
+    sheet = mixed().summary()
+    first, second, third = (dict(zip(sheet.head, row, strict=True)) for row in sheet.rows)
+    assert first == {
         "model": "careful",
         "log-likelihood": "-17.00",
         "to the best (95% interval)": "",
@@ -230,11 +226,16 @@ def test_markdown_is_a_table():
         "seconds": "1.5",
         "verdict": "best",
     }
-    assert cells[3][:2] == ["a/b", "-19.50"]
-    assert cells[3][2].startswith("-2.50 (")
-    assert [cells[row][6] for row in (3, 4)] == ["", "inf"]
-    assert [cells[4][at] for at in (0, 1, 2, 3, 9, 11)] == ["sure", "-inf", "-inf", "inf", "", "refuted"]
-    assert "log loss per tick and label" in Comparison([[tuned("x", [-1])]], [3], unit="tick").to_markdown()
+    assert (second["model"], second["log-likelihood"], second["top 1"]) == ("a|b", "-19.50", "")
+    assert second["to the best (95% interval)"].startswith("-2.50 (")
+    assert (second["log loss of the next event"], third["log loss of the next event"]) == ("", "inf")
+    assert [third[name] for name in ("model", "log-likelihood", "to the best (95% interval)")] == [
+        *("sure", "-inf", "-inf"),
+    ]
+    assert (third["log loss per event and label"], third["influencers"]) == ("inf", "")
+    assert third["verdict"] == "refuted"
+    in_ticks = Comparison([[tuned("x", [-1])]], [3], unit="tick").summary()
+    assert "log loss per tick and label" in in_ticks.head
 
 
 def test_settings_of_contenders_that_have_the_same_for_all_targets():
@@ -251,7 +252,6 @@ def test_settings_of_contenders_that_have_the_same_for_all_targets():
         "penalty 300, learning rate 0.05, rounds 20 (1 split)",
         "other": "penalty 1, learning rate 0.05, rounds 20",
     }
-    assert result.to_markdown().endswith("|\n\njoint: {joint}\n\nother: {other}\n".format(**result.settings))
 
 
 def test_the_frame_has_a_column_of_the_next_event():

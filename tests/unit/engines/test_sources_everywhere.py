@@ -10,7 +10,6 @@ import summarkov as sm
 from summarkov.comparison import tune_joint
 from summarkov.engines import MemorySource
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.models import PoolRare
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
@@ -57,9 +56,6 @@ IN_MEMORY = "this needs the events in memory, and a MemorySource counts them whe
 REFUSES = {
     "tune_joint": (tune_joint, "read them with read_events"),
     "compare": (sm.compare, "on events of this machine, and train is a MemorySource; read them with"),
-    "PoolRare.fit": (PoolRare().fit, IN_MEMORY),
-    "PoolRare.transform": (PoolRare().fit(EVENTS).transform, IN_MEMORY),
-    "PoolRare.fit_transform": (PoolRare().fit_transform, IN_MEMORY),
     "SummaryModel.predict_proba": (lambda e: MODEL.predict_proba(e), IN_MEMORY),
     "SummaryModel.predict": (lambda e: MODEL.predict(e), IN_MEMORY),
     "SummaryModel.predictions": (lambda e: MODEL.predictions(e), IN_MEMORY),
@@ -140,7 +136,7 @@ def test_nothing_is_left_out_of_the_table():
     takes = {"events", "train", "source", "first", "sequences", "dataframe", "history", "histories"}
     found = set()
     publics = {name: getattr(sm, name) for name in sm.__all__}
-    for name, public in {**publics, "tune_joint": tune_joint, "PoolRare": PoolRare}.items():
+    for name, public in {**publics, "tune_joint": tune_joint}.items():
         if inspect.isclass(public):
             public_methods = [
                 m for m in dir(public) if not m.startswith("_") and callable(getattr(public, m))

@@ -6,17 +6,13 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.engines.weights import FIXED_POINT, fixed_point
+from summarkov.engines.counts import FIXED_POINT, fixed_point
 from summarkov.errors import SettingError
 from summarkov.search.criteria import Scorer
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
-
-
-def test_no_weights():
-    assert fixed_point(None, 5) == (None, 1)
 
 
 @pytest.mark.parametrize(
@@ -30,11 +26,6 @@ def test_whole_weights_stay_as_they_are(given):
     assert weights.tolist() == [0, 1, 7]
 
 
-def test_true_and_false_are_one_and_none():
-    weights, scale = fixed_point([True, False], 2)
-    assert (weights.tolist(), scale) == ([1, 0], 1)
-
-
 def test_others_become_multiples_of_a_millionth_or_so():
     weights, scale = fixed_point([0.5, 1, 0.1, 1e-6, 3.25], 5)
     assert scale == FIXED_POINT == 2**20
@@ -46,11 +37,6 @@ def test_halves_round_to_even():
     step = 2.0**-20
     weights, _ = fixed_point([0.75 * step, 1.5 * step, 2.5 * step], 3)
     assert weights.tolist() == [1, 2, 2]
-
-
-def test_no_sequences():
-    weights, scale = fixed_point([], 0)
-    assert (weights.tolist(), scale) == ([], 1)
 
 
 def test_the_largest():

@@ -10,7 +10,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
-from summarkov.evidence import Difference, EdgeOrder, Influence, Remainder, Strata
+from summarkov.evidence import Difference, EdgeOrder, Remainder, Strata
 from summarkov.evidence.order import against_shuffled, order_word, sums_of
 from summarkov.evidence.ratios import benjamini_hochberg
 
@@ -518,8 +518,3 @@ def test_a_file_of_an_older_version_is_read(events):
     again = sm.load(io.StringIO(json.dumps(document))).order_
     assert again.of("a", "b").order == found.of("a", "b").order == "depends on order"
     assert again.of("a", "b").local_ratio is None
-
-
-def test_names_of_the_fields():
-    assert EdgeOrder("a", "b", "unclear", 1.0, 0.5, 2.0, 0.9, 1.0, 1.1, 1.2).remainder is None
-    assert not Influence("a", "b", "amplifies", 2.0, 1.5, 3.0, 1, 2, 3, 4).is_turned

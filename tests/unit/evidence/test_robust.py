@@ -41,13 +41,6 @@ def given_edge(events, **settings):
 # ----------------------------------------------------------------------------------------------- by hand
 
 
-def test_what_positions_add_sums_to_nothing():
-    base, hit = added(STRATA)
-    a, n1, b, n0 = vars(STRATA).values()
-    assert (base[0] * n1 + base[1] * n0 + hit[0] * a + hit[1] * b).sum() == pytest.approx(0, abs=1e-12)
-    assert not np.any(added(Strata.of([0], [10], [5], [20])))
-
-
 def test_what_a_position_adds_is_the_slope_of_the_logarithm():
     base, hit = added(STRATA)
     step = 1e-6
@@ -181,11 +174,6 @@ def test_confidence_widens_it_no_further_than_needed():
     )
     assert robust > 1.3 * from_counts
     assert robust <= resampled * (1 + 1e-9) < 1.15 * robust
-
-
-def test_what_allows_for_selection_builds_on_it():
-    _, edge = given_edge(unlike())
-    assert (edge.corrected_low, edge.corrected_high) == (edge.low, edge.high)  # it was given, not selected
 
 
 # ----------------------------------------------------------------------------------------------- coverage

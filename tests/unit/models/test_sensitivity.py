@@ -224,16 +224,8 @@ def test_the_command_line(run):
     assert result.stdout.startswith(title)
     best = found.edges[0]
     assert re.search(rf"{best.influencer} +{best.share:.0%} ", result.stdout)
-    graph = run("--gamma", "1", "--lookback", "5", "--model", "osumm")
-    assert graph.exit_code == 0
-    assert "write review" in graph.stdout
-
-
-def test_the_command_line_for_programs(run):
-    document = json.loads(run("-t", "purchase", "--gamma", "0.5", "--lookback", "5", "--json").stdout)
-    assert document["rows"][0]["influencers"] == list(
-        sm.BSuMM("purchase", gamma=0.5).fit(EVENTS).influencers_
-    )
+    graph = json.loads(run("--gamma", "1", "--lookback", "5", "--model", "osumm", "--json").stdout)
+    assert "write review" in {row["target"] for row in graph["rows"]}
 
 
 @pytest.mark.parametrize(

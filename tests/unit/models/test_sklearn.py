@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.errors import DataError, NotFittedError, SettingError
-from summarkov.models import PoolRare
+from summarkov.errors import DataError, SettingError
 from summarkov.simulate.example import web_shop
 
 pytestmark = pytest.mark.needs("sklearn")
@@ -42,42 +41,30 @@ def pipeline():
 def test_a_pipeline_prepares_learns_and_scores(collapse):
     from summarkov.models import Pipeline
 
-    whole = Pipeline([("pool", PoolRare(min_count=30)), ("collapse", collapse), ("graph", GRAPH.copy())])
-    whole.fit(EVENTS)
-    pooled = EVENTS.pool_rare(30)
-    assert whole[0].kept_ == tuple(label for label in pooled.labels if label != "(rare)")
-    by_hand = pooled.collapse_repeats()
+    whole = Pipeline([("collapse", collapse), ("graph", GRAPH.copy())]).fit(EVENTS)
+    by_hand = EVENTS.collapse_repeats()
     expected = GRAPH.copy().fit(by_hand)
     assert whole.score(EVENTS) == expected.score(by_hand)
     assert np.array_equal(whole.predict_proba(EVENTS), expected.predict_proba(by_hand))
     assert np.array_equal(whole.classes_, expected.classes_)
-    assert "PoolRare" in whole._repr_html_()
     after, wanted = whole.predict_next([["browse", "browse"], []]), expected.predict_next([["browse"], []])
     assert np.array_equal(after.probabilities, wanted.probabilities)
 
 
-def test_a_grid_search_over_a_pipeline(selection, pipeline):
-    grid = {"poolrare__min_count": [1, 40], "influencegraph__model__lookback": [1, 3]}
-    whole = pipeline(PoolRare(), GRAPH.copy())
+def test_a_grid_search_over_a_pipeline(selection, pipeline, collapse):
+    grid = {"influencegraph__model__lookback": [1, 3]}
+    whole = pipeline(collapse, GRAPH.copy())
     found = selection.GridSearchCV(whole, grid, cv=3, error_score="raise").fit(EVENTS)
     scores = found.cv_results_["mean_test_score"]
     assert np.isfinite(scores).all()
     for settings, score in zip(found.cv_results_["params"], scores, strict=True):
         by_hand = []
         for train, test in selection.KFold(3).split(np.zeros(len(EVENTS))):
-            step = PoolRare(min_count=settings["poolrare__min_count"]).fit(EVENTS[train])
             template = sm.BSuMM(lookback=settings["influencegraph__model__lookback"])
-            graph = sm.InfluenceGraph(template).fit(step.transform(EVENTS[train]))
-            by_hand.append(graph.score(step.transform(EVENTS[test])))
+            graph = sm.InfluenceGraph(template).fit(EVENTS[train].collapse_repeats())
+            by_hand.append(graph.score(EVENTS[test].collapse_repeats()))
         assert score == pytest.approx(np.mean(by_hand), rel=1e-12)
     assert found.score(EVENTS) == found.best_estimator_.score(EVENTS)
-
-
-def test_steps_remember_what_they_were_fitted_to():
-    step = PoolRare(min_count=2, into="other").fit([["a", "a", "b"]])
-    assert step.transform([["b", "z", "a"]]).to_lists() == [["other", "other", "a"]]
-    with pytest.raises(NotFittedError, match="this PoolRare is not fitted"):
-        PoolRare().transform([["a"]])
 
 
 def test_sessions_as_a_step(pipeline):
@@ -157,7 +144,7 @@ def test_random_state():
 # ---------------------------------------------------------------------------------- its own checks
 
 
-class _Rows:
+class RowsGraph(sm.InfluenceGraph):
     """Lets the checks give a matrix of numbers, the rows of which are then sequences of labels."""
 
     def __sklearn_tags__(self):
@@ -167,20 +154,11 @@ class _Rows:
         return tags
 
 
-class RowsGraph(_Rows, sm.InfluenceGraph):
-    """A graph for the checks."""
-
-
-class RowsPooled(_Rows, PoolRare):
-    """A step for the checks."""
-
-
 ONE_PER_POSITION = "predictions have one row per position, and a sequence has many"
 NO_FEATURES = "sequences have no features to count"
 NO_MATRIX = "a table is read by its columns of cases and events, and not as a matrix"
 OWN_WORDS = "it is refused, in other words than scikit-learn's"
 NUMBERS_ARE_LABELS = "numbers are labels, which are text: any number has one"
-EVENTS_OUT = "what comes out are events, which are no array"
 
 #: Checks that cannot apply, and why; docs/guide/sklearn.md says the same.
 CANNOT = {
@@ -200,23 +178,14 @@ CANNOT = {
     "check_methods_subset_invariance": ONE_PER_POSITION,
     "check_fit_idempotent": ONE_PER_POSITION,
     "check_estimators_pickle": "labels are text, and the check subtracts them (test_parameters.py pickles)",
-    "check_pipeline_consistency": EVENTS_OUT,
-    "check_transformer_general": EVENTS_OUT,
-    "check_transformer_data_not_an_array": EVENTS_OUT,
-    "check_transformer_preserve_dtypes": EVENTS_OUT,
 }
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("estimator", "least"),
-    [(RowsGraph(sm.BSuMM(lookback=1)), 30), (RowsPooled(), 29)],
-    ids=["graph", "step"],
-)
-def test_the_checks_of_scikit_learn(estimator, least):
+def test_the_checks_of_scikit_learn():
     from sklearn.utils.estimator_checks import check_estimator
 
-    found = check_estimator(estimator, on_fail=None, on_skip=None)
+    found = check_estimator(RowsGraph(sm.BSuMM(lookback=1)), on_fail=None, on_skip=None)
     failed = {check["check_name"] for check in found if check["status"] == "failed"}
     assert failed - set(CANNOT) == set()
-    assert sum(check["status"] == "passed" for check in found) >= least
+    assert sum(check["status"] == "passed" for check in found) >= 30

@@ -132,6 +132,25 @@ def test_values_that_cannot_be_labels(role):
     )
 
 
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pyarrow.array([True]), "order column 'time' of the table holds bool; it must hold numbers"),
+        (pyarrow.array([[1]]), "order column 'time' of the table holds list<"),
+        (pyarrow.array(["1", "x" * 99]), f"row 2 of the data holds '{'x' * 40}'; write all of it as numbers"),
+        (pyarrow.array([1, None, None]), "'time' of the table has no value in 2 rows, the first is row 2"),
+        (pyarrow.array([1.5, float("nan")]), "column 'time' of the table has no value in 1 row"),
+        (pyarrow.nulls(1), "column 'time' of the table has no value in 1 row"),
+    ],
+    ids=str,
+)
+def test_order_that_is_none(column, message):
+    table = {"case": ["x"] * len(column), "event": ["a"] * len(column), "time": column}
+    with pytest.raises(DataError) as error:
+        read_events(pyarrow.table(table))
+    assert message in str(error.value)
+
+
 # ------------------------------------------------------------------ pandas' own ways
 
 

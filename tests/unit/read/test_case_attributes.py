@@ -8,10 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
 from summarkov.read.case_attributes import quartiles
 
@@ -92,8 +90,6 @@ def test_attributes_of_a_second_table(files):
         sm.read_events(EVENTS, attributes=pd.concat([table, table]))
     with pytest.raises(SettingError, match="attributes must be a list of columns, a table"):
         sm.read_events(EVENTS, attributes=3)
-    with pytest.raises(DataError, match=r"there is no file region\.csv"):
-        sm.read_events(EVENTS, attributes="region.csv")
 
 
 def test_sessions_have_the_attributes_of_their_case():
@@ -185,27 +181,9 @@ def test_settings_that_make_no_sense(settings, why):
         sm.read_events(pd.DataFrame(rows()), **settings)
 
 
-def test_text_cannot_be_cut():
-    with pytest.raises(DataError, match="attribute 'region' of the table holds 'north', which is no number"):
-        sm.read_events(pd.DataFrame(rows()), attributes=["region"], cuts={"region": [3]})
-
-
 def test_an_attribute_of_a_second_table_may_be_called_as_the_weight(files):
     table = pa.table({"case": ["x", "y", "z"], "age": ["young", "old", "young"]})
     events = sm.read_events(files / "log.csv", weight="age", attributes=table)
     with sm.scan_events(files / "log.csv", weight="age", attributes=table) as source:
         assert source.attributes.names == events.attributes.names == ("age=old", "age=young")
         assert source.weights.tolist() == events.weights.tolist() == [31, 64, 18]
-
-
-def test_on_the_command_line(files):
-    def run(*words):
-        return CliRunner().invoke(app, [str(word) for word in words])
-
-    how = ["--attribute", "region", "--attribute", "age", "--cut", "age=30,50"]
-    shown = json.loads(run("describe", files / "log.csv", *how, "--json").stdout)
-    assert shown["columns"]["attributes"] == ["region", "age"]
-    refused = run("describe", files / "log.csv", "--attribute", "region", "--attributes", files / "log.csv")
-    assert "--attribute and --attributes exclude each other" in refused.stderr
-    refused = run("describe", files / "log.csv", "--attribute", "age", "--cut", "age=old")
-    assert "--cut must be written as age=30,50" in refused.stderr

@@ -1,31 +1,33 @@
-"""Which columns are chosen, and what is said where none can be."""
+"""Which columns are chosen, what is said where none can be, and that no time is passed over in silence."""
 
+import datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import summarkov as sm
 from summarkov.errors import DataError
 from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, ORDER_NAMES, Columns, choose_columns
 
 
-@pytest.mark.parametrize("case", sum(CASE_NAMES, ()))
-@pytest.mark.parametrize("event", sum(EVENT_NAMES, ()))
-@pytest.mark.parametrize("order", sum(ORDER_NAMES, ()))
-def test_recognised_names(case, event, order):
-    names = ["cost", order.upper(), event.title(), case]
-    assert choose_columns(names, Columns(), "log") == Columns.of(case, event.title(), order.upper())
+def test_recognised_names():
+    for case, event, order in (
+        *((name, "event", "time") for name in sum(CASE_NAMES, ())),
+        *(("case", name, "time") for name in sum(EVENT_NAMES, ())),
+        *(("case", "event", name) for name in sum(ORDER_NAMES, ())),
+    ):
+        names = ["cost", order.upper(), event.title(), case]
+        assert choose_columns(names, Columns(), "log") == Columns.of(case, event.title(), order.upper())
 
 
-def test_process_mining_names_win():
+def test_names_of_process_mining_and_names_that_were_asked_for_win():
     names = ["case", "event", "time", "case:concept:name", "concept:name", "time:timestamp"]
-    assert choose_columns(names, Columns(), "log") == Columns.of(
-        "case:concept:name", "concept:name", "time:timestamp"
-    )
-
-
-def test_asked_names_win_and_are_not_taken_twice():
+    xes = Columns.of("case:concept:name", "concept:name", "time:timestamp")
+    assert choose_columns(names, Columns(), "log") == xes
     names = ["case", "event", "activity", "time"]
-    assert choose_columns(names, Columns.of(event="time", order=False), "log") == Columns.of(
-        "case", "time", False
-    )
+    asked = Columns.of(event="time", order=False)
+    assert choose_columns(names, asked, "log") == Columns.of("case", "time", False)
     assert choose_columns(names, Columns.of(case="event"), "log") == Columns.of("event", "activity", "time")
 
 
@@ -36,50 +38,33 @@ def test_lists_and_ids_are_not_taken():
         choose_columns(["id", "event"], Columns(), "log")
 
 
+EACH = "log.csv has columns {} and {}, and each could be the {}; say which with {}="
+
+
 @pytest.mark.parametrize(
     ("names", "asked", "message"),
     [
-        (
-            ["case", "event", "activity"],
-            Columns(),
-            "log.csv has columns 'event' and 'activity', and each could be the event; say which with event=",
-        ),
+        (["case", "event", "activity"], {}, EACH.format("'event'", "'activity'", "event", "event")),
         (
             ["case", "event", "Time", "timestamp"],
-            Columns(),
-            "log.csv has columns 'Time' and 'timestamp', and each could be the order; say which with "
-            "order_by=",
+            {},
+            EACH.format("'Time'", "'timestamp'", "order", "order_by"),
         ),
-        (
-            ["case", "x", "x"],
-            Columns.of(event="x"),
-            "log.csv has columns 'x' and 'x', and each could be the event; say which with event=",
-        ),
-        (
-            ["user", "page"],
-            Columns(),
-            "no column of log.csv is recognised as the event; name it with event=; "
-            "the columns are 'user', 'page'",
-        ),
+        (["case", "x", "x"], {"event": "x"}, EACH.format("'x'", "'x'", "event", "event")),
         (
             ["user", "event"],
-            Columns(),
+            {},
             "no column of log.csv is recognised as the case; name it with case=; "
             "the columns are 'user', 'event'",
         ),
         (
             ["user", "event"],
-            Columns.of(case="usr"),
+            {"case": "usr"},
             "log.csv has no column 'usr'; the columns are 'user', 'event'; did you mean 'user'?",
         ),
         (
-            ["case", "event"],
-            Columns.of(order="when"),
-            "log.csv has no column 'when'; the columns are 'case', 'event'",
-        ),
-        (
             [f"c{i}" for i in range(21)],
-            Columns(),
+            {},
             "no column of log.csv is recognised as the event; name it with event=; the columns are "
             + ", ".join(f"'c{i}'" for i in range(20))
             + ", ...",
@@ -88,5 +73,58 @@ def test_lists_and_ids_are_not_taken():
 )
 def test_messages(names, asked, message):
     with pytest.raises(DataError) as error:
-        choose_columns(names, asked, "log.csv")
+        choose_columns(names, Columns.of(**asked), "log.csv")
     assert str(error.value) == message
+
+
+# ---------------------------------------------------------------------- times that are not used
+
+WHEN = [datetime.datetime(2024, 5, day) for day in (3, 1, 2)]
+
+
+def words(name):
+    return (
+        rf"column '{name}' of .* looks like the time of an event.* say order_by='{name}', or order_by=False"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        *((name, "3") for name in ("date", "ts", "created_at", "eventDate", "Log-Time", "when")),
+        *(("Datum", cell) for cell in ("2024-05-01", "2024-05-01T09Z", "1.5.2024", '"2024-05-01 9:00"')),
+    ],
+)
+def test_a_name_or_a_cell_that_tells_the_time_is_not_passed_over(tmp_path, name, cell):
+    path = tmp_path / "log.csv"
+    path.write_text(f"case,event,{name}\nx,c,{cell}\nx,a,1\nx,b,2\n")
+    with pytest.raises(DataError, match=words(name)):
+        sm.read_events(path)
+    assert sm.read_events(path, order_by=False).to_lists() == [["c", "a", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        *((name, "3") for name in ("update", "at", "rate", "sometimes", "cost", "Datumsatz")),
+        *(("Datum", cell) for cell in ("1.5", "10.0.0.1", "12/7", "2024", "20240501123", "")),
+    ],
+)
+def test_others_are_other_things(tmp_path, name, cell):
+    path = tmp_path / "log.csv"
+    path.write_text(f"case,event,{name}\nx,c,{cell}\nx,a,{cell}\n")
+    assert sm.read_events(path).to_lists() == [["c", "a"]]
+
+
+@pytest.mark.needs("pandas", "polars")
+def test_types_tell_the_time(tmp_path):
+    import pandas as pd
+    import polars as pl
+
+    columns = {"case": ["x", "x", "x"], "event": ["c", "a", "b"], "Datum": WHEN}
+    pq.write_table(pa.table(columns), tmp_path / "log.parquet")
+    for source in (pa.table(columns), tmp_path / "log.parquet", pd.DataFrame(columns), pl.DataFrame(columns)):
+        with pytest.raises(DataError, match=words("Datum")):
+            sm.read_events(source)
+        assert sm.read_events(source, order_by="Datum").to_lists() == [["a", "b", "c"]]
+        assert sm.read_events(source, order_by=False).to_lists() == [["c", "a", "b"]]

@@ -117,20 +117,11 @@ def test_csv_order_kind_may_change_late_in_the_file(write):
     assert events.n_events == 200_001
 
 
-@pytest.mark.parametrize(
-    ("cell", "where"),
-    [
-        ("NA", "row 2 of the data holds 'NA'"),
-        ("01/02/2024", "row 2 of the data holds '01/02/2024'"),
-        ("first", "row 2 of the data holds 'first'"),
-        ("7", "row 1 of the data holds '2024-01-01' and row 2 '7'"),
-    ],
-)
-def test_csv_order_that_cannot_be_sorted(write, cell, where):
-    name = write("log.csv", f"case,event,time\nx,a,2024-01-01\nx,b,{cell}\n")
+def test_csv_order_that_cannot_be_sorted(write):
+    name = write("log.csv", "case,event,time\nx,a,2024-01-01\nx,b,7\n")
     assert refused(name) == (
-        f"order column 'time' of log.csv cannot be put in order: {where}; "
-        "write all of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are written, "
-        "as in date_format='%d/%m/%Y %H:%M' (or use order_by=False if the rows are in order)"
+        "order column 'time' of log.csv cannot be put in order: row 1 of the data holds '2024-01-01' and row "
+        "2 '7'; write all of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are "
+        "written, as in date_format='%d/%m/%Y %H:%M' (or use order_by=False if the rows are in order)"
     )
     assert read_events(name, order_by=False).to_lists() == [["a", "b"]]

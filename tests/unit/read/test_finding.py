@@ -8,7 +8,7 @@ from pyarrow import parquet
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
-from summarkov.read.files import find_files, stream_format
+from summarkov.read.files import find_files
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -46,13 +46,12 @@ def test_folders_of_tables_are_refused_with_what_to_do(tmp_path, inside, words, 
 def test_somebodys_folder_of_metadata_is_no_table(tmp_path):
     write(tmp_path / "events.parquet", "a", "b")
     write(tmp_path / "metadata" / "more.parquet", "c")
-    assert len(find_files([tmp_path], "parquet")) == 2
+    assert len(find_files([tmp_path])[1]) == 2
 
 
 def test_several_files_are_read_in_their_order(tmp_path):
     late, early = write(tmp_path / "a.parquet", "a"), write(tmp_path / "b.parquet", "b", "b")
-    assert find_files([early, late, early], "parquet") == [early, late]
-    assert stream_format((early, late), None) == "parquet"
+    assert find_files([early, late, early]) == ("parquet", [early, late])
     with sm.scan_events([early, late], order_by=False) as source:
         assert source.codes.tolist() == [1, 1, 0]
     (tmp_path / "c.jsonl").write_text('["a"]\n')
@@ -74,7 +73,7 @@ def test_what_is_no_regular_file_is_named_and_never_opened(tmp_path):
         with pytest.warns(UserWarning, match=said), sm.scan_events(place) as source:
             assert source.n_events == 2
     with pytest.warns(UserWarning, match="it is a pipe"):
-        assert find_files([tmp_path / "*.parquet"], "parquet") == [path]
+        assert find_files([tmp_path / "*.parquet"]) == ("parquet", [path])
     os.remove(path)
     with pytest.raises(DataError, match="holds no parquet, csv or jsonl files"):
         sm.scan_events(tmp_path)

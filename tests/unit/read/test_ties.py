@@ -1,13 +1,16 @@
 """Events with the same place: in row order, together, or refused; and times that are kept."""
 
 import json
+import warnings
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.errors import DataError, SettingError
+from summarkov.cli.main import app
+from summarkov.errors import DataError, SettingError, TiesWarning
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -78,18 +81,12 @@ def test_look_backs_in_time(times, lookback, other):
 
 
 def test_xes_takes_the_time_stamp(tmp_path):
-    def event(name, day):
-        return (
-            f'<event><string key="concept:name" value="{name}"/>'
-            f'<date key="time:timestamp" value="2024-01-0{day}T00:00:00Z"/></event>'
-        )
-
     path = tmp_path / "log.xes"
-    path.write_text(f"<log><trace>{event('b', 1)}{event('a', 1)}{event('c', 2)}</trace></log>")
-    assert sm.read_events(path, ties="in row order").to_lists() == [["b", "a", "c"]]
+    path.write_text(xes_of([("a", "b", 1), ("a", "a", 1), ("a", "c", 2), ("b", "a", 1)]))
+    assert sm.read_events(path, ties="in row order").to_lists() == [["b", "a", "c"], ["a"]]
     found = sm.read_events(path, ties="together", times=True)
-    assert found.to_lists() == [[["a", "b"], ["c"]]]
-    assert found.n_ticks == 2
+    assert found.to_lists() == [[["a", "b"], ["c"]], [["a"]]]
+    assert found.n_ticks == 3
     with pytest.raises(DataError, match=r"1 event of .* with the same 'time:timestamp'"):
         sm.read_events(path, ties="error")
 
@@ -124,3 +121,77 @@ def test_what_has_no_places():
             sm.read_events(pd.DataFrame({"case": [1], "event": ["a"]}), **settings)
     with pytest.raises(SettingError, match="ties must be one of 'in row order', 'together', 'error'"):
         sm.read_events([["a"]], ties="apart")
+
+
+# ---------------------------------------------------------------------- many ties are never silent
+
+#: Case "b" has the only ties, two of them.
+TIED = [("a", "x", 1), ("b", "x", 1), ("b", "y", 1), ("a", "y", 2), ("b", "z", 1), ("b", "x", 2)]
+TOLD = (
+    "2 events of {} with the same {} as the one before, for example in case 'b'; they keep the order of "
+    "the input, which may be an accident; say ties='together' if they happened at once, or ties='in row "
+    "order' if the rows are in order"
+)
+
+
+def xes_of(rows):
+    def trace(case):
+        events = "".join(
+            f'<event><string key="concept:name" value="{e}"/>'
+            f'<date key="time:timestamp" value="2024-01-0{t}T00:00:00Z"/></event>'
+            for c, e, t in rows
+            if c == case
+        )
+        return f'<trace><string key="concept:name" value="{case}"/>{events}</trace>'
+
+    return f"<log>{trace('a')}{trace('b')}</log>"
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        *((name, sm.read_events) for name in ("log.csv", "log.parquet", "log.xes")),
+        *((name, sm.scan_events) for name in ("log.csv", "grouped.csv", "log.parquet")),
+    ],
+)
+def test_many_are_named(name, read, tmp_path):
+    path = tmp_path / name
+    table = table_of(sorted(TIED, key=str) if name.startswith("grouped") else TIED)
+    if name.endswith("xes"):
+        path.write_text(xes_of(TIED))
+    elif name.endswith("csv"):
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path)
+    with pytest.warns(TiesWarning) as caught:
+        found = read(path)
+    place = "time" if name.endswith("xes") else "'time'"
+    assert [str(each.message) for each in caught] == [TOLD.format(path, place)]
+    assert caught[0].filename == __file__
+    assert (found.tied_order, found.origin.tied_case) == (2, "b")
+    for ties, left in (("in row order", 2), ("together", 0)):  # with warnings as errors
+        assert read(path, ties=ties).tied_order == left
+
+
+def test_a_few_are_only_counted():
+    n = 200
+    columns = {"case": ["a"] * n, "event": ["x", "y"] * (n // 2), "time": [0, 0, *range(1, n - 1)]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sm.read_events(pd.DataFrame(columns)).tied_order == 1
+    with pytest.warns(TiesWarning, match=r"^1 event of the table with the same 'time'"):
+        sm.read_events(pd.DataFrame(columns)[:99])
+
+
+def test_command_line(tmp_path):
+    path = tmp_path / "log.csv"
+    table_of(TIED).to_csv(path, index=False)
+    told = TOLD.format(path, "'time'").replace("ties='together'", "--ties together")
+    told = told.replace("ties='in row order'", "--ties 'in row order'")
+    for engine in ("memory", "stream"):
+        done = CliRunner().invoke(app, ["learn", str(path), "--engine", engine, "--json"])
+        assert f"Note: {told}\n" in done.stderr
+        document = json.loads(done.stdout)
+        assert (document["tied_order"], document["tied_case"]) == (2, "b")
+    silent = CliRunner().invoke(app, ["describe", str(path), "--json", "--ties", "in row order"])
+    assert (silent.stderr, json.loads(silent.stdout)["tied_order"]) == ("", 2)

@@ -105,13 +105,6 @@ def test_parquet_is_a_long_table(here):
     }
 
 
-def test_many_events_in_several_pieces(here):
-    events = sm.read_events([["a", "b"] * 150_000, ["c"], ["b"] * 300_000])
-    for name in ("events.csv", "events.parquet"):
-        sm.write_events(events, name)
-        assert sm.read_events(name) == events
-
-
 TWINS = sm.EventSequences.from_lists([["a"], ["a"]], ids=["x", "x"])
 REFUSED = [
     (

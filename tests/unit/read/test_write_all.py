@@ -1,6 +1,5 @@
 """Ticks, times, attributes and weights come back from every format that holds them, and from data frames."""
 
-import datetime
 import json
 import tempfile
 from pathlib import Path
@@ -159,15 +158,3 @@ def test_times_of_json_lines_in_a_stream(tmp_path, monkeypatch):
         streamed = sm.InfluenceGraph(sm.BSuMM(lookback="3", gamma=0.1)).fit(source)
     assert streamed.to_document() == model.fit(events).to_document()
     assert len(streamed.edges_) > 0
-
-
-def test_times_are_equal_whatever_they_are_measured_in():
-    start = datetime.datetime(2024, 1, 1)
-    rows = {"case": [1, 1], "event": ["a", "b"], "time": [start, start + datetime.timedelta(hours=5)]}
-    each = [
-        sm.read_events(rows | {"time": pa.array(rows["time"], pa.timestamp(unit))}, case="case", times=True)
-        for unit in ("s", "ns")
-    ]
-    assert each[0] == each[1]
-    other = rows | {"time": [start, start + datetime.timedelta(hours=6)]}
-    assert each[0] != sm.read_events(other, case="case", times=True)

@@ -4,82 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import comb, gammaln
+from scipy.special import gammaln
 from scipy.stats import betabinom, dirichlet_multinomial
 
 from summarkov.errors import SettingError
-from summarkov.search.criteria import SCORES, Scorer, log_likelihood, probabilities, pseudo_counts
+from summarkov.search.criteria import SCORES, Scorer, log_likelihood, pseudo_counts
 from summarkov.search.trees import likeliest, split_gains
-
-TABLES = [
-    np.array([[8, 2], [1, 9]]),
-    np.array([[8, 2, 5], [0, 0, 0], [1, 0, 90]]),
-    np.array([[0, 7]]),
-    np.random.default_rng(2).integers(0, 1000, (16, 4)),
-]
-
-
-def marginal(counts, pseudo):
-    total = pseudo.sum()
-    by_state = gammaln(total) - gammaln(total + counts.sum(axis=1))
-    return (by_state + (gammaln(pseudo + counts) - gammaln(pseudo)).sum(axis=1)).sum()
-
-
-def prior_of(counts, alpha, prior):
-    outcomes = counts.shape[1]
-    if prior == "uniform":
-        return np.full(outcomes, alpha)
-    totals = counts.sum(axis=0)
-    return alpha * outcomes * (totals + 0.5) / (totals.sum() + outcomes / 2)
-
-
-@pytest.mark.parametrize("prior", ["uniform", "base-rate"])
-@pytest.mark.parametrize("alpha", [0.1, 1.0, 7.5])
-@pytest.mark.parametrize("counts", TABLES, ids=lambda c: f"{c.shape}")
-class TestFormulas:
-    def test_pseudo_counts(self, counts, alpha, prior):
-        found = pseudo_counts(counts.sum(axis=0), alpha, prior)
-        assert found == pytest.approx(prior_of(counts, alpha, prior), rel=1e-12)
-        assert found.sum() == pytest.approx(alpha * counts.shape[1], rel=1e-12)
-
-    def test_estimates(self, counts, alpha, prior):
-        pseudo = prior_of(counts, alpha, prior)
-        found = probabilities(counts, pseudo)
-        by_state = counts.sum(axis=1, keepdims=True)
-        assert found == pytest.approx((pseudo + counts) / (alpha * counts.shape[1] + by_state), rel=1e-12)
-        assert found.sum(axis=1) == pytest.approx(np.ones(len(counts)), rel=1e-12)
-
-    def test_likelihood(self, counts, alpha, prior):
-        pseudo = prior_of(counts, alpha, prior)
-        theta = probabilities(counts, pseudo)
-        expected = math.fsum(
-            n * math.log(p) for n, p in zip(counts.ravel().tolist(), theta.ravel().tolist(), strict=True)
-        )
-        assert float(log_likelihood(counts, pseudo)) == pytest.approx(expected, rel=1e-12)
-
-    def test_scores(self, counts, alpha, prior):
-        pseudo = prior_of(counts, alpha, prior)
-        likelihood = float(log_likelihood(counts, pseudo))
-        n_parameters, half_log = (counts.shape[1] - 1) * 8, math.log(12345.0) / 2
-        expected = {
-            "bic": likelihood - 0.7 * n_parameters * half_log,
-            "aic": likelihood - n_parameters,
-            "extended-bic": likelihood - 0.7 * n_parameters * half_log - 0.4 * math.log(comb(20, 3)),
-            "marginal": marginal(counts, pseudo),
-        }
-        assert set(expected) == set(SCORES)
-        for kind in SCORES:
-            found = Scorer(kind, alpha, gamma=0.7, xi=0.4, prior=prior)(counts, 3, 8, 20, 12345.0)
-            assert float(found) == pytest.approx(expected[kind], rel=1e-11)
-
-    def test_many_tables_at_once(self, counts, alpha, prior):
-        """Tables along a leading axis share their totals, as the candidates of one round do."""
-        many = np.stack([counts, counts[::-1]])
-        for kind in SCORES:
-            scorer = Scorer(kind, alpha, prior=prior)
-            found = scorer(many, 2, np.array([4.0, 8.0]), 9, 500.0)
-            alone = [float(scorer(t, 2, n, 9, 500.0)) for t, n in zip(many, (4.0, 8.0), strict=True)]
-            assert found == pytest.approx(alone, rel=1e-12)
 
 
 def test_the_marginal_likelihood_of_one_state_is_a_beta_binomial():

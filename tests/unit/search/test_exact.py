@@ -10,12 +10,8 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.engines import MemorySource, StatesRequest, Target
+from summarkov.engines import MemorySource, StatesRequest
 from summarkov.errors import StoreError, TooLargeError
-from summarkov.search import Problem
-from summarkov.search.criteria import Scorer
-from summarkov.search.exact import Branches
-from summarkov.summaries import BinarySummary
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -91,45 +87,6 @@ def test_ties_go_to_the_smaller_set_then_to_the_first():
     assert one.copy(candidates=["C", "D"]).fit(events).influencers_ == ("C",)
     assert one.copy(candidates=["D"], gamma=0).fit(events).influencers_ == ()
     assert one.copy(max_influencers=None, gamma=0).fit(events).influencers_ == ("B", "C")
-
-
-def test_which_sets_can_be_the_answer():
-    branches = Branches(
-        Problem(BinarySummary(), Target((0,), 4), Scorer(), "ABCD", 9, 1, (), (0, 1, 2)), None
-    )
-    branches.offer(-10.0, (1,))
-    for bound, size, hopeless in (
-        (-10.0, 2, True),  # as good at best, and larger
-        (-10.0, 1, False),  # may come first
-        (-9.9, 2, False),
-        (-9.9, 1, False),
-        (-10.0 - 1e-9, 2, True),
-        (-10.0 - 1e-9, 1, False),  # a tie
-        (-10.1, 1, True),
-        (-10.1, 0, True),
-    ):
-        assert branches.is_hopeless(bound, size) == hopeless, (bound, size)
-    branches.offer(-10.0, (0, 1))  # larger
-    branches.offer(-10.0, (2,))  # later
-    branches.offer(-11.0, (0,))  # first, but for the score; it may yet tie with nothing
-    assert branches.best == (1,)
-    branches.offer(-10.0, (0,))
-    assert branches.front == [(1, (0,), -10.0)]
-    branches.offer(-10.0 + 1e-9, (0, 2))
-    assert branches.best == (0,)
-    branches.offer(-9.0, (0, 1, 2))
-    assert branches.best == (0, 1, 2)
-
-
-def test_the_least_penalty_is_that_of_the_narrowest_windows():
-    """A and B, each looked for just before, have 3 states, for only one event stands there."""
-    summary = BinarySummary({"A": 1, "B": 1})
-    target = Target((3,), 4)
-    problem = Problem(summary, target, Scorer(), "ABCD", 9, 1, (), (0, 1, 2), reachable_only=True)
-    branches = Branches(problem, None)
-    for rest, n_states in (((2, 1), 3.0), ((2,), 4.0)):
-        expected = -float(problem.scores(np.zeros((1, problem.target.n_outcomes)), 2, n_states))
-        assert branches.least_penalty((0,), rest) == expected
 
 
 def test_a_stopped_search():

@@ -182,17 +182,6 @@ def test_an_ordinal_model_has_one_window(events, lookback):
         sm.OSuMM("X", lookback=lookback).fit(events)
 
 
-def test_it_takes_part_in_comparisons(events):
-    from summarkov.comparison.tuning import lineup
-
-    (contender,) = lineup(["bsumm-auto"])
-    assert contender.template.lookback == "auto"
-    assert "lookback" not in contender.grid
-    train, dev, test = events.split((0.6, 0.2, 0.2), random_state=0)
-    lines = sm.compare(train, dev, test, models=["bsumm", "bsumm-auto"], targets=["X"]).lines
-    assert lines[0].name == "bsumm-auto"  # the planted look-backs are in no grid of one for all
-
-
 def test_each_replicate_learns_its_own_look_backs():
     """The bootstrap of a model with learned look-backs is that of models fitted to the drawn weights."""
     events = planted().simulate(25, 40, random_state=3)

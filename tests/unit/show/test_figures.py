@@ -201,27 +201,19 @@ def test_states_are_those_of_the_table(graph):
     axes = plot.states(model)
     order = np.argsort([-row.probabilities[0] for row in model.table_], kind="stable")
     table = [model.table_[i] for i in order]
-    intervals, marks, *dots = axes.collections
+    intervals, marks = axes.collections
     assert [s[:, 0].tolist() for s in intervals.get_segments()] == [
         pytest.approx(list(row.intervals[0])) for row in table
     ]
     assert np.asarray(marks.get_offsets())[:, 0] == pytest.approx([row.probabilities[0] for row in table])
-    assert [label.get_text() for label in axes.get_yticklabels()] == [f"{row.n:,g}" for row in table]
-    filled = np.array([column.get_facecolors()[:, 0] < 0.5 for column in dots]).T
-    assert filled.tolist() == (model.fitted.table.keys[order] > 0).tolist()
+    shown = [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
+    assert shown == [f"{row.words} ({row.n:,g})" for row in table]
     few = plot.states(model, most=2).get_yticklabels()
     often = sorted((row.n for row in model.table_), reverse=True)[:2]
-    assert {text.get_text() for text in few} == {f"{n:,g}" for n in often}
+    assert {text.get_text().split("  ")[1] for text in few} == {f"({n:,g})" for n in often}
 
 
-def test_calibration_draws_the_reliability(graph, events):
-    compared = sm.compare(events, models=["chain-0", "bsumm"], targets=["purchase", "search"])
-    for target in (None, "search"):
-        axes = plot.calibration(compared, ["bsumm"], target=target)
-        (marks,) = axes.collections
-        bins = compared.reliability("bsumm", target)
-        assert np.asarray(marks.get_offsets())[:, 0] == pytest.approx([b.predicted for b in bins])
-        assert [t.get_text() for t in axes.get_legend().get_texts()] == ["bsumm"]
+def test_calibration_draws_the_reliability(graph):
     found = graph.evaluate(web_shop().simulate(50, 20, random_state=4))
     for label in (None, "purchase"):
         axes = plot.calibration(found, label=label)
@@ -230,18 +222,11 @@ def test_calibration_draws_the_reliability(graph, events):
         filled = np.asarray(marks.get_offsets())[marks.get_facecolors()[:, 3] > 0]
         assert filled == pytest.approx(np.array([(b.predicted, b.occurred) for b in bins]))
         assert axes.get_xlabel() == "predicted probability" + (" of purchase" if label else "")
-        assert axes.get_legend() is None
-    for asked, options, words in [
-        (graph, {}, r"InfluenceGraph has no calibration; give what model\.evaluate\(events\) or compare"),
-        (compared, {"names": []}, "names= is empty"),
-        (compared, {"label": "search"}, "choose a target="),
-        (compared, {"names": ["bsumm"], "target": "serch"}, "no target 'serch'; did you mean 'search'"),
-        (found, {"names": ["bsumm"]}, "choose a label="),
-        (found, {"target": "search"}, "choose a label="),
-        (found, {"label": "serch"}, "there is no label 'serch'; did you mean 'search'"),
-    ]:
-        with pytest.raises(SettingError, match=words):
-            plot.calibration(asked, **options)
+    assert len(plot.calibration(found, ax=axes).collections) == 2  # beside another
+    with pytest.raises(SettingError, match=r"InfluenceGraph has no calibration; give what model\.evaluate"):
+        plot.calibration(graph)
+    with pytest.raises(SettingError, match="there is no label 'serch'; did you mean 'search'"):
+        plot.calibration(found, label="serch")
 
 
 def test_given_axes_are_drawn_on(graph):
