@@ -523,7 +523,7 @@ class _Test:
         return list(zip(numbers, self._adjusted(questions, found.p_value), alone, strict=True))
 
     def _adjusted(self, questions: Sequence[OrderQuestion], p_values: FloatArray) -> list[float]:
-        """Adjusted p-values. Influences on itself are mostly there, and leave no room for errors to others."""
+        """Adjusted p-values. Those on itself are mostly there, and leave no room to others."""
         on_itself = np.array([asked.influencer == asked.target for asked in questions])
         adjusted = np.ones(len(questions))
         for some in (on_itself, ~on_itself):
