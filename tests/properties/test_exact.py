@@ -13,7 +13,7 @@ from problems import Recorder, naive_score, reachable, search_problems
 from strategies import WINDOWS, Data, Spec, codes, data, examples, specs
 from summarkov.engines import CandidatesRequest, MemorySource, StatesRequest, Target
 from summarkov.search.criteria import SCORES
-from summarkov.search.exact import Branches, JointTable
+from summarkov.search.exact import JointTable, Penalties
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -128,12 +128,12 @@ def test_no_set_scores_above_its_bound(kind, parameters, problem, drawn):
     problem = model.make_problem(events.labels, of, summary, n_events, source.scale)
     everyone = tuple(sorted((*problem.required, *problem.optional)))
     (table,) = source.count([StatesRequest(summary, everyone, of)])
-    branches = Branches(problem, JointTable(summary, everyone, table, source.scale))
+    joint, penalties = JointTable(summary, everyone, table, source.scale), Penalties(problem)
 
     order = drawn.draw(st.permutations(problem.optional))
     cut = drawn.draw(st.integers(0, len(order)))
     chosen, rest = tuple(sorted((*problem.required, *order[:cut]))), tuple(order[cut:])
-    largest = branches.data.likelihoods(chosen, rest)[0]
+    largest = joint.likelihoods(chosen, rest)[0]
     limit = limits["max_influencers"]
     room = len(rest) if limit is None else max(0, min(len(rest), limit - len(chosen)))
     if of.n_outcomes == 1:
@@ -144,9 +144,9 @@ def test_no_set_scores_above_its_bound(kind, parameters, problem, drawn):
             for n in range(fewest, room + 1)
             for more in itertools.combinations(rest, n)
         ]
-        assert branches.n_sets(chosen, rest, fewest) == len(sets)
+        assert penalties.n_sets(chosen, rest, fewest) == len(sets)
         if sets:
-            least = branches.least_penalty(chosen, rest, fewest)
+            least = penalties.least(chosen, rest, fewest)
             nothing = np.zeros((1, problem.target.n_outcomes))
             assert least <= min(
                 -float(problem.scores(nothing, len(u), problem.n_states(codes(events.labels, u))))

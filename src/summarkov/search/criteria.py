@@ -236,18 +236,16 @@ class Scorer:
         if self.gamma == 0:  # nothing is taken off, even if there are infinitely many states
             return 0.0
         with np.errstate(over="ignore"):  # more than a float holds, which is infinitely many
-            return np.asarray(
-                float(self.gamma) * n_parameters * np.vectorize(half_log, otypes=[float])(n_events)
-            )
+            return np.asarray(float(self.gamma) * n_parameters * half_log(n_events))
 
 
-def half_log(n_events: float) -> float:
+def half_log(n_events: float | FloatArray) -> FloatArray:
     """What BIC takes off for a parameter, log(N) / 2; nothing where weights leave less than one event.
 
-    >>> half_log(1.0), half_log(0.01)
-    (0.0, 0.0)
+    >>> half_log(np.array([1.0, 0.01])).tolist()
+    [0.0, 0.0]
     """
-    return math.log(max(n_events, 1.0)) / 2
+    return np.asarray(np.log(np.maximum(n_events, 1.0)) / 2)
 
 
 def log_evidence(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:

@@ -180,23 +180,33 @@ class JointTable:
         return found / self.scale
 
 
-def _best_of_all(problem: Problem, table: StateCounts) -> SearchResult:
-    """The best set, from the counts of the states of all candidates."""
-    assert isinstance(problem.summary, WindowSummary)
-    data = JointTable(problem.summary, _candidates(problem), table, problem.scale)
-    (by_greedy,) = greedy([problem], data.count, lambda _: None)
-    branches = Branches(problem, data)
-    branches.offer(by_greedy.score, by_greedy.influencers)
-    branches.run()
-    found = data.states(branches.best)
-    score = problem.score(found, branches.best)
-    bound = max(branches.bound, score) if branches.open else score
-    names = tuple(problem.labels[z] for z in by_greedy.influencers)
-    worse = score - by_greedy.score if improves(score, by_greedy.score) else 0.0
-    numbers = branches.examined, branches.pruned, branches.open
-    certificate = Certificate(*numbers, bound, bound - score, names, worse)
-    steps = _build_up(problem, data, branches.best)
-    return SearchResult(problem.summary, branches.best, score, found, steps, certificate)
+class Front:
+    """Sets that may yet be the answer, in the order in which ties go; each scores more than the last."""
+
+    def __init__(self) -> None:
+        self.sets: list[tuple[int, Codes, float]] = []
+
+    @property
+    def best(self) -> Codes:
+        """The answer: the first of those that tie with the best."""
+        return self.sets[first_best([score for *_, score in self.sets])][1]
+
+    @property
+    def top(self) -> float:
+        """The best score."""
+        return self.sets[-1][2]
+
+    def offer(self, score: float, influencers: Codes) -> None:
+        """Take note of a set; those that come after another and score no more cannot be the answer."""
+        new = (len(influencers), influencers, score)
+        if not any(old[:2] <= new[:2] and old[2] >= score for old in self.sets):
+            self.sets = sorted([new, *(old for old in self.sets if old[:2] < new[:2] or old[2] > score)])
+
+    def is_hopeless(self, bound: float, size: int) -> bool:
+        """Whether no set of at least this size that scores at most ``bound`` can be the answer."""
+        if bound < self.top - 1e-9 * max(1.0, abs(self.top), abs(bound)):
+            return True
+        return any(n < size and score >= bound for n, _, score in self.sets)
 
 
 class _Node(NamedTuple):
@@ -209,102 +219,76 @@ class _Node(NamedTuple):
     likelihood: float  # of influencers and rest together, or more
 
 
-class Branches:
-    """What is open, and the best sets so far."""
+def _best_of_all(problem: Problem, table: StateCounts) -> SearchResult:
+    """The best set, from the counts of the states of all candidates."""
+    assert isinstance(problem.summary, WindowSummary)
+    data, penalties = (
+        JointTable(problem.summary, _candidates(problem), table, problem.scale),
+        Penalties(problem),
+    )
+    (by_greedy,) = greedy([problem], data.count, lambda _: None)
+    front, nodes, serial, first = Front(), list[_Node](), itertools.count(), problem.required
+    limit, examined, pruned = math.inf if problem.max_sets is None else problem.max_sets, 1, 0
 
-    def __init__(self, problem: Problem, data: JointTable) -> None:
-        self.problem, self.data = problem, data
-        self.examined, self.pruned, self.open, self.made = 0, 0, 0, 0
-        self.most = len(problem.required) + max(0, problem.room)
-        #: Sets that may yet be the answer, in the order in which ties go; each scores more than the last.
-        self.front: list[tuple[int, Codes, float]] = []
-        self.nodes: list[_Node] = []
+    def rules_out(influencers: Codes, rest: Codes, bound: float, fewest: int = 1) -> bool:
+        """Whether none of the sets with at least this many of the rest can be the answer; they are pruned."""
+        nonlocal pruned
+        is_hopeless = front.is_hopeless(bound, len(influencers) + fewest)
+        pruned += penalties.n_sets(influencers, rest, fewest) if is_hopeless else 0
+        return is_hopeless
+
+    def consider(influencers: Codes, rest: Codes, likelihood: float) -> None:
+        bound = likelihood - penalties.least(influencers, rest)
+        if not rules_out(influencers, rest, bound):
+            heapq.heappush(nodes, _Node(-bound, next(serial), influencers, rest, likelihood))
+
+    front.offer(by_greedy.score, by_greedy.influencers)
+    front.offer(problem.score(data.states(first), first), first)
+    if problem.room > 0:
+        consider(first, problem.optional, float(data.likelihoods(first, problem.optional)[0]))
+    while nodes and examined + len(nodes[0].rest) <= limit:
+        bound, _, here, rest, likelihood = heapq.heappop(nodes)
+        if rules_out(here, rest, -bound):  # by now
+            continue
+        scores = problem.joined_scores(data.with_each(here, rest), here, rest)
+        examined += len(scores)
+        for i in np.flatnonzero(scores >= front.top - 1e-9 * max(1.0, abs(front.top))).tolist():
+            front.offer(float(scores[i]), joined(here, rest[i]))
+        rest = tuple(rest[i] for i in np.argsort(-scores, kind="stable").tolist())
+        if penalties.n_sets(here, rest, 2) and not rules_out(
+            here, rest, likelihood - penalties.least(here, rest, 2), 2
+        ):
+            likelihoods = data.likelihoods(here, rest)
+            for i in range(len(rest) - 1):
+                consider(joined(here, rest[i]), rest[i + 1 :], float(likelihoods[i]))
+    stopped, nodes = nodes, []
+    for node in stopped:
+        consider(*node[2:])
+    n_open, best = sum(penalties.n_sets(node.influencers, node.rest) for node in nodes), front.best
+    found = data.states(best)
+    score = problem.score(found, best)
+    bound = max([score, front.top, *(-node.minus_bound for node in nodes)]) if n_open else score
+    names = tuple(problem.labels[z] for z in by_greedy.influencers)
+    worse = score - by_greedy.score if improves(score, by_greedy.score) else 0.0
+    certificate = Certificate(examined, pruned, n_open, bound, bound - score, names, worse)
+    return SearchResult(problem.summary, best, score, found, _build_up(problem, data, best), certificate)
+
+
+class Penalties:
+    """What is known of the sets that hold some influencers and some of the rest, without their counts."""
+
+    def __init__(self, problem: Problem) -> None:
         assert isinstance(problem.summary, WindowSummary)
+        self.problem, self.most = problem, len(problem.required) + max(0, problem.room)
         widths = problem.summary.widths(problem.labels)
         self.narrowest = sorted(problem.optional, key=widths.__getitem__)
-        self.penalties: dict[tuple[int, int, float], float] = {}
-
-    # ------------------------------------------------------------------ the best so far
-
-    @property
-    def best(self) -> Codes:
-        """The answer: the first of those that tie with the best."""
-        return self.front[first_best([score for _, _, score in self.front])][1]
-
-    @property
-    def bound(self) -> float:
-        """No set scores more."""
-        return max([self.front[-1][2], *(-node.minus_bound for node in self.nodes)])
-
-    def offer(self, score: float, influencers: Codes) -> None:
-        """Take note of a set; those that come after another and score no more cannot be the answer."""
-        new = (len(influencers), influencers, score)
-        if not any(old[:2] <= new[:2] and old[2] >= score for old in self.front):
-            kept = (old for old in self.front if old[:2] < new[:2] or old[2] > score)
-            self.front = sorted([new, *kept])
-
-    def is_hopeless(self, bound: float, size: int) -> bool:
-        """Whether no set of at least this size that scores at most ``bound`` can be the answer."""
-        top = self.front[-1][2]
-        if bound < top - 1e-9 * max(1.0, abs(top), abs(bound)):
-            return True
-        return any(n < size and score >= bound for n, _, score in self.front)
-
-    # ------------------------------------------------------------------ branch and bound
-
-    def run(self) -> None:
-        """Look at sets until nothing is open that could be better, or too many were looked at."""
-        problem, first = self.problem, self.problem.required
-        limit = math.inf if problem.max_sets is None else problem.max_sets
-        self.examined = 1
-        self.offer(problem.score(self.data.states(first), first), first)
-        if problem.room > 0:
-            everything = float(self.data.likelihoods(first, problem.optional)[0])
-            self.consider(first, problem.optional, everything)
-        while self.nodes and self.examined + len(self.nodes[0].rest) <= limit:
-            self.branch(heapq.heappop(self.nodes))
-        stopped, self.nodes = self.nodes, []
-        for node in stopped:
-            self.consider(*node[2:])
-        self.open = sum(self.n_sets(node.influencers, node.rest) for node in self.nodes)
-
-    def consider(self, influencers: Codes, rest: Codes, likelihood: float) -> None:
-        """Keep the sets that hold the influencers and some of the rest, unless hopeless."""
-        bound = likelihood - self.least_penalty(influencers, rest)
-        if self.is_hopeless(bound, len(influencers) + 1):
-            self.pruned += self.n_sets(influencers, rest)
-        else:
-            self.made += 1
-            heapq.heappush(self.nodes, _Node(-bound, self.made, influencers, rest, likelihood))
-
-    def branch(self, node: _Node) -> None:
-        """Score the set of a node with each of the other labels, and consider those with yet more."""
-        if self.is_hopeless(-node.minus_bound, len(node.influencers) + 1):  # by now
-            self.pruned += self.n_sets(node.influencers, node.rest)
-            return
-        rest = node.rest
-        joined_counts = self.data.with_each(node.influencers, rest)
-        scores = self.problem.joined_scores(joined_counts, node.influencers, rest)
-        self.examined += len(scores)
-        top = self.front[-1][2]
-        for i in np.flatnonzero(scores >= top - 1e-9 * max(1.0, abs(top))).tolist():
-            self.offer(float(scores[i]), joined(node.influencers, rest[i]))
-        rest = tuple(rest[i] for i in np.argsort(-scores, kind="stable").tolist())
-        if not self.n_sets(node.influencers, rest, 2):
-            return
-        bound = node.likelihood - self.least_penalty(node.influencers, rest, 2)
-        if self.is_hopeless(bound, len(node.influencers) + 2):
-            self.pruned += self.n_sets(node.influencers, rest, 2)
-            return
-        likelihoods = self.data.likelihoods(node.influencers, rest).tolist()
-        for i in range(len(rest) - 1):
-            self.consider(joined(node.influencers, rest[i]), rest[i + 1 :], likelihoods[i])
+        self._known: dict[tuple[int, int, float], float] = {}
 
     def n_sets(self, influencers: Codes, rest: Codes, fewest: int = 1) -> int:
         """How many allowed sets hold the influencers and at least ``fewest`` of the rest."""
         return n_subsets(len(rest), fewest, self.most - len(influencers))
 
-    def least_penalty(self, influencers: Codes, rest: Codes, fewest: int = 1) -> float:
+    def least(self, influencers: Codes, rest: Codes, fewest: int = 1) -> float:
         """The least penalty of a set that holds the influencers and at least ``fewest`` of the rest."""
         smallest, largest = len(influencers) + fewest, min(self.most, len(influencers) + len(rest))
         # More labels, and wider windows where only what can be reached counts, have more states.
@@ -312,11 +296,11 @@ class Branches:
         some = itertools.islice((z for z in self.narrowest if z in left), fewest)
         n_states = self.problem.n_states(sorted((*influencers, *some)))
         place = smallest, largest, n_states
-        if place not in self.penalties:
+        if place not in self._known:
             sizes = np.arange(smallest, largest + 1)
             nothing = np.zeros((len(sizes), 1, self.problem.target.n_outcomes))
-            self.penalties[place] = -float(self.problem.scores(nothing, sizes, n_states).max())
-        return self.penalties[place]
+            self._known[place] = -float(self.problem.scores(nothing, sizes, n_states).max())
+        return self._known[place]
 
 
 @lru_cache(maxsize=10_000)

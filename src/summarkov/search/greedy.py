@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
-from summarkov.engines.counts import joined_tables, state_tables
+from summarkov.engines.counts import Counts, joined_tables, state_tables
 from summarkov.search.problem import (
     Ask,
     Chosen,
@@ -136,9 +136,7 @@ class _Walk:
                 (waiting if any(move.request for move in moves) else known).append((place, moves))
             if not known:  # those whose moves are known go on until they need to ask
                 answers = iter(ask([move.request for _, moves in waiting for move in moves if move.request]))
-                for place, moves in waiting:
-                    asked = [move._replace(counts=next(answers)) if move.request else move for move in moves]
-                    known.append(_read(place, asked))
+                known = [_read(place, moves, answers) for place, moves in waiting]
                 waiting = []
             places = self._go_on(known)
             done(len(self.results) - n)
@@ -329,18 +327,18 @@ class _Walk:
         return found
 
 
-def _read(place: _Place, moves: Sequence[_Move]) -> tuple[_Place, list[_Move]]:
+def _read(place: _Place, moves: Sequence[_Move], answers: Iterator[Counts]) -> tuple[_Place, list[_Move]]:
     """A place with its counts, and the moves with theirs, replicates being the first axis of tables."""
     found = []
     for move in moves:
         if move.request is not None:
-            assert isinstance(move.counts, StateCounts | CandidateCounts)
-            counts = move.counts.counts
-            table = StateCounts(move.counts.keys, counts if counts.ndim > 2 else counts[None])
+            counts = next(answers)
+            assert isinstance(counts, StateCounts | CandidateCounts)
+            n = counts.counts
+            table = StateCounts(counts.keys, n if n.ndim > 2 else n[None])
             if move.action in ("stay", "join"):
                 place = place._replace(table=table)
-            if move.action != "join":
-                move = move._replace(counts=table)
+            move = move._replace(counts=counts if move.action == "join" else table)
         if move.action != "stay":
             found.append(move)
     return place, found

@@ -17,7 +17,7 @@ from summarkov.engines.counts import Counts, joined_tables
 from summarkov.errors import StoreError
 from summarkov.events.vocabulary import END
 from summarkov.frames import Records
-from summarkov.search.criteria import Scorer
+from summarkov.search.criteria import Scorer, half_log
 from summarkov.summaries import Summary, WindowSummary
 from summarkov.summaries.window import plain_span
 from summarkov.typing import BoolArray, FloatArray, IntArray
@@ -153,6 +153,11 @@ class Problem:
         return each * len(self.optional) * max(1, len(self.lookbacks))
 
     # ---------------------------------------------------------------- scores
+
+    @property
+    def per_state(self) -> float:
+        r"""What BIC takes off for the distribution of a state: :math:`\gamma (|X| - 1) \log(N) / 2`."""
+        return self.scorer.gamma * (self.target.n_outcomes - 1) * float(half_log(self.n_events))
 
     def n_states(self, influencers: Sequence[int]) -> float:
         """|S(U)| as a float (infinite where no float is large enough), for each of the strata."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from summarkov.engines import RecencyCounts, RecencyRequest, StateCounts
 from summarkov.errors import place
-from summarkov.search.criteria import half_log, probabilities, pseudo_counts
+from summarkov.search.criteria import probabilities, pseudo_counts
 from summarkov.search.problem import Ask, Done, Problem, SearchResult, Step, ask_each, ask_states, first_best
 from summarkov.summaries import HistoryTest, TreeSummary
 from summarkov.summaries.contexts import LABEL, parents, with_shorter
@@ -157,8 +157,7 @@ class TreeProblem(Problem):
         The first part is BIC's for one more set of parameters, the second is for the choice among T tests.
         """
         n_tests = self.tree.tests.size(len(self.optional))
-        parameters = (self.target.n_outcomes - 1) * half_log(self.n_events)
-        return self.scorer.gamma * (parameters + math.log(max(n_tests, 1)))
+        return self.per_state + self.scorer.gamma * math.log(max(n_tests, 1))
 
     def numbers(self, table: StateCounts) -> tuple[Tree, FloatArray, FloatArray]:
         """The tree, N(x; s) of all its nodes, and the pseudo-counts."""
@@ -169,9 +168,8 @@ class TreeProblem(Problem):
         """Log-likelihood at the estimates less the penalties."""
         tree, counts, pseudo = self.numbers(table)
         theta, leaves = shrunken(tree, counts, pseudo), self.tree.leaves
-        parameters = self.scorer.gamma * (self.target.n_outcomes - 1) * half_log(self.n_events)
         likelihood = float((counts[leaves] * np.log(theta[leaves])).sum())
-        return likelihood - parameters - (len(leaves) - 1) * self.penalty
+        return likelihood - self.per_state - (len(leaves) - 1) * self.penalty
 
     def read_learned(self, told: Any, influencers: tuple[int, ...]) -> Self:
         """With the tree that was learned."""
@@ -366,11 +364,6 @@ class ContextProblem(Problem):
         symbols = np.unique(table.keys)
         return tuple((symbols[symbols >= LABEL] - LABEL).tolist())
 
-    @property
-    def penalty(self) -> float:
-        r"""What a context must gain: :math:`\gamma (|X| - 1) \log(N) / 2`, for its distribution."""
-        return self.scorer.gamma * (self.target.n_outcomes - 1) * half_log(self.n_events)
-
     def gains(self, table: StateCounts) -> FloatArray:
         r"""The largest log-likelihood of each context's histories, less that of its parent's distribution.
 
@@ -390,7 +383,7 @@ class ContextProblem(Problem):
         tree = tree_of(table.keys)
         own, total = table.counts / self.scale, tree.totals(table.counts) / self.scale
         pseudo = pseudo_counts(total[0], self.scorer.alpha, self.scorer.prior)
-        return float((own * np.log(probabilities(total, pseudo))).sum()) - len(own) * self.penalty
+        return float((own * np.log(probabilities(total, pseudo))).sum()) - len(own) * self.per_state
 
 
 def find_contexts(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:
@@ -404,7 +397,7 @@ def find_contexts(problems: Sequence[Problem], ask: Ask, done: Done) -> list[Sea
     for problem, seen in zip(problems, ask_states(problems, ask, [()] * len(problems)), strict=True):
         assert isinstance(problem, ContextProblem)
         table = every_context(seen)
-        kept = tree_of(table.keys).prune(problem.gains(table) - problem.penalty)
+        kept = tree_of(table.keys).prune(problem.gains(table) - problem.per_state)
         if problem.target.n_outcomes == 1:
             kept[1:] = False
         table = merge_contexts(table, kept)
