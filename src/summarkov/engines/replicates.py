@@ -240,13 +240,14 @@ class WeighedRows:
         target: Target,
         weights: IntArray,
         row: IntArray | slice = slice(None),
+        unit: IntArray | None = None,
     ) -> IntArray:
         """Sums ``[cell, outcome, b]`` over rows, or pairs that are each of a row; no cell is less than 0."""
         outcome, residual = target.outcome_of()[self.own].astype(np.int64), target.n_outcomes - 1
         is_plain = not target.has_residual or bool(self.heads.all())
         if not is_plain:
             outcome[outcome == residual] = -1
-        x, unit = outcome[row], self.unit[row]
+        x, unit = outcome[row], self.unit[row] if unit is None else unit
         into = np.where((x < 0) | (cells < 0), -1, cells * target.n_outcomes + x)
         shape = n_cells, target.n_outcomes, weights.shape[1]
         sums: IntArray = kernels.add_rows(into, unit, weights, n_cells * target.n_outcomes).reshape(shape)
@@ -380,8 +381,13 @@ class Positions(WeighedRows):
             cells += self._place([level[self.row] for level in levels], self.level) - 1
         size = len(keys) * deep
         cells = np.where(block < 0, -1, cells + block * size)  # less than 0 for what is no candidate
-        present = self.sums(cells, n * size, target, weights, self.row)
+        present = self.sums(cells, n * size, target, weights, self.row, self.pair_unit)
         return CandidateCounts(keys, counts, present.reshape(n, len(keys), deep, *counts.shape[1:]))
+
+    @cached_property
+    def pair_unit(self) -> IntArray:
+        """The row of weights of each pair."""
+        return self.unit[self.row]
 
     def _levels(self, influencers: Sequence[int]) -> list[IntArray]:
         """The level of each influencer in each row, 0 where it is not in the window."""

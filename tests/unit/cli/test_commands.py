@@ -362,7 +362,7 @@ def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
     printed = run(
         "predict", shop / "one.json", "--after", "browse", "-a", "add to cart", "-a", "search"
     ).stdout
-    assert "add to cart: 2 events back" in printed
+    assert "  add to cart 2 events before" in printed
     without = sm.load(shop / "one.json").explain(["browse", "search", "search"])
     assert f"had add to cart not occurred: {without.probability:.1%}" in printed
     of_graph = run("predict", shop / "graph.json", "-a", "add to cart", "-t", "purchase").stdout
