@@ -90,7 +90,7 @@ class Influence(Record):
         for that reason alone; else empty.
     interval : str
         What the interval is from. "robust" allows for sequences that differ and events that come in bursts
-        (:func:`summarkov.evidence.robust_widening`); "counts" takes events for independent;
+        (``summarkov.evidence.robust_widening``); "counts" takes events for independent;
         "resampled" is one that resampled data made wider; "likelihood" is that of a joint model, whose
         ratio is an odds ratio.
     frequency : float or None
