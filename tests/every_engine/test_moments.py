@@ -13,7 +13,6 @@ import summarkov.engines
 from summarkov.errors import DataError
 from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
 from summarkov.kernels import numpy_kernels
-from summarkov.read import lines, scan, tables
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -121,23 +120,6 @@ def test_ticks_and_times_of_rows(kind, memory, tmp_path):
 def csv_or(table, path):
     """The table, or the file if it is one of text."""
     return path if path.suffix == ".csv" else table
-
-
-@pytest.mark.parametrize("memory", [1, 2**30])
-def test_cases_larger_than_a_batch(memory, tmp_path, monkeypatch):
-    for module, name in ((scan, "_ROWS"), (tables, "_ROWS"), (lines, "_EVENTS")):
-        monkeypatch.setattr(module, name, 5)
-    table = table_of(made(n=3))
-    events = sm.read_events(table, ties="together", times=True)
-    parquet.write_table(table, tmp_path / "log.parquet")
-    with sm.scan_events(
-        tmp_path / "log.parquet", ties="together", times=True, memory=memory, names=True
-    ) as source:
-        found = whole(source)
-        labels = {name: [label for _, label, _ in sequence] for name, sequence in found.items()}
-        expected = [[label for tick in sequence for label in tick] for sequence in events.to_lists()]
-        assert labels == dict(zip(events.ids, expected, strict=True))
-        assert [t for s in events.ids for t, _, _ in found[s]] == events.times.tolist()
 
 
 def test_nested_lists(tmp_path):

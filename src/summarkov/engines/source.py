@@ -429,11 +429,6 @@ class MemorySource(EventSource):
         if self.weights is not None:
             refuse_overflow(float(self.weights.astype(float) @ np.diff(self._offsets)), self.scale)
 
-    @cached_property
-    def events(self) -> EventSequences:
-        """The events with the ends of cases among them."""
-        return self.given.with_end_rows()
-
     @property
     def n_events(self) -> int:
         return self.given.n_events

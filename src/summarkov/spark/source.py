@@ -115,7 +115,7 @@ def scan_spark(
         n = partitions or frame.n_partitions(n_events)
         # Spark's cache goes by what a dataframe does: without a name of its own, two sources would share it.
         apart = f.lit(uuid.uuid4().hex) != f.lit("")
-        rows = map_partitions(frame.by_case(n), packed(reader, PIECE)).where(apart)
+        rows = map_partitions(frame.by_case(n), partial(pack, reader, PIECE)).where(apart)
         shards = Shards(rows.persist(), n, reader.nothing)
         try:
             found: Counter[Any] = sum(shards.ask(survey), Counter({"other_lifecycle": n_other}))
@@ -205,10 +205,8 @@ class Frame:
         table, n_each = self.different(*dict.fromkeys((*chosen.event, *lifecycle)))
         asked = {name: settings[name] for name in _OF_LABELS if name in settings}
         numbered = table.append_column(CAME[2], pa.array(range(len(table))))
-        found, keep = (
-            read_rows(numbered, {**asked, "case": CAME[2], "order_by": False}),
-            np.ones(len(table), bool),
-        )
+        found = read_rows(numbered, {**asked, "case": CAME[2], "order_by": False})
+        keep = np.ones(len(table), bool)
         if lifecycle:
             wanted, given = str(settings.pop("lifecycle")).casefold(), table.column(lifecycle[0]).to_pylist()
             keep = np.array([str(value).casefold() == wanted for value in given], bool)
@@ -421,10 +419,13 @@ class Shards:
         if not self.close.alive:
             raise DataError("this source is closed and its cached events are gone; make a new one")
         with explained():
-            found, n = map_partitions(self.rows, packed(partial(_on_shard, function))), self.n_partitions
+            found, n = (
+                map_partitions(self.rows, partial(pack, partial(_on_shard, function), None)),
+                self.n_partitions,
+            )
             while n > FAN_IN:
                 n = -(-n // FAN_IN)
-                found = map_partitions(found.repartition(n), packed(_added))
+                found = map_partitions(found.repartition(n), partial(pack, _added, None))
             return [unpacked(cell) for cell in cells(found.toArrow().to_batches())]
 
 
@@ -552,17 +553,13 @@ def _keep_modules() -> None:
 # ---------------------------------------------------------------------- objects as cells
 
 
-def packed(function: Callable[[Any], Any], piece: int | None = None) -> Callable[[Any], Any]:
-    """A function of the batches of a partition that returns one object, or None for nothing.
-
-    The object, which may be an error of ours, is in one cell, or in several of ``piece`` bytes each.
-    """
-    return partial(_pack, function, piece)
-
-
-def _pack(
+def pack(
     function: Callable[[Any], Any], piece: int | None, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
+    """What a function returns for the batches of a partition, or an error of ours; None is nothing.
+
+    It is in one cell, or in several of ``piece`` bytes each.
+    """
     try:
         found = function(batches)
     except SummarkovError as error:
