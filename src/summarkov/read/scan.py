@@ -283,8 +283,8 @@ class _Sorted:
             os.fspath(folder).encode()
         except UnicodeEncodeError:
             raise SettingError(
-                f"DuckDB cannot write to {os.fspath(folder.parent.parent)!r}, whose name is not UTF-8; choose another "
-                "folder for temporary files (scratch=, or TMPDIR)"
+                f"DuckDB cannot write to {os.fspath(folder.parent.parent)!r}, whose name is not UTF-8; "
+                "choose another folder for temporary files (scratch=, or TMPDIR)"
             ) from None
         self._errors, self._memory = duckdb, memory
         self._kinds, self._values = assembly.kinds, [*assembly.texts]
