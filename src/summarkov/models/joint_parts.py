@@ -269,7 +269,7 @@ class JointFeatures:
         The past has at least 20 events; the last lag stands for any longer time.
         """
         lags = np.array([*WITHIN, WITHIN[-1] + 1])
-        places, often = [lags == place for place in PLACES], [(lags <= NEAR[-1]) * 1, np.ones(N_LAGS)]
+        places, often = [lags == place for place in PLACES], [lags <= NEAR[-1], np.ones(N_LAGS)]
         rows = self._of_influencer(lags, places, often, np.maximum(lags, WITHIN[-1]), [label] * N_LAGS)
         return (*map(str, WITHIN), f"{lags[-1]}+"), rows
 
@@ -277,9 +277,9 @@ class JointFeatures:
         self, lag: Any, places: Sequence[BoolArray], often: Sequence[Any], seen: Any, label: Any
     ) -> FloatArray:
         """The features of an influencer that occurred, one row each: how recent, where and how often."""
-        rate, sizes = self.base_rates[label], (np.minimum(seen, NEAR[-1]), seen)
+        weight, sizes = BASE_WEIGHT * self.base_rates[label], (np.minimum(seen, NEAR[-1]), seen)
         shares = [
-            np.log((counts + BASE_WEIGHT * rate) / ((size + BASE_WEIGHT) * rate))
+            np.log((counts + weight) / ((size + BASE_WEIGHT) * self.base_rates[label]))
             for counts, size in zip(often, sizes, strict=True)
         ]
         return np.column_stack([*(lag <= k for k in WITHIN), lag > 0, *places, *shares]).astype(float)
