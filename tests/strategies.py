@@ -22,6 +22,8 @@ from summarkov.summaries import (
     OrdinalSummary,
 )
 
+#: About what an event takes while it is counted.
+EVENT_BYTES = 1 << 7
 #: An event of no known label: the package knows it as code -1, the oracle as a label like any other.
 UNKNOWN = "?"
 

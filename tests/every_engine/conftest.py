@@ -11,10 +11,11 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
+from strategies import EVENT_BYTES
 from summarkov import kernels
 from summarkov.engines import source as sources
-from summarkov.engines.source import EVENT_BYTES, make_source
-from summarkov.kernels import edges, numpy_kernels, order, trees
+from summarkov.engines.source import make_source
+from summarkov.kernels import edges, numpy_kernels, trees
 
 #: Backends by name, and the module that holds their functions.
 BACKENDS = {
@@ -23,7 +24,7 @@ BACKENDS = {
 }
 
 #: Where the NumPy twins are of all that C++ does.
-TWINS = (numpy_kernels, edges, order, trees)
+TWINS = (numpy_kernels, edges, trees)
 
 
 @pytest.fixture(autouse=True, scope="module", params=BACKENDS)

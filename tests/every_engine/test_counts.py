@@ -195,29 +195,6 @@ def test_a_joint_table_has_no_more_labels_than_it_may(draw, most):
         assert len(together.target.codes) <= max(most, *(len(target) for target in served))
 
 
-@examples(60)
-@given(questions(("binary",)))
-def test_a_custom_copy_of_the_binary_summary_counts_as_it_does(question):
-    events, spec, target, influencers, weights = question
-    if isinstance(spec.lookback, dict):
-        spec = Spec("binary", max((k for k in spec.lookback.values() if k), default=None), spec.delay)
-    copy = Spec("custom", spec.lookback, spec.delay)
-    request = (codes(events.labels, influencers), target_of(events, target))
-    plain, own = (ask(events, StatesRequest(s.summary(), *request), weights) for s in (spec, copy))
-    assert own.keys[:, 0].tolist() == [tuple(key) for key in plain.keys.tolist()]
-    assert np.array_equal(own.counts, plain.counts)
-
-
-@examples(60)
-@given(questions(("binary",)))
-def test_label_counts_are_weighted(question):
-    events, _, _, _, weights = question
-    source = MemorySource(events.events, sample_weight=weights)
-    naive = expected(events, events.labels, lambda past: (), weights).get((), [0] * len(events.labels))
-    assert source.label_counts.tolist() == naive
-    assert source.label_counts.dtype == np.int64
-
-
 @pytest.mark.parametrize("kind", [*FAMILIES, "chain", "custom"])
 @pytest.mark.parametrize("sequences", [[], [[]], [[], []], [["A"]], [[], ["A"], []], [[UNKNOWN]]])
 def test_hardly_any_data(kind, sequences):
@@ -292,24 +269,6 @@ def test_long_sequences_equal_the_oracle(kind, draw):
         joined = tuple(sorted((*influencers, z)))
         naive = expected(events, target, spec.state(joined), weights)
         assert found_with(answer, spec, number, joined.index(z)) == naive
-
-
-@pytest.mark.parametrize("kind", [*FAMILIES, "chain"])
-def test_many_labels_and_long_windows(kind):
-    """A case larger than the examples above: 30 labels, 6 influencers, states numbered sparsely."""
-    rng = np.random.default_rng(7)
-    labels = tuple(f"L{i:02}" for i in range(30))
-    events = Data(labels, [[labels[i] for i in rng.integers(0, 30, n)] for n in (150, 0, 1, 90)])
-    spec = Spec(kind, 25, delay=3, cap=3, order=3)
-    influencers = () if kind == "chain" else labels[3:27:4]
-    table = ask(
-        events,
-        StatesRequest(spec.summary(), codes(labels, influencers), target_of(events, labels[:2])),
-        [1, 5, 2, 3],
-    )
-    naive = expected(events, labels[:2], spec.state(influencers), [1, 5, 2, 3])
-    assert found(table, spec, labels) == naive
-    assert len(naive) > 25
 
 
 @pytest.mark.parametrize("kind", FAMILIES)

@@ -194,14 +194,3 @@ def test_what_is_worked_out_from_models(engine):
             one.score(source, sample_weight=[1] * len(events))
         with pytest.raises(DataError, match=r"needs the events in memory, and a .*Source counts them where"):
             one.predict_proba(source)
-
-
-@pytest.mark.parametrize("name", ["linkedin", "timelines"])
-def test_the_papers_data(engine, shared_data, name):
-    events = sm.read_events(shared_data / f"{name}.train.jsonl")
-    table = shuffled([sequence for sequence in events.to_lists() if sequence])
-    with engine(table, pieces=5, labels=events.labels) as source:
-        events = sm.read_events(table, labels=events.labels)
-        templates = [sm.BSuMM(lookback=5, gamma=0.5, false_edges=None), sm.TreeSuMM()]
-        some, others = (learned(s, templates, events.labels[:5]) for s in (source, MemorySource(events)))
-        assert same_models(some, others)

@@ -8,12 +8,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import summarkov as sm
-from strategies import assert_same, data, examples
+from strategies import EVENT_BYTES, examples
 from summarkov import kernels
-from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.source import EVENT_BYTES
 from summarkov.kernels import trees
-from summarkov.models.joint_parts import ProfileSummary
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
@@ -46,16 +43,6 @@ def test_streamed_and_in_memory(events, tmp_path):
         assert streamed.to_document() == here.to_document()
         assert streamed.log_likelihood(source) == here.log_likelihood(events)
     assert sm.JointSuMM(n_jobs=3, **settings).fit(events).to_document() == here.to_document()
-
-
-@examples(30)
-@given(data(nonempty=True), st.integers(1, 3))
-def test_states_do_not_depend_on_where_sequences_are_cut(drawn, n_jobs):
-    events = drawn.events
-    request = StatesRequest(ProfileSummary(20), (), Target((0,), len(events.labels)))
-    (whole,) = MemorySource(events).count([request])
-    (cut,) = MemorySource(events, n_jobs=n_jobs).count([request])
-    assert_same(cut, whole)
 
 
 def naive_tree(levels, features, rows, values, how):

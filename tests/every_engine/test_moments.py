@@ -10,10 +10,9 @@ from pyarrow import csv, parquet
 
 import summarkov as sm
 import summarkov.engines
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError
 from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
 from summarkov.kernels import numpy_kernels
-from summarkov.read import lines, scan, tables
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -123,23 +122,6 @@ def csv_or(table, path):
     return path if path.suffix == ".csv" else table
 
 
-@pytest.mark.parametrize("memory", [1, 2**30])
-def test_cases_larger_than_a_batch(memory, tmp_path, monkeypatch):
-    for module, name in ((scan, "_ROWS"), (tables, "_ROWS"), (lines, "_EVENTS")):
-        monkeypatch.setattr(module, name, 5)
-    table = table_of(made(n=3))
-    events = sm.read_events(table, ties="together", times=True)
-    parquet.write_table(table, tmp_path / "log.parquet")
-    with sm.scan_events(
-        tmp_path / "log.parquet", ties="together", times=True, memory=memory, names=True
-    ) as source:
-        found = whole(source)
-        labels = {name: [label for _, label, _ in sequence] for name, sequence in found.items()}
-        expected = [[label for tick in sequence for label in tick] for sequence in events.to_lists()]
-        assert labels == dict(zip(events.ids, expected, strict=True))
-        assert [t for s in events.ids for t, _, _ in found[s]] == events.times.tolist()
-
-
 def test_nested_lists(tmp_path):
     lists = [["b", ["c", "a", "c"], "a"], [], [["a", "b"]]]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lists))
@@ -161,15 +143,6 @@ def test_times_that_do_not_fit_are_refused(time, message, tmp_path):
     for read in (sm.read_events, sm.scan_events):
         with pytest.raises(DataError, match=message):
             read(tmp_path / "log.parquet", times=True)
-
-
-def test_without_an_order_there_are_no_times(tmp_path):
-    table = pa.table({"case": ["x"], "event": ["a"]})
-    parquet.write_table(table, tmp_path / "log.parquet")
-    for read in (sm.read_events, sm.scan_events):
-        for asked in ({"times": True}, {"ties": "together"}):
-            with pytest.raises(SettingError, match="has no order column; name it with order_by="):
-                read(tmp_path / "log.parquet", **asked)
 
 
 def with_attributes(table):
@@ -205,16 +178,6 @@ def test_attributes(ties, memory, tmp_path):
         recoded = [each.recode(few, unknown="ignore") for each in (stream, held)]
         tables = [str(sm.BSuMM("B", lookback=2).fit(each).table_) for each in recoded]
         assert tables[0] == tables[1]
-
-
-def test_ranges_of_numbers_by_quartiles_and_lines(tmp_path):
-    lines = [{"id": str(k), "events": ["A", ["B", "A"], "C"], "age": 3 * k % 50} for k in range(20)]
-    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    events = sm.read_events(tmp_path / "log.jsonl", attributes=["age"])
-    assert events.attributes.names == ("age=21 to <36", "age=36 or more", "age=7 to <21", "age=below 7")
-    with sm.scan_events(tmp_path / "log.jsonl", attributes=["age"], memory=3000) as source:
-        assert source.attributes == events.attributes
-        assert source.label_counts.tolist() == events.label_counts.tolist()
 
 
 def test_attributes_that_change_or_clash_are_refused(tmp_path):

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,15 +74,6 @@ def test_whole_weights_repeat_sequences(question):
     assert_same(dropped_empty(answer), direct)  # a state that only occurs with weight 0 is kept, empty
 
 
-@examples(60)
-@given(questions(st.integers(0, 3)))
-def test_weights_as_floats_that_are_whole_are_whole(question):
-    events, weights, *_, request = question
-    source, answer = ask(events, np.array(weights, dtype=float), request)
-    assert source.scale == 1
-    assert_same(answer, ask(events, weights, request)[1])
-
-
 @examples(80)
 @given(questions(st.just(0.0) | st.floats(2**-20, 100)))
 def test_other_weights_are_multiples_of_a_millionth(question):
@@ -108,21 +98,6 @@ def test_other_weights_are_multiples_of_a_millionth(question):
         near = exact.get(spec.read_key(key, events.labels), [0] * len(row))
         for n, value in zip(row, near, strict=True):
             assert abs(n / scale - value) <= events.n_events / FIXED_POINT + 1e-9
-
-
-@examples(60)
-@given(questions(st.integers(0, 3 << 20).map(lambda n: n / FIXED_POINT)), st.sampled_from([2, 4, 8]))
-def test_weights_scale(question, factor):
-    """Multiples of 2^-20 are kept exactly, so twice the weight is twice the count."""
-    events, weights, *_, request = question
-    one, answer = ask(events, weights, request)
-    more, larger = ask(events, [w * factor for w in weights], request)
-    by = factor * more.scale // one.scale if more.scale >= one.scale else None
-    if by is None:  # the larger weights have become whole
-        assert (larger.counts * one.scale == factor * answer.counts).all()
-    else:
-        assert (larger.counts == by * answer.counts).all()
-    assert np.array_equal(larger.keys, answer.keys)
 
 
 @examples(80)

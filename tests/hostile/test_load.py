@@ -82,7 +82,7 @@ def test_models_cross_to_other_processes(name):
 # ------------------------------------------------------------------------------- many fits
 
 
-@pytest.mark.parametrize("name", ["learned", "variable", "tree", "graph"])
+@pytest.mark.parametrize("name", ["learned", "tree", "graph"])
 def test_many_fits_without_growth(name):
     """What is held after some fits is held after many; ``tools/load.py`` does 1000 of every family."""
 

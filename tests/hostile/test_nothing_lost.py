@@ -179,11 +179,11 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(disk)], check=True)
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
-def test_a_disk_that_is_really_full(small_disk, ending):
+@pytest.mark.parametrize(("ending", "n"), [(".jsonl", 500), (".parquet", 5000)])
+def test_a_disk_that_is_really_full(small_disk, ending, n):
     out = small_disk / f"new{ending}"
     out.write_text(OLD)
-    running = summarkov("simulate", GRAPH, "-n", 5000, "--length", 40, "-o", out)
+    running = summarkov("simulate", GRAPH, "-n", n, "--length", 40, "-o", out)
     _, said = running.communicate()
     assert running.returncode == 2
     assert said.startswith(f"Error: {out}: cannot be written, the disk {small_disk} is full (")
@@ -277,7 +277,6 @@ def many(tmp_path_factory):
 
 WRITING = [
     (signal.SIGINT, "memory", ".jsonl"),
-    (signal.SIGINT, "stream", ".csv"),
     (signal.SIGTERM, "stream", ".parquet"),
     (signal.SIGHUP, "stream", ".jsonl"),
 ]

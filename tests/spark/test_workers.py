@@ -17,7 +17,7 @@ from summarkov import kernels
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.source import Gathered
 from summarkov.errors import DataError, SettingError
-from summarkov.spark.session import explained
+from summarkov.spark.source import explained
 
 #: Depends on the order of events.
 REQUEST = StatesRequest(sm.OSuMM(lookback=None).make_summary(), (0, 1), Target((1,), 2))

@@ -474,13 +474,7 @@ def _model(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iter
     yield from _how_to_read(edges, models)
     if not edges and fitted.summary.by_label:
         yield "No event type was found to influence it."
-    for each in model.patterns_:
-        if each.target in chosen:
-            ends = ("with all", "with none") if each.kind == "together" else ("then", "otherwise")
-            yield (
-                f"Pattern ({each.kind}): '{shorten(each.target, 32)}' with {each.words}; {ends[0]} the next "
-                f"event at {percent(each.probability)} of moments, {ends[1]} at {percent(each.otherwise)}."
-            )
+    yield from (f"Pattern ({each.kind}): {each}." for each in model.patterns_ if each.target in chosen)
     is_cut = most is not None and len(table) * len(chosen) > most
     rows = sorted(table, key=lambda row: -row.n) if is_cut else list(table)
     yield table.of_rows("", rows, most, chosen)
@@ -602,12 +596,7 @@ def explanations(every: Sequence[Explanation]) -> Iterator[Part]:
     """Each in sentences: the state, what that makes of the probability, and what would change it."""
     for why in every:
         yield from str(why).split("\n")
-        for there in why.active:
-            if there.lags:
-                units = there.unit if there.lags == (1,) else f"{there.unit}s"
-                back = f"{', '.join(map(str, there.lags[:8]))} {units} back"
-                ago = f", {', '.join(map(str, there.ages[:8]))} ago" if there.ages else ""
-                yield f"  {shorten(there.label, 40)}: {back}{ago}"
+        yield from (f"  {there}" for there in why.active if there.lags)
 
 
 def _next(every: Sequence[Any], n_labels: int) -> Iterator[Part]:

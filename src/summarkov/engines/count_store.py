@@ -6,7 +6,7 @@ import io
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,17 +18,15 @@ from summarkov.errors import SettingError, StoreError, naming_the_disk
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.events.sequences import join_events
-from summarkov.events.vocabulary import iterate, label_text
 
 #: The database, and the journal that SQLite keeps beside it.
 _FILE, _JOURNAL = "store.sqlite", "store.sqlite-journal"
 #: Seconds to wait for another process that changes the store.
 _WAIT = 600
-#: Of tables such as these; labels, units, names and the events of what waits are JSON.
-_VERSION = 2
+#: Of a table such as this; labels and units are JSON.
+_VERSION = 3
 _TABLES = (
     "CREATE TABLE parts (number INTEGER PRIMARY KEY, name TEXT UNIQUE, labels TEXT, unit TEXT, events BLOB)",
-    "CREATE TABLE waiting (name TEXT PRIMARY KEY, labels TEXT)",
     f"PRAGMA user_version = {_VERSION}",
 )
 #: Bytes of a part at most, when it is packed; SQLite takes no more.
@@ -127,11 +125,6 @@ class CountStore:
         """The names of the parts, in the order in which they were added."""
         return tuple(str(name) for (name,) in self._read("SELECT name FROM parts ORDER BY number"))
 
-    @property
-    def waiting(self) -> tuple[str, ...]:
-        """The names of sequences that have not ended, and are counted in a later part."""
-        return tuple(str(name) for (name,) in self._read("SELECT name FROM waiting ORDER BY rowid"))
-
     def to_events(self, names: Iterable[str] | None = None) -> EventSequences:
         """The events of all parts, or of some, in the vocabulary of all."""
         with self._opened() as database:
@@ -159,7 +152,7 @@ class CountStore:
 
     # ------------------------------------------------------------------ change
 
-    def add(self, name: str, events: Any, *, open: Iterable[object] = ()) -> None:
+    def add(self, name: str, events: Any) -> None:
         """Add a part; one of a name that is there already is refused.
 
         Parameters
@@ -167,44 +160,34 @@ class CountStore:
         name : str
             Such as ``"2024-05-17"``.
         events
-            Whatever :func:`read_events` takes. Its sequences may have weights (``weight=``).
-        open : names, optional
-            The sequences that go on after this part. They are not counted yet, but wait, and what comes
-            of the same name in a later part is joined to them. All others have ended, also those that waited.
-            Without this, a case that is cut at midnight is two sequences, and the first events of the second
-            have no past.
+            Whatever :func:`read_events` takes. Its sequences may have weights (``weight=``). A sequence that
+            goes on in a later part would be two, and the first events of the second have no past: add it
+            when it is over.
         """
         from summarkov.read import read_events
 
         if not isinstance(name, str) or not name:
             raise SettingError(f"a part needs a name, such as '2024-05-17', not {name!r}")
-        held, going_on = read_events(events), [label_text(each) for each in iterate(open)]
-        held.refuse_unknown()
-        if held.attributes is not None:
+        added = read_events(events)
+        added.refuse_unknown()
+        if added.attributes is not None:
             raise SettingError(
                 "attributes are named from all of the data at once; read parts without attributes=, or learn "
                 "with read_events, scan_events or scan_spark"
             )
+        packed, unit = _packed(added), json.dumps(added.time_unit)
+        if len(packed) > _MOST:
+            raise SettingError(f"part {name!r} is too large for a store; add it in several parts")
         with self._changing() as database:
             if database.execute("SELECT name FROM parts WHERE name = ?", (name,)).fetchall():
                 raise SettingError(f"there is a part {name!r} already; forget it first to replace it")
-            before = {
-                str(case): json.loads(labels) for case, labels in database.execute("SELECT * FROM waiting")
-            }
-            ended, waiting = _with_waiting(held, before, going_on)
-            packed, unit = _packed(ended), json.dumps(ended.time_unit)
-            if len(packed) > _MOST:
-                raise SettingError(f"part {name!r} is too large for a store; add it in several parts")
             if {each for (each,) in database.execute("SELECT unit FROM parts")} - {unit}:
                 raise SettingError(
                     f"some parts of {self.folder} have times and others have none, or times of another type; "
                     "read all parts alike"
                 )
-            row = name, json.dumps(ended.labels), unit, packed
+            row = name, json.dumps(added.labels), unit, packed
             database.execute("INSERT INTO parts (name, labels, unit, events) VALUES (?, ?, ?, ?)", row)
-            database.execute("DELETE FROM waiting")
-            each = [(case, json.dumps(labels)) for case, labels in waiting.items()]
-            database.executemany("INSERT INTO waiting VALUES (?, ?)", each)
 
     def forget(self, name: str) -> None:
         """Remove a part."""
@@ -221,13 +204,11 @@ def _packed(events: EventSequences) -> bytes:
     moments, file = events.moments, io.BytesIO()
     ids = None if events._ids is None else events.ids
     about = json.dumps({"ids": ids, "tied_order": events.tied_order}).encode()
-    arrays = {"codes": events.codes, "offsets": events.offsets, "complete": events.complete}
-    arrays["about"] = np.frombuffer(about, np.uint8)
-    optional: dict[str, Any] = {"weights": events.weights}
+    arrays: dict[str, Any] = {"codes": events.codes, "offsets": events.offsets, "complete": events.complete}
+    arrays |= {"about": np.frombuffer(about, np.uint8), "weights": events.weights}
     if moments is not None:
-        optional |= {"starts": moments.starts, "times": moments.times}
-    arrays |= {name: array for name, array in optional.items() if array is not None}
-    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # one of them could be called allow_pickle
+        arrays |= {"starts": moments.starts, "times": moments.times}
+    np.savez_compressed(file, **{name: array for name, array in arrays.items() if array is not None})
     return file.getvalue()
 
 
@@ -249,31 +230,3 @@ def _unpacked(labels: str, unit: str, packed: bytes) -> EventSequences:
         ends=arrays["complete"],
         tied_order=int(about["tied_order"]),
     )
-
-
-def _with_waiting(
-    held: EventSequences, before: dict[str, list[str]], going_on: Sequence[str]
-) -> tuple[EventSequences, dict[str, list[str]]]:
-    """What ended in a part, with what waited for it; and what waits now."""
-    if not before and not going_on:
-        return held, {}
-    if held.weights is not None:
-        raise SettingError("a sequence with a weight cannot wait for a later part; add it when it is over")
-    if held.moments is not None:
-        raise SettingError(
-            "only events one after the other, without times, can be joined to those of a later part; add "
-            "such a sequence when it is over"
-        )
-    lists = dict(zip(held.ids, held.to_lists(), strict=True))
-    if len(lists) < len(held):
-        raise SettingError("two sequences have the same name; give each its own, so that they can go on")
-    together = {name: before.get(name, []) + lists.get(name, []) for name in (*before, *lists)}
-    for name in going_on:
-        if name not in together:
-            raise SettingError(f"open= names {name!r}, of which there are no events")
-    waiting = {name: together.pop(name) for name in going_on}
-    labels = sorted({label for each in together.values() for label in each} | set(held.labels))
-    complete = dict(zip(held.ids, held.complete.tolist(), strict=True))
-    ends = np.array([complete.get(name, True) for name in together], bool)
-    ended = EventSequences.from_lists(together.values(), labels=labels, ids=list(together), ends=ends)
-    return ended, waiting

@@ -231,8 +231,8 @@ class EndedSource(EventSource):
     def events(self) -> EventSequences:
         """The sequences with their outcomes, of a source in memory."""
         assert isinstance(self._source, MemorySource)
-        given = self._source.events
-        shard = Shard(Rows.of(given), all_keys=self._source.sequence_keys)
+        given = self._source.given
+        shard = Shard(Rows.of(given, ends=True), all_keys=self._source.sequence_keys)
         (which,) = np.nonzero(self._ended.outcome.tell(shard).reasons == 0)
         found, held = self._ended(shard).rows, given.attributes
         if held is not None:
@@ -240,14 +240,14 @@ class EndedSource(EventSource):
             held = held[which].without(*dict.fromkeys(gone)) if gone else held[which]
         weights = None if self._source.weights is None else self._source.weights[which] / self.scale
         event, labels = found.is_event, [label for label in self.labels if label not in self.attributes]
-        return EventSequences(
-            translation(self.labels, labels)[found.codes[event]],
-            np.append(0, np.cumsum(event))[found.offsets],
-            labels,
-            [given.ids[at] for at in which.tolist()],
+        return given[which].but(
+            codes=translation(self.labels, labels)[found.codes[event]],
+            offsets=np.append(0, np.cumsum(event))[found.offsets],
+            labels=tuple(labels),
             moments=None if found.moments is None else found.moments[event],
             attributes=held,
             weights=weights,
+            complete=np.zeros(len(which), bool),
         )
 
 

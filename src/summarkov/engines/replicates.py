@@ -103,7 +103,7 @@ class ReplicatedSource(Counting):
 
 @dataclass(frozen=True)
 class Units:
-    """What is drawn, if not sequences: the unit that every row belongs to, and a key for each unit."""
+    """What is drawn: the unit that every row belongs to, and a key for each unit."""
 
     of: IntArray
     keys: HashArray
@@ -112,53 +112,43 @@ class Units:
 
 def in_blocks(source: MemorySource, draws: Draws, blocks: Any) -> ReplicatedSource:
     """A source under weights of blocks of its events."""
-    units, weights = units_of(source.events, _names_of(source.given, blocks)), None
-    held = np.zeros(len(units.keys), bool)  # only units with something to count are drawn
+    rows, units = Rows.of(source.given, ends=True), units_of(source.given, blocks)
+    some = ~rows.attributes[rows.codes]
     if source.weights is not None:
-        weights = np.repeat(source.weights, source.events.lengths)
-    held[units.of if weights is None else units.of[weights > 0]] = True
-    rows = replace(units, of=Rows.of(source.given, ends=True).of_events(units.of))
-    return ReplicatedSource(source, draws, np.sort(units.keys[held]), rows)
-
-
-def _names_of(given: EventSequences, blocks: Any) -> Any:
-    """Names of blocks, one per event, with one for each end: that of the event before it."""
-    is_names = hasattr(blocks, "__len__") and not isinstance(blocks, str)
-    if not is_names or not given.complete.any() or len(blocks) != given.n_rows or len(blocks) == len(given):
-        return blocks
-    ends, names = given.offsets[1:][given.complete], np.array([*map(str, blocks), ""], object)
-    return np.insert(names[:-1], ends, names[ends - 1]).tolist()
+        some &= np.repeat(source.weights, np.diff(rows.offsets)) > 0
+    held = np.unique(units.of[some])  # only units with something to count are drawn
+    return ReplicatedSource(source, draws, np.sort(units.keys[held]), units)
 
 
 def units_of(events: EventSequences, blocks: Any = None) -> Units:
-    """Cut events into units to draw from.
+    """Cut rows, as they are counted, into units to draw from; attributes go with the first event after them.
 
     ``blocks`` is None, for sequences, or for blocks of N^(1/3) events if there is but one that is not empty;
     a number, for blocks of that many events in a row; or names: one per sequence, for groups of sequences, or
     one per event, such as the document that it is from. Keys do not depend on the order of the sequences,
     unless two have the same name.
 
-    >>> units_of(EventSequences.from_lists([["A", "B", "A"], ["B"]]), 2).of
+    >>> units_of(EventSequences.from_lists([["A", "B", "A"], ["B"]], ends="cut off"), 2).of
     array([0, 0, 1, 2])
     """
-    lengths = events.lengths
-    sequence = np.repeat(np.arange(len(events)), lengths)
+    rows = Rows.of(events, ends=True)
+    index, sequence = rows.index(), rows.index().sequence
+    lengths = np.diff(index.bounds)
     if blocks is None:
         if (lengths > 0).sum() != 1:
             return Units(sequence, events.sequence_keys(), "sequences")
-        blocks = math.ceil(events.n_events ** (1 / 3))
+        blocks = math.ceil((events.n_events + int(events.complete.sum())) ** (1 / 3))
     if is_whole(blocks):
         if blocks < 1:
             raise SettingError(f"blocks must have at least one event each, not {blocks}")
-        within = events.positions - 1
-        of_sequence = np.zeros(len(events), np.int64)
-        np.maximum.at(of_sequence, sequence, within // blocks + 1)
+        of_sequence = -(-lengths // blocks)
         before = np.cumsum(of_sequence) - of_sequence
         by_key = np.argsort(events.sequence_keys())
         place = np.empty_like(before)  # of a sequence's first block, if sequences are sorted by their keys
         place[by_key] = np.cumsum(of_sequence[by_key]) - of_sequence[by_key]
         keys = np.arange(of_sequence.sum()) + np.repeat(place - before, of_sequence)
-        return Units(np.repeat(before, lengths) + within // blocks, keys.astype(np.uint64))
+        of = before[sequence] + (index.tick - index.bounds[sequence]) // blocks
+        return Units(np.minimum(of, max(0, len(keys) - 1)), keys.astype(np.uint64))
     if isinstance(blocks, str) or not hasattr(blocks, "__len__"):
         raise SettingError(f"blocks must be a number of events, or a list of names, not {blocks!r}")
     if len(blocks) not in (len(events), events.n_rows):
@@ -168,9 +158,12 @@ def units_of(events: EventSequences, blocks: Any = None) -> Units:
         )
     names = [str(name) for name in blocks]
     number = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    numbers = np.array([number[name] for name in names], dtype=np.int64)
-    of = np.repeat(numbers, lengths) if len(names) == len(events) else numbers
-    return Units(of, distinct_keys(sequence_keys(number)))
+    numbers = np.array([*(number[name] for name in names), 0], dtype=np.int64)
+    if len(names) == len(events):
+        place = sequence
+    else:  # the end of a case goes with the event before it
+        place = np.cumsum(rows.is_event) - (rows.is_event | ~rows.attributes[rows.codes])
+    return Units(numbers[place], distinct_keys(sequence_keys(number)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,13 +233,14 @@ class WeighedRows:
         target: Target,
         weights: IntArray,
         row: IntArray | slice = slice(None),
+        unit: IntArray | None = None,
     ) -> IntArray:
         """Sums ``[cell, outcome, b]`` over rows, or pairs that are each of a row; no cell is less than 0."""
         outcome, residual = target.outcome_of()[self.own].astype(np.int64), target.n_outcomes - 1
         is_plain = not target.has_residual or bool(self.heads.all())
         if not is_plain:
             outcome[outcome == residual] = -1
-        x, unit = outcome[row], self.unit[row]
+        x, unit = outcome[row], self.unit[row] if unit is None else unit
         into = np.where((x < 0) | (cells < 0), -1, cells * target.n_outcomes + x)
         shape = n_cells, target.n_outcomes, weights.shape[1]
         sums: IntArray = kernels.add_rows(into, unit, weights, n_cells * target.n_outcomes).reshape(shape)
@@ -380,8 +374,13 @@ class Positions(WeighedRows):
             cells += self._place([level[self.row] for level in levels], self.level) - 1
         size = len(keys) * deep
         cells = np.where(block < 0, -1, cells + block * size)  # less than 0 for what is no candidate
-        present = self.sums(cells, n * size, target, weights, self.row)
+        present = self.sums(cells, n * size, target, weights, self.row, self.pair_unit)
         return CandidateCounts(keys, counts, present.reshape(n, len(keys), deep, *counts.shape[1:]))
+
+    @cached_property
+    def pair_unit(self) -> IntArray:
+        """The row of weights of each pair."""
+        return self.unit[self.row]
 
     def _levels(self, influencers: Sequence[int]) -> list[IntArray]:
         """The level of each influencer in each row, 0 where it is not in the window."""

@@ -9,7 +9,6 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -53,8 +52,6 @@ if TYPE_CHECKING:
 SHARD_EVENTS = 1 << (22 if kernels.backend() == "native" else 20)
 #: Rows of a shard of events on disk, which are not kept from pass to pass if there are more.
 _MAPPED_EVENTS = 1 << 20
-#: What the kernels need for an event while they count, beside the counts.
-EVENT_BYTES = 1 << 7
 #: Bytes that the tables of one request may take.
 TABLE_BYTES = 1 << 30
 #: Rows of a sequence at most: positions are 32 bits wide in C++.
@@ -226,7 +223,7 @@ def added(answers: Sequence[Any]) -> Any:
     if isinstance(first, list | tuple):
         sums = map(added, zip(*answers, strict=True))
         return type(first)(*sums) if hasattr(first, "_fields") else type(first)(sums)
-    return first.total(answers) if hasattr(first, "total") else sum(answers[1:], first)
+    return sum(answers[1:], first) if hasattr(first, "__add__") else first.total(answers)
 
 
 # ---------------------------------------------------------------------- sources
@@ -432,11 +429,6 @@ class MemorySource(EventSource):
         if self.weights is not None:
             refuse_overflow(float(self.weights.astype(float) @ np.diff(self._offsets)), self.scale)
 
-    @cached_property
-    def events(self) -> EventSequences:
-        """The events with the ends of cases among them."""
-        return self.given.with_end_rows()
-
     @property
     def n_events(self) -> int:
         return self.given.n_events
@@ -449,12 +441,13 @@ class MemorySource(EventSource):
     ) -> Answer:
         """As many shards at a time as there are threads; a few shards share questions."""
         shards, answers = self.shards(most_rows), list[Any]()
-        with map_in_threads(self.n_jobs) as map_:
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            map_ = map if self.n_jobs == 1 else pool.map
             while few := list(islice(shards, self.n_jobs)):
                 step = -(-self.n_jobs // len(few)) if questions else 1
                 shares = [()] if questions is None else [(questions[at::step],) for at in range(step)]
                 asked = [(shard, *share) for shard in few for share in shares]
-                parts = list(map_(lambda one: function(*one), asked))
+                parts: list[Any] = list(map_(lambda one: function(*one), asked))
                 if step > 1:
                     parts = [in_order(parts[at : at + step]) for at in range(0, len(parts), step)]
                 answers = [added([*answers, *parts])]
@@ -563,16 +556,6 @@ def in_order(answers: Sequence[list[Any]]) -> list[Any]:
     for first, some in enumerate(answers):
         found[first :: len(answers)] = some
     return found
-
-
-@contextmanager
-def map_in_threads(n_jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """What applies a function as ``map`` does, in ``n_jobs`` threads."""
-    if n_jobs == 1:
-        yield map
-        return
-    with ThreadPoolExecutor(n_jobs) as pool:
-        yield pool.map
 
 
 def threads(n_jobs: int | None) -> int:

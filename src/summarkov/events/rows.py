@@ -114,14 +114,6 @@ class Rows:
             )
         return cls(codes, offsets, labels, attributes, moments)
 
-    def of_events(self, values: IntArray) -> IntArray:
-        """Numbers, one per event, as numbers of rows: attributes have that of the first event after them."""
-        event = ~self.attributes[self.codes]
-        if event.all():
-            return values
-        at: IntArray = np.cumsum(event) - event
-        return np.asarray(np.append(values, 0)[np.minimum(at, len(values))])
-
     def with_next(self) -> Rows:
         """With one more position at the end of each sequence, of no label: where the next event will stand.
 

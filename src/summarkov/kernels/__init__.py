@@ -14,9 +14,13 @@ from summarkov.kernels.edges import (
     ClusterSums,
     ClusterTarget,
     ClusterValues,
+    OrderCounts,
+    OrderEdges,
+    OrderEvents,
     cluster_presence,
     cluster_states,
     count_followed,
+    order_counts,
 )
 from summarkov.kernels.index import BINARY, COUNT, ORDINAL_FIRST, ORDINAL_LAST, UNLIMITED, Index, Span, Window
 from summarkov.kernels.numpy_kernels import (
@@ -31,7 +35,6 @@ from summarkov.kernels.numpy_kernels import (
     tabulate,
     window_states,
 )
-from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents, order_counts
 from summarkov.kernels.trees import (
     LEAF,
     MORE_RECENT,

@@ -1,4 +1,11 @@
-"""What is counted of edges: how often a label follows another, and what each sequence adds to a ratio."""
+"""What is counted of edges: followings, what each sequence adds to a ratio, and what shuffles leave of it.
+
+An edge is compared with the same sequences, its influencer's events moved against all the others. Events of
+the influencer Z and all others are two processes if Z has no influence. So the order of the others is kept,
+and rotated against Z's by a random number of steps inside each block: every other event takes what is in its
+own past along, and meets Z where it comes to stand. Where the target is Z itself, or stays in place, Z's
+events are scattered over their block instead.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.kernels.index import BINARY, UNLIMITED, Index, Span, Window
-from summarkov.kernels.numpy_kernels import merge_keys, window_states
-from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
+from summarkov.kernels.index import BINARY, UNLIMITED, Index, Span, Window, first_later
+from summarkov.kernels.numpy_kernels import merge_keys, random_numbers, window_states
+from summarkov.typing import BoolArray, CodeArray, FloatArray, HashArray, IntArray
 
 #: Whose followings are counted, beside a label: all positions, or all sequences.
 EVERY_POSITION, EVERY_SEQUENCE = -1, -2
@@ -204,3 +211,222 @@ def block_starts(index: Index, block: Span | None) -> IntArray:
     number = np.minimum((times - times[first][which]) // size, most[which])
     begins: IntArray = rows[(np.diff(number, prepend=0) > 0) & (np.diff(which, prepend=0) == 0)]
     return begins
+
+
+# ---------------------------------------------------------------------- the order test
+
+#: Counts of an edge: the keys of its strata (how far from the start they are; whether what stands there is in
+#: its window or not, just as the last label of the strata is; and which labels of the strata are),
+#: ``counts[stratum, 1 + 3 * replicates]`` (positions; then of each replicate the positions and the hits with
+#: the influencer in the window, and all hits), the number of events of the influencer, and of those that are
+#: in sequences of one block.
+OrderCounts = tuple[IntArray, IntArray, int, int]
+
+
+class OrderEvents(NamedTuple):
+    """Whole sequences, whose events stand at ticks that are numbered through all of them."""
+
+    codes: CodeArray  # of each row
+    tick: IntArray  # of each row, in order
+    bounds: IntArray  # the first tick of each sequence, and the number of all
+    times: IntArray  # of each tick; empty if there are none
+    stratum: IntArray  # of each tick
+    cuts: IntArray  # where blocks begin, and the number of ticks; no block is in two sequences
+    seeds: HashArray  # of each block
+    weights: IntArray | None  # of each sequence
+    held: CodeArray  # attributes, and the sequence that has each
+    held_by: IntArray
+    stays: BoolArray  # of each label (last: of none) whether its rows keep their places
+    n_labels: int
+    together: bool = False  # whether events may happen together: then none displaces another
+
+
+class OrderEdges(NamedTuple):
+    """Edges.
+
+    A row of ``edges`` is an influencer, a target, a look-back, whether that is a time, whether only what
+    stays is counted, and where in ``strata`` and in ``left_out`` the labels of the edge begin and end.
+    ``reaches`` are the look-backs of ``strata``, and whether they are times.
+    """
+
+    edges: IntArray
+    strata: CodeArray
+    reaches: IntArray
+    left_out: CodeArray
+    delay: int = 0
+    delay_in_time: bool = False
+
+
+def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -> list[OrderCounts]:
+    """Count every edge in each of the replicates; 0 is the data as they are."""
+    return [_counted(events, edges, row, replicates) for row in edges.edges.tolist()]
+
+
+def _counted(events: OrderEvents, edges: OrderEdges, row: Sequence[int], replicates: IntArray) -> OrderCounts:
+    z, x, lookback, in_time, only, first, last, first_out, last_out = row
+    fixed = x == z or bool(events.stays[x])
+    is_z = events.codes == z
+    shown = np.ones(len(is_z), bool) if fixed else ~is_z & ~events.stays[events.codes]
+    elements = _Elements(events, shown, (edges.delay, edges.delay_in_time))
+    hit = elements.having(events.codes == x)
+    stays = elements.having(events.stays[events.codes])
+    out = elements.having(np.isin(events.codes, edges.left_out[first_out:last_out])) & ~hit
+    if only:
+        out |= ~stays
+    pattern = np.zeros(elements.n, np.int64)
+    for bit, (label, reach) in enumerate(
+        zip(edges.strata[first:last].tolist(), edges.reaches[first:last].tolist(), strict=True)
+    ):
+        some = np.flatnonzero(elements.having(events.codes == label))
+        there = elements.in_window(some, reach[0], bool(reach[1]))
+        for sequence in events.held_by[events.held == label].tolist():
+            there[elements.starts[sequence] : elements.starts[sequence + 1]] = True
+        pattern |= there.astype(np.int64) << bit
+    alike = np.ones(elements.n, bool)
+    if last > first and not fixed and not events.together:  # one label each
+        reach = edges.reaches[last - 1].tolist()
+        alike = elements.known(events.codes, reach[0], bool(reach[1])) == (pattern >> (last - first - 1) > 0)
+    key = ((2 * events.stratum[elements.tick] + alike) << (last - first)) | pattern
+    weight = np.ones(elements.n, np.int64) if events.weights is None else events.weights[elements.sequence]
+    if fixed:
+        of_z, reach = elements.having(is_z), (lookback, bool(in_time))
+        keys, of = np.unique(key, return_inverse=True)
+        counts = np.zeros((len(keys), 1 + 3 * len(replicates)), np.int64)
+        np.add.at(counts[:, 0], of[~out], weight[~out])
+        places = _Places(events, elements, of_z, of_z | ~(stays | (out & (x == z))))
+        for b, replicate in enumerate(replicates.tolist()):
+            chosen = places.scattered(np.uint64(replicate)) if replicate else of_z
+            met = elements.in_window(np.flatnonzero(chosen), *reach)
+            hits = (chosen if x == z else hit) & ~out
+            for column, which in enumerate((met & ~out, met & hits, hits), 1 + 3 * b):
+                np.add.at(counts[:, column], of[which], weight[which])
+    else:
+        everything = _Elements(events, np.ones(len(is_z), bool), (edges.delay, edges.delay_in_time))
+        some = np.flatnonzero(everything.having(is_z))
+        with_z = everything.in_window(some, lookback, bool(in_time))[
+            np.searchsorted(everything.tick, elements.tick)
+        ]
+        keys, counts = _rotated(events, elements, (key, weight, out, hit, with_z), replicates)
+    kept = counts[:, 0] > 0
+    of_sequence = np.bincount(_sequence_of(events, events.tick[is_z]), minlength=len(events.bounds) - 1)
+    each = of_sequence if events.weights is None else of_sequence * events.weights
+    one_block = np.bincount(_sequence_of(events, events.cuts[:-1]), minlength=len(each)) <= 2
+    return keys[kept], counts[kept], int(each.sum()), int(each[one_block].sum())
+
+
+def _sequence_of(events: OrderEvents, ticks: IntArray) -> IntArray:
+    return np.asarray(np.searchsorted(events.bounds, ticks, side="right") - 1)
+
+
+class _Elements:
+    """The ticks that hold one of some rows, as positions of their own."""
+
+    def __init__(self, events: OrderEvents, shown: BoolArray, delay: tuple[int, bool]) -> None:
+        self.shown, self.delay = shown, delay
+        self.tick, self.of = np.unique(events.tick[shown], return_inverse=True)
+        self.n = len(self.tick)
+        self.sequence = _sequence_of(events, self.tick)
+        self.starts = np.searchsorted(self.tick, events.bounds)
+        self.times = events.times[self.tick] if len(events.times) else events.times
+
+    def having(self, rows: BoolArray) -> BoolArray:
+        """Which of them hold one of some rows."""
+        found = np.zeros(self.n, bool)
+        found[self.of[rows[self.shown]]] = True
+        return found
+
+    def known(self, codes: CodeArray, lookback: int, in_time: bool) -> BoolArray:
+        """Which of them have their own label in their window."""
+        found, mine = np.zeros(self.n, bool), np.empty(self.n, np.int32)
+        mine[self.of] = codes[self.shown]
+        for code in np.unique(mine):
+            some = np.flatnonzero(mine == code)
+            found[some] = self.in_window(some, lookback, in_time)[some]
+        return found
+
+    def in_window(self, some: IntArray, lookback: int, in_time: bool) -> BoolArray:
+        """Which of them have one of some in their window."""
+        begin, end = self._beyond(some, *self.delay), self._beyond(some, lookback, in_time)
+        there = end > begin
+        changes = np.zeros(self.n + 1, np.int64)
+        np.add.at(changes, begin[there], 1)
+        np.add.at(changes, end[there], -1)
+        return np.asarray(np.cumsum(changes[:-1]) > 0)
+
+    def _beyond(self, some: IntArray, size: int, in_time: bool) -> IntArray:
+        """The first of its sequence that is further than so much after each of some."""
+        stop = self.starts[self.sequence[some] + 1]
+        if not in_time or size == UNLIMITED:
+            return np.asarray(some + np.minimum(size, stop - some - 1) + 1)
+        return first_later(self.times, some + 1, stop, self.times[some] + size)
+
+
+def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
+    """Numbers from 0 on that are less than each of ``n``, which have at most 32 bits."""
+    half = np.uint64(32)
+    numbers = (random_numbers(seeds, np.uint64(step)) >> half) * n.astype(np.uint64)
+    return (numbers >> half).astype(np.int64)
+
+
+def _rotated(
+    events: OrderEvents,
+    elements: _Elements,
+    each: tuple[IntArray, IntArray, BoolArray, BoolArray, BoolArray],
+    replicates: IntArray,
+) -> tuple[IntArray, IntArray]:
+    """The others rotate inside blocks.
+
+    Those count that differ from the one before (unless events happen together), and come neither after the
+    target nor after what is left out.
+    """
+    key, weight, out, hit, with_z = each
+    what = np.zeros(elements.n, np.uint64)
+    codes = events.codes[elements.shown].astype(np.int64)
+    np.add.at(what, elements.of, random_numbers((codes + 2).astype(np.uint64), np.uint64(1)))
+    follows = np.append(False, elements.sequence[1:] == elements.sequence[:-1])[: elements.n]
+    again = follows & np.append(False, what[1:] == what[:-1])[: elements.n] & (not events.together)
+    after = follows & np.append(False, (hit | out)[:-1])[: elements.n]
+    turns = ~again
+    keys, row = np.unique(key[turns], return_inverse=True)
+    cell = np.where((out | after)[turns], -1, 2 * row + hit[turns])
+    weight, slots = weight[turns], np.flatnonzero(with_z[turns])
+
+    def table(cells: IntArray, weights: IntArray) -> IntArray:
+        found = np.zeros(2 * len(keys), np.int64)
+        np.add.at(found, cells[cells >= 0], weights[cells >= 0])
+        return found.reshape(-1, 2)
+
+    block = np.searchsorted(events.cuts, elements.tick[turns], side="right") - 1
+    _, begin, of, size = np.unique(block, return_index=True, return_inverse=True, return_counts=True)
+    seeds, of, all_cells = events.seeds[block[begin]], of[slots], table(cell, weight)
+    counts = [all_cells.sum(axis=1)]
+    for replicate in replicates.tolist():
+        turn = _random_below(seeds, replicate, size)[of] if replicate else 0
+        met = table(cell[begin[of] + (slots - begin[of] + turn) % size[of]], weight[slots])
+        counts += [met.sum(axis=1), met[:, 1], all_cells[:, 1]]
+    return keys, np.column_stack(counts)
+
+
+class _Places:
+    """Where events of the influencer may stand, block by block: over places of events that do not stay."""
+
+    def __init__(self, events: OrderEvents, elements: _Elements, of_z: BoolArray, may: BoolArray) -> None:
+        self.n, block = elements.n, np.searchsorted(events.cuts, elements.tick, side="right") - 1
+        places = np.flatnonzero(may & np.isin(block, block[of_z]))
+        self.places = places[np.lexsort((places, ~of_z[places], block[places]))]  # those of Z first
+        blocks, self.begin, self.size = np.unique(block[self.places], return_index=True, return_counts=True)
+        self.seeds = events.seeds[blocks]
+        self.moved = np.bincount(np.searchsorted(blocks, block[of_z]), minlength=len(blocks))
+
+    def scattered(self, replicate: np.uint64) -> BoolArray:
+        """Where the influencer's events are now: the first steps of shuffling the places of each block."""
+        mixed, seeds = self.places.copy(), random_numbers(self.seeds, replicate)
+        for step in range(int(self.moved.max(initial=0))):
+            here = np.flatnonzero(self.moved > step)
+            other = _random_below(seeds[here], step + 1, self.size[here] - step)
+            one = self.begin[here] + step
+            mixed[one], mixed[one + other] = mixed[one + other], mixed[one]
+        found = np.zeros(self.n, bool)
+        first = np.arange(len(mixed)) - np.repeat(self.begin, self.size) < np.repeat(self.moved, self.size)
+        found[mixed[first]] = True
+        return found

@@ -11,11 +11,18 @@ from typing import Any
 import numpy as np
 
 from summarkov.kernels import _native
-from summarkov.kernels.edges import ClusterSums, ClusterTarget, ClusterValues, block_starts
+from summarkov.kernels.edges import (
+    ClusterSums,
+    ClusterTarget,
+    ClusterValues,
+    OrderCounts,
+    OrderEdges,
+    OrderEvents,
+    block_starts,
+)
 from summarkov.kernels.index import MOST_CELLS, Index, Span
-from summarkov.kernels.order import OrderCounts, OrderEdges, OrderEvents
 from summarkov.kernels.trees import Grower, Grown, LevelArray, Recency
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import IntArray
 
 # These take and give what their twins do.
 add_rows = _native.add_rows  # :func:`summarkov.kernels.numpy_kernels.add_rows`
@@ -48,18 +55,11 @@ def count_candidates(index: Index, *asked: Any, given: int | None = None) -> Any
     return _native.count(_shard(index), *arguments)
 
 
-def count_tests(
-    index: Index,
-    weights: IntArray | None,
-    tree: IntArray,
-    slots: IntArray,
-    recency: Recency,
-    outcome_of: CodeArray,
-    n_outcomes: int,
-) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def count_tests(index: Index, weights: Any, tree: Any, slots: Any, recency: Recency, *outcomes: Any) -> Any:
     """See :func:`summarkov.kernels.trees.count_tests`."""
-    shapes = recency.shapes(int(slots.max(initial=-1)) + 1, n_outcomes)
-    return _native.tests(_shard(index), weights, tree, slots, recency, outcome_of, n_outcomes, shapes)
+    shapes = recency.shapes(int(slots.max(initial=-1)) + 1, outcomes[-1])
+    arguments: list[Any] = [weights, tree, slots, recency, *outcomes, shapes]
+    return _native.tests(_shard(index), *arguments)
 
 
 def tree_leaves(index: Index, tree: IntArray, in_time: bool = False) -> IntArray:
@@ -86,7 +86,7 @@ def cluster_presence(
 
 
 def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -> list[OrderCounts]:
-    """See :func:`summarkov.kernels.order.order_counts`."""
+    """See :func:`summarkov.kernels.edges.order_counts`."""
     return _native.order_counts(*events, *edges, replicates)
 
 

@@ -82,20 +82,23 @@ def _problems(
         model.make_problem(labels, target, summary, n_events, source.scale)
         for model, target, summary in asked
     ]
-    return [replace(problem, n_targets=n_targets or len(set(targets))) for problem in problems]
+    n_targets = n_targets or len(set(targets))
+    return [replace(problem, n_targets=n_targets) for problem in problems]
 
 
 def _summaries(models: Sequence[SummaryModel], layout: Layout) -> list[Summary]:
     """The summary of each model, one object for all that are equal; what the data lack is refused."""
-    made, each = list[Summary](), []
+    made: dict[tuple[Any, ...], Summary] = {}  # by the very settings, which copies of a model share
+    keys = []
     for model in models:
-        summary = model.make_summary()
-        check_layout(model, summary, layout)
-        if summary not in made:
-            made.append(summary)
-        each.append(made.index(summary))
-    fitting = [for_layout(summary, layout) for summary in made]
-    return [fitting[number] for number in each]
+        settings = {**model.get_params(deep=False), "target": None}
+        keys.append((type(model), *map(id, settings.values())))
+        if keys[-1] not in made:
+            summary = model.make_summary()
+            check_layout(model, summary, layout)
+            made[keys[-1]] = next((one for one in made.values() if one == summary), summary)
+    fitting = {id(summary): for_layout(summary, layout) for summary in made.values()}
+    return [fitting[id(made[key])] for key in keys]
 
 
 def for_layout(summary: Summary, layout: Layout) -> Summary:

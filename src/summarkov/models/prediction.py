@@ -108,7 +108,7 @@ class Distribution(ABC):
     def after(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
         self.check_complete()
-        codes, offsets, ends = after_histories(*flat(histories), self.horizon)
+        codes, offsets, ends = after_histories(*flat(histories, self.horizon), None)
         return self.at(Index(codes, offsets, len(self.labels)), ends)
 
     def read(self, events: Any, unknown: Unknown = "error") -> EventSequences:

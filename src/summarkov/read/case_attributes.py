@@ -203,7 +203,6 @@ def with_cases(events: EventSequences, wanted: Wanted, cases: Sequence[str]) -> 
     table = wanted.cases
     source = name_of(table) if isinstance(table, str | os.PathLike) else CASES
     content = _table_of(table, source)
-    _refuse_repeated(content.column_names, source)
     named = case_column(content.column_names, wanted.columns.case, source)
     names = encode(content.column(named), named, source)
     refuse_missing(names.missing, named, source)
@@ -223,30 +222,26 @@ def with_cases(events: EventSequences, wanted: Wanted, cases: Sequence[str]) -> 
     return attributes_of(events, found, wanted, source, events.ids)
 
 
-def _refuse_repeated(names: Sequence[str], source: str) -> None:
-    several = [name for name, n in Counter(names).items() if n > 1]
-    if several:
-        raise DataError(f"{source} has several columns {several[0]!r}; leave one of them in it")
-
-
 def _table_of(table: Any, source: str) -> pa.Table:
-    from summarkov.read.tables import as_arrow, is_table, read_whole, read_whole_parquet
+    from summarkov.read.tables import as_arrow, is_table, read_whole
 
     def refuse(schema: pa.Schema) -> None:
-        _refuse_repeated(schema.names, source)
+        several = [name for name, n in Counter(schema.names).items() if n > 1]
+        if several:
+            raise DataError(f"{source} has several columns {several[0]!r}; leave one of them in it")
         for field in filter(lambda field: pa.types.is_nested(field.type), schema):
             raise no_labels(field.name, source, field.type)  # before it is read, which may be much
 
     if isinstance(table, str | os.PathLike):
         kind = format_of(source, None)
-        if kind in ("csv", "tsv"):
-            return read_whole(source, kind)
-        if kind == "parquet":
-            return read_whole_parquet(source, refuse)
+        if kind in ("csv", "tsv", "parquet"):
+            return read_whole(source, kind, refuse)
         raise SettingError(f"attributes are read from .csv, .tsv or .parquet, and {source} is none of these")
     if not isinstance(table, Mapping) and not is_table(table):
         raise SettingError(
             "attributes must be a list of columns, a table with one row per case, or the path of one, not "
             f"{type(table).__name__}"
         )
-    return pa.table(as_arrow(table)[0])
+    found = pa.table(as_arrow(table)[0])
+    refuse(found.schema)
+    return found

@@ -182,7 +182,7 @@ class Assembly:
         """All events."""
         blocks = [self.code(block) for block in self.source.blocks]
         blocks = [self.settled(block) for block in blocks]
-        part = _in_a_row(blocks) if self.source.is_lines else self.part(self._together(blocks))
+        part = _in_a_row(blocks) if self.source.is_lines else self.part(self.together(blocks))
         self.left_out.refuse_all(self.wanted, len(part.codes), self.source.name)
         (events,) = self.chunks([part])
         origin, (keys, offsets) = self.origin(), self._last
@@ -314,7 +314,7 @@ class Assembly:
         """The types of the order columns, once all blocks were read."""
         return [one.kind or pa.timestamp("ms") for one in self.order]
 
-    def _together(self, blocks: Sequence[Coded]) -> Coded:
+    def together(self, blocks: Sequence[Coded]) -> Coded:
         """Several blocks as one."""
         if len(blocks) == 1:
             (only,) = blocks
@@ -397,16 +397,22 @@ class Assembly:
         """The value of every sequence in the columns that must not change."""
         if self.source.is_lines:
             return dict(part.values)
-        found, lengths = {}, np.diff(part.offsets)
+        filled, found = np.diff(part.offsets) > 0, {}
+        starts = part.offsets[:-1][filled]
         for name, rows in part.values.items():
-            found[name] = np.append(rows, np.int32(-1))[part.offsets[:-1]]
-            found[name][lengths == 0] = -1
-            other = np.flatnonzero(rows != np.repeat(found[name], lengths))
+            found[name] = np.full(len(filled), -1, np.int32)
+            found[name][filled] = rows[starts]
+            other = np.setdiff1d(np.flatnonzero(rows[1:] != rows[:-1]) + 1, starts)
             if len(other):
-                at = int(np.searchsorted(part.offsets, other[0], side="right")) - 1
-                column = Encoded(rows, [*self.texts[name]])
-                texts = column.text(int(part.offsets[at])), column.text(int(other[0]))
-                raise changes(name, part.ids[at], self.source.name, *texts)
+                case = part.ids[int(np.searchsorted(part.offsets, other[0], side="right")) - 1]
+                texts = [*self.texts[name], None]
+                values = (texts[rows[at]] for at in (other[0] - 1, other[0]))
+                first, second = ("no value" if value is None else repr(value[:40]) for value in values)
+                raise DataError(
+                    f"column {name!r} of {self.source.name} changes during case {str(case)[:40]!r}: {first} "
+                    f"in one row and {second} in another; it must have one value per case: correct it, or "
+                    "leave it out"
+                )
         return found
 
     # ------------------------------------------------------------------ all events
@@ -435,7 +441,7 @@ class Assembly:
         weights: FloatArray = np.array([*map(number_of, column.texts), None], float)[column.codes]
         wrong = np.flatnonzero(~(weights >= 0))
         if len(wrong):
-            value = column.text(int(wrong[0]))
+            value = [*column.texts, None][column.codes[wrong[0]]]
             raise DataError(
                 f"weight column {self.wanted.columns.weight!r} of {self.source.name} holds "
                 f"{'no value' if value is None else repr(value[:40])} in case {names[wrong[0]][:40]!r}; a "
@@ -523,12 +529,3 @@ def labelled(event: Any, wanted: Wanted, left_out: LeftOut) -> Any:
     if given and not kept:
         return None
     return kept if together else kept[0]
-
-
-def changes(name: str, case: object, source: str, first: str | None, second: str | None) -> DataError:
-    """The error for a column that changes during a case."""
-    values = [repr(value[:40]) if value is not None else "no value" for value in (first, second)]
-    return DataError(
-        f"column {name!r} of {source} changes during case {str(case)[:40]!r}: {values[0]} in one row and "
-        f"{values[1]} in another; it must have one value per case: correct it, or leave it out"
-    )

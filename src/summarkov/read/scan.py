@@ -7,8 +7,9 @@ import pickle
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Unpack
@@ -169,20 +170,13 @@ def _mapped(
     return assembly.finished(map_events(chunks(), folder, about), ids)
 
 
-#: Some rows in order, by column: codes, keys, values, and which begin a case (``begin``); and names of cases,
-#: in their order, each with any of the rows of its case.
-Piece = tuple[dict[str, Array], list[str]]
-
-
 class _Rows:
     """Rows of codes in a file of ours, put in order by DuckDB unless they are."""
 
     def __init__(self, folder: Path, assembly: Assembly) -> None:
         self._folder, self._assembly = folder, assembly
         self._file = open(folder / "rows", "wb+")  # noqa: SIM115  # closed with this
-        self._hashes: list[HashArray] = [
-            np.empty(0, np.uint64)
-        ]  # of names of cases, each time that one begins
+        self._hashes: list[HashArray] = [np.empty(0, np.uint64)]  # of names, each time that a case begins
         self._last: tuple[Any, ...] = ()  # the last name and keys, and their types
         self._rises = True
         self._sorted: _Sorted | None = None
@@ -228,7 +222,7 @@ class _Rows:
 
     def sort(self, memory: int, n_jobs: int | None) -> None:
         """Let DuckDB put rows in order."""
-        self._sorted = _Sorted(self._folder / "spill", memory, n_jobs, len(self._assembly.order))
+        self._sorted = _Sorted(self._folder / "spill", memory, n_jobs, self._assembly)
         self._sorted.fill(self._read())
 
     def _read(self) -> Iterator[Any]:
@@ -242,48 +236,32 @@ class _Rows:
         if self._assembly.source.is_lines:
             yield from self._read()
             return
-        held, names = list[dict[str, Array]](), list[str]()
-        for columns, more in self._pieces() if self._sorted is None else self._sorted.pieces():
+        held, names = list[Coded](), list[str]()
+        plain = ((coded, list[str]()) for coded in self._read())
+        for coded, more in plain if self._sorted is None else self._sorted.rows():
             names += more
-            begins = np.flatnonzero(columns["begin"])
-            if len(begins) and (held or begins[-1] > 0):
-                last = begins[-1]
-                part = self._part([*held, {name: each[:last] for name, each in columns.items()}], names)
+            last = int(run_starts(coded.case)[-1])
+            if last or (held and _last_case(held[-1]) != _last_case(coded)):
+                part = self._part([*held, _cut(coded, slice(last))], names)
                 yield part
                 held, names = [], names[len(part.ids) :]
-                columns = {name: each[last:] for name, each in columns.items()}
-            held.append(columns)
+            held.append(_cut(coded, slice(last, None)))
         yield self._part(held, names)
 
-    def _part(self, pieces: Sequence[Mapping[str, Array]], names: Sequence[str]) -> Part:
-        assembly = self._assembly
+    def _part(self, held: Sequence[Coded], names: Sequence[str]) -> Part:
+        """Rows of whole cases; ``names`` begin with theirs where rows come from the sort."""
+        part = self._assembly.part(self._assembly.together(held))
+        return replace(part, ids=names[: len(part.ids)]) if names else part
 
-        def joined(name: str, kind: Any = np.int64) -> Array:
-            return np.concatenate([piece[name] for piece in pieces] or [np.empty(0, kind)])
 
-        begins = joined("begin", bool)
-        starts = np.flatnonzero(begins)
-        return Part(
-            joined("code"),
-            np.append(starts, len(begins)),
-            names[: len(starts)],
-            [joined(f"k{at}") for at in range(len(assembly.order))],
-            assembly.kinds,
-            {name: joined(f"v{at}") for at, name in enumerate(assembly.texts)},
-        )
+def _last_case(coded: Coded) -> str:
+    return str(coded.names[coded.case[-1]])
 
-    def _pieces(self) -> Iterator[Piece]:
-        """The blocks, which are in order."""
-        last = None
-        for coded in self._read():
-            starts = run_starts(coded.case)
-            names = [coded.names[code] for code in coded.case[starts].tolist()]
-            begins = np.zeros(len(coded.case), bool)
-            begins[starts] = True
-            last, before = names[-1], last
-            if names[0] == before:
-                begins[0], names = False, names[1:]
-            yield {**_columns(coded), "begin": begins}, names
+
+def _cut(coded: Coded, some: slice) -> Coded:
+    """Some of the rows."""
+    keys, values = [key[some] for key in coded.keys], {name: v[some] for name, v in coded.values.items()}
+    return replace(coded, case=coded.case[some], codes=coded.codes[some], keys=keys, values=values)
 
 
 def _columns(coded: Coded) -> dict[str, Array]:
@@ -298,10 +276,18 @@ class _Sorted:
     Whatever takes long runs in a thread, for DuckDB does not listen to Ctrl-C while it sorts.
     """
 
-    def __init__(self, folder: Path, memory: int, n_jobs: int | None, n_keys: int) -> None:
+    def __init__(self, folder: Path, memory: int, n_jobs: int | None, assembly: Assembly) -> None:
         import duckdb
 
-        self._errors, self._memory, self._n_keys = duckdb, memory, n_keys
+        try:
+            os.fspath(folder).encode()
+        except UnicodeEncodeError:
+            raise SettingError(
+                f"DuckDB cannot write to {os.fspath(folder.parent.parent)!r}, whose name is not UTF-8; "
+                "choose another folder for temporary files (scratch=, or TMPDIR)"
+            ) from None
+        self._errors, self._memory = duckdb, memory
+        self._kinds, self._values = assembly.kinds, [*assembly.texts]
         threads = 1 if n_jobs is None else (os.cpu_count() or 1) if n_jobs < 0 else max(1, n_jobs)
         self._db = duckdb.connect(
             config={
@@ -350,18 +336,23 @@ class _Sorted:
             n += len(case)
         self._db.unregister("new_rows")
 
-    def pieces(self) -> Iterator[Piece]:
-        """All rows, sorted by the first row of their case, by the keys, and by row."""
-        keys = "".join(f"k{at}, " for at in range(self._n_keys))
+    def rows(self) -> Iterator[tuple[Coded, list[str]]]:
+        """All rows, sorted by the first row of their case, by the keys, and by row; and names of cases.
+
+        A case is known by the number of its first row, and only that has its name.
+        """
+        order = ", ".join(["f", *(f"k{at}" for at in range(len(self._kinds))), "r"])
         found = self._db.sql(
             "SELECT * EXCLUDE (c), CASE WHEN r = f THEN c END AS c FROM rows JOIN "
-            f"(SELECT c, min(r) AS f FROM rows GROUP BY c) USING (c) ORDER BY f, {keys} r"
-        )  # f is the first row of the case, and only that has the name of the case
+            f"(SELECT c, min(r) AS f FROM rows GROUP BY c) USING (c) ORDER BY {order}"
+        )
         make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
-        reader, last = self._run(make, _ROWS), -1
+        reader = self._run(make, _ROWS)
         while (batch := self._run(next, reader, None)) is not None:
             table = pa.Table.from_batches([batch])
             columns = {name: numpy_of(table.column(name)) for name in table.column_names if name != "c"}
-            first, _ = columns.pop("f"), columns.pop("r")
-            columns["begin"], last = first != np.append(last, first[:-1]), int(first[-1])
-            yield columns, table.column("c").drop_null().to_pylist()
+            cases, case = np.unique(columns["f"], return_inverse=True)
+            keys = [columns[f"k{at}"] for at in range(len(self._kinds))]
+            values = {name: columns[f"v{at}"] for at, name in enumerate(self._values)}
+            coded = Coded(case, [*map(str, cases.tolist())], columns["code"], keys, self._kinds, values)
+            yield coded, table.column("c").drop_null().to_pylist()

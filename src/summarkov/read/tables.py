@@ -139,6 +139,7 @@ def _array(name: str, column: Any) -> Any:
     Arrow would take a time without a zone for one in UTC, and a time for the date that it has; it drops zones
     of times of day and nanoseconds. As text they are read, or refused, as in a file.
 
+    >>> from datetime import date, datetime
     >>> _array("time", [date(2024, 1, 31), None, datetime(2024, 1, 31, 18)]).to_pylist()
     ['2024-01-31', None, '2024-01-31 18:00:00']
     """
@@ -212,23 +213,20 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if is_text(kind) else kind
 
 
-def read_whole(path: str, format: str) -> pa.Table:
-    """All columns of a small table with a header line, as text; an empty cell is a missing value."""
-    with open_text(path) as file:
-        first = decode(_whole(file.readline(BLOCK + 1), path), path, 1)
-    cells = _cells(first, _SEPARATORS[format])
-    delimiter = max(cells, key=lambda one: len(cells[one]))
-    header = Header(cells[delimiter], delimiter)
-    batches = list(csv_batches(path, header, None))
-    return pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in header.names})
-
-
-def read_whole_parquet(path: str, refuse: Callable[[pa.Schema], None]) -> pa.Table:
-    """All columns of a small file, unless what it holds is refused before it is read."""
-    schema = _parquet_schema(path)
+def read_whole(path: str, format: str, refuse: Callable[[pa.Schema], None] = lambda _: None) -> pa.Table:
+    """All columns of a small table, as text if it is comma-separated; ``refuse`` looks at them before."""
+    if format == "parquet":
+        schema = _parquet_schema(path)
+    else:
+        with open_text(path) as file:
+            first = decode(_whole(file.readline(BLOCK + 1), path), path, 1)
+        cells = _cells(first, _SEPARATORS[format])
+        delimiter = max(cells, key=lambda one: len(cells[one]))
+        header = Header(cells[delimiter], delimiter)
+        schema = pa.schema([(name, pa.string()) for name in header.names])
     refuse(schema)
-    batches = [*_parquet_batches(path, schema.names)]
-    return pa.Table.from_batches(batches) if batches else schema.empty_table()
+    batches = _parquet_batches(path, schema.names) if format == "parquet" else csv_batches(path, header, None)
+    return pa.Table.from_batches(list(batches), schema)
 
 
 # ---------------------------------------------------------------------- Parquet

@@ -23,11 +23,6 @@ class Encoded(NamedTuple):
     codes: Array
     texts: Any  # a sequence of them
 
-    def text(self, row: int) -> str | None:
-        """The value of a row; None if it is missing."""
-        code = int(self.codes[row])
-        return self.texts[code] if code >= 0 else None
-
     @property
     def missing(self) -> IntArray:
         """The rows that have no value."""

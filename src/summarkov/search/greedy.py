@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -252,7 +254,8 @@ class _Walk:
         """What follows after a move."""
         place, left = place._replace(chosen=place.after(move)), place.open
         if move.action != "change":
-            left = tuple(z for z in left if z != move.label and not (self.in_order and z < move.label))
+            stays = operator.lt if self.in_order else operator.ne
+            left = tuple(filter(partial(stays, move.label), left))
         place = place._replace(open=left)
         if place.phase == "shrink":
             return place._replace(may_change=len(place.problem.lookbacks) > 1)

@@ -8,6 +8,7 @@ import numpy as np
 
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
+from summarkov.events.moments import with_more_rows
 from summarkov.events.vocabulary import END, UNKNOWN, translation
 from summarkov.settings import check_whole
 from summarkov.typing import CodeArray, FloatArray, IntArray
@@ -108,18 +109,16 @@ def after_histories(
     >>> codes.tolist(), offsets.tolist(), ends.tolist()
     ([4, 5, -1, 6, -1], [0, 3, 5], [2, 4])
     """
-    lengths = np.diff(offsets)
-    kept = lengths if recent is None else np.minimum(lengths, recent)
-    new = np.concatenate([[0], np.cumsum(kept + 1)])
-    within = np.ones(new[-1], bool)
-    within[new[1:] - 1] = False
-    laid = np.full(new[-1], UNKNOWN, np.int32)
-    first = offsets[1:] - kept  # of the events kept
-    laid[within] = codes[np.repeat(first - np.cumsum(kept) + kept, kept) + np.arange(int(kept.sum()))]
+    n, lengths = len(offsets) - 1, np.diff(offsets)
+    if recent is not None:
+        left = np.repeat(offsets[1:], lengths) - np.arange(len(codes))  # events from this one on
+        codes, offsets = codes[left <= recent], np.append(0, np.cumsum(np.minimum(lengths, recent)))
+    laid, new, _ = with_more_rows(codes, offsets, None, np.arange(n), UNKNOWN, last=True)
     return laid, new, new[1:] - 1
 
 
-def flat(histories: CodeArray) -> tuple[CodeArray, IntArray]:
-    """Histories of equal length, ``codes[k, t]``, as flat codes and offsets."""
+def flat(histories: CodeArray, recent: int | None) -> tuple[CodeArray, IntArray]:
+    """Histories of equal length, ``codes[k, t]``, flat: the last ``recent`` events of each."""
+    histories = histories if recent is None else histories[:, max(0, histories.shape[1] - recent) :]
     n, width = histories.shape
     return histories.reshape(-1), np.arange(n + 1, dtype=np.int64) * width

@@ -186,7 +186,7 @@ class Dynamics:
 
     def _next_event(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
-        codes, offsets, ends = after_histories(*flat(histories), self.summary.horizon)
+        codes, offsets, ends = after_histories(*flat(histories, self.summary.horizon), None)
         index, found = Index(codes, offsets, len(self.labels)), []
         for influencers, table in self.rules.values():
             ids, keys = self.summary.encode(index, [self.labels.index(z) for z in influencers], self.labels)

@@ -19,8 +19,7 @@ from summarkov.events.vocabulary import Unknown, check_unknown
 from summarkov.models.parameters import Predictor
 from summarkov.models.prediction import Residual, column_names, likeliest, predict_each
 from summarkov.settings import check_whole
-from summarkov.spark.session import FRAME, explained, map_partitions, types
-from summarkov.spark.source import Frame, Reader, read_rows
+from summarkov.spark.source import FRAME, Frame, Reader, explained, map_partitions, read_rows, types
 from summarkov.typing import FloatArray, IntArray
 
 #: What a row is about.

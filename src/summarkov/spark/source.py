@@ -7,27 +7,30 @@ would, in one vocabulary, and Spark caches the shards. A pass is a function of e
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
+import os
 import re
+import sys
 import uuid
 import warnings
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from operator import methodcaller
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from summarkov import kernels
-from summarkov.arrow import is_text, pa
+from summarkov import __version__, kernels
+from summarkov.arrow import Later, is_text, pa
 from summarkov.engines import MemorySource
 from summarkov.engines import source as engines
 from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions, refuse_overflow
 from summarkov.engines.source import Answer, EventSource, added
-from summarkov.errors import DataError, SettingError, SummarkovError, warn_caller
+from summarkov.errors import DataError, SettingError, SummarkovError, optional_library, warn_caller
 from summarkov.events import EventSequences, vocabulary
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Origin
@@ -39,20 +42,19 @@ from summarkov.read.columns import TABLE, Columns, Reading, Wanted, choose_colum
 from summarkov.read.ordering import Ties, refuse_no_order, refuse_ties, warn_of_ties
 from summarkov.read.values import family_of
 from summarkov.settings import check_whole
-from summarkov.spark.session import (
-    FRAME,
-    PIECE,
-    cells,
-    check_frame,
-    exceptions,
-    explained,
-    map_partitions,
-    packed,
-    unpacked,
-)
-from summarkov.spark.session import functions as f
 from summarkov.typing import IntArray
 
+#: What is used of pyspark, which is loaded when it is needed.
+f: Any = Later("pyspark.sql.functions")
+types: Any = Later("pyspark.sql.types")
+exceptions: Any = Later("pyspark.errors")
+_serializers: Any = Later("pyspark.serializers")
+#: How messages call a dataframe.
+FRAME = "the dataframe"
+#: Bytes of what a worker returns in one cell, where a partition may have several.
+PIECE = 1 << 20
+#: The version of Python that workers must have.
+_PYTHON = ".".join(map(str, sys.version_info[:2]))
 #: Bytes that the tables of counts of a task may take, unless told otherwise.
 WORKER_MEMORY = 1 << 27
 #: Events to a partition, unless there are fewer than there are tasks at a time.
@@ -113,7 +115,7 @@ def scan_spark(
         n = partitions or frame.n_partitions(n_events)
         # Spark's cache goes by what a dataframe does: without a name of its own, two sources would share it.
         apart = f.lit(uuid.uuid4().hex) != f.lit("")
-        rows = map_partitions(frame.by_case(n), packed(reader, PIECE)).where(apart)
+        rows = map_partitions(frame.by_case(n), partial(pack, reader, PIECE)).where(apart)
         shards = Shards(rows.persist(), n, reader.nothing)
         try:
             found: Counter[Any] = sum(shards.ask(survey), Counter({"other_lifecycle": n_other}))
@@ -203,10 +205,8 @@ class Frame:
         table, n_each = self.different(*dict.fromkeys((*chosen.event, *lifecycle)))
         asked = {name: settings[name] for name in _OF_LABELS if name in settings}
         numbered = table.append_column(CAME[2], pa.array(range(len(table))))
-        found, keep = (
-            read_rows(numbered, {**asked, "case": CAME[2], "order_by": False}),
-            np.ones(len(table), bool),
-        )
+        found = read_rows(numbered, {**asked, "case": CAME[2], "order_by": False})
+        keep = np.ones(len(table), bool)
         if lifecycle:
             wanted, given = str(settings.pop("lifecycle")).casefold(), table.column(lifecycle[0]).to_pylist()
             keep = np.array([str(value).casefold() == wanted for value in given], bool)
@@ -379,20 +379,15 @@ class Prepared:
     scale: int | None
     steps: tuple[Step, ...] = ()
 
-    def events(self, events: EventSequences) -> EventSequences:
-        """The events after all steps."""
+    def source(self, events: EventSequences) -> MemorySource:
+        """The events after all steps, as functions are asked of them."""
         for step in self.steps:
             events = step(events)
         if self.has_ends and END not in events.labels:  # which another shard may have
             events = events.recode(sorted((*events.labels, END)))
-        return events
-
-    def source(self, events: EventSequences) -> MemorySource:
-        """The same, as works are asked of them."""
-        events = self.events(events)
-        if self.scale is None or events.weights is None:
-            return MemorySource(events)
-        return MemorySource(events, sample_weight=in_units(events.weights, self.scale))
+        given = None if self.scale is None else events.weights
+        weights = None if given is None else in_units(given, self.scale or 1)
+        return MemorySource(events, sample_weight=weights)
 
 
 def _n_events(shard: engines.Shard) -> int:
@@ -424,10 +419,13 @@ class Shards:
         if not self.close.alive:
             raise DataError("this source is closed and its cached events are gone; make a new one")
         with explained():
-            found, n = map_partitions(self.rows, packed(partial(_on_shard, function))), self.n_partitions
+            found, n = (
+                map_partitions(self.rows, partial(pack, partial(_on_shard, function), None)),
+                self.n_partitions,
+            )
             while n > FAN_IN:
                 n = -(-n // FAN_IN)
-                found = map_partitions(found.repartition(n), packed(_added))
+                found = map_partitions(found.repartition(n), partial(pack, _added, None))
             return [unpacked(cell) for cell in cells(found.toArrow().to_batches())]
 
 
@@ -442,10 +440,8 @@ class SparkSource(EventSource):
     def __init__(self, shards: Shards, memory: int, prepared: Prepared, **about: Any) -> None:
         self._shards, self.memory, self._prepared, self._about = shards, memory, prepared, about
         vars(self).update(about)
-        self._nothing = prepared.events(shards.nothing)
-        attributes = self._nothing.attributes
-        self.attributes = () if attributes is None else attributes.names
-        self.labels = tuple(sorted((*self._nothing.labels, *self.attributes)))
+        self._nothing = prepared.source(shards.nothing)
+        self.labels, self.attributes = self._nothing.labels, self._nothing.attributes
         self.scale = prepared.scale or 1
 
     def close(self) -> None:
@@ -461,7 +457,7 @@ class SparkSource(EventSource):
         """What a function returns for every shard; only the answers come back to the driver."""
         prepared, ask = self._prepared, methodcaller("map", function, questions, most_rows)
         answers = self._shards.ask(lambda shard: ask(prepared.source(shard.events)))
-        found: Answer = added(answers or [ask(prepared.source(self._shards.nothing))])
+        found: Answer = added(answers or [ask(self._nothing)])
         return found
 
     @cached_property
@@ -499,3 +495,156 @@ class SparkSource(EventSource):
         if unknown == "error":
             refuse_unknown_labels(self.labels, self.label_counts, labels)
         return self._then(partial(recoded, labels=tuple(labels), unknown=unknown))
+
+
+# ---------------------------------------------------------------------- a session of Spark
+
+
+def check_frame(frame: Any) -> None:
+    """Refuse what is no Spark dataframe that can be read several times."""
+    is_frame = False
+    if hasattr(frame, "sparkSession"):  # whatever else this is, pyspark would not help
+        with optional_library("a Spark source", "pyspark (and Java)", extra="spark"):
+            from pyspark.sql import DataFrame
+        is_frame = isinstance(frame, DataFrame)
+    if not is_frame:
+        raise SettingError(
+            f"this takes a Spark DataFrame, not {type(frame).__name__}; give other tables to read_events, "
+            "and files to scan_events"
+        )
+    if frame.isStreaming:
+        raise SettingError(
+            "a streaming DataFrame has no end: to learn, write it to a table and give that; to predict, give "
+            "the batches of its writeStream.foreachBatch, as the guide to Spark shows"
+        )
+
+
+def map_partitions(frame: Any, function: Callable[[Any], Any], schema: Any = "value binary") -> Any:
+    """Apply a function to the Arrow batches of every partition, on workers of the same version.
+
+    Where the workers are processes of this machine and nobody has said which Python they are to be
+    (``PYSPARK_PYTHON``), they are this one, and not the ``python3`` that happens to be found first.
+    """
+    on_worker = partial(_on_worker, function, __version__)
+    context: Any = getattr(frame.sparkSession, "_sc", None)  # Spark Connect has none
+    if context is None or not str(context.master).startswith("local") or os.environ.get("PYSPARK_PYTHON"):
+        return frame.mapInArrow(on_worker, schema)
+    before, context.pythonExec = context.pythonExec, sys.executable
+    try:
+        return frame.mapInArrow(on_worker, schema)
+    finally:
+        context.pythonExec = before
+
+
+def _on_worker(function: Callable[[Any], Any], driver: str, batches: Any) -> Any:
+    _keep_modules()
+    if driver != __version__:
+        raise RuntimeError(f"SummarkovVersion: {__version__} on workers, {driver} on the driver")
+    return function(batches)
+
+
+@cache
+def _keep_modules() -> None:
+    """Let the search for garbage after every task pass over modules, which saves some 30 ms of each."""
+    gc.collect()
+    gc.freeze()
+
+
+# ---------------------------------------------------------------------- objects as cells
+
+
+def pack(
+    function: Callable[[Any], Any], piece: int | None, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """What a function returns for the batches of a partition, or an error of ours; None is nothing.
+
+    It is in one cell, or in several of ``piece`` bytes each.
+    """
+    try:
+        found = function(batches)
+    except SummarkovError as error:
+        found = error
+    if found is not None:
+        data = memoryview(_serializers.CPickleSerializer().dumps(found))
+        size = piece or len(data)
+        for start in range(0, len(data), size):
+            cell = pa.array([bytes(data[start : start + size])], pa.binary())
+            yield pa.record_batch([cell], ["value"])
+
+
+def cells(batches: Iterable[pa.RecordBatch]) -> list[bytes]:
+    """What is in the cells of some batches."""
+    return [cell for batch in batches for cell in batch.column(0).to_pylist()]
+
+
+def unpacked(data: bytes) -> Any:
+    """The object that a worker has packed; an error is raised."""
+    found = _serializers.CPickleSerializer().loads(data)
+    if isinstance(found, SummarkovError):
+        raise found
+    return found
+
+
+# ---------------------------------------------------------------------- errors
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Let errors of Spark become sentences that say what to do."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        raise _explain(str(error)) from error
+
+
+#: What Spark says, and what to do about it.
+_SAID: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
+    (
+        r"PYTHON_VERSION_MISMATCH.*?in worker[^:]*:? *\(?'?(\d+)(?:\.|, )(\d+)",
+        lambda found: (
+            f"the workers run another Python ({found[1]}.{found[2]}) than the driver ({_PYTHON}); set "
+            f"PYSPARK_PYTHON to a Python {_PYTHON} with summarkov, before the session is started"
+        ),
+    ),
+    (
+        r"SummarkovVersion: (\S+) on workers, (\S+) on",
+        lambda found: f"the workers have summarkov {found[1]} and the driver {found[2]}; install one",
+    ),
+    (
+        r'Cannot run program "([^"]*)"',
+        lambda found: (
+            f"the workers cannot start their Python, {found[1]!r}; set PYSPARK_PYTHON to one that is there "
+            "on every worker, before the session is started"
+        ),
+    ),
+    (
+        r"No module named '?((?:numpy|pyarrow|summarkov)\b[\w.]*)",
+        lambda found: (
+            f"the workers' Python has no module {found[1]!r}; install summarkov there (a cluster library, "
+            "the image of the executors, or a packed environment in spark.archives), or set PYSPARK_PYTHON "
+            f"to a Python that has it, before the session is started (the driver's is {sys.executable})"
+        ),
+    ),
+    (
+        r"No module named '?([\w.]+)",
+        lambda found: (
+            f"the workers have no module {found[1]!r}, which your own code needs; send it with "
+            "spark.addArtifact or sc.addPyFile"
+        ),
+    ),
+)
+
+
+def _explain(text: str) -> SummarkovError:
+    """An error of Spark as one that says what to do."""
+    if "cancelled as part of cancellation of all jobs" in text:  # what Ctrl-C does to Spark's jobs
+        raise KeyboardInterrupt
+    for pattern, told in _SAID:
+        if found := re.search(pattern, text, re.DOTALL):
+            return SettingError(told(found))
+    lines = [line.strip() for line in text.split("JVM stacktrace")[0].splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
+    line = (named or lines or [text])[-1 if named else 0]  # of a traceback the last, of others the first
+    return DataError(f"Spark could not do its part: {line[:500]}")

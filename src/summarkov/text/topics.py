@@ -31,8 +31,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 #: A sentence that topics explain less of than this (the cosine of the two) is about none of them: one rare
 #: word in common is no topic.
 HARDLY = 0.06
-#: The version of files, and more than the inverse frequency, log((1 + n) / (1 + n_t)) + 1, of any term.
-VERSION, _RAREST = 1, 50
+#: The version of files.
+VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -363,9 +363,6 @@ def _read(told: _Stored) -> TopicModel:
     settings, n_terms = dict(vars(told.settings)), len(told.terms)
     if settings.pop("method") != "nmf":
         raise StoreError("topics by LDA are of an earlier version; 'summarkov text topics' finds them anew")
-    if not (0 <= settings["confidence"] <= 1 and 1 <= settings["phrases"] <= LONGEST_PHRASE):
-        wanted = f"'confidence' from 0 to 1 and 'phrases' from 1 to {LONGEST_PHRASE}"
-        raise StoreError.expected(wanted, settings)
     names = tuple(topic.name for topic in told.topics)
     if not names or len(set(names)) < len(names) or len(set(told.terms)) < n_terms:
         raise StoreError.expected("topics of different names, and terms that differ", names)
@@ -374,8 +371,6 @@ def _read(told: _Stored) -> TopicModel:
     weights, inverse = np.array([topic.weights for topic in told.topics]), np.array(told.inverse_frequencies)
     if (weights < 0).any() or (abs(np.hypot.reduce(weights, axis=1) - 1) > 1e-6).any():
         raise StoreError(".topics: expected weights from 0 on, whose squares sum to 1 for every topic")
-    if ((inverse < 1 - 1e-9) | (inverse > _RAREST)).any():
-        raise StoreError(f".inverse_frequencies: expected numbers from 1 to {_RAREST}")
     model = TopicModel(n_topics=len(names), **settings)
     model._fitted = FittedTopics(names, told.terms, inverse, weights, told.stop_words)
     return model

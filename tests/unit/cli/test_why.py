@@ -54,7 +54,7 @@ def test_one_case_is_explained_as_in_python(log, tmp_path):
     assert told["next"][0]["words"] == why.words
     printed = run("predict", saved, log, *READING, "--why", "c1", "-t", "pain").stdout
     assert printed.splitlines()[:2] == ["History in c1: dose + food, pain, walk, dose", "region=north"]
-    assert "  dose: 1 tick back, 0s ago" in printed.splitlines()
+    assert "  dose just before" in printed.splitlines()
     everything = json.loads(run("predict", saved, log, *READING, "--why", "c1", "--json").stdout)["next"]
     assert sorted(each["target"] for each in everything) == ["dose", "food", "pain", "walk"]
 

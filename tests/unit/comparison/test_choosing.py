@@ -58,9 +58,3 @@ def test_other_settings_stay_and_progress_ends():
 def test_what_cannot_be_tuned_is_refused(given, settings, says):
     with pytest.raises((DataError, SettingError), match=says):
         tune_joint(given, **settings)
-
-
-def test_streams_are_tuned_as_events_in_memory_are(tmp_path):
-    sm.write_events(EVENTS, tmp_path / "events.jsonl")
-    with sm.scan_events(tmp_path / "events.jsonl") as events:
-        assert tune_joint(events).get_params() == tune_joint(EVENTS).get_params()

@@ -1,4 +1,4 @@
-"""``compare``: parts and splits, targets, contenders, and going on after an interruption."""
+"""``compare``: parts and splits, targets, and contenders."""
 
 import json
 import math
@@ -42,12 +42,8 @@ class Guess:
     p: float = 0.3
     name: str = "guess"
     fits: list[int] = field(default_factory=list, repr=False)
-    stop: list[int] = field(default_factory=list, repr=False)
 
     def fit_each(self, train, targets):
-        if self.stop:
-            self.stop.pop()
-            raise KeyboardInterrupt
         self.fits.append(1)
         yield {"p": self.p}, self
 
@@ -62,6 +58,7 @@ class Guess:
 
 
 def test_three_parts_are_the_protocol():
+    assert {line.name for line in sm.compare(TRAIN, DEV, TEST).lines} == set(DEFAULT)
     result = sm.compare(TRAIN, DEV, TEST, models=["chain-1", "bsumm"])
     labels = ["a", "b", "c"]
     split = Split(*(sm.EventSequences.from_lists(part, labels=labels) for part in (TRAIN, DEV, TEST)))
@@ -70,10 +67,6 @@ def test_three_parts_are_the_protocol():
         {name: tuned.log_likelihood for name, tuned in by_hand.items()}, rel=1e-12
     )
     assert result.n_test == (18,)
-
-
-def test_the_default_models():
-    assert {line.name for line in sm.compare(TRAIN, DEV, TEST).lines} == set(DEFAULT)
 
 
 def test_one_part_is_split_by_sequence():
@@ -100,7 +93,7 @@ def test_a_sequence_that_is_tested_again_is_known_again():
     """Where all splits test nearly all of the same few sequences, more splits make no narrower interval."""
     few, fractions = TRAIN[:4] * 2, (0.25, 0.25, 0.5)
     widths = []
-    for splits in (20, 80):
+    for splits in (10, 40):
         line = sm.compare(few, models=FAST, splits=splits, fractions=fractions).lines[-1]
         widths.append(line.interval[1] - line.interval[0])
     assert widths[1] == pytest.approx(widths[0], rel=0.35)  # if they passed for new ones: half
@@ -109,11 +102,10 @@ def test_a_sequence_that_is_tested_again_is_known_again():
 # ------------------------------------------------------------------ labels that are not everywhere
 
 
-#: Every contender of events in a row, and of those that differ only in a number one or two.
+#: One contender of each kind.
 EVERY = [
-    *("bsumm", "bsumm-auto", "osumm", "csumm", "bsumm-2", "chain-0", "chain-2", "vom"),
-    *("tree", "joint", "joint-boosted"),
-    *(pytest.param(x, marks=pytest.mark.needs("sklearn")) for x in ("lr-presence-3", "lr-onehot-3")),
+    *("bsumm", "csumm", "chain-2", "vom", "tree", "joint-boosted"),
+    pytest.param("lr-onehot-3", marks=pytest.mark.needs("sklearn")),
 ]
 
 
@@ -135,7 +127,7 @@ def test_nothing_on_dev_depends_on_test(model):
     assert on_dev(parts, model) == found
 
 
-@pytest.mark.parametrize("model", ["bsumm", "chain-2", "vom", "tree", "joint"])
+@pytest.mark.parametrize("model", ["bsumm", "vom", "joint"])
 def test_labels_that_train_does_not_know_are_all_alike(model):
     """Which unknown label it is makes no difference, on dev or on test, to any contender."""
 
@@ -175,7 +167,7 @@ def test_where_an_unknown_label_stands_no_target_occurred():
 
 @pytest.mark.parametrize(
     "model",
-    ["chain-1", "bsumm", "vom", "tree", pytest.param("lr-onehot-3", marks=pytest.mark.needs("sklearn"))],
+    ["chain-1", "bsumm", pytest.param("lr-onehot-3", marks=pytest.mark.needs("sklearn"))],
 )
 def test_a_target_that_was_asked_for_is_one_even_if_train_does_not_know_it(model):
     result = sm.compare(TRAIN, [*DEV, list("az")], TEST, models=[model], targets=["z"])

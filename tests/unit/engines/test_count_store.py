@@ -81,28 +81,6 @@ def test_labels_that_come_up_later(tmp_path):
     assert sm.BSuMM("b").fit(store).to_document() == sm.BSuMM("b").fit([*first, *later]).to_document()
 
 
-def test_cases_that_are_cut_at_midnight(tmp_path, month):
-    """Carried over, they are what they would have been; else the second half has no past."""
-    lists = dict(zip(month.ids, month.to_lists(), strict=True))
-    late = list(lists)[30:50]
-    carried, cut = sm.CountStore(tmp_path / "carried"), sm.CountStore(tmp_path / "cut")
-    monday = {name: events[:10] if name in late else events for name, events in list(lists.items())[:50]}
-    tuesday = {name: lists[name][10:] if name in late else lists[name] for name in list(lists)[30:]}
-    tuesday = {name: tuesday[name] for name in [*late, *list(lists)[50:]]}
-    carried.add("monday", monday, open=late)
-    assert set(carried.waiting) == set(late)
-    assert len(carried.to_events()) == 30
-    carried.add("tuesday", tuesday)
-    assert carried.waiting == ()
-    assert graph_of(carried).to_document() == graph_of(month).to_document()
-    cut.add("monday", monday)
-    cut.add("tuesday", tuesday)
-    assert carried.to_events().n_events == cut.to_events().n_events == month.n_events
-    assert (len(carried.to_events()), len(cut.to_events())) == (240, 260)
-    with pytest.raises(SettingError, match="open= names 'nobody', of which there are no events"):
-        cut.add("wednesday", {"x": ["browse"]}, open=["nobody"])
-
-
 def ticking(n=900, n_cases=60, seed=1):
     """Rows of cases, some at the same time."""
     rng = np.random.default_rng(seed)
@@ -170,14 +148,8 @@ def test_what_parts_cannot_hold_is_refused_with_what_to_do(tmp_path):
     assert store.names == ()
     plain, timed = sm.read_events(rows), sm.read_events(rows, times=True)
     store.add("monday", timed)
-    other = sm.CountStore(tmp_path / "other")
-    other.add("tuesday", plain)
     with pytest.raises(SettingError, match=r"have times and others have none, .* read all parts alike"):
         store.add("tuesday", plain)
-    with pytest.raises(SettingError, match="only events one after the other, without times, can be joined"):
-        store.add("tuesday", timed, open=["1"])
-    with pytest.raises(SettingError, match="a sequence with a weight cannot wait for a later part"):
-        other.add("wednesday", plain.with_weights([2]), open=["1"])
 
 
 # ---------------------------------------------------------------------- several at a time, and ended

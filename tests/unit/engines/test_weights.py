@@ -15,10 +15,6 @@ from summarkov.simulate.example import web_shop
 pytestmark = pytest.mark.cut_off
 
 
-def test_no_weights():
-    assert fixed_point(None, 5) == (None, 1)
-
-
 @pytest.mark.parametrize(
     "given",
     [[0, 1, 7], [0.0, 1.0, 7.0], np.array([0, 1, 7], np.uint8), np.array([0, 1, 7], np.float32), (0, 1, 7)],
@@ -28,11 +24,6 @@ def test_whole_weights_stay_as_they_are(given):
     assert scale == 1
     assert weights.dtype == np.int64
     assert weights.tolist() == [0, 1, 7]
-
-
-def test_true_and_false_are_one_and_none():
-    weights, scale = fixed_point([True, False], 2)
-    assert (weights.tolist(), scale) == ([1, 0], 1)
 
 
 def test_others_become_multiples_of_a_millionth_or_so():
@@ -46,11 +37,6 @@ def test_halves_round_to_even():
     step = 2.0**-20
     weights, _ = fixed_point([0.75 * step, 1.5 * step, 2.5 * step], 3)
     assert weights.tolist() == [1, 2, 2]
-
-
-def test_no_sequences():
-    weights, scale = fixed_point([], 0)
-    assert (weights.tolist(), scale) == ([], 1)
 
 
 def test_the_largest():

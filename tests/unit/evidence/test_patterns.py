@@ -139,7 +139,7 @@ def test_printed_and_in_json(tmp_path, monkeypatch):
         tmp_path / "mixed.json"
     )
     printed = CliRunner().invoke(app, ["show", str(tmp_path / "or.json")]).stdout
-    assert "Pattern (or): 'X' with B or C; then the next event at " in printed
+    assert "Pattern (or): X with B or C: 39.7% instead of" in printed
     assert max(len(line.rstrip()) for line in printed.splitlines()) <= 80
     document = json.loads(CliRunner().invoke(app, ["show", str(tmp_path / "or.json"), "--json"]).stdout)
     assert [(p["kind"], p["words"]) for p in document["patterns"]] == [("or", "B or C")]

@@ -67,47 +67,21 @@ def test_an_embedding_of_another_form_is_refused(rows):
 # ---------------------------------------------------------------------------------- the command
 
 
-def run(*arguments: str):
-    return CliRunner().invoke(app, ["text", "concepts", *arguments])
-
-
 @pytest.mark.needs("sentencex")
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("summarkov.text._packaged_model", lambda: embed)
     Path("logs.csv").write_text("id,text\na,A storm came. The engine died.\nb,Dull. Wind!\n")
-    Path("known.txt").write_text("engine: oil\n\nmuseum\n")
-    result = run(
-        "logs.csv", "-c", "weather: storm, wind", "--concepts", "known.txt", "-o", "e.jsonl", "--json"
-    )
+    options = ["-c", "weather: storm, wind", "-c", "engine: oil", "-o", "e.jsonl", "--json"]
+    result = CliRunner().invoke(app, ["text", "logs.csv", *options])
     assert (result.exit_code, result.stderr) == (0, "")
-    document = json.loads(result.stdout)
-    assert document["concepts"] == [
-        {"concept": "weather", "events": 2},
-        {"concept": "engine", "events": 1},
-        {"concept": "museum", "events": 0},
+    assert json.loads(result.stdout)["concepts"] == [
+        {"concept": "weather", "events": 2, "terms": []},
+        {"concept": "engine", "events": 1, "terms": []},
     ]
     found = read_text_events("e.jsonl")
     assert found.events.to_lists() == [["weather", "engine"], ["weather"]]
     assert [(s.document, s.number) for s in found.sentences] == [("a", 1), ("a", 2), ("b", 2)]
-    text = run("logs.csv", "-c", "storm", "-o", "e.jsonl").stdout
-    assert "2 documents, 2 events, 1 concept\n" in text
-
-
-def test_what_is_wrong_with_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    Path("logs.csv").write_text("id,text\na,T\n")
-    Path("known.txt").write_text("storm\n: nothing\n")
-    for arguments, words in (
-        ((), "name the concepts with --concept, or give a file"),
-        (("-c", "storm", "-c", "storm: wind"), "the concept 'storm' was named before"),
-        (("--concepts", "known.txt"), "known.txt, line 2: expected a name"),
-        (("-c", "storm", "-o", "e.csv"), "let the name of e.csv end in .jsonl"),
-    ):
-        result = run("logs.csv", "-o", "e.jsonl", *arguments)
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert words in result.stderr
-        assert not Path("e.jsonl").exists()
 
 
 # ---------------------------------------------------------------------------------- the packaged model
