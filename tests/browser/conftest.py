@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import needs
+import summarkov as sm
+from browsing import EVENTS
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -33,6 +35,12 @@ def browser() -> Iterator[Any]:
             pytest.skip(f"chromium does not start here: {str(problem).splitlines()[0]}")
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def graph() -> sm.InfluenceGraph:
+    """A graph of the web shop."""
+    return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
 
 
 @pytest.fixture

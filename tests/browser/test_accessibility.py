@@ -75,32 +75,6 @@ def test_violations_on_pages_of_outcomes(visit: Any) -> None:
         assert violations(page) == [], tab
 
 
-CONTRAST = """([line, paper, firm]) => {
-  const look = getComputedStyle(document.documentElement);
-  const hex = (name) => look.getPropertyValue(name).trim();
-  const parts = (name) => [1, 3, 5].map((i) => parseInt(hex(name).slice(i, i + 2), 16));
-  const [ink, under] = [parts(line), parts(paper)];
-  const light = (colour) => {
-    const shares = colour.map((c) => c / 255);
-    const linear = shares.map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
-  };
-  const drawn = light(ink.map((c, i) => firm * c + (1 - firm) * under[i])), behind = light(under);
-  return (Math.max(drawn, behind) + 0.05) / (Math.min(drawn, behind) + 0.05);
-}"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_lines_have_contrast_at_every_confidence(visit: Any, graph: sm.InfluenceGraph, scheme: str) -> None:
-    page = visit(graph, color_scheme=scheme)
-    least = page.locator("#picture .edge").evaluate_all(
-        "all => Math.min(...all.map(e => getComputedStyle(e).opacity))"
-    )
-    assert least < 1
-    for effect in ("amplifies", "inhibits", "mixed", "unclear"):
-        assert page.evaluate(CONTRAST, [f"--{effect}", "--paper", 0.7]) >= 3, effect
-
-
 def test_edges_and_labels_are_told_in_words(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
     edge = graph.edges_[0]

@@ -14,12 +14,6 @@ from browsing import EVENTS, heading, history, node, shown_edges
 from summarkov.evidence import words
 from summarkov.wording import percent
 
-
-@pytest.fixture(scope="module")
-def graph() -> sm.InfluenceGraph:
-    return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
-
-
 GEOMETRY = """() => {
   const lengths = { amplifies: 9, inhibits: 3, mixed: 10, unclear: 8 };
   const model = JSON.parse(document.getElementById("model").textContent);

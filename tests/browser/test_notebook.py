@@ -9,11 +9,6 @@ import summarkov as sm
 from browsing import EVENTS
 
 
-@pytest.fixture(scope="module")
-def graph() -> sm.InfluenceGraph:
-    return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
-
-
 @pytest.fixture
 def notebook(browser: Any, tmp_path: Path, graph: sm.InfluenceGraph) -> Any:
     """A page that shows what a notebook is given; whatever goes wrong in it fails the test."""

@@ -12,11 +12,6 @@ from summarkov.evidence import weight, words
 from summarkov.wording import percent
 
 
-@pytest.fixture(scope="module")
-def graph() -> sm.InfluenceGraph:
-    return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
-
-
 def test_it_loads_and_draws_what_the_graph_has(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph, events=EVENTS)
     assert page.locator("#picture .node").count() == len(graph.labels_)

@@ -2,15 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 import summarkov as sm
-from browsing import EVENTS, heading, node
-
-
-@pytest.fixture(scope="module")
-def graph() -> sm.InfluenceGraph:
-    return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
+from browsing import heading, node
 
 
 def test_dark_and_light(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -48,18 +41,6 @@ def test_print_shows_everything(visit: Any, graph: sm.InfluenceGraph) -> None:
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("#picture").get_attribute("viewBox") is None
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-
-
-def test_a_matrix_is_printed_whole(visit: Any, graph: sm.InfluenceGraph) -> None:
-    page = visit(graph, height=420)
-    page.click("#view-matrix")
-    inside = """() => {
-      const bottom = (id) => document.getElementById(id).getBoundingClientRect().bottom;
-      return bottom("matrix") <= bottom("stage") + 1;
-    }"""
-    assert not page.evaluate(inside)  # it scrolls on a low screen
-    page.emulate_media(media="print")
-    assert page.evaluate(inside)
 
 
 def test_a_picture_that_moves_is_placed_anew_when_it_rests(visit: Any, graph: sm.InfluenceGraph) -> None:

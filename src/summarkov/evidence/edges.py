@@ -1,7 +1,7 @@
 """An edge: does an influencer make its target more or less likely, how surely, and by which counts?
 
-One record has every number that people see: ``influence_of`` makes it from counts, ``with_confidence`` and
-``summarkov.evidence.order.with_order`` add what resampled and shuffled data say.
+One record has every number that people see: ``influence_of`` makes it from counts, and what resampled and
+shuffled data say of it is added to it.
 """
 
 from __future__ import annotations
@@ -557,6 +557,10 @@ class Edge(Record):
     influencer: str
     target: str
 
+    def added_to(self, edge: Influence) -> Influence:
+        """The edge with what is shown of this."""
+        return edge
+
 
 @dataclass(frozen=True)
 class Difference(Record):
@@ -589,6 +593,12 @@ class EdgeList(Listed):
         """What is said of the edge from ``influencer`` to ``target``; None if it is not listed."""
         return next((one for one in self.edges if (one.influencer, one.target) == (influencer, target)), None)
 
+    def added_to(self, edges: Iterable[Influence]) -> list[Influence]:
+        """Edges with what is shown of this."""
+        said = {(one.influencer, one.target): one for one in self.edges}
+        found = ((edge, said.get((edge.influencer, edge.target))) for edge in edges)
+        return [edge if one is None else one.added_to(edge) for edge, one in found]
+
 
 @dataclass(frozen=True, repr=False)
 class EdgeConfidence(Edge):
@@ -619,6 +629,11 @@ class EdgeConfidence(Edge):
     corrected_ratio: float | None = None
     corrected_low: float | None = None
     corrected_high: float | None = None
+
+    def added_to(self, edge: Influence) -> Influence:
+        interval = edge.interval if (self.low, self.high) == (edge.low, edge.high) else "resampled"
+        taken = ("effect", "low", "high", "frequency", *(() if self.corrected_low is None else CORRECTED))
+        return replace(edge, interval=interval, **{name: getattr(self, name) for name in taken})
 
 
 @dataclass(frozen=True, repr=False)
@@ -670,12 +685,3 @@ def edge_confidence(
         return EdgeConfidence(*names, False, "unclear", math.nan, 0.0, math.inf, frequency)
     numbers = {name: getattr(known, name) for name in ("effect", "ratio", "low", "high", *CORRECTED)}
     return EdgeConfidence(*names, in_graph, frequency=frequency, **numbers)
-
-
-def with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
-    """An edge with what the resampled data say of it."""
-    if sure is None:
-        return edge
-    taken = ("effect", "low", "high", "frequency", *(() if sure.corrected_low is None else CORRECTED))
-    interval = edge.interval if (sure.low, sure.high) == (edge.low, edge.high) else "resampled"
-    return replace(edge, interval=interval, **{name: getattr(sure, name) for name in taken})

@@ -126,6 +126,19 @@ class EdgeOrder(Edge):
         *("influencer", "target", "order", "ratio", "low", "high", "adjusted", "observed", "shuffled"),
     )
 
+    def added_to(self, edge: Influence) -> Influence:
+        return replace(
+            edge,
+            order=self.order,
+            order_ratio=self.ratio,
+            order_low=self.low,
+            order_high=self.high,
+            order_p=self.p_value,
+            order_q=self.adjusted,
+            order_scale=self.order_scale,
+            competition=None if self.remainder is None else self.is_crowding_out,
+        )
+
     @property
     def is_crowding_out(self) -> bool:
         """Whether the edge is there only because other events became more or less likely.
@@ -194,23 +207,6 @@ class OrderTest(EdgeList):
     def depends_on_order(self) -> Records[EdgeOrder]:
         """The edges that depend on order."""
         return Records((edge for edge in self.edges if edge.order == ORDERS[0]), EdgeOrder)
-
-
-def with_order(edge: Influence, found: EdgeOrder | None) -> Influence:
-    """An edge with the result of the order test."""
-    if found is None:
-        return edge
-    return replace(
-        edge,
-        order=found.order,
-        order_ratio=found.ratio,
-        order_low=found.low,
-        order_high=found.high,
-        order_p=found.p_value,
-        order_q=found.adjusted,
-        order_scale=found.order_scale,
-        competition=None if found.remainder is None else found.is_crowding_out,
-    )
 
 
 # ---------------------------------------------------------------------- observed against shuffled

@@ -12,8 +12,6 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.evidence import Confidence, Explanation, OrderTest, SharedExplanation
-from summarkov.evidence.edges import with_confidence
-from summarkov.evidence.order import with_order
 from summarkov.evidence.words import headline, sentence, times
 from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap, order_of
@@ -232,16 +230,10 @@ class InfluenceGraph(GraphPredictor):
     @property
     def edges_(self) -> Edges:
         """Every influence by evidence: the surest first, then labels on themselves, then faint ones."""
-        sure = {(e.influencer, e.target): e for e in self.confidence_.edges} if self.confidence_ else {}
-        tested = {(e.influencer, e.target): e for e in self.order_.edges} if self.order_ else {}
-        return Edges(
-            with_confidence(
-                with_order(edge, tested.get((edge.influencer, edge.target))),
-                sure.get((edge.influencer, edge.target)),
-            )
-            for model in self.models_.values()
-            for edge in model.fitted.influences
-        )
+        edges = [edge for model in self.models_.values() for edge in model.fitted.influences]
+        for found in (self.order_, self.confidence_):
+            edges = edges if found is None else found.added_to(edges)
+        return Edges(edges)
 
     @property
     def _first(self) -> SummaryModel:

@@ -220,15 +220,6 @@ class SummaryModel(Predictor):
         table = self.table_
         return table.of_rows(title, sorted(table, key=lambda row: -row.n))
 
-    # ------------------------------------------------------------------ private
-
-    def _problem(self, fitted: Fitted, summary: Summary | None = None) -> Problem:
-        """The search with the settings of a fit; with the summary that was learned, unless one is given."""
-        template, summary = self.copy(**fitted.settings), fitted.summary if summary is None else summary
-        n_events, scale = fitted.n_events, fitted.scale
-        problem = template.make_problem(fitted.labels, fitted.target, summary, n_events, scale)
-        return replace(problem, n_targets=fitted.n_targets)
-
 
 def all_families() -> dict[str, type[SummaryModel]]:
     """Every family by the name of its class, those of others that were registered included."""

@@ -356,11 +356,10 @@ class TreeSuMM(SummaryModel):
 
     def make_problem(
         self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> Problem:
+    ) -> TreeProblem:
         assert isinstance(summary, TreeSummary)
         tested = tested_codes(labels, self.candidates, self.forbidden, target)
-        depth = self.max_depth
-        check_whole("max_depth", depth, 0, 50)
+        depth = check_whole("max_depth", self.max_depth, 0, 50)
         if self.pairs == "auto":
             tests = replace(summary.tests, pairs=len(tested) <= MOST_IN_PAIRS)
             summary = replace(summary, tests=tests)
@@ -373,7 +372,7 @@ class TreeSuMM(SummaryModel):
             scale=scale,
             required=(),
             optional=tested,
-            max_depth=int(depth),
+            max_depth=depth,
         )
 
     def make_search(self, problem: Problem) -> Search:
@@ -382,9 +381,13 @@ class TreeSuMM(SummaryModel):
     @property
     def trace_(self) -> Trace:
         """The splits in depth-first order: what each adds to the score of the tree without it."""
-        problem = self._problem(self.fitted)
-        assert isinstance(problem, TreeProblem)
-        return Trace(problem.steps(self.fitted.table))
+        fitted = self.fitted
+        return Trace(self.copy(**fitted.settings)._problem(fitted).steps(fitted.table))
+
+    def _problem(self, fitted: Fitted) -> TreeProblem:
+        """The search with the tree that was learned."""
+        counted = fitted.n_events, fitted.scale
+        return self.make_problem(fitted.labels, fitted.target, fitted.summary, *counted)
 
     def with_settings(self, **settings: Any) -> Self:
         """The model that a fit with other settings would give, without the data.
@@ -397,7 +400,6 @@ class TreeSuMM(SummaryModel):
         ()
         """
         fitted = self.fitted
-        assert isinstance(fitted, FittedTestTree)
         new = self.copy(**{**fitted.settings, **settings})
         if other := set(settings) - {"alpha", "prior", "gamma"}:
             raise SettingError(f"{min(other)} cannot be changed without the data; fit anew")
@@ -405,9 +407,7 @@ class TreeSuMM(SummaryModel):
             raise SettingError(
                 f"gamma can only grow, from {fitted.settings['gamma']:g} on, without the data; fit anew"
             )
-        problem = new._problem(replace(fitted, settings=new.get_params(deep=False)))
-        assert isinstance(problem, TreeProblem)
-        result = result_of(problem, fitted.table.counts)
+        result = result_of(new._problem(fitted), fitted.table.counts)
         is_pruned = len(result.table.keys) < len(fitted.table.keys)
         new._fitted = replace(
             fitted,

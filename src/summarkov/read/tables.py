@@ -139,6 +139,7 @@ def _array(name: str, column: Any) -> Any:
     Arrow would take a time without a zone for one in UTC, and a time for the date that it has; it drops zones
     of times of day and nanoseconds. As text they are read, or refused, as in a file.
 
+    >>> from datetime import date, datetime
     >>> _array("time", [date(2024, 1, 31), None, datetime(2024, 1, 31, 18)]).to_pylist()
     ['2024-01-31', None, '2024-01-31 18:00:00']
     """

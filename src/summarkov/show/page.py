@@ -22,28 +22,9 @@ from summarkov.wording import visible
 
 #: The program, one idea per file, in the order in which the parts build on each other.
 SCRIPTS = (
-    "model.js",
-    "text.js",
-    "intervals.js",
-    "history.js",
-    "joint.js",
-    "states.js",
-    "picker.js",
-    "filter.js",
-    "view.js",
-    "names.js",
-    "draw.js",
-    "gestures.js",
-    "tables.js",
-    "card.js",
-    "matrix.js",
-    "label.js",
-    "whatif.js",
-    "sequences.js",
-    "groups.js",
-    "data.js",
-    "save.js",
-    "main.js",
+    *("model.js", "text.js", "intervals.js", "history.js", "joint.js", "states.js", "picker.js", "filter.js"),
+    *("view.js", "names.js", "draw.js", "gestures.js", "tables.js", "card.js", "matrix.js", "label.js"),
+    *("whatif.js", "sequences.js", "groups.js", "data.js", "save.js", "main.js"),
 )
 #: Parts of the program that only some pages need, and what these have.
 ONLY_WITH = {"joint.js": "joint", "groups.js": "groups"}

@@ -118,7 +118,7 @@ def after_histories(
 
 
 def flat(histories: CodeArray, recent: int | None) -> tuple[CodeArray, IntArray]:
-    """Histories of equal length, ``codes[k, t]``, flat, with their offsets; only the last ``recent`` events."""
+    """Histories of equal length, ``codes[k, t]``, flat: the last ``recent`` events of each."""
     histories = histories if recent is None else histories[:, max(0, histories.shape[1] - recent) :]
     n, width = histories.shape
     return histories.reshape(-1), np.arange(n + 1, dtype=np.int64) * width

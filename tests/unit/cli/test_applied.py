@@ -68,6 +68,10 @@ def test_ticks_attributes_and_times_are_told_apart(folder: Path) -> None:
     assert "dose → relief 6h" in " ".join(told.split())
     assert "'6h'" not in told
     assert "Back: how far back it is looked for" in " ".join(told.split())
+    data = json.loads(run("show", folder / "model.json", "--json"))["data"]
+    assert data["events"] == events.n_events == sum(data["labels"].values())
+    assert data["positions"] == n_ticks
+    assert data["attributes"]["region=north"] + data["attributes"]["region=south"] == 120
 
 
 def test_a_model_knows_how_its_events_were_read(folder: Path) -> None:
@@ -86,13 +90,3 @@ def cuts(model: Path) -> list[str]:
     assert found is not None
     assert len(found) == 3
     return ["--cut", f"age={','.join(map(str, found))}"]
-
-
-def test_the_document_counts_events_positions_and_attributes(folder: Path) -> None:
-    events = sm.read_events(folder / "log.csv", ties="together", times=True, attributes=["region", "age"])
-    assert events.moments is not None
-    data = json.loads(run("show", folder / "model.json", "--json"))["data"]
-    assert data["events"] == events.n_events == sum(data["labels"].values())
-    assert data["positions"] == events.moments.starts.sum()
-    assert sorted(data["labels"]) == ["aside", "dose", "relief", "x", "y", "z"]
-    assert data["attributes"]["region=north"] + data["attributes"]["region=south"] == 120

@@ -96,6 +96,13 @@ def test_learn_jointly(run: Run, shop: Path) -> None:
         ("-m OSUMM --set mask=first", sm.OSuMM, {"mask": "first", "lookback": 5}),
         ("-m csumm --set cap=3", sm.CSuMM, {"cap": 3}),
         ("-m chain --set order=2", sm.MarkovChain, {"order": 2}),
+        (
+            "-m tree --alpha 2 --set lookbacks=1,4,none",
+            sm.TreeSuMM,
+            {"lookbacks": (1, 4, None), "alpha": 2.0},
+        ),
+        ("-m tree --set counts=none --set starts=2", sm.TreeSuMM, {"counts": (), "starts": (2,)}),
+        ("-m tree --set pairs=no --set max-depth=3", sm.TreeSuMM, {"pairs": False, "max_depth": 3}),
     ],
 )
 def test_learn_passes_its_options_on(

@@ -63,21 +63,6 @@ def test_the_same_of_events_that_are_streamed(files, tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["learn", "E", "-t", "search", "--confidence", "5"], "edges of a graph"),
-        (["learn", "E", "--blocks", "5"], "--confidence"),
-        (["confidence", "G", "E", "-n", "0"], "n must be"),
-        (["confidence", "M", "E"], "model of one target"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(files, words, message):
-    sm.BSuMM("search").fit(sm.read_events(files / "events.jsonl")).save(files / "model.json")
-    names = {"E": files / "events.jsonl", "G": files / "graph.json", "M": files / "model.json"}
-    assert message in " ".join(run(*(names.get(word, word) for word in words), code=2).split())
-
-
 # ---------------------------------------------------------------------- groups
 
 

@@ -110,12 +110,6 @@ def test_it_has_a_page_and_other_pictures(saved, tmp_path):
         assert len(list(csv.DictReader(file))) == len(model.edges_)
 
 
-def test_it_is_simulated(saved):
-    folder, model, _ = saved
-    drawn = json.loads(run("simulate", folder / "joint.json", "-n", 3, "--length", 4, "--seed", 5, "--json"))
-    assert [each["events"] for each in drawn["data"]] == model.simulate(3, 4, random_state=5).to_lists()
-
-
 def test_its_evaluation_tells_accuracy_and_calibration(saved):
     folder, model, events = saved
     found, told = model.evaluate(events), run("evaluate", folder / "joint.json", folder / "events.jsonl")
@@ -136,6 +130,7 @@ def test_its_evaluation_tells_accuracy_and_calibration(saved):
         (["learn", "events.jsonl", "--tune"], "--tune is for --model joint"),
         (["learn", "events.jsonl", "-m", "joint", "--tune", "--set", "rounds=3"], "--tune chooses rounds"),
         (["groups", "events.jsonl", "joint.json", "-m", "joint"], "--model must be one of bsumm, osumm"),
+        (["learn", "events.jsonl", "--blocks", "5"], "--blocks says what --confidence resamples"),
         (["confidence", "joint.json", "events.jsonl"], "holds a joint model, which this command does"),
         (["show", "joint.json", "-t", "no such label"], "no such label"),
         (["export", "joint.json", "-o", "x.svg", "-t", "search"], "drawn and written as a whole"),

@@ -62,20 +62,6 @@ def test_learn_gives_the_same_model_from_a_folder_a_pattern_and_a_file(run: Run)
     )
 
 
-def test_compare_streams_too(run: Run) -> None:
-    def compared(*arguments: object) -> dict:
-        document = learned(run("compare", *arguments, "-m", "chain-0", "-m", "bsumm-auto", "--json"))
-        for line in document["lines"]:
-            del line["seconds"]
-        return document
-
-    expected = compared("log.csv", "-t", "purchase")
-    assert compared("log.csv", "-t", "purchase", "--engine", "stream", "--memory", "20K") == expected
-    files = [f"folder/{part}.parquet" for part in range(3)]
-    expected = compared(*files, "-t", "purchase")
-    assert compared("folder/0*.parquet", *files[1:], "-t", "purchase") == expected
-
-
 @pytest.mark.parametrize(
     ("settings", "memory"), [([], "20K"), (["-t", "purchase"], "1K"), (["--joint"], "1G")]
 )

@@ -56,15 +56,6 @@ def test_log_loss_of_a_comparison_is_per_tick(folder: Path) -> None:
     assert "test_events" not in document
 
 
-def test_rows_of_predictions_are_counted_in_ticks(folder: Path) -> None:
-    arguments = ("predict", folder / "model.json", folder / "log.jsonl")
-    shown = run(*arguments)
-    n_shown = sum(shown.count(f"c{case} {at} ") for case in range(40) for at in range(1, 5))
-    assert f"... and {160 - n_shown} more" in shown
-    saved = json.loads(run(*arguments, "-o", folder / "rows.csv", "--json"))
-    assert saved["rows"] == 160 == len((folder / "rows.csv").read_text().splitlines()) - 1
-
-
 def write_rows(path: Path, n: int = 40) -> None:
     """The same as a table with times, and a region of every case."""
     rows = ["case,event,time,region"]
@@ -94,14 +85,6 @@ def test_a_graph_of_attributes_or_times_is_refused_with_the_true_reason(table: P
     assert "--after cannot tell; give a FILE and --why CASE" in run("predict", model, "-a", "x", code=2)
     run("learn", table, *TOGETHER, "--times", "-k", "2h", "--no-order-test", "-o", model)
     assert "the graph looks back in time" in run("simulate", model, code=2)
-
-
-def test_states_of_attributes_are_not_said_to_be_in_a_window(table: Path) -> None:
-    model = table.with_name("region.json")
-    read = (*TOGETHER, "--attribute", "region", "--times", "-k", "2h", "--no-order-test")
-    run("learn", table, *read, "--required", "region=north", "--target", "z", "-o", model)
-    told = run("predict", model, table, "--why", "c0")
-    assert "in history state: region=north" in told
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Trees on the command line: learned, shown at 80 columns, used."""
 
-import json
-
 import pytest
 from typer.testing import CliRunner
 
@@ -39,23 +37,6 @@ def test_the_leaves_of_a_tree_are_listed(run):
     assert "How they were found" not in flat
     assert all(f"{row.n:,.0f} " in flat for row in model.table_)
     assert all(edge.influencer in flat for edge in model.influences_)
-
-
-def test_every_setting_reaches_the_model(run):
-    run(
-        *("learn", "events.jsonl", "-m", "tree", "-t", "purchase", "-o", "m.json", "--alpha", "2"),
-        *("--set", "lookbacks=1,4,none", "--set", "counts=none", "--set", "starts=2", "--set", "pairs=no"),
-        *("--set", "max-depth=3"),
-    )
-    model = sm.load("m.json")
-    assert (model.lookbacks, model.counts, model.starts) == ((1, 4, None), (), (2,))
-    assert (model.pairs, model.max_depth, model.alpha) == (False, 3, 2.0)
-    shown = " ".join(run("show", "m.json").stdout.split())
-    assert "look-backs 1,4,none, counts none, pairs false, starts 2, max depth 3" in shown
-    document = json.loads(run("show", "m.json", "--json").stdout)
-    assert document["settings"]["lookbacks"] == [1, 4, None]
-    assert [row["words"] for row in document["states"]] == [row.words for row in model.table_]
-    assert [step["action"] for step in document["trace"]] == ["split"] * (len(model.table_) - 1)
 
 
 def test_a_graph_of_trees_predicts_is_evaluated_and_simulates(run):

@@ -168,6 +168,4 @@ def test_what_cannot_be_explained_says_why():
     )
     with pytest.raises(DataError, match="times that are dates and times, and these are numbers"):
         model.explain(numbers[0])
-    with pytest.raises(DataError, match="times that are dates and times, and these are numbers"):
-        model.predict_proba(numbers)
     assert model.explain(events[0]).words == "a"

@@ -108,8 +108,6 @@ def test_every_kind_of_data_is_exported(kind, tmp_path):
     assert {data["label"] for _, data in read.nodes(data=True)} == labels
     assert read.number_of_edges() == len(graph.edges_) == graph.to_networkx().number_of_edges()
     assert graph.to_dot().count(" -> ") == len(graph.edges_) == len(graph.edges_.to_frame("pyarrow"))
-    path = tmp_path / "page.html"
-    graph.to_html(path)
-    assert path.stat().st_size > 10_000
+    assert len(graph.to_html()) > 10_000
     graph.save(tmp_path / "model.json")
     assert sm.load(tmp_path / "model.json").to_graphml() == graph.to_graphml()

@@ -173,15 +173,10 @@ def test_orders_are_collapsed_to_presence():
 
 def test_the_residual_outcome_is_one_object():
     assert repr(sm.OTHER) == "OTHER"
+    assert sm.BSuMM("OTHER", lookback=1).fit([["OTHER", "x"]] * 5).outcomes_ == ("OTHER", sm.OTHER)
+    assert sm.OTHER != "OTHER"
     assert pickle.loads(pickle.dumps(sm.OTHER)) is sm.OTHER
     assert copy.deepcopy(sm.OTHER) is sm.OTHER
-
-
-def test_labels_named_like_the_residual():
-    model = sm.BSuMM("OTHER", lookback=1).fit([["OTHER", "other", "x"]] * 5)
-    assert model.outcomes_ == ("OTHER", sm.OTHER)
-    assert model.outcomes_[0] != model.outcomes_[1]
-    assert pickle.loads(pickle.dumps(model)).outcomes_[1] is sm.OTHER
 
 
 def test_a_set_of_labels():
