@@ -38,15 +38,15 @@ def small(request):
     kind = LstmContender if request.param == "LSTM" else TransformerContender
 
     def make(**settings) -> NetworkContender:
-        return kind(**{"learning_rates": [0.02], "batch_size": 8, **size, **settings})
+        return kind(**{"learning_rates": [0.05], "batch_size": 8, **size, **settings})
 
     return make
 
 
 def test_it_learns_a_cycle(small):
     events = cycles()
-    *_, (settings, predictor) = small(checkpoints=[5, 60]).fit_each(events, CYCLE)
-    assert settings == {"learning_rate": 0.02, "epoch": 60}
+    *_, (settings, predictor) = small(checkpoints=[5, 30]).fit_each(events, CYCLE)
+    assert settings == {"learning_rate": 0.05, "epoch": 30}
     new = EventSequences.from_lists([["B", "C", "D", "A", "B"], ["D", "A"]], labels=events.labels)
     rows = predictor.next_event(new)
     said = rows[np.arange(new.n_events), new.codes]
@@ -57,10 +57,10 @@ def test_it_learns_a_cycle(small):
 
 
 def test_it_takes_part_in_a_comparison_as_an_outside_contender(small):
-    network = small(checkpoints=[60])
+    network = small(checkpoints=[30])
     result = sm.compare(cycles(60), models=["chain-0", network], targets=CYCLE)
     assert [(x.name, x.verdict) for x in result.lines] == [(network.name, "best"), ("chain-0", "worse")]
-    assert result.results[1][0].chosen[0].settings == {"learning_rate": 0.02, "epoch": 60}
+    assert result.results[1][0].chosen[0].settings == {"learning_rate": 0.05, "epoch": 30}
 
 
 def test_without_pytorch_it_says_so_before_any_work(monkeypatch):

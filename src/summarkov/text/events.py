@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,7 +20,7 @@ from summarkov.read.files import replacing, text_lines
 from summarkov.settings import check_whole
 from summarkov.show.lags import spread
 from summarkov.text.documents import Sentence
-from summarkov.typing import BoolArray, IntArray
+from summarkov.typing import IntArray
 
 #: On a page: the most passages per edge and sentences per label, fewer where these would be more than
 #: ``IN_ALL``; longer sentences are cut.
@@ -38,10 +38,7 @@ class Before:
 
 @dataclass(frozen=True)
 class Passage:
-    """A place in the document ``sequence``: the sentence of the ``target``.
-
-    ``before`` are the influencers that were asked about, the oldest first.
-    """
+    """A place in the document ``sequence``: the sentence of the ``target``, and what was ``before``."""
 
     sequence: str
     before: tuple[Before, ...]
@@ -100,48 +97,34 @@ class TextEvents:
         return [sentence.document for sentence in self.sentences]
 
     def passages(
-        self,
-        fitted: Shown,
-        target: str,
-        influencer: str | None = None,
-        *,
-        after: Iterable[object] | None = None,
-        most: int = 12,
+        self, fitted: Shown, target: str, influencer: str | None = None, *, most: int = 12
     ) -> Passages:
-        """Places where a label occurred: the passages behind an edge, or behind a state.
+        """Places where a label occurred: all, or the passages behind an edge.
 
         With ``influencer`` those that have it in its window (in a tree: where it is asked for, and there),
-        which are why there is an edge, or where it inhibits the exceptions. With ``after``, a history of
-        labels, those whose past is in the same state of the label's model. With neither all. Of more than
-        ``most`` some are shown, spread evenly over the data.
+        which are why there is an edge, or where it inhibits the exceptions. Of more than ``most`` some are
+        shown, spread evenly over the data.
         """
         check_whole("most", most, 1)
-        if influencer is not None and after is not None:
-            raise SettingError("influencer and after exclude each other; give one of them")
         events = in_codes_of(fitted, self.events)
         places = np.flatnonzero(events.codes == events.code(target))
-        model: Shown | None = None
-        influencers: tuple[str, ...] = ()
-        if influencer is not None:
-            model, influencers = model_of(fitted, target), (influencer,)
+        model = None if influencer is None else model_of(fitted, target)
+        if model is not None and influencer is not None:
             if influencer not in model.influencers_:
                 known = ", ".join(map(repr, model.influencers_)) or "none"
                 raise SettingError(
                     f"{influencer!r} does not influence {target!r}; its influencers are {known}"
                 )
             places = _with(events, places, model, influencer)
-        elif after is not None:
-            model = model_of(fitted, target)
-            influencers, places = model.influencers_, places[_same_state(events, model, after)[places]]
         chosen = spread(places, most)
-        found = {z: last_before(events, chosen, model, z) for z in influencers} if model else {}
+        before: list[tuple[Before, ...]] = [()] * len(chosen)
+        if model is not None and influencer is not None:
+            pairs = np.transpose(last_before(events, chosen, model, influencer)).tolist()
+            before = [(Before(influencer, lag, self.sentences[place]),) for lag, place in pairs]
         of_sequence = np.searchsorted(events.offsets, chosen, side="right") - 1
-        shown = []
-        for at, (place, sequence) in enumerate(zip(chosen.tolist(), of_sequence.tolist(), strict=True)):
-            there = sorted(((lags[at], z) for z, (lags, _) in found.items() if lags[at]), reverse=True)
-            before = tuple(Before(z, int(lag), self.sentences[found[z][1][at]]) for lag, z in there)
-            shown.append(Passage(events.ids[sequence], before, self.sentences[place]))
-        return Passages(target, len(places), tuple(shown))
+        names = (events.ids[sequence] for sequence in of_sequence.tolist())
+        there = (self.sentences[place] for place in chosen.tolist())
+        return Passages(target, len(places), tuple(map(Passage, names, before, there)))
 
     def page_content(self, model: Shown, edges: Sequence[Influence], labels: Sequence[str]) -> dict[str, Any]:
         """What a page holds: some passages of every edge and some sentences of every label, with totals.
@@ -247,12 +230,3 @@ def _with(events: EventSequences, places: IntArray, model: Shown, influencer: st
         return places
     states, _ = fitted.summary.encode(Rows.of(events).index(), fitted.influencers, fitted.labels)
     return np.asarray(places[met[states[places]]])
-
-
-def _same_state(events: EventSequences, model: Shown, after: Iterable[object]) -> BoolArray:
-    """At which positions the past is in the state that it is in after a history."""
-    fitted, history = model.fitted, read_events([list(after)]).recode(events.labels)
-    row = fitted.predict(Rows.of(history).with_next().index())[-1]
-    if row == len(fitted.table.keys):  # never seen: the one row of all such states
-        return np.zeros(events.n_rows, bool)
-    return np.asarray(fitted.predict(Rows.of(events).index()) == row)

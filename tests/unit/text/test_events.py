@@ -156,41 +156,6 @@ def test_passages_are_the_places_of_the_definition(sequences, influencer, delay,
         assert before.sentence.document == passage.target.document == passage.sequence
 
 
-@given(
-    sequences=st.lists(st.lists(st.sampled_from("ABC"), max_size=9), max_size=5),
-    history=st.lists(st.sampled_from("ABC"), max_size=6),
-    delay=st.integers(0, 1),
-    extra=st.none() | st.integers(1, 3),
-)
-def test_passages_in_the_same_state_are_those_of_the_definition(sequences, history, delay, extra):
-    sequences = [*sequences, list("ABC")]
-    lookback = None if extra is None else delay + extra
-    events = sm.EventSequences.from_lists(sequences, labels=list("ABC"))
-    model = sm.BSuMM("B", lookback=lookback, delay=delay, required=["A", "B"]).fit(events)
-    sentences = [Sentence(str(s), n, x) for s, e in enumerate(sequences) for n, x in enumerate(e, start=1)]
-
-    def lags(past):
-        """The last lag of A and of B in their window."""
-        seen = [(z, n) for n, z in enumerate(reversed(past), start=1) if n > delay]
-        seen = [(z, n) for z, n in seen if lookback is None or n <= lookback]
-        return {z: min(n for y, n in seen if y == z) for z in "AB" if z in dict(seen)}
-
-    wanted = [
-        (str(s), i + 1, sorted(((n, z) for z, n in lags(e[:i]).items()), reverse=True))
-        for s, e in enumerate(sequences)
-        for i, x in enumerate(e)
-        if x == "B" and set(lags(e[:i])) == set(lags(history))
-    ]
-    found = TextEvents(events, tuple(sentences)).passages(model, "B", after=history, most=1000)
-    shown = [(p.sequence, p.target.number, [(b.lag, b.label) for b in p.before]) for p in found]
-    assert found.total == len(wanted)
-    assert shown == wanted
-    for passage in found:
-        assert [b.sentence.number for b in passage.before] == [
-            passage.target.number - b.lag for b in passage.before
-        ]
-
-
 def test_passages_of_graphs_and_trees():
     found = text_events(
         {str(i): "Ant ran. Bee ran. Cat ran. Ant sat. Bee sat." for i in range(30)}, first_word
@@ -210,10 +175,6 @@ def test_passages_of_graphs_and_trees():
         found.passages(tree, "Cat", "Ant")
     with pytest.raises(SettingError, match="most must be a whole number from 1 on, not 0"):
         found.passages(graph, "Bee", "Ant", most=0)
-    with pytest.raises(SettingError, match="influencer and after exclude each other"):
-        found.passages(graph, "Bee", "Ant", after=["Ant"])
-    with pytest.raises(DataError, match="unknown label 'Ox'"):
-        found.passages(graph, "Bee", after=["Ox"])
     other = text_events({"0": "Ant ran. Dog ran."}, first_word)
     with pytest.raises(DataError, match="the events hold the label 'Dog', which the model does not know"):
         other.passages(graph, "Bee", "Ant")
