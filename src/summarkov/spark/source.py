@@ -66,7 +66,7 @@ CAME = ("summarkov_file", "summarkov_start", "summarkov_row")
 #: Settings of reading that say what labels are.
 _OF_LABELS = ("event", "labels", "lifecycle", "missing", "separator")
 #: Settings that say what attributes are.
-_OF_CASES = ("case", "attributes", "cuts", "missing", "missing_attributes", "ends_column")
+_OF_CASES = ("case", "attributes", "cuts", "missing", "ends_column")
 #: Of these parts of :class:`Origin` there is a number for each shard.
 _NUMBERS = ("unlabelled", "caseless", "duplicates", "dropped")
 
