@@ -21,4 +21,4 @@ from summarkov.engines.source import (
     as_source,
     make_source,
 )
-from summarkov.events.draws import Bootstrap, Draws
+from summarkov.events.draws import Bootstrap
