@@ -101,10 +101,10 @@ def bootstrap(
         tables = [table for part in counted if isinstance(table := part[at, z], StateCounts)]
         data, *drawn = (contrast(presence(table), source.scale, place, outcome) for table in tables)
         wider = widening(rate_ratio(data.strata), np.concatenate([each.strata.ratio() for each in drawn]))
-        sure_of: dict[str, Any] = {}
+        certainty: dict[str, Any] = {}
         if is_there:
-            sure_of = fitted.sureness(fitted.influencers.index(z), outcome)
-        made = influence_of(*names, data, wider=float(wider), level=float(level), **sure_of)
+            certainty = fitted.certainty(fitted.influencers.index(z), outcome)
+        made = influence_of(*names, data, wider=float(wider), level=float(level), **certainty)
         return edge_confidence(names, made, frequency, is_there)
 
     unit, seldom = replicated[0], sorted(found.keys() - set(edges))

@@ -206,13 +206,13 @@ class Fitted(Distribution):
                 found,
                 [*names[:column], *names[column + 1 :]] if self.summary.by_level else (),
                 self.following(column, outcome),
-                **self.sureness(column, outcome),
+                **self.certainty(column, outcome),
             )
             for column, outcome, found in self.contrasts()
             if self.influencers[column] not in self.given
         )
 
-    def sureness(self, column: int, outcome: int) -> dict[str, Any]:
+    def certainty(self, column: int, outcome: int) -> dict[str, Any]:
         """What ``influence_of`` takes: by how much an influencer was selected, how much sequences differ."""
         return {
             "margin": None if self.margins is None else self.margins[column],

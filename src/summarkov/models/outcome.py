@@ -25,7 +25,7 @@ from summarkov.models.bootstrap import bootstrap, order_of
 from summarkov.models.fitted import Edges, Fitted, History, StateTable, explain
 from summarkov.models.learning import check_time, learn
 from summarkov.models.model import BSuMM, SearchedModel, SummaryModel
-from summarkov.models.parameters import Parameters, Saved, codes_of, label_list
+from summarkov.models.parameters import Parameters, codes_of, label_list
 from summarkov.models.prediction import Predictions, next_places, read_new_events
 from summarkov.models.trees import TreeSuMM
 from summarkov.read import read_events
@@ -52,7 +52,7 @@ class FittedOutcome(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class OutcomeModel(Saved, Parameters):
+class OutcomeModel(Parameters):
     """Which events, in which order and how often, and which attributes, change the odds of an outcome.
 
     The outcome is a property of the whole case, and each case counts once: what is looked at are all of its

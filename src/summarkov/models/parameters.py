@@ -165,6 +165,22 @@ class Parameters(metaclass=_Shown):
         """What a notebook shows: the summary; of an estimator that is not fitted, its parameters."""
         return (self._sheet() if self.is_fitted else Sheet(repr(self)))._repr_html_()
 
+    def to_document(self) -> dict[str, Any]:
+        """What was learned, as plain values: what ``save`` writes."""
+        from summarkov.models.files import document_of  # which needs msgspec
+
+        return document_of(self)  # type: ignore[arg-type]  # every class that people use can be stored
+
+    def save(self, path: Any) -> None:
+        """Write it as JSON, all or nothing; :func:`summarkov.load` reads it.
+
+        ``path`` is that of a file, an address such as ``"s3://bucket/model.json"``, or an open file to write
+        to.
+        """
+        from summarkov.store import write_sealed
+
+        write_sealed(path, self.to_document(), indent=1)
+
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks of an estimator; the only place that imports it."""
         with optional_library("the tags of an estimator", "scikit-learn", extra="baselines"):
@@ -179,27 +195,7 @@ class Parameters(metaclass=_Shown):
         )
 
 
-class Saved:
-    """Something fitted that is kept in a file."""
-
-    def to_document(self) -> dict[str, Any]:
-        """What was learned, as plain values: what ``save`` writes."""
-        from summarkov.models.files import document_of  # which needs msgspec
-
-        return document_of(self)  # type: ignore[arg-type]  # each class that takes this in can be stored
-
-    def save(self, path: Any) -> None:
-        """Write it as JSON, all or nothing; :func:`summarkov.load` reads it.
-
-        ``path`` is that of a file, an address such as ``"s3://bucket/model.json"``, or an open file to write
-        to.
-        """
-        from summarkov.store import write_sealed
-
-        write_sealed(path, self.to_document(), indent=1)
-
-
-class Predictor(Saved, Parameters):
+class Predictor(Parameters):
     """Something fitted that tells the probabilities of what comes next, at any place of a sequence."""
 
     n_jobs: int | None
