@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov import kernels
-from summarkov.engines import StateCounts, Target
+from summarkov.engines import Target
 from summarkov.errors import TooLargeError
 from summarkov.kernels import Index, LevelArray, merge_keys
 from summarkov.kernels.index import MOST_CELLS
@@ -608,8 +608,9 @@ class LastLabels:
         seen, levels, first = counts.sum(axis=1) > 0, list[Followers](), None
         keys, counts = keys[seen], counts[seen]
         for length in range(keys.shape[1], -1, -1):
-            table = StateCounts(keys, counts).regroup(keys[:, :length])
-            keys, sums = table.keys, table.counts
+            keys, where = np.unique(keys[:, :length], axis=0, return_inverse=True)
+            sums = np.zeros((len(keys), counts.shape[1]))
+            np.add.at(sums, where.reshape(-1), counts)
             first, counts = first or (keys, sums), (sums > 0).astype(float)
             once, twice = int(((sums > 0) & (sums <= 1)).sum()), int(((sums > 1) & (sums <= 2)).sum())
             taken = np.minimum(sums, once / (once + 2 * twice) if once else 0.5)
