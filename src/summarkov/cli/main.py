@@ -69,7 +69,6 @@ Reading the events:
 --attribute COLUMN...  Column of an attribute, constant per sequence; repeat for more.
 --attributes FILE  Table of attributes, one row per sequence (.csv, .tsv, .parquet).
 --cut COLUMN=N,N...  Cut numbers here, as age=30,50; COLUMN=none leaves them as they are.
---missing-attributes value|error  Whether a missing attribute is a value of its own. [default: value]
 --format FORMAT  csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell.
 --cut-off  Cases are windows onto something that goes on: do not count their ends.
 --closed-by LABEL...  Only a case whose last event is this one is complete; repeat for more labels.
