@@ -405,7 +405,8 @@ class EventSequences:
     ) -> EventSequences:
         """The same sequences, with other events."""
         if moments is not None:
-            codes, offsets, moments = moments.of_rows(codes, offsets)
+            when = moments.starts, moments.times, moments.unit
+            codes, offsets, moments = Moments.made(codes, offsets, *when, has_ticks=moments.has_ticks)
         rows = {"codes": codes, "offsets": offsets, "labels": tuple(labels), "moments": moments}
         return self.but(**rows, _folder=None, **more)
 

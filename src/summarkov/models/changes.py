@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.engines import CountStore, Layout, MemorySource, StateCounts
+from summarkov.engines import Layout, MemorySource, StateCounts
+from summarkov.engines.count_store import CountStore
 from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions
 from summarkov.engines.source import count_all
 from summarkov.errors import DataError, SettingError
