@@ -208,7 +208,7 @@ def _edge_differences(
             for column, outcome, contrast in fitted.contrasts():
                 if fitted.influencers[column] not in fitted.given:
                     strata.append(contrast.strata)
-                    wider.append(fitted.wider(column, outcome, contrast, each))
+                    wider.append(fitted.wider(column, outcome, contrast, each) or 1.0)
         limits.append(limits_of_ratios(strata, wider))
     changes = compared_ratios(limits[0], limits[1], len(edges[0]), level)
     found = []
@@ -386,7 +386,7 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
             for some in (before, counts.sum(axis=0) - before)
         ]
         for (column, outcome, whole), *both in zip(fitted.contrasts(), *stretches, strict=True):
-            wider = np.asarray(fitted.wider(column, outcome, whole))
+            wider = np.asarray(fitted.wider(column, outcome, whole) or 1.0)
             ratios = [rate_ratio(contrast.strata) for *_, contrast in both]
             with np.errstate(divide="ignore", invalid="ignore"):
                 logs = np.log([each.ratio for each in ratios])
