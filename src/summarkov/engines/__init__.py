@@ -1,6 +1,5 @@
 """Engines: count requests in, counts out."""
 
-from summarkov.engines.count_store import CountStore
 from summarkov.engines.counts import (
     CandidateCounts,
     CandidatesRequest,

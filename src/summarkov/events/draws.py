@@ -104,7 +104,7 @@ class Drawn:
 class Bootstrap:
     """As many units as there are, drawn with replacement; other ones for each of ``n`` replicates.
 
-    ``start`` is the number of the first, so that many can be drawn in parts. Of more than ``FEW`` units each
+    ``start`` is the number of the first, so that many can be drawn in parts. Of more units than ``FEW`` each
     is drawn a Poisson number of times, 1 on average: nearly as many in all.
 
     >>> keys = np.arange(5, dtype=np.uint64)

@@ -86,11 +86,13 @@ def bootstrap(
         outcome, place = fitted.target.codes.index(x), requests[at, z].influencers.index(z)
         tables = [table for part in counted if isinstance(table := part[at, z], StateCounts)]
         data, *drawn = (contrast(presence(table), source.scale, place, outcome) for table in tables)
-        wider = widening(rate_ratio(data.strata), np.concatenate([each.strata.ratio() for each in drawn]))
-        certainty: dict[str, Any] = {}
+        drawn_ratios = np.concatenate([each.strata.ratio() for each in drawn])
+        wider, margin = float(widening(rate_ratio(data.strata), drawn_ratios)), None
         if is_there:
-            certainty = fitted.certainty(fitted.influencers.index(z), outcome)
-        made = influence_of(*names, data, wider=float(wider), level=float(level), **certainty)
+            column = fitted.influencers.index(z)
+            margin = None if fitted.margins is None else fitted.margins[column]
+            wider = max(wider, fitted.wider(column, outcome, data, level) or 1.0)
+        made = influence_of(*names, data, margin=margin, wider=wider, level=float(level))
         return edge_confidence(names, made, frequency, is_there)
 
     unit, seldom = replicated[0], sorted(found.keys() - set(edges))
