@@ -79,11 +79,10 @@ def test_ticks(visit: Any, family: str) -> None:
         sm.BSuMM(lookback="9h", delay="1h", gamma=0.1, false_edges=None),
         sm.BSuMM(lookback={"ask": "2h", "pay": 2, "wait": None}, gamma=0.1, false_edges=None),
         sm.BSuMM(lookback=("1h", "5h", "1d"), gamma=0.1, false_edges=None),
-        sm.OSuMM(lookback="10h", gamma=0.1, false_edges=None),
         sm.CSuMM(lookback="12h", cap=2, gamma=0.1, false_edges=None),
         sm.TreeSuMM(gamma=0.1, lookbacks=("2h", "6h", None), starts=(1, 3)),
     ],
-    ids=["delay", "own", "learned", "last", "count", "tree"],
+    ids=["delay", "own", "learned", "count", "tree"],
 )
 def test_times(visit: Any, model: Any) -> None:
     events, _, _ = timed(seed=3, n=200)
@@ -97,7 +96,7 @@ def test_times(visit: Any, model: Any) -> None:
     same_reasons(page, graph, labels[:20], more[:20], [histories[i : i + 1] for i in range(20)])
 
 
-@pytest.mark.parametrize("family", ["binary", "count", "tree"])
+@pytest.mark.parametrize("family", ["binary", "tree"])
 def test_attributes(visit: Any, family: str) -> None:
     rng = np.random.default_rng(0)
     sequences, regions = [], []

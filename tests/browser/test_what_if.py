@@ -1,4 +1,4 @@
-"""The page computes what Python computes, for every family and many histories."""
+"""The page computes what Python computes, for many histories; test_histories.py has the other families."""
 
 from typing import Any
 
@@ -12,17 +12,13 @@ EVENTS = web_shop().simulate(120, 12, random_state=5)
 
 FAMILIES = {
     "binary": sm.BSuMM(lookback=3, gamma=0.1, false_edges=None),
-    "delay": sm.BSuMM(lookback=6, delay=2, gamma=0.1, false_edges=None),
     "look-backs": sm.BSuMM(
         lookback={"search": 2, "browse": 7, "page error": None}, gamma=0.1, false_edges=None
     ),
-    "last": sm.OSuMM(lookback=4, gamma=0.1, false_edges=None),
-    "first": sm.OSuMM(lookback=6, delay=1, mask="first", gamma=0.1, false_edges=None),
     "count": sm.CSuMM(lookback=5, cap=3, gamma=0.1, false_edges=None, prior="base-rate", alpha=2.0),
     "chain 2": sm.MarkovChain(order=2),
     "variable order": sm.VariableOrderChain(max_order=3, gamma=0.1),
     "learned look-backs": sm.BSuMM(lookback=(1, 3, None), gamma=0.1, false_edges=None),
-    "tree": sm.TreeSuMM(gamma=0.4, lookbacks=(1, 3, None), counts=(2,), starts=(1, 4)),
 }
 
 

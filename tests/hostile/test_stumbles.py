@@ -66,7 +66,7 @@ def summarkov(*arguments: object, **more: object) -> subprocess.CompletedProcess
             "100 sequences of 4,611,686,018,427,387,904 events are too",
         ),
         (
-            ["text", "passages", "graph.json", "log.jsonl", "a", "--rows", "9" * 5000],
+            ["describe", "log.jsonl", "--rows", "9" * 5000],
             "invalid value for '--rows'",
         ),
     ],

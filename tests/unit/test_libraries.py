@@ -49,10 +49,7 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
     "matplotlib": [
         (lambda: plot.graph(GRAPH), "a figure"),
         (lambda: plot.states(GRAPH.models_["purchase"]), "a figure"),
-        (
-            lambda: plot.calibration(sm.compare(EVENTS, models=["chain-1"], targets=["purchase"])),
-            "a figure",
-        ),
+        (lambda: plot.calibration(GRAPH.evaluate(EVENTS)), "a figure"),
     ],
     "pandas": [(lambda: GRAPH.edges_.to_frame("pandas"), "a data frame of pandas")],
     "polars": [(lambda: GRAPH.edges_.to_frame("polars"), "a data frame of polars")],

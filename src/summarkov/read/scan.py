@@ -279,6 +279,13 @@ class _Sorted:
     def __init__(self, folder: Path, memory: int, n_jobs: int | None, assembly: Assembly) -> None:
         import duckdb
 
+        try:
+            os.fspath(folder).encode()
+        except UnicodeEncodeError:
+            raise SettingError(
+                f"DuckDB cannot write to {os.fspath(folder.parent.parent)!r}, whose name is not UTF-8; "
+                "choose another folder for temporary files (scratch=, or TMPDIR)"
+            ) from None
         self._errors, self._memory = duckdb, memory
         self._kinds, self._values = assembly.kinds, [*assembly.texts]
         threads = 1 if n_jobs is None else (os.cpu_count() or 1) if n_jobs < 0 else max(1, n_jobs)
