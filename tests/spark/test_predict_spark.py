@@ -1,4 +1,4 @@
-"""``predict_spark``: the numbers of memory beside the columns of the dataframe, in every form."""
+"""``predict_spark``: the numbers of memory beside the columns of the dataframe."""
 
 import math
 import re
@@ -92,25 +92,6 @@ def test_names_of_columns_that_every_table_format_takes(spark, tmp_path, graph):
     assert again.count() == 90
 
 
-def test_the_long_form_has_the_likeliest_first(spark, monkeypatch, events, graph):
-    frame = spark.createDataFrame(table())
-    p, labels = graph.predict_proba(events), np.array(graph.outcomes_)
-    for top, n in ((None, 4), (2, 2), (9, 4)):
-        found = sm.predict_spark(graph, frame, **COLUMNS, form="long", top=top).toArrow()
-        new = ["position", "log_likelihood", "rank", "label", "probability"]
-        assert found.column_names == [*table().column_names, *new]
-        rows = keyed(found, "visit no", "position", "rank")
-        assert len(rows) == 90 * n
-        for at, key in enumerate(places(events)):
-            order = np.argsort(-p[at], kind="stable")[:n]
-            told = [rows[*key, rank] for rank in range(1, n + 1)]
-            assert [row["label"] for row in told] == labels[order].tolist()
-            assert [row["probability"] for row in told] == p[at, order].tolist()
-    alone = sm.BSuMM("Buy").fit(events)
-    found = sm.predict_spark(alone, frame, **COLUMNS, form="long").toArrow()
-    assert set(found.column("label").to_pylist()) == {"Buy", None}  # null is any other label
-
-
 def test_what_comes_next_after_each_sequence(spark, events, graph):
     frame = spark.createDataFrame(table())
     after = graph.predict_next(events)
@@ -124,12 +105,6 @@ def test_what_comes_next_after_each_sequence(spark, events, graph):
             at
         ].tolist()
         assert "log_likelihood" not in row
-    best = sm.predict_spark(graph, frame, **COLUMNS, rows="next", form="long", top=1).toArrow()
-    likeliest = dict(zip(events.ids, after.most_likely, strict=True))
-    assert (
-        dict(zip(*(best.column(name).to_pylist() for name in ("visit no", "label")), strict=True))
-        == likeliest
-    )
 
 
 def test_the_end_of_a_case_counts(spark):
@@ -183,9 +158,7 @@ def test_what_is_refused(spark, events, graph):
     streaming = spark.readStream.format("rate").load()
     for words, ask in (
         ("has a column 'Position', .* rename it with", lambda: sm.predict_spark(graph, taken, **COLUMNS)),
-        ("top= goes with form='long'", lambda: sm.predict_spark(graph, frame, top=3)),
         ("rows must be one of 'events', ", lambda: sm.predict_spark(graph, frame, rows="cases")),
-        ("top must be", lambda: sm.predict_spark(graph, frame, form="long", top=0)),
         ("happened together, or with attr", lambda: sm.predict_spark(ticks, frame, **COLUMNS)),
         ("not dict; only these predict", lambda: sm.predict_spark({}, frame, **COLUMNS)),
         ("batches of its writeStream.foreach", lambda: sm.predict_spark(graph, streaming, **COLUMNS)),
@@ -204,9 +177,8 @@ def test_a_stream_is_predicted_batch_by_batch(spark, tmp_path, events, graph):
     def score(batch, number):
         cases = batch.select("visit no").distinct()
         so_far = batch.sparkSession.read.schema(frame.schema).parquet(str(log))
-        predicted = sm.predict_spark(
-            graph, so_far.join(cases, "visit no", "left_semi"), **COLUMNS, rows="next", form="long", top=1
-        )
+        so_far = so_far.join(cases, "visit no", "left_semi")
+        predicted = sm.predict_spark(graph, so_far, **COLUMNS, rows="next")
         predicted.write.mode("overwrite").parquet(str(out / f"batch={number}"))
 
     by_time = given.sort_by("at")
@@ -221,7 +193,7 @@ def test_a_stream_is_predicted_batch_by_batch(spark, tmp_path, events, graph):
         touched = set(by_time.slice(30 * part, 30).column("visit no").to_pylist())
         found = keyed(parquet.read_table(out / f"batch={part}"), "visit no")
         assert {name for (name,) in found} == touched
-        after = dict(zip(sofar.ids, graph.predict_next(sofar).most_likely, strict=True))
-        assert {name: row["label"] for (name,), row in found.items()} == {
+        after = dict(zip(sofar.ids, graph.predict_next(sofar).probabilities[:, 0].tolist(), strict=True))
+        assert {name: row["p_Buy"] for (name,), row in found.items()} == {
             name: after[name] for name in touched
         }

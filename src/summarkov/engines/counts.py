@@ -312,7 +312,7 @@ class JointCounts:
         elif target != self._joint:
             tables = [np.moveaxis(table, 0, -1) for table in self._picked(target)]
         tables[0] = np.ascontiguousarray(tables[0])  # scores are sums of it, which is faster
-        return _with_any(counts.with_tables(tables)) if target.only else counts.with_tables(tables)
+        return without_empty(counts.with_tables(tables)) if target.only else counts.with_tables(tables)
 
     def _picked(self, target: Target, at: IntArray | slice | None = None) -> Iterator[IntArray]:
         """The target's outcomes, as the first axis of each table, with the residual one if it has that."""
@@ -329,8 +329,8 @@ class JointCounts:
             yield picked
 
 
-def _with_any(counts: Counts) -> Counts:
-    """Without the states in which nothing was counted."""
+def without_empty(counts: Any) -> Any:
+    """Counts without the states in which nothing was counted."""
     if isinstance(counts, RecencyCounts):
         return counts
     some = counts.counts.any(axis=(*range(counts.counts.ndim - 2), -1))

@@ -234,10 +234,8 @@ class EndedSource(EventSource):
         given = self._source.given
         shard = Shard(Rows.of(given, ends=True), all_keys=self._source.sequence_keys)
         (which,) = np.nonzero(self._ended.outcome.tell(shard).reasons == 0)
-        found, held = self._ended(shard).rows, given.attributes
-        if held is not None:
-            gone = [of for name, of in zip(held.names, held.of, strict=True) if name not in self.attributes]
-            held = held[which].without(*dict.fromkeys(gone)) if gone else held[which]
+        found = self._ended(shard).rows
+        held = given.attributes.only(self.attributes)[which] if given.attributes and self.attributes else None
         weights = None if self._source.weights is None else self._source.weights[which] / self.scale
         event, labels = found.is_event, [label for label in self.labels if label not in self.attributes]
         return given[which].but(

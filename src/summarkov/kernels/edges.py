@@ -130,8 +130,7 @@ class ClusterValues:
     block: Span | None = None
 
 
-@dataclass(frozen=True)
-class ClusterSums:
+class ClusterSums(NamedTuple):
     """Sums over sequences, ``[0]``, and over blocks, ``[1]``, of one target; weighted.
 
     ``squares[kind, x, u]`` sums the square of what the positions of a cluster add to an edge together.
@@ -141,9 +140,6 @@ class ClusterSums:
 
     squares: FloatArray
     clusters: IntArray
-
-    def __add__(self, other: ClusterSums) -> ClusterSums:
-        return ClusterSums(self.squares + other.squares, self.clusters + other.clusters)
 
 
 def cluster_presence(

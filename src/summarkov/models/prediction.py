@@ -486,7 +486,7 @@ def _measured(
     """
     index, rows = shard.index, shard.index.begins
     ones = np.ones(len(shard.codes), np.int64)
-    weight = (ones if shard.weights is None else shard.of_rows(shard.weights))[rows]
+    weight = (ones if shard.weights is None else shard.weights[shard.index.sequence])[rows]
     p, happened = model.at(index)[rows], model.outcome_of[index.codes][rows]
     n = weight[:, None] * (happened[:, None] == np.arange(p.shape[1])) / scale
     known = np.array([weight[happened >= 0].sum(), 0, 0], float)
