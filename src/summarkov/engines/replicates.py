@@ -416,13 +416,10 @@ def window_pairs(index: Index, window: Window) -> tuple[IntArray, CodeArray, Cod
         parts.append((position, event, stretches.levels(event, position, nobody)))
     position, event, level = (np.concatenate([part[i] for part in parts]) for i in range(3))
     code = index.codes[event]
+    order = np.lexsort((event if window.is_ordinal else code, position))
+    position, code, level = position[order], code[order], level[order]
     if window.is_ordinal:
-        order = np.lexsort((event, position))
-        position, code = position[order], code[order]
         level = 1 + np.arange(n) - np.searchsorted(position, position)
-    else:
-        order = np.lexsort((code, position))
-        position, code, level = position[order], code[order], level[order]
     return position, code, level.astype(np.int32)
 
 
