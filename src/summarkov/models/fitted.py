@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from summarkov.evidence.edges import ranked
 from summarkov.evidence.words import cases, effect_word, follow_note, follows, headline, limits, times
 from summarkov.frames import MOST, Column, Records, Sheet
 from summarkov.kernels import Index, Span
-from summarkov.models.prediction import OTHER, Distribution, Residual, read_new_events
+from summarkov.models.prediction import OTHER, Distribution, Residual
 from summarkov.search import Certificate, Problem, SearchResult, Step
 from summarkov.search.criteria import probabilities, pseudo_counts
 from summarkov.settings import written
@@ -44,9 +44,6 @@ from summarkov.show import colour
 from summarkov.summaries import Names, Reach, Summary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 from summarkov.wording import interval, number, percent, with_attributes
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -502,12 +499,11 @@ class History:
     moments: Moments
 
     @classmethod
-    def read(cls, given: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> Self:
+    def read(cls, given: Any, fitted: Fitted, unknown: Unknown) -> Self:
         """What people give as a history."""
-        rows = Rows.of(read_new_events(one_sequence(given), labels, layout, unknown))
-        held = set(layout.attributes)
+        rows = Rows.of(fitted.read(one_sequence(given), unknown))
         moments = rows.moments or Moments(np.ones(len(rows.codes), bool))
-        attributes = np.array([*(label in held for label in labels), False])
+        attributes = np.array([*(label in fitted.layout.attributes for label in fitted.labels), False])
         return cls(replace(rows, attributes=attributes, moments=moments), moments)
 
     @property
@@ -554,12 +550,8 @@ class History:
         rows = self.rows
         if not rows.attributes[code]:
             return replace(rows.with_next(), codes=np.append(rows.codes, np.int32(code)))
-        there = np.flatnonzero(np.isin(rows.codes, self.of_column(code)))
-        if len(there):
-            codes = rows.codes.copy()
-            codes[there[0]] = code
-            return replace(rows, codes=codes)
-        first = rows.codes, rows.offsets, self.moments, np.array([0]), code
+        other_values = self.without(np.isin(rows.codes, self.of_column(code)))
+        first = other_values.codes, rows.offsets, self.moments, np.array([0]), code
         codes, offsets, moments = with_more_rows(*first, begins=False)
         return replace(rows, codes=codes, offsets=offsets, moments=moments)
 

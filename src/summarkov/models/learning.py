@@ -88,17 +88,15 @@ def _problems(
 
 def _summaries(models: Sequence[SummaryModel], layout: Layout) -> list[Summary]:
     """The summary of each model, one object for all that are equal; what the data lack is refused."""
-    made: dict[tuple[Any, ...], Summary] = {}  # by the very settings, which copies of a model share
-    keys = []
+    distinct: list[Summary] = []
+    found = []
     for model in models:
-        settings = {**model.get_params(deep=False), "target": None}
-        keys.append((type(model), *map(id, settings.values())))
-        if keys[-1] not in made:
-            summary = model.make_summary()
-            check_layout(model, summary, layout)
-            made[keys[-1]] = next((one for one in made.values() if one == summary), summary)
-    fitting = {id(summary): for_layout(summary, layout) for summary in made.values()}
-    return [fitting[id(made[key])] for key in keys]
+        summary = for_layout(model.make_summary(), layout)
+        check_layout(model, summary, layout)
+        if summary not in distinct:
+            distinct.append(summary)
+        found.append(distinct[distinct.index(summary)])
+    return found
 
 
 def for_layout(summary: Summary, layout: Layout) -> Summary:

@@ -211,7 +211,7 @@ class SummaryModel(Predictor):
         label = self.target_[0] if label is None else label_text(label)
         if label not in self.target_:
             raise SettingError(f"{label!r} is not in the target; its labels are {', '.join(self.target_)}")
-        outcome, past = self.target_.index(label), History.read(history, self.labels_, self.layout_, unknown)
+        outcome, past = self.target_.index(label), History.read(history, self.fitted, unknown)
         return explain(self.fitted, past, outcome, self.influencers_, self.base_rates_[outcome])
 
     def _sheet(self) -> Sheet:

@@ -112,22 +112,17 @@ class Distribution(ABC):
         return self.at(Index(codes, offsets, len(self.labels)), ends)
 
     def read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
-        """New events in the vocabulary of the model."""
-        return read_new_events(events, self.labels, self.layout, unknown)
+        """New events in the vocabulary of the model; such as lack what it was learned from are refused."""
+        from summarkov.read import read_events
+
+        data = read_events(events)
+        moments = data.moments
+        time = None if moments is None or moments.times is None else moments.unit.kind
+        check_new_data(self.layout, data.attributes is not None, time)
+        return recoded(data, self.labels, unknown)
 
 
 # ---------------------------------------------------------------------- new data
-
-
-def read_new_events(events: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> EventSequences:
-    """New events in the vocabulary of a model; such as lack what it was learned from are refused."""
-    from summarkov.read import read_events
-
-    data = read_events(events)
-    moments = data.moments
-    time = None if moments is None or moments.times is None else moments.unit.kind
-    check_new_data(layout, data.attributes is not None, time)
-    return recoded(data, labels, unknown)
 
 
 def check_new_data(layout: Layout, has_attributes: bool, time: str | None) -> None:
@@ -338,8 +333,6 @@ def next_places(data: EventSequences, horizon: int | None = None) -> tuple[Index
 
 #: Edges of the bins of a reliability table; finer next to 0, where rare labels live.
 BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-#: Models that are counted in one pass.
-_MODELS_AT_ONCE = 64
 
 
 class Sums(NamedTuple):
@@ -659,14 +652,12 @@ def evaluate(
     tables: dict[str, list[list[float]]] = {}
     tells_next = model.is_complete and not model.is_apart
     total = len(model.parts) + tells_next
-    for start in range(0, len(model.parts), _MODELS_AT_ONCE):
-        some = model.parts[start : start + _MODELS_AT_ONCE]
-        for fitted, (n, theta) in zip(some, states_seen(some, source), strict=True):
-            found = Sums.of(theta, n)
-            names = tuple(fitted.labels[code] for code in fitted.target.codes)
-            targets[names] = _figures(found, _counts(source, fitted, found), fitted.overall)
-            for x, name in enumerate(names):
-                tables[name] = binned(theta[:, x], n.sum(axis=1), n[:, x]).tolist()
+    for fitted, (n, theta) in zip(model.parts, states_seen(model.parts, source), strict=True):
+        found = Sums.of(theta, n)
+        names = tuple(fitted.labels[code] for code in fitted.target.codes)
+        targets[names] = _figures(found, _counts(source, fitted, found), fitted.overall)
+        for x, name in enumerate(names):
+            tables[name] = binned(theta[:, x], n.sum(axis=1), n[:, x]).tolist()
         tell(len(targets), total)
     sizes = source.n_sequences, int(data.n_events)
     n_ticks = source.n_positions if Layout.of(source).together else None
