@@ -128,12 +128,12 @@ def document_of(model: Model) -> dict[str, Any]:
     labels = dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True))
     positions = int(fitted.table.counts.sum()) if layout.together else 0
     beside: Any = layout.together, positions, layout.time, [*layout.attributes], [*layout.outcomes]
-    sizes: Any = fitted.n_sequences, fitted.scale
+    scale: Any = fitted.scale
     found = {
         **head,
         "model": type(models[0]).__name__,
         "settings": _settings_document(fitted),
-        "data": to_builtins(_Data(*sizes, labels, *beside)),
+        "data": to_builtins(_Data(fitted.n_sequences, scale, labels, *beside)),
         "n_targets": fitted.n_targets,
         "targets": [_target_document(each) for each in models],
     }

@@ -223,11 +223,6 @@ class Fitted(Distribution):
         counted = rate_ratio(found.strata, level)
         return robust_widening(counted, found.strata, *self.clusters.edge(column, outcome), level) or 1.0
 
-    @property
-    def presence_requests(self) -> list[StatesRequest]:
-        """What to count, for each influencer, where the table does not tell its totals; nothing: it does."""
-        return []
-
     def following(self, column: int, outcome: int) -> Following | None:
         """How often a label of the target follows an influencer; None: not known."""
         return None if self.followed is None else self.followed.of(column, outcome)
@@ -577,40 +572,38 @@ def explain(
     fitted: Fitted, history: History, outcome: int, names: Sequence[str], base_rate: float
 ) -> Explanation:
     """Explain the probability of an outcome after a history; ``names`` are the influencers."""
-    code_of = {name: code for code, name in enumerate(fitted.labels)}
-    is_attribute = {name: bool(history.rows.attributes[code_of[name]]) for name in names}
     unit, active = "tick" if fitted.layout.together else "event", list[Active]()
-    edits: list[tuple[str, bool, Rows]] = []  # an influencer, whether it is there then, and the history
+    without, with_more = list[tuple[str, bool, Rows]](), list[tuple[str, bool, Rows]]()
     for name in names:
-        reach = Reach(0, None) if is_attribute[name] else fitted.reach(name)
-        there = history.where(code_of[name], reach)
+        code = fitted.labels.index(name)
+        is_attribute = name in fitted.layout.attributes
+        reach = Reach(0, None) if is_attribute else fitted.reach(name)
+        delay, there = reach.delay_span, history.where(code, reach)
         if not there.any():
+            # with a delay it would not count yet
+            if code in fitted.influencers and not (delay.size or delay.in_time):
+                with_more.append((name, True, history.and_now(code)))
             continue
-        if is_attribute[name]:
+        if is_attribute:
             active.append(Active(name, (), ()))
-            if set(history.of_column(code_of[name]).tolist()) <= set(fitted.influencers):
+            if set(history.of_column(code).tolist()) <= set(fitted.influencers):
                 continue  # it can have no other value
         else:
             lags = history.lags[there][::-1]
-            in_time = reach.lookback_span.in_time or reach.delay_span.in_time
-            ages = history.ages(there) if in_time else ()
+            ages = history.ages(there) if reach.lookback_span.in_time or delay.in_time else ()
             positions = (history.n_positions - lags + 1).tolist()
             active.append(Active(name, tuple(lags.tolist()), tuple(positions), unit, ages))
-        edits.append((name, False, history.without(there)))
-    occurred = {each.label for each in active}
-    for name in fitted.influencer_labels:
-        delay = fitted.reach(name).delay_span
-        later = delay.size or delay.in_time  # with a delay it would not count yet
-        if name not in occurred and (is_attribute[name] or not later):
-            edits.append((name, True, history.and_now(code_of[name])))
+        without.append((name, False, history.without(there)))
     return Explanation(
         target=fitted.labels[fitted.target.codes[outcome]],
         base_rate=base_rate,
         in_sequences=bool(fitted.layout.outcomes),
         active=tuple(active),
         counterfactuals=tuple(
-            Counterfactual(name, there, is_attribute=is_attribute[name], **_state(fitted, rows, outcome))
-            for name, there, rows in edits
+            Counterfactual(
+                name, there, is_attribute=name in fitted.layout.attributes, **_state(fitted, rows, outcome)
+            )
+            for name, there, rows in without + with_more
         ),
         **_state(fitted, history.rows, outcome),
     )

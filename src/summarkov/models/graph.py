@@ -145,6 +145,10 @@ def _dot(text: str) -> str:
 class InfluenceGraph(GraphPredictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
+    The models of single labels need not sum to 1; for the next-event distribution and for simulation the
+    graph divides by their sum. Where events happen together, each label has its own probability to be among
+    those that come next, and nothing is divided.
+
     Parameters
     ----------
     model : SummaryModel
@@ -153,10 +157,6 @@ class InfluenceGraph(GraphPredictor):
         Learn the influencers of these labels only.
     n_jobs : int, optional
         Threads; None is one, -1 one per core. The result does not depend on it.
-
-    The models of single labels need not sum to 1; for the next-event distribution and for simulation the
-    graph divides by their sum. Where events happen together, each label has its own probability to be among
-    those that come next, and nothing is divided.
 
     Examples
     --------

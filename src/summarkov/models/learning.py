@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summarkov.engines import EventSource, Layout, StateCounts
+from summarkov.engines import EventSource, Layout, StateCounts, StatesRequest
 from summarkov.engines.followings import Asked, Clustered, block_of, count_followed, sum_clusters
 from summarkov.engines.source import GrowingCounts
 from summarkov.errors import DataError, SettingError
@@ -18,7 +19,8 @@ from summarkov.kernels import ClusterValues
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Problem, Search, SearchResult
 from summarkov.settings import Duration, Progress, reporter
-from summarkov.summaries import Summary, WindowSummary
+from summarkov.summaries import BinarySummary, Summary, TreeSummary, WindowSummary
+from summarkov.typing import FloatArray
 from summarkov.wording import with_attributes
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def learn(
         settings = model.get_params(deep=False)
         model._fitted = model.fitted_type.of(problem, result, settings, of_model, **sizes)
     _set(models, "followed", count_followed(source, [_asked(model.fitted) for model in models]))
-    _count_moments(models, source)
+    _set(models, "moments", _count_moments(models, source))
     _set(models, "clusters", sum_clusters(source, [_clustered(model.fitted) for model in models]))
 
 
@@ -141,25 +143,29 @@ def check_in_a_row(kind: str, layout: Layout) -> None:
         )
 
 
-def _count_moments(models: Sequence[SummaryModel], source: EventSource) -> None:
-    """Add to fitted trees how often the target followed with each influencer and without, over all positions.
+def _count_moments(models: Sequence[SummaryModel], source: EventSource) -> list[FloatArray | None]:
+    """How often the targets of trees followed with each influencer and without, over all positions.
 
     What other models have in their tables, a tree knows only of the branches where it asks.
     """
-    trees = [model for model in models if model.fitted.presence_requests]
-    requests = [request for model in trees for request in model.fitted.presence_requests]
-    if not requests:
-        return
-    tables = iter(source.count(requests))
-    for model in trees:
-        fitted = model.fitted
-        moments = np.zeros((len(fitted.influencers), len(fitted.target.codes), 4))
-        for u in range(len(fitted.influencers)):
-            table = next(tables)
+    trees = [m.fitted if isinstance(m.fitted.summary, TreeSummary) else None for m in models]
+    requests = [
+        StatesRequest(for_layout(BinarySummary(window, only=True), tree.layout), (z,), tree.target)
+        for tree in trees
+        if tree is not None
+        for z in tree.influencers
+        for window in [{tree.labels[z]: tree.reach(tree.labels[z]).lookback}]
+    ]
+    tables = iter(source.count(requests) if requests else ())
+
+    def totals(tree: Fitted) -> FloatArray:
+        each, n_labels = [], len(tree.target.codes)
+        for table in itertools.islice(tables, len(tree.influencers)):
             assert isinstance(table, StateCounts)
-            for _, x, found in contrasts_in_table(table, source.scale, len(fitted.target.codes)):
-                moments[u, x] = found.totals
-        model._fitted = replace(fitted, moments=moments)
+            each += [found.totals for *_, found in contrasts_in_table(table, source.scale, n_labels)]
+        return np.reshape(each, (-1, n_labels, 4))
+
+    return [None if tree is None or not tree.influencers else totals(tree) for tree in trees]
 
 
 def _clustered(fitted: Fitted) -> Clustered | None:

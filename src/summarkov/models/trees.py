@@ -32,15 +32,7 @@ from summarkov.search.trees import (
     tree_of,
 )
 from summarkov.settings import check_whole
-from summarkov.summaries import (
-    BinarySummary,
-    ChainSummary,
-    ContextSummary,
-    HistoryTests,
-    Reach,
-    Summary,
-    TreeSummary,
-)
+from summarkov.summaries import ChainSummary, ContextSummary, HistoryTests, Reach, Summary, TreeSummary
 from summarkov.summaries.contexts import longest
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 
@@ -193,11 +185,6 @@ class FittedTestTree(Fitted):
         assert isinstance(self.summary, TreeSummary)
         return self.summary
 
-    @cached_property
-    def tree(self) -> Tree:
-        """All nodes, depth first."""
-        return Tree(self.rules.parent)
-
     def reach(self, label: str) -> Reach:
         """As far back as the tests of the tree that was learned look for a label."""
         code = self.labels.index(label)
@@ -219,24 +206,15 @@ class FittedTestTree(Fitted):
         return np.array([any(answers) for answers in about])
 
     @cached_property
-    def at_nodes(self) -> FloatArray:
-        """N(x; s) of all nodes, weighted."""
-        return np.asarray(node_counts(self.rules, self.table.counts) / self.scale)
-
-    @cached_property
-    def plain(self) -> FloatArray:
-        """The estimate of each node, shrunk towards that of its parent."""
-        return shrunken(self.tree, self.at_nodes, self.pseudo)
-
-    @property
     def nodes(self) -> tuple[FloatArray, FloatArray]:
-        """Counts and estimates of all nodes, depth first."""
-        return self.at_nodes, self.plain
+        """Counts and estimates of all nodes, depth first; an estimate is shrunk towards that of the parent."""
+        counts = np.asarray(node_counts(self.rules, self.table.counts) / self.scale)
+        return counts, shrunken(Tree(self.rules.parent), counts, self.pseudo)
 
     @cached_property
     def theta(self) -> FloatArray:
         """The estimate of each leaf; one more row, of the prior."""
-        return np.concatenate([self.plain[self.rules.leaves], (self.pseudo / self.pseudo.sum())[None]])
+        return np.concatenate([self.nodes[1][self.rules.leaves], (self.pseudo / self.pseudo.sum())[None]])
 
     def rows(self, keys: KeyArray) -> IntArray:
         """The row of ``theta`` for each key: every leaf is there."""
@@ -246,7 +224,7 @@ class FittedTestTree(Fitted):
         """Column, outcome and contrast of each influencer: see :func:`contrast_in_tree`."""
         for column, z in enumerate(self.influencers):
             for outcome in range(len(self.target.codes)):
-                found = contrast_in_tree(self.rules, self.at_nodes, z, outcome)
+                found = contrast_in_tree(self.rules, self.nodes[0], z, outcome)
                 if self.moments is not None:
                     found = replace(found, totals=Totals(*self.moments[column, outcome].tolist()))
                 yield column, outcome, found
@@ -254,17 +232,6 @@ class FittedTestTree(Fitted):
     def following(self, column: int, outcome: int) -> Following | None:
         """Those of all positions, so not beside hits that an old file counts where the tree asks alone."""
         return None if self.moments is None else super().following(column, outcome)
-
-    @property
-    def presence_requests(self) -> list[StatesRequest]:
-        """What to count to know how often the target follows each influencer, wherever the tree asks."""
-        together = self.layout.together or bool(self.layout.attributes)
-        reaches = {label: self.reach(label).lookback for label in self.influencer_labels}
-        summaries = (BinarySummary({label: k}, only=True, together=together) for label, k in reaches.items())
-        return [
-            StatesRequest(summary, (z,), self.target)
-            for z, summary in zip(self.influencers, summaries, strict=True)
-        ]
 
 
 @dataclass(eq=False, repr=False)
