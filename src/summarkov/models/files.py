@@ -44,7 +44,7 @@ from summarkov.models.learning import check_layout, for_layout
 from summarkov.models.model import SummaryModel, all_families
 from summarkov.models.outcome import FittedOutcome, OpenCases, OutcomeModel, moment_of
 from summarkov.models.parameters import resolve_target
-from summarkov.search import Certificate, SearchResult
+from summarkov.search import Certificate, Problem, Scorer, SearchResult
 from summarkov.settings import Duration
 from summarkov.store import Place, check_seal, checked, finite, read_document
 from summarkov.summaries import CustomSummary, Names, Summary, registered_summary
@@ -461,8 +461,9 @@ def _read_target(
     model = template.copy(target=names[0] if len(names) == 1 else names)
     summary.window(labels)  # refuses labels that are not there
     check_layout(model, summary, layout)
-    problem = model.make_problem(labels, target, summary, n_positions / data.scale, data.scale)
-    problem = replace(problem, n_targets=max(document.n_targets, len(document.targets)))
+    counted = Scorer(), labels, n_positions / data.scale, data.scale, (), ()
+    n_targets = max(document.n_targets, len(document.targets))
+    problem = model.make_problem(Problem(summary, target, *counted, n_targets=n_targets))
     model.make_search(problem)  # refuses settings with which none could start
     problem = problem.read_learned(read, influencers)
     label_counts = np.array([*data.labels.values()], np.int64)

@@ -127,15 +127,12 @@ class Fitted(Distribution):
     @property
     def n_events(self) -> float:
         """N, weighted: the number of positions."""
-        from_table = self.layout.together or self.layout.outcomes
-        counted = self.table.counts if from_table else self.event_counts
-        return float(counted.sum() / self.scale)
+        return float(self.table.counts.sum() / self.scale)
 
     @property
     def event_counts(self) -> IntArray:
         """``label_counts`` without attributes, which are no events."""
-        is_attribute = np.isin(np.array(self.labels, object), np.array(self.layout.attributes, object))
-        return np.where(is_attribute, 0, self.label_counts)
+        return np.where([label in self.layout.attributes for label in self.labels], 0, self.label_counts)
 
     @property
     def given(self) -> tuple[int, ...]:
@@ -153,29 +150,31 @@ class Fitted(Distribution):
         """The prior's pseudo-counts."""
         return pseudo_counts(self.counts.sum(axis=0), self.settings["alpha"], self.settings["prior"])
 
-    @cached_property
-    def theta(self) -> FloatArray:
-        """Probability of each outcome in each state; one more row for states never seen."""
-        unseen = np.zeros((1, self.counts.shape[1]))
-        return probabilities(np.concatenate([self.counts, unseen]), self.pseudo)
-
     @property
     def observed(self) -> IntArray:
         """The counts that each state's estimate rests on, in units of ``1 / scale``: N(x; s)."""
         return self.table.counts
 
-    def intervals(self, rows: IntArray | slice = slice(None), level: float = 0.95) -> FloatArray:
-        """Intervals ``[row, x, (low, high)]`` for rows of ``theta``: exact ones, from what was counted there.
+    @cached_property
+    def rests_on(self) -> FloatArray:
+        """The same, weighted, and one more row for states never seen."""
+        return np.append(self.observed / self.scale, np.zeros((1, self.table.counts.shape[1])), axis=0)
 
-        Estimates are drawn towards a prior, or averaged over trees, which may take one out of the interval
-        from its own counts. Then the interval is extended to it: an estimate is never outside of its own.
+    @cached_property
+    def theta(self) -> FloatArray:
+        """Probability of each outcome in each state; one more row for states never seen."""
+        return probabilities(self.rests_on, self.pseudo)
+
+    def intervals(self, rows: IntArray | slice) -> FloatArray:
+        """95% intervals ``[row, x, (low, high)]`` for rows of ``theta``: exact ones, from what was counted.
+
+        Estimates are drawn towards a prior, which may take one out of the interval from its own counts. Then
+        the interval is extended to it: an estimate is never outside of its own.
         """
-        unseen = np.zeros((1, self.counts.shape[1]))
-        counts = np.concatenate([self.observed / self.scale, unseen])[rows]
+        counts, theta = self.rests_on[rows], self.theta[rows]
         if counts.shape[1] == 1:  # nothing else can come
             return np.ones((*counts.shape, 2))
-        exact = exact_intervals(counts, counts.sum(axis=-1, keepdims=True), level)
-        theta = self.theta[rows]
+        exact = exact_intervals(counts, counts.sum(axis=-1, keepdims=True), 0.95)
         return np.stack([np.minimum(exact[..., 0], theta), np.maximum(exact[..., 1], theta)], axis=-1)
 
     def met(self, label: str) -> BoolArray | None:
@@ -331,6 +330,25 @@ class Row(NamedTuple):
     intervals: tuple[tuple[float, float], ...]
     seen: str
 
+    @classmethod
+    def each(cls, fitted: Fitted, keys: KeyArray, rows: IntArray | slice) -> list[Self]:
+        """Those of some keys, which are in some rows of ``theta``."""
+        names, prior_weight = fitted.names, float(fitted.pseudo.sum())
+        counts, theta, intervals = fitted.rests_on[rows], fitted.theta[rows], fitted.intervals(rows)
+        numbers = zip(counts.tolist(), theta.tolist(), intervals.tolist(), strict=True)
+        return [
+            cls(
+                fitted.summary.state(key, names),
+                fitted.summary.words(key, names),
+                sum(n),
+                tuple(n),
+                tuple(p),
+                tuple((low, high) for low, high in limits),
+                seen(sum(n), prior_weight),
+            )
+            for key, (n, p, limits) in zip(keys.tolist(), numbers, strict=True)
+        ]
+
 
 class StateTable(Records[Row]):
     """The states that were seen, in canonical order: a tuple of :class:`Row`.
@@ -345,26 +363,7 @@ class StateTable(Records[Row]):
     @classmethod
     def of(cls, fitted: Fitted) -> Self:
         """The states of a model."""
-        names, prior_weight = fitted.names, float(fitted.pseudo.sum())
-        rows = (
-            Row(
-                fitted.summary.state(key, names),
-                fitted.summary.words(key, names),
-                sum(n),
-                tuple(n),
-                tuple(theta),
-                tuple((low, high) for low, high in bounds),
-                seen(sum(n), prior_weight),
-            )
-            for key, n, theta, bounds in zip(
-                fitted.table.keys.tolist(),
-                (fitted.observed / fitted.scale).tolist(),
-                fitted.theta.tolist(),
-                fitted.intervals().tolist(),
-                strict=False,  # the last two have one more row, for states never seen
-            )
-        )
-        found = cls(rows, Row)
+        found = cls(Row.each(fitted, fitted.table.keys, slice(-1)), Row)
         found.outcomes = fitted.outcomes
         return found
 
@@ -554,17 +553,16 @@ class History:
 def _state(fitted: Fitted, rows: Rows, outcome: int) -> dict[str, Any]:
     """What holds after a history: the fields that an explanation and a counterfactual share."""
     ids, keys = fitted.summary.encode(rows.with_next().index(), fitted.influencers, fitted.labels)
-    row = int(fitted.rows(keys)[ids[-1]])
-    was_seen = row < len(fitted.table.keys)
-    key = (fitted.table.keys[row] if was_seen else keys[ids[-1]]).tolist()
-    support = float(fitted.observed[row].sum() / fitted.scale) if was_seen else 0.0
+    key = keys[ids[-1:]]
+    row = fitted.rows(key)
+    (found,) = Row.each(fitted, fitted.table.keys[row] if row < len(fitted.table.keys) else key, row)
     return {
-        "state": fitted.summary.state(key, fitted.names),
-        "words": fitted.summary.words(key, fitted.names),
-        "support": support,
-        "probability": float(fitted.theta[row, outcome]),
-        "interval": tuple(fitted.intervals(np.array([row]))[0, outcome].tolist()),
-        "seen": seen(support, float(fitted.pseudo.sum())),
+        "state": found.state,
+        "words": found.words,
+        "support": found.n,
+        "probability": found.probabilities[outcome],
+        "interval": found.intervals[outcome],
+        "seen": found.seen,
     }
 
 

@@ -336,7 +336,7 @@ BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 class Sums(NamedTuple):
-    """Sums over events: how often each outcome came, of w log p of what came, and of w times the squared error.
+    """Sums over events: how often each outcome came, w log p of what came, and w times the squared error.
 
     The squared error is summed over outcomes. What was ruled out and happened has minus infinity.
     """

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from summarkov.engines import StatesRequest, Target
+from summarkov.engines import StatesRequest
 from summarkov.engines.followings import Following
 from summarkov.errors import SettingError
 from summarkov.evidence import Contrast
@@ -19,7 +19,7 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import tested_codes
 from summarkov.search import Problem, Search, Trace
-from summarkov.search.criteria import Scorer, probabilities
+from summarkov.search.criteria import Scorer
 from summarkov.search.trees import (
     ContextProblem,
     Tree,
@@ -54,12 +54,6 @@ class FittedContexts(Fitted):
     def observed(self) -> IntArray:
         """N(x; s) of all histories that end with a context, in units of ``1 / scale``."""
         return self.tree.totals(self.table.counts)
-
-    @cached_property
-    def theta(self) -> FloatArray:
-        """The estimate of each context; one more row, which holds for none."""
-        plain = probabilities(self.observed / self.scale, self.pseudo)
-        return np.concatenate([plain, (self.pseudo / self.pseudo.sum())[None]])
 
     @property
     def request(self) -> StatesRequest:
@@ -160,12 +154,10 @@ class VariableOrderChain(SummaryModel):
     def make_summary(self) -> Summary:
         return ContextSummary(self.max_order)
 
-    def make_problem(
-        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> Problem:
+    def make_problem(self, problem: Problem) -> Problem:
         scorer = Scorer(alpha=self.alpha, gamma=self.gamma, prior=self.prior)
-        everyone = tuple(range(len(labels)))
-        return ContextProblem(summary, target, scorer, labels, n_events, scale, (), everyone)
+        everyone = tuple(range(len(problem.labels)))
+        return ContextProblem(**vars(problem) | {"scorer": scorer, "optional": everyone})
 
     def make_search(self, problem: Problem) -> Search:
         return find_contexts
@@ -207,7 +199,7 @@ class FittedTestTree(Fitted):
 
     @cached_property
     def nodes(self) -> tuple[FloatArray, FloatArray]:
-        """Counts and estimates of all nodes, depth first; an estimate is shrunk towards that of the parent."""
+        """Counts and estimates of all nodes, depth first; estimates are shrunk towards those of parents."""
         counts = np.asarray(node_counts(self.rules, self.table.counts) / self.scale)
         return counts, shrunken(Tree(self.rules.parent), counts, self.pseudo)
 
@@ -321,26 +313,19 @@ class TreeSuMM(SummaryModel):
             numbers[name] = tuple(given)
         return TreeSummary((None,), HistoryTests(**numbers, pairs=bool(self.pairs)))
 
-    def make_problem(
-        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> TreeProblem:
-        assert isinstance(summary, TreeSummary)
-        tested = tested_codes(labels, self.candidates, self.forbidden, target)
-        depth = check_whole("max_depth", self.max_depth, 0, 50)
+    def make_problem(self, problem: Problem) -> TreeProblem:
+        tree = problem.summary
+        assert isinstance(tree, TreeSummary)
+        tested = tested_codes(problem.labels, self.candidates, self.forbidden, problem.target)
         if self.pairs == "auto":
-            tests = replace(summary.tests, pairs=len(tested) <= MOST_IN_PAIRS)
-            summary = replace(summary, tests=tests)
-        return TreeProblem(
-            summary=summary,
-            target=target,
-            scorer=Scorer("bic", self.alpha, self.gamma, prior=self.prior),
-            labels=labels,
-            n_events=n_events,
-            scale=scale,
-            required=(),
-            optional=tested,
-            max_depth=depth,
-        )
+            tree = replace(tree, tests=replace(tree.tests, pairs=len(tested) <= MOST_IN_PAIRS))
+        own = {
+            "summary": tree,
+            "scorer": Scorer("bic", self.alpha, self.gamma, prior=self.prior),
+            "optional": tested,
+            "max_depth": check_whole("max_depth", self.max_depth, 0, 50),
+        }
+        return TreeProblem(**vars(problem) | own)
 
     def make_search(self, problem: Problem) -> Search:
         return grow_trees
@@ -353,8 +338,8 @@ class TreeSuMM(SummaryModel):
 
     def _problem(self, fitted: Fitted) -> TreeProblem:
         """The search with the tree that was learned."""
-        counted = fitted.n_events, fitted.scale
-        return self.make_problem(fitted.labels, fitted.target, fitted.summary, *counted)
+        counted = Scorer(), fitted.labels, fitted.n_events, fitted.scale, (), ()
+        return self.make_problem(Problem(fitted.summary, fitted.target, *counted))
 
     def with_settings(self, **settings: Any) -> Self:
         """The model that a fit with other settings would give, without the data.
