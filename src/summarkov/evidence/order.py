@@ -83,8 +83,10 @@ class EdgeOrder(Edge):
     ratio, low, high, p_value : float
         ``observed`` over ``shuffled``, its 95% interval, and the p-value of no difference.
     adjusted : float
-        The least share of false edges at which this one is kept: Benjamini and Hochberg over all pairs
-        that the search could have chosen, those that it did not choose taken for p = 1.
+        The least share of false edges at which this one is kept: Benjamini and Hochberg over the edges
+        between different labels, and over those of labels on themselves. Where the search asks for less than
+        ``false_edges=1``, over all pairs that it could have chosen, those that it did not choose taken for
+        p = 1.
     observed, shuffled : float
         Mantel and Haenszel's ratio among the positions that the test compares: whose event is not the
         influencer and not that of the position before, nor follows the target. They are compared only with
@@ -141,15 +143,17 @@ class EdgeOrder(Edge):
     def order_scale(self) -> str | None:
         """How fast what is behind the edge changes.
 
-        "short range" if the effect is there in blocks hardly longer than the window too; "slow change"
-        (drift, a cycle, a regime) if it is not, and their interval excludes it. Else None.
+        "short range" if the effect is there in blocks hardly longer than the window too, and their interval
+        does not say that it is weaker; "slow change" (drift, a cycle, a regime) if it is not there, and their
+        interval says that it is weaker. Else None.
         """
         short = self.short
         if short is None or self.local_ratio is None or self.order != ORDERS[0]:
             return None
+        is_weaker = short.high < self.local_ratio if self.ratio > 1 else short.low > self.local_ratio
         if short.adjusted <= RATE and (short.ratio > 1) == (self.ratio > 1):
-            return "short range"
-        return None if short.low <= self.local_ratio <= short.high else "slow change"
+            return None if is_weaker else "short range"
+        return "slow change" if is_weaker else None
 
 
 @dataclass(frozen=True, repr=False)
@@ -377,12 +381,16 @@ def order_test(
     source: EventSource,
     n_pairs: int,
     *,
+    is_guarded: bool = False,
     n: int = 99,
     within: Any = "auto",
     seed: int = 0,
     progress: Progress = None,
 ) -> OrderTest:
-    """Test the edges of fitted models of one kind; see :meth:`InfluenceGraph.order_test`."""
+    """Test the edges of fitted models of one kind; see :meth:`InfluenceGraph.order_test`.
+
+    ``is_guarded`` says that the search lets through hardly any of the ``n_pairs`` by chance.
+    """
     if n < 19:
         raise SettingError(f"n must be at least 19 shuffles, not {n}; a spread from fewer means little")
     if n > _MOST_SHUFFLES:
@@ -401,7 +409,8 @@ def order_test(
     reach = longest_reach([fitted.reach(fitted.labels[z]) for fitted, z in edges])
     if within == "auto":  # long enough for what happens within a look-back, and short beside slow changes
         within = None if reach is None else _TIMES * reach
-    test = _Test(source, Shuffles(int(n), int(seed), within, _KEPT), n_pairs, full_stratum(reach))
+    n_tests = None if is_guarded else n_pairs
+    test = _Test(source, Shuffles(int(n), int(seed), within, _KEPT), n_tests, full_stratum(reach))
     tested = test([_question(*edge) for edge in edges], reporter(progress))
     found = [_edge_order(*edge, numbers, q) for edge, (numbers, q, _) in zip(edges, tested, strict=True)]
     doubted, believed = competing(found)
@@ -425,7 +434,7 @@ def order_test(
             for at, one in enumerate(found)
             if one.order == ORDERS[0] and not one.is_crowding_out and not tested[at][2]
         ]
-        again = replace(test, shuffles=replace(test.shuffles, within=short))
+        again = replace(test, shuffles=replace(test.shuffles, within=short), n_tests=n_pairs)
         for at, (one, q, _) in zip(graded, again([_question(*edges[at]) for at in graded]), strict=True):
             local = one.local_ratio, one.local_low, one.local_high
             found[at] = replace(found[at], short=Difference(*local, one.p_value, q))
@@ -489,7 +498,7 @@ class _Test:
 
     source: EventSource
     shuffles: Shuffles
-    n_pairs: int
+    n_tests: int | None  # of how many tests these are some; None: these are all
     full: int  # from which stratum of positions on windows are full
 
     def __call__(
@@ -502,7 +511,7 @@ class _Test:
         apart = self._are_apart(questions, counted)
         sums = self._sums(questions, counted, apart)
         found = against_shuffled(sums)
-        adjusted = benjamini_hochberg(found.p_value, self.n_pairs)
+        adjusted = self._adjusted(questions, found.p_value)
         near = [at for at, q in enumerate(adjusted) if _NEAR <= q < 1]
         if near:
             some = [questions[at] for at in near]
@@ -513,7 +522,15 @@ class _Test:
                 old[near] = new
         numbers = [AgainstShuffled(*each) for each in zip(*(each.tolist() for each in found), strict=True)]
         alone = [2 * one.in_one_block > one.influencers for one in counted]
-        return list(zip(numbers, benjamini_hochberg(found.p_value, self.n_pairs), alone, strict=True))
+        return list(zip(numbers, self._adjusted(questions, found.p_value), alone, strict=True))
+
+    def _adjusted(self, questions: Sequence[OrderQuestion], p_values: FloatArray) -> list[float]:
+        """Adjusted p-values. Influences on itself are mostly there, and leave no room for errors to others."""
+        on_itself = np.array([asked.influencer == asked.target for asked in questions])
+        adjusted = np.ones(len(questions))
+        for some in (on_itself, ~on_itself):
+            adjusted[some] = benjamini_hochberg(p_values[some], self.n_tests or int(some.sum()))
+        return adjusted.tolist()
 
     def _counted(
         self,

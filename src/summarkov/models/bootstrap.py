@@ -175,8 +175,10 @@ def _request(fitted: Fitted, z: int, votes: Counter[int | None]) -> StatesReques
 def order_of(models: Sequence[SummaryModel], source: EventSource, n: int, seed: int, **how: Any) -> OrderTest:
     """Test the edges of fitted models of one kind; see :meth:`InfluenceGraph.order_test`."""
     events = check_resampling(models, source, n, seed)
-    n_pairs = 0  # that the search could choose from
+    n_pairs, is_guarded = 0, True  # that the search could choose from; whether it lets few through by chance
     for fitted in (model.fitted for model in models):
+        by_chance = None if fitted.settings.get("paper") else fitted.settings.get("false_edges")
+        is_guarded &= by_chance is not None and by_chance <= 1
         limits = fitted.settings["candidates"], fitted.settings["forbidden"]
         n_pairs += len(tested_codes(fitted.labels, *limits, fitted.target))
-    return order_test(models, events, n_pairs, n=n, seed=seed, **how)
+    return order_test(models, events, n_pairs, is_guarded=is_guarded, n=n, seed=seed, **how)
