@@ -16,6 +16,44 @@ EVENTS = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
 NEW = [["A", "B", "C"], ["B", "A", "C", "A"]]
 
 
+EDGES = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
+
+
+def counted(told):
+    """One row per bin that is not empty, from pairs of a probability and whether it came true."""
+    bins = {}
+    for p, came_true in told:
+        bins.setdefault(min(bisect.bisect_right(EDGES, p) - 1, 12), []).append((p, came_true))
+    return [
+        (
+            EDGES[b],
+            EDGES[b + 1],
+            len(some),
+            sum(p for p, _ in some) / len(some),
+            sum(y for _, y in some) / len(some),
+        )
+        for b, some in sorted(bins.items())
+    ]
+
+
+def same_bins(found, expected):
+    rows = [(b.low, b.high, b.n, b.predicted, b.occurred) for b in found]
+    assert rows == [pytest.approx(row, rel=1e-12) for row in expected]
+
+
+def flat(sequences):
+    return [x for sequence in sequences for x in sequence]
+
+
+def accuracy(happened, p, names, k):
+    """How often what happened is among the k most likely names; of equal ones the first by name."""
+    right = 0
+    for x, row in zip(happened, p, strict=True):
+        likely = sorted(names, key=lambda name: (-row[names.index(name)], name))
+        right += x in likely[:k]
+    return right / len(happened)
+
+
 def test_figures_of_one_target_are_those_of_its_probabilities():
     model = BSuMM("B", lookback=1).fit(EVENTS)
     found = model.evaluate(NEW)
@@ -23,6 +61,13 @@ def test_figures_of_one_target_are_those_of_its_probabilities():
     occurred = np.array([label == "B" for sequence in NEW for label in sequence])
     likelihood = float(np.log(np.where(occurred, p, 1 - p)).sum())
     (figures,) = found.targets.values()
+    expected = counted(zip(p.tolist(), occurred.tolist(), strict=True))
+    assert 1 < len(expected) < 12  # so that some bins are empty, which are left out
+    same_bins(found.reliability(), expected)
+    same_bins(found.reliability("B"), expected)
+    assert (found.top_1, found.top_3, found.next_event) == (None, None, None)
+    with pytest.raises(SettingError, match="there is no label 'b'; choose one such as B"):
+        found.reliability("b")
     assert list(found.targets) == [("B",)]
     assert (found.n_sequences, found.n_events, figures.n_positions) == (2, 7, 7)
     assert figures.log_likelihood == pytest.approx(likelihood)
@@ -31,7 +76,6 @@ def test_figures_of_one_target_are_those_of_its_probabilities():
     base = (20 + 10 + 0.1) / (90 + 0.2)  # B among all events, with the prior
     assert figures.base_rate_log_loss == pytest.approx(-(2 * math.log(base) + 5 * math.log(1 - base)) / 7)
     assert figures.gain == pytest.approx(1 - figures.log_loss / figures.base_rate_log_loss)
-    assert found.next_event is None
 
 
 def test_a_graph_over_all_labels_has_the_next_event_too():
@@ -86,60 +130,7 @@ def test_what_cannot_be_evaluated(events, words):
         JointSuMM().fit(EVENTS).evaluate(read_events(events), unknown="ignore")
 
 
-# ------------------------------------------------------------------ calibration and accuracy, counted by hand
-
-EDGES = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
-
-
-def counted(told):
-    """One row per bin that is not empty, from pairs of a probability and whether it came true."""
-    bins = {}
-    for p, came_true in told:
-        bins.setdefault(min(bisect.bisect_right(EDGES, p) - 1, 12), []).append((p, came_true))
-    return [
-        (
-            EDGES[b],
-            EDGES[b + 1],
-            len(some),
-            sum(p for p, _ in some) / len(some),
-            sum(y for _, y in some) / len(some),
-        )
-        for b, some in sorted(bins.items())
-    ]
-
-
-def same_bins(found, expected):
-    rows = [(b.low, b.high, b.n, b.predicted, b.occurred) for b in found]
-    assert rows == [pytest.approx(row, rel=1e-12) for row in expected]
-
-
-def flat(sequences):
-    return [x for sequence in sequences for x in sequence]
-
-
-def accuracy(happened, p, names, k):
-    """How often what happened is among the k most likely names; of equal ones the first by name."""
-    right = 0
-    for x, row in zip(happened, p, strict=True):
-        likely = sorted(names, key=lambda name: (-row[names.index(name)], name))
-        right += x in likely[:k]
-    return right / len(happened)
-
-
 WITHOUT_C = [["A", "B", "A"], ["B", "A", "B", "A", "A"]]
-
-
-def test_calibration_of_one_model_is_that_of_a_count_by_hand():
-    model = BSuMM("B", lookback=1).fit(EVENTS)
-    p = [row[0] for row in model.predict_proba(NEW).tolist()]
-    expected = counted(zip(p, (x == "B" for x in flat(NEW)), strict=True))
-    assert 1 < len(expected) < 12  # so that some bins are empty, which are left out
-    found = model.evaluate(NEW)
-    same_bins(found.reliability(), expected)
-    same_bins(found.reliability("B"), expected)
-    assert (found.top_1, found.top_3) == (None, None)
-    with pytest.raises(SettingError, match="there is no label 'b'; choose one such as B"):
-        found.reliability("b")
 
 
 def test_calibration_and_accuracy_of_a_graph_and_of_a_joint_model():
