@@ -150,6 +150,10 @@ def test_what_comes_next_is_what_each_position_has_and_what_is_drawn(model, boos
     for each in (model, boosted):
         rows = each.predict_next([first[:n] for n in range(len(first))]).probabilities
         np.testing.assert_allclose(rows, each.predict_proba(events[:1]), rtol=1e-12)
+    known = model.predict_next([["search", "browse"]]).probabilities
+    unknown = model.predict_next([["search", "no such label"]], unknown="ignore").probabilities
+    assert not np.allclose(known, unknown)  # it keeps its place
+    np.testing.assert_allclose(unknown.sum(axis=1), 1.0)
     drawn = model.simulate(2000, 1, random_state=3)
     expected = model.predict_next([[]]).probabilities[0]
     np.testing.assert_allclose(drawn.label_counts / 2000, expected, atol=0.03)

@@ -35,9 +35,6 @@ def pipeline():
     return make_pipeline
 
 
-# ---------------------------------------------------------------------------------- pipelines
-
-
 def test_a_pipeline_prepares_learns_and_scores(collapse):
     from summarkov.models import Pipeline
 
@@ -65,22 +62,6 @@ def test_a_grid_search_over_a_pipeline(selection, pipeline, collapse):
             by_hand.append(graph.score(EVENTS[test].collapse_repeats()))
         assert score == pytest.approx(np.mean(by_hand), rel=1e-12)
     assert found.score(EVENTS) == found.best_estimator_.score(EVENTS)
-
-
-def test_sessions_as_a_step(pipeline):
-    import pyarrow as pa
-
-    table = pa.table({"user": [1] * 6, "page": list("abcabc"), "at": [0, 1, 2, 100, 101, 102]})
-    from sklearn.preprocessing import FunctionTransformer
-
-    how = {"case": "user", "event": "page", "order_by": "at", "session_gap": 50}
-    step = FunctionTransformer(sm.read_events, kw_args=how)
-    whole = pipeline(step, sm.InfluenceGraph(sm.BSuMM(lookback=1))).fit(table)
-    assert step.fit(table).transform(table).to_lists() == [["a", "b", "c"], ["a", "b", "c"]]
-    assert whole.score(table) == whole[-1].score([["a", "b", "c"]] * 2)
-
-
-# ---------------------------------------------------------------------------------- scores
 
 
 def test_labels_that_a_part_does_not_know(selection):
@@ -119,9 +100,6 @@ def test_cross_validation_does_not_cut_sequences(selection, pipeline, collapse):
     assert found.score(table) == found.score(whole)  # a whole table is as good as its events
 
 
-# ---------------------------------------------------------------------------------- random_state
-
-
 def test_random_state():
     graph = GRAPH.copy().fit(EVENTS)
     pairs = [
@@ -139,9 +117,6 @@ def test_random_state():
             SettingError, match=r"random_state must be a whole number from 0 to 2\^62, not 'x'"
         ):
             ask(random_state="x")
-
-
-# ---------------------------------------------------------------------------------- its own checks
 
 
 class RowsGraph(sm.InfluenceGraph):
