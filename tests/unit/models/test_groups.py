@@ -315,45 +315,28 @@ def test_groups_of_a_table(tmp_path, table):
     assert "No influence was found, neither in one of the groups nor in both" in result.stdout
 
 
-def xes(traces):
-    """A log of traces, each its name, its attributes, and its events with theirs."""
-
-    def written(kind, name, own, inside=""):
-        return f'<{kind}><string key="concept:name" value="{name}"/>{own}{inside}</{kind}>'
-
-    each = (
-        written("trace", x, own, "".join(written("event", *e) for e in events)) for x, own, events in traces
-    )
-    return f"<log>{''.join(each)}</log>"
-
-
-@pytest.mark.parametrize(("of", "by"), [("trace", "region"), ("event", "cost")])
-def test_groups_by_an_attribute_of_an_xes_log(tmp_path, table, of, by):
+def test_groups_by_attributes_of_an_xes_log(tmp_path):
     """One of the trace, or of all its events, is as good as a column; so are numbers."""
-    costs = {"north": 1, "east": 2, "west": 7, "south": 2}
-    traces = []
-    for case, rows in table.groupby("case", sort=False):
-        region = rows["region"].iloc[0]
-        own = f'<string key="region" value="{region}"/><int key="cost" value="{costs[region]}"/>'
-        inside = [(label, own if of == "event" else "") for label in rows["event"]]
-        traces.append((case, own if of == "trace" else "", inside))
-    path = tmp_path / "log.xes"
-    path.write_text(xes(traces))
-    done = run(path, "--by", by, "-k", "1", "--json")
-    assert done.exit_code == 0, done.stderr
-    document = json.loads(done.stdout)
-    expected = table.assign(cost=table["region"].map(costs)).drop_duplicates("case")[by].value_counts()
-    sizes = {str(name): int(n) for name, n in sorted(expected.items()) if n > 1}
-    assert (document["names"], document["sizes"]) == (list(sizes), list(sizes.values()))
-    assert len(document["comparisons"]) == 3
+    name, path = '<string key="concept:name" value="{}"/>', tmp_path / "log.xes"
 
+    def write(costs):
+        traces = []
+        for case, pair in enumerate(costs):
+            each = (f'<event>{name.format("a")}<int key="cost" value="{cost}"/></event>' for cost in pair)
+            region = f'<string key="region" value="{"ns"[case % 2]}"/>'
+            traces.append(f"<trace>{name.format(f'case {case}')}{region}{''.join(each)}</trace>")
+        path.write_text(f"<log>{''.join(traces)}</log>")
 
-def test_an_attribute_of_events_must_not_change_and_must_be_there(tmp_path):
-    path = tmp_path / "log.xes"
-    path.write_text(xes([("x", "", [("a", f'<int key="cost" value="{n}"/>') for n in (1, 2)])]))
-    told = run(path, "--by", "cost").stderr
-    assert "column 'cost' of" in told
-    assert "changes during case 'x': '1' in one row and '2' in another" in told
+    write([(case // 3, case // 3) for case in range(12)])
+    for by, names, sizes in (("region", ["n", "s"], [6, 6]), ("cost", ["0", "1", "2", "3"], [3] * 4)):
+        done = run(path, "--by", by, "-k", "1", "--json")
+        assert done.exit_code == 0, done.stderr
+        document = json.loads(done.stdout)
+        assert (document["names"], document["sizes"]) == (names, sizes)
     told = run(path, "--by", "costs").stderr
     assert "attribute 'costs' of" in told
     assert "has no value for any sequence; check its name, or leave it out" in told
+    write([(1, 2)])
+    told = run(path, "--by", "cost").stderr
+    assert "column 'cost' of" in told
+    assert "changes during case 'case 0': '1' in one row and '2' in another" in told

@@ -82,6 +82,9 @@ def test_a_column_is_the_outcome_and_no_influencer():
         sm.OutcomeModel(outcome="region", value="x").fit(events)
     with pytest.raises(DataError, match=r"no attribute 'resul'; did you mean 'result'\?"):
         sm.OutcomeModel(outcome="resul").fit(events)
+    with pytest.raises(DataError, match="'zzz'") as refused:
+        sm.OutcomeModel(contains="zzz", after=1).fit(events)
+    assert "region" not in str(refused.value)
 
 
 def test_the_end_of_a_case_is_no_event_of_it():
@@ -163,33 +166,28 @@ def test_how_sure_it_is():
     assert [(edge.influencer, edge.order) for edge in tested.edges] == [("e5", "depends on order")]
 
 
+ITSELF = sm.BSuMM(lookback=None, required=["outcome=x"])
+
+
 @pytest.mark.parametrize(
     ("settings", "y", "error", "message"),
     [
-        (
-            {},
-            None,
-            SettingError,
-            "say what the outcome is: one of outcome=, contains=, ends_with=, or y in fit",
-        ),
+        ({}, None, SettingError, "say what the outcome is: one of outcome=, contains=, ends_with=, or y"),
         ({"contains": "a", "after": 1}, ["x", "y"], SettingError, "say what the outcome is"),
         ({"value": "x", "after": 0}, ["x", "y"], SettingError, "after must be a whole number from 1 on"),
         ({}, ["x"], DataError, "there are 2 sequences but 1 outcomes"),
         ({"ends_with": "b", "after": "3"}, None, SettingError, "after 3 is a time, and these events have no"),
         ({}, [None, None], DataError, "'outcome' is known of no sequence; give the outcome of some"),
         ({"value": "x"}, ["x", "x"], DataError, "every case has the outcome 'outcome=x'"),
-        (
-            {"model": sm.BSuMM(lookback=None, required=["outcome=x"]), "value": "x"},
-            ["x", "y"],
-            SettingError,
-            "'outcome=x' is both required and forbidden",
-        ),
         ({"value": "z"}, ["x", "y"], SettingError, "no sequence has outcome=z; there are x, y"),
+        ({"contains": "b", "after": 9}, None, DataError, "no case is left to learn from: 2 cases reached it"),
+        ({"ends_with": "b", "after": 9}, None, DataError, "2 cases ended before event 9; choose a smaller"),
+        ({"value": "x", "after": 9}, ["x", "y"], DataError, "2 cases ended before event 9; choose a smaller"),
         (
             {"model": sm.BSuMM("a"), "value": "x"},
             ["x", "y"],
             SettingError,
-            "model must be a model without a target",
+            "must be a model without a target",
         ),
         (
             {"model": sm.MarkovChain(), "value": "x"},
@@ -197,6 +195,7 @@ def test_how_sure_it_is():
             SettingError,
             "MarkovChain has no influencers",
         ),
+        ({"model": ITSELF, "value": "x"}, ["x", "y"], SettingError, "'outcome=x' is both required and forb"),
     ],
 )
 def test_what_is_refused(settings, y, error, message):
@@ -221,26 +220,6 @@ def test_what_is_reached_is_marked_and_later_moments_are_asked_at_their_own():
     assert (why.probability, why.interval, why.is_certain) == (1.0, (1.0, 1.0), True)
     assert str(why) == "contains x: already reached"
     assert not model.explain(["a", "b"]).is_certain
-
-
-def test_labels_and_lengths_that_are_not_there_are_told():
-    region = np.arange(40) % 2 == 0
-    attributes = Attributes(["region=n", "region=s"], np.column_stack([region, ~region]))
-    events = sm.read_events([["a", "b"]] * 40).with_attributes(attributes)
-    with pytest.raises(DataError, match=r"'zzz'") as refused:
-        sm.OutcomeModel(contains="zzz", after=1).fit(events)
-    assert "region" not in str(refused.value)
-    for settings, y, why in (
-        ({"contains": "b"}, None, "40 cases reached it within 9 events"),
-        ({"ends_with": "b"}, None, "40 cases ended before event 9"),
-        ({"value": "x"}, ["x", "y"] * 20, "40 cases ended before event 9"),
-    ):
-        with pytest.raises(
-            DataError, match=f"no case is left to learn from: {why}; choose a smaller 'after'"
-        ):
-            sm.OutcomeModel(after=9, **settings).fit(events, y)
-    with pytest.raises(SettingError, match="use a BSuMM, OSuMM, CSuMM or TreeSuMM"):
-        sm.OutcomeModel(sm.MarkovChain(), value="x").fit(events, ["x", "y"] * 20)
 
 
 @pytest.mark.needs("sklearn")
