@@ -91,15 +91,16 @@ class Sheet:
         # each cell in one line, with room between columns, as in the text
         sides = ["right" if to_right else "left" for to_right in self._to_the_right]
         styles = [f' style="text-align:{side};white-space:nowrap;padding:0.1em 0.6em"' for side in sides]
-        cells = "".join(f"<th{s}>{_html(name)}</th>" for name, s in zip(self.head, styles, strict=True))
+
+        def row(tag: str, cells: Iterable[str]) -> str:
+            each = (f"<{tag}{style}>{cell}</{tag}>" for cell, style in zip(cells, styles, strict=True))
+            return f"<tr>{''.join(each)}</tr>"
+
+        head = row("th", map(_html, self.head))
         body = "".join(
-            "<tr>" + "".join(f"<td{s}>{self._cell(i, j)}</td>" for j, s in enumerate(styles)) + "</tr>"
-            for i in range(len(self.rows))
+            row("td", [self._cell(i, j) for j in range(len(styles))]) for i in range(len(self.rows))
         )
-        return (
-            f"<table><caption>{title}</caption><thead><tr>{cells}</tr></thead>"
-            f"<tbody>{body}</tbody></table>{notes}"
-        )
+        return f"<table><caption>{title}</caption><thead>{head}</thead><tbody>{body}</tbody></table>{notes}"
 
     def _cell(self, row: int, column: int) -> str:
         text = _html(self.rows[row][column])

@@ -162,7 +162,7 @@ COMMANDS = [
     ["evaluate", "graph.json", "e.jsonl"],
     ["simulate", "graph.json", "-n", "20"],
     ["confidence", "graph.json", "e.jsonl", "-n", "3"],
-    ["groups", "e.jsonl", "e.jsonl", "-n", "3"],
+    ["groups", "e.jsonl", "e.jsonl", "-t", HOSTILE[0]],
     ["compare", "e.jsonl", "-m", "chain-0", "-m", "chain-1"],
     ["sensitivity", "e.jsonl"],
 ]

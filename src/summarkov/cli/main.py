@@ -23,6 +23,7 @@ import typer
 
 from summarkov import __version__
 from summarkov.cli.errors import Commands
+from summarkov.errors import SettingError
 
 #: Tables that several commands share.
 SHARED = {
@@ -69,7 +70,6 @@ Reading the events:
 --attribute COLUMN...  Column of an attribute, constant per sequence; repeat for more.
 --attributes FILE  Table of attributes, one row per sequence (.csv, .tsv, .parquet).
 --cut COLUMN=N,N...  Cut numbers here, as age=30,50; COLUMN=none leaves them as they are.
---missing-attributes value|error  Whether a missing attribute is a value of its own. [default: value]
 --format FORMAT  csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell.
 --cut-off  Cases are windows onto something that goes on: do not count their ends.
 --closed-by LABEL...  Only a case whose last event is this one is complete; repeat for more labels.
@@ -160,9 +160,8 @@ How sure they are:
     "learn.outcome": """
 Learn what makes a case end one way and not the other.
 
-Which events, and which attributes, change the probability of an outcome: --column result=declined,
---contains LABEL or --ends-with LABEL. Each case counts once, with all of its events; --after asks what was
-known before.
+Which events and attributes change the probability of an outcome. Each case counts once, with all of its
+events; --after asks what was known before.
 <path>
 --column COLUMN=VALUE  The column that tells the outcome, and the value asked about.
 --contains LABEL  Instead: does the case contain this label?
@@ -196,8 +195,7 @@ interval and counts, and how the influencers were found.
     "use.report": """
 Write a model as one HTML page that needs nothing else, and can be mailed.
 
-It shows the graph, every label's states and the data, and computes what a history of your own makes of
-every label's probability.
+It shows the graph, every label's states and the data, and computes what a history of your own makes likely.
 <model>
 --output -o FILE  Where to save the page. [default: report.html]
 --events FILE  The events it was learned from, to show how long their sequences are and when a label comes
@@ -212,8 +210,7 @@ every label's probability.
     "evidence.confidence": """
 Say how sure each edge of a graph is: learn it again from resampled events.
 
-FILE must be what MODEL was learned from. Each of the graphs is learned from as many sequences, drawn with
-replacement; an edge is sure if most have it.
+FILE must be what MODEL was learned from. An edge is sure if most of the graphs have it.
 <model> <path>
 --graphs -n N  How many graphs to learn. [default: 100]
 --blocks N  Draw blocks of N events in a row instead of sequences. Default for one single sequence.
@@ -227,11 +224,8 @@ replacement; an edge is sure if most have it.
     "use.predict": """
 Give every label its probability, before each event of a file or after a history.
 
-One row per event: sequence, position, event, and a column p(label) for each label of the model, worked out
-from the events before it. With a graph over all labels every row sums to 1, unless events happen together:
-then there is one row per tick, and each label has a probability of its own. Of an outcome, one row per
-sequence: its probability from what has happened so far, from cases that were open after as many events;
-cases already there are marked.
+One row per event (tick, if some happen together): sequence, position, event, and a column p(label) for each
+label of the model, worked out from the events before it. Of an outcome, one row per sequence.
 <model>
 file:[FILE]  Events, as for 'summarkov learn'; folders too.
 --after -a LABEL...  Instead of a file: what comes next after this label; repeat for a longer history,
@@ -258,8 +252,7 @@ source:MODEL  A graph or joint model of all labels, or a JSON file of dynamics w
     "use.export": """
 Write a model as a figure, a graph file or a table of its edges.
 
-A figure of a graph shows who influences whom, one of a single target the probability of the label in every
-history state.
+A figure of a single target shows the probability of the label in every history state.
 <model>
 --out -o FILE  What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv
     (Graphviz), .graphml; .csv or .parquet for a table of the edges. (required)
@@ -270,11 +263,7 @@ history state.
 Learn the same graph from groups of sequences, and say how they differ.
 
 The groups are two files, or with --by the values of a column of one file; more than two are each compared
-with all others.
-
-Labels come first: in which share of the sequences each occurs, and its share of all events. Then
-influences: by how much each changes from one group to the other. A difference is sure if its interval,
-which allows for all comparisons of its kind, leaves out 1.
+with all others: in how many sequences each label occurs, and by how much each influence changes.
 <file>
 second:[FILE]  Events of the other group, unless --by is given.
 --by COLUMN  Make groups of one file, by a column that is constant per sequence.
@@ -421,6 +410,18 @@ _PANELS = {
 }
 
 
+class Command(typer.core.TyperCommand):
+    """Refuses an option that is given twice, of which only the last would count."""
+
+    def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
+        """Parse what was typed."""
+        _, _, typed = self.make_parser(context).parse_args(args=list(arguments))
+        for option in typed:
+            if typed.count(option) > 1 and not getattr(option, "multiple", True):
+                raise SettingError(f"{option.opts[0]} is given twice, and takes one value; give it once")
+        return super().parse_args(context, arguments)
+
+
 def _add(key: str, panel: str) -> None:
     """Add a command: a function that takes its options as one object, and gives a document."""
     module, _, name = key.partition(".")
@@ -432,7 +433,7 @@ def _add(key: str, panel: str) -> None:
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
     run.__annotations__ = {each.name: each.annotation for each in parameters}
-    app.command(name, help=words, rich_help_panel=panel)(run)
+    app.command(name, cls=Command, help=words, rich_help_panel=panel)(run)
 
 
 for _panel, _names in _PANELS.items():

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: Settings of reading that Python calls the same.
 _SAME = (
     *("case", "event", "weight", "date_format", "missing", "separator", "ties", "times", "lifecycle"),
-    *("format", "session_gap", "missing_attributes", "closed_by", "ends_column", "drop_duplicates"),
+    *("format", "session_gap", "closed_by", "ends_column", "drop_duplicates"),
 )
 #: Bytes of memory that reading takes for a byte of a text file, and of a packed one or Parquet.
 _TEXT, _PACKED = 3, 30

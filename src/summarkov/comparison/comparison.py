@@ -171,20 +171,12 @@ class Comparison(Listed):
             verdict=verdict,
         )
 
-    def reliability(self, name: str, target: str | None = None) -> Records[ReliabilityBin]:
-        """Calibration of one contender: mean prediction and share that occurred, per bin of predictions.
-
-        Over all targets, or of one of them.
-        """
+    def reliability(self, name: str) -> Records[ReliabilityBin]:
+        """Calibration of one contender: mean prediction and share that occurred, per bin of predictions."""
         by_name = {each[0].name: each for each in self.results}
         if name not in by_name:
             raise SettingError(f"there is no contender {name!r}{nearest(name, by_name)}")
-        each = by_name[name]
-        chosen = [one for tuned in each for one in tuned.chosen if target in (None, one.target)]
-        if not chosen:
-            targets = sorted({one.target for tuned in each for one in tuned.chosen})
-            raise SettingError(f"there is no target {target!r}{nearest(str(target), targets)}")
-        return reliability_bins([one.reliability for one in chosen])
+        return reliability_bins([one.reliability for tuned in by_name[name] for one in tuned.chosen])
 
     def calibration_error(self, name: str) -> float:
         """Mean absolute difference between predicted and occurred over the bins, weighted by positions."""

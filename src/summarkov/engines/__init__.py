@@ -1,6 +1,5 @@
 """Engines: count requests in, counts out."""
 
-from summarkov.engines.count_store import CountStore
 from summarkov.engines.counts import (
     CandidateCounts,
     CandidatesRequest,
@@ -21,4 +20,4 @@ from summarkov.engines.source import (
     as_source,
     make_source,
 )
-from summarkov.events.draws import Bootstrap, Draws
+from summarkov.events.draws import Bootstrap

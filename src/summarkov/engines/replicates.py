@@ -28,7 +28,7 @@ from summarkov.engines.counts import (
 from summarkov.engines.source import Counting, EventSource, MemorySource, Shard, most_targets, too_large
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.draws import Drawn, Draws, distinct_keys, sequence_keys
+from summarkov.events.draws import Bootstrap, Drawn, distinct_keys, sequence_keys
 from summarkov.events.rows import Rows
 from summarkov.kernels.index import MOST_CELLS, Index, Stretches, Window
 from summarkov.kernels.numpy_kernels import mixed, refine
@@ -55,7 +55,7 @@ class ReplicatedSource(Counting):
     """
 
     def __init__(
-        self, source: EventSource, draws: Draws, keys: HashArray, units: Units | None = None
+        self, source: EventSource, draws: Bootstrap, keys: HashArray, units: Units | None = None
     ) -> None:
         drawn = tuple(draws.drawn(number, keys) for number in range(draws.n))
         self._source, self._weighing = source, Weighing(drawn, source.scale, units)
@@ -110,7 +110,7 @@ class Units:
     kind: str = "blocks"  # or "sequences"
 
 
-def in_blocks(source: MemorySource, draws: Draws, blocks: Any) -> ReplicatedSource:
+def in_blocks(source: MemorySource, draws: Bootstrap, blocks: Any) -> ReplicatedSource:
     """A source under weights of blocks of its events."""
     rows, units = Rows.of(source.given, ends=True), units_of(source.given, blocks)
     some = ~rows.attributes[rows.codes]

@@ -35,7 +35,7 @@ from summarkov.engines.counts import (
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Origin
-from summarkov.events.draws import Draws
+from summarkov.events.draws import Bootstrap
 from summarkov.events.moments import TimeUnit
 from summarkov.events.rows import Rows, cuts, recoded, row_labels, row_offsets
 from summarkov.events.sequences import refuse_end
@@ -366,7 +366,7 @@ class EventSource(Counting):
 
     pool_rare = collapse_repeats = add_start = map_labels
 
-    def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
+    def replicated(self, draws: Bootstrap, blocks: Any = None) -> ReplicatedSource:
         """The same sequences under each of many weights."""
         from summarkov.engines.replicates import ReplicatedSource
 
@@ -497,7 +497,7 @@ class MemorySource(EventSource):
         """The same sequences, all of them taken for cut off."""
         return self if END not in self.labels else self._of(self.given.with_ends("cut off"))
 
-    def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
+    def replicated(self, draws: Bootstrap, blocks: Any = None) -> ReplicatedSource:
         """The same events under each of many weights of their sequences, or of blocks of them."""
         if blocks is None and len(self.filled_keys()) > 1:
             return super().replicated(draws)

@@ -92,12 +92,12 @@ class Attributes:
 
     def without(self, column: str) -> Attributes | None:
         """All but those of one column; None if none is left."""
-        rest = [at for at, of in enumerate(self.of) if of != column]
-        return self.only(rest) if rest else None
+        names = [name for name in self.names if column_of(name) != column]
+        return self.only(names) if names else None
 
-    def only(self, which: Sequence[int]) -> Attributes:
-        """Those of some names, by their places."""
-        return Attributes([self.names[at] for at in which], self.present[:, which])
+    def only(self, names: Sequence[str]) -> Attributes:
+        """Those of some names."""
+        return Attributes(names, self.among(names))
 
     def among(self, names: Sequence[str]) -> BoolArray:
         """Which of other names every sequence has."""

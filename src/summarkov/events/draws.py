@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import compress
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -101,22 +100,12 @@ class Drawn:
         return np.where(self.keys[at] == keys, self.times[at], self.rest).astype(np.int64)
 
 
-class Draws(Protocol):
-    """Weights of units, replicate by replicate."""
-
-    @property
-    def n(self) -> int:
-        """The number of replicates."""
-
-    def drawn(self, replicate: int, keys: HashArray) -> Drawn:
-        """Which of some units were drawn; ``keys`` are those of all of them, sorted."""
-
-
 @dataclass(frozen=True)
 class Bootstrap:
-    """As many units as there are, drawn with replacement; other ones for each replicate.
+    """As many units as there are, drawn with replacement; other ones for each of ``n`` replicates.
 
-    Of more than ``FEW``, each is drawn a Poisson number of times, 1 on average: nearly as many in all.
+    ``start`` is the number of the first, so that many can be drawn in parts. Of more units than ``FEW`` each
+    is drawn a Poisson number of times, 1 on average: nearly as many in all.
 
     >>> keys = np.arange(5, dtype=np.uint64)
     >>> Bootstrap(n=2, seed=0).drawn(1, keys).weights(keys)
@@ -125,13 +114,14 @@ class Bootstrap:
 
     n: int = 100
     seed: int = 0
+    start: int = 0
 
     def drawn(self, replicate: int, keys: HashArray) -> Drawn:
         """How often each unit was drawn."""
-        n = len(keys)
+        n, number = len(keys), self.start + replicate
         if n > FEW:
-            return Drawn(lot=(self.seed, _BOOTSTRAP + replicate))
-        each = np.random.default_rng([self.seed, replicate]).integers(n, size=n)
+            return Drawn(lot=(self.seed, _BOOTSTRAP + number))
+        each = np.random.default_rng([self.seed, number]).integers(n, size=n)
         times = np.bincount(each, minlength=n)
         return Drawn(keys, times.astype(np.min_scalar_type(int(times.max(initial=0)))))
 

@@ -107,10 +107,6 @@ class Moments:
         plain = when is None and begins.all() and not has_empty
         return codes, offsets, None if plain else cls(begins, when, unit, has_empty)
 
-    def of_rows(self, codes: CodeArray, offsets: IntArray) -> tuple[CodeArray, IntArray, Moments | None]:
-        """The same for events of other labels, of which a tick has each once; see :meth:`made`."""
-        return Moments.made(codes, offsets, self.starts, self.times, self.unit, has_ticks=self.has_ticks)
-
     def check(self, offsets: IntArray) -> None:
         """Refuse what are no moments of sequences."""
         n = int(offsets[-1])

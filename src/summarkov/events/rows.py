@@ -157,10 +157,10 @@ def recoded(events: EventSequences, labels: Sequence[str], unknown: Unknown) -> 
     check_unknown(unknown)
     if unknown == "error":
         refuse_unknown_labels(given.names, given.present.sum(axis=0), labels)
-    known = np.flatnonzero(translation(given.names, labels)[:-1] >= 0).tolist()
-    names = set(given.names)
-    more = events.recode([label for label in labels if label not in names], unknown=unknown)
-    return more if len(known) == len(names) else more.with_attributes(given.only(known))
+    held = set(given.names)
+    more = events.recode([label for label in labels if label not in held], unknown=unknown)
+    names = [label for label in labels if label in held]
+    return more if len(names) == len(held) else more.with_attributes(given.only(names))
 
 
 def cuts(offsets: IntArray, most: int) -> Iterator[tuple[int, int]]:

@@ -163,7 +163,7 @@ class EventSequences:
             object.__setattr__(self, name, value)
 
     def but(self, **changes: Any) -> EventSequences:
-        """The same with some other fields, which are taken as they are."""
+        """The same with some other fields, which are taken as they are; arrays become read-only."""
         made = object.__new__(EventSequences)
         for name in _FIELDS:
             value = changes[name] if name in changes else getattr(self, name)
@@ -396,7 +396,11 @@ class EventSequences:
         return self._checked(attributes=attributes)
 
     def _checked(self, **changes: Any) -> EventSequences:
-        made = self.but(**changes)
+        """The same with what a caller gives, who may change it afterwards."""
+        ours = {
+            name: value.copy() if isinstance(value, np.ndarray) else value for name, value in changes.items()
+        }
+        made = self.but(**ours)
         made._check()
         return made
 
@@ -405,7 +409,8 @@ class EventSequences:
     ) -> EventSequences:
         """The same sequences, with other events."""
         if moments is not None:
-            codes, offsets, moments = moments.of_rows(codes, offsets)
+            when = moments.starts, moments.times, moments.unit
+            codes, offsets, moments = Moments.made(codes, offsets, *when, has_ticks=moments.has_ticks)
         rows = {"codes": codes, "offsets": offsets, "labels": tuple(labels), "moments": moments}
         return self.but(**rows, _folder=None, **more)
 

@@ -16,15 +16,7 @@ import numpy as np
 
 from summarkov.engines import StateCounts
 from summarkov.engines.followings import Following
-from summarkov.evidence.ratios import (
-    Strata,
-    added,
-    directions,
-    given_selected,
-    rate_ratio,
-    robust_widening,
-    widened,
-)
+from summarkov.evidence.ratios import Strata, added, directions, given_selected, rate_ratio, widened
 from summarkov.frames import Listed, Record, Records
 from summarkov.summaries import TreeSummary
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
@@ -443,22 +435,17 @@ def influence_of(
     counted: Following | None = None,
     *,
     margin: float | None = None,
-    clusters: tuple[FloatArray, FloatArray] | None = None,
     wider: float | None = None,
     level: float = 0.95,
 ) -> Influence:
     """What a contrast says. ``others`` names the columns of its keys, if they stand for influencers.
 
     ``counted`` has how often the target follows. ``margin`` is that by which the influencer was selected,
-    see :func:`summarkov.evidence.given_selected`. ``clusters`` are the sums of squares and numbers that
-    ``summarkov.evidence.robust_widening`` takes; ``wider`` says how much wider than from counts its interval
-    is at least.
+    see :func:`summarkov.evidence.given_selected`. ``wider`` is how many times wider than from counts its
+    interval is, because sequences differ; None where that is not known.
     """
     strata = found.strata
     estimate = rate_ratio(strata, level)
-    if clusters is not None:
-        robust = robust_widening(estimate, strata, *clusters, level)
-        wider = wider if robust is None else max(wider or 1.0, robust)
     factor = 1.0 if wider is None else wider
     low, high = (float(limit) for limit in widened(estimate, np.asarray(factor)))
     more, less = directions(strata)

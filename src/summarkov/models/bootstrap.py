@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summarkov.engines import Bootstrap, Draws, EventSource, StateCounts, StatesRequest
+from summarkov.engines import Bootstrap, EventSource, StateCounts, StatesRequest
 from summarkov.errors import DataError, SettingError
-from summarkov.events.draws import Drawn
 from summarkov.evidence import (
     Confidence,
     EdgeConfidence,
@@ -30,7 +29,6 @@ from summarkov.models.learning import learn_replicates, progress_counter
 from summarkov.models.parameters import tested_codes
 from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_seed, check_whole
 from summarkov.summaries import WindowSummary
-from summarkov.typing import HashArray
 
 if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel
@@ -42,18 +40,6 @@ _TOGETHER = 128
 _LISTED = 0.1
 
 Edge = tuple[int, int, int]  # model, influencer, label of the target
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Some of the replicates of other draws."""
-
-    draws: Draws
-    start: int
-    n: int
-
-    def drawn(self, replicate: int, keys: HashArray) -> Drawn:
-        return self.draws.drawn(self.start + replicate, keys)
 
 
 def bootstrap(
@@ -68,7 +54,7 @@ def bootstrap(
 ) -> Confidence:
     """Learn fitted models of one kind again ``n`` times; see :meth:`InfluenceGraph.confidence`."""
     check_resampling(models, source, n, seed, level)
-    parts = [_Part(Bootstrap(n, seed), at, min(_TOGETHER, n - at)) for at in range(0, n, _TOGETHER)]
+    parts = [Bootstrap(min(_TOGETHER, n - at), seed, at) for at in range(0, n, _TOGETHER)]
     replicated = [source.replicated(part, blocks) for part in parts]
     templates = [type(model)(**model.fitted.settings) for model in models]
     on_done = progress_counter(progress, len(models) * n)
@@ -100,11 +86,13 @@ def bootstrap(
         outcome, place = fitted.target.codes.index(x), requests[at, z].influencers.index(z)
         tables = [table for part in counted if isinstance(table := part[at, z], StateCounts)]
         data, *drawn = (contrast(presence(table), source.scale, place, outcome) for table in tables)
-        wider = widening(rate_ratio(data.strata), np.concatenate([each.strata.ratio() for each in drawn]))
-        sure_of: dict[str, Any] = {}
+        drawn_ratios = np.concatenate([each.strata.ratio() for each in drawn])
+        wider, margin = float(widening(rate_ratio(data.strata), drawn_ratios)), None
         if is_there:
-            sure_of = fitted.sureness(fitted.influencers.index(z), outcome)
-        made = influence_of(*names, data, wider=float(wider), level=float(level), **sure_of)
+            column = fitted.influencers.index(z)
+            margin = None if fitted.margins is None else fitted.margins[column]
+            wider = max(wider, fitted.wider(column, outcome, data, level) or 1.0)
+        made = influence_of(*names, data, margin=margin, wider=wider, level=float(level))
         return edge_confidence(names, made, frequency, is_there)
 
     unit, seldom = replicated[0], sorted(found.keys() - set(edges))

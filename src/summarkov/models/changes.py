@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.engines import CountStore, Layout, MemorySource, StateCounts
+from summarkov.engines import Layout, MemorySource, StateCounts
+from summarkov.engines.count_store import CountStore
 from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions
 from summarkov.engines.source import count_all
 from summarkov.errors import DataError, SettingError
@@ -207,7 +208,7 @@ def _edge_differences(
             for column, outcome, contrast in fitted.contrasts():
                 if fitted.influencers[column] not in fitted.given:
                     strata.append(contrast.strata)
-                    wider.append(fitted.wider(column, outcome, contrast, each))
+                    wider.append(fitted.wider(column, outcome, contrast, each) or 1.0)
         limits.append(limits_of_ratios(strata, wider))
     changes = compared_ratios(limits[0], limits[1], len(edges[0]), level)
     found = []
@@ -385,13 +386,15 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
             for some in (before, counts.sum(axis=0) - before)
         ]
         for (column, outcome, whole), *both in zip(fitted.contrasts(), *stretches, strict=True):
-            wider = np.asarray(fitted.wider(column, outcome, whole))
+            wider = np.asarray(fitted.wider(column, outcome, whole) or 1.0)
             ratios = [rate_ratio(contrast.strata) for *_, contrast in both]
-            numbers = [(each.ratio, *widened(each, wider)) for each in ratios]
-            apart = _apart(numbers)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs = np.log([each.ratio for each in ratios])
+                apart = abs(logs[0] - logs[1]) / np.hypot(*(each.deviation * wider for each in ratios))
             n_tests += int(np.isfinite(apart).sum())
             if np.isfinite(apart).any():
-                place = int(np.nanargmax(apart))
+                place = int(np.where(np.isfinite(apart), apart, -1).argmax())
+                numbers = [(each.ratio, *widened(each, wider)) for each in ratios]
                 limits = [float(limit[place]) for each in numbers for limit in each]
                 edge = model.influencers_[column], model.target_[outcome], names[place + 1]
                 found.append((float(apart[place]), [*edge, *limits]))
@@ -401,15 +404,6 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
         fields: list[Any] = [*known, p_value, p_value <= level]
         changes.append(Change(*fields))
     return Drift(tuple(sorted(changes, key=lambda one: (one.p_value, one.target, one.influencer))), level)
-
-
-def _apart(both: Sequence[tuple[FloatArray, FloatArray, FloatArray]]) -> FloatArray:
-    """How many standard errors two ratios are apart, each with its limits; NaN where that is not known."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(both)
-        deviations = (logs[:, 2] - logs[:, 1]) / (2 * NormalDist().inv_cdf(0.975))
-        far = abs(logs[0, 0] - logs[1, 0]) / np.hypot(*deviations)
-    return np.where(np.isfinite(logs).all(axis=(0, 1)) & (deviations > 0).all(axis=0), far, np.nan)
 
 
 # ---------------------------------------------------------------------- with the settings

@@ -202,25 +202,19 @@ class Fitted(Distribution):
                 found,
                 [*names[:column], *names[column + 1 :]] if self.summary.by_level else (),
                 self.following(column, outcome),
-                **self.sureness(column, outcome),
+                margin=None if self.margins is None else self.margins[column],
+                wider=self.wider(column, outcome, found),
             )
             for column, outcome, found in self.contrasts()
             if self.influencers[column] not in self.given
         )
 
-    def sureness(self, column: int, outcome: int) -> dict[str, Any]:
-        """What ``influence_of`` takes: by how much an influencer was selected, how much sequences differ."""
-        return {
-            "margin": None if self.margins is None else self.margins[column],
-            "clusters": None if self.clusters is None else self.clusters.edge(column, outcome),
-        }
-
-    def wider(self, column: int, outcome: int, found: Contrast, level: float = 0.95) -> float:
-        """How many times wider than from counts an interval is because sequences differ."""
+    def wider(self, column: int, outcome: int, found: Contrast, level: float = 0.95) -> float | None:
+        """How many times wider than from counts an interval is because sequences differ; None: not known."""
         if self.clusters is None:
-            return 1.0
+            return None
         counted = rate_ratio(found.strata, level)
-        return robust_widening(counted, found.strata, *self.clusters.edge(column, outcome), level) or 1.0
+        return robust_widening(counted, found.strata, *self.clusters.edge(column, outcome), level)
 
     def following(self, column: int, outcome: int) -> Following | None:
         """How often a label of the target follows an influencer; None: not known."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -59,6 +59,7 @@ from summarkov.simulate.draw import draw_sequences
 from summarkov.summaries import Reach
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
+T = TypeVar("T")
 #: A leaf of a tree is one byte.
 _MOST_LEAVES = 64
 #: A label's own past, its habits and its level have less of the penalty: there is more to learn of them.
@@ -524,13 +525,15 @@ class JointSuMM(GraphPredictor):
     @property
     def influencers_(self) -> dict[str, tuple[str, ...]]:
         """The influencers of every target."""
-        fitted = self.fitted
+        return {x: tuple(each) for x, each in self._by_edge(lambda z, x: None).items()}
+
+    def _by_edge(self, told: Callable[[int, int], T]) -> dict[str, dict[str, T]]:
+        """Something about every influencer of every target, from their numbers."""
+        labels, chosen = self.fitted.labels, self.fitted.chosen
         return {
-            str(x): tuple(
-                label for label, use in zip(fitted.labels, fitted.chosen[:, at], strict=True) if use
-            )
-            for at, x in enumerate(self.outcomes_)
-            if not isinstance(x, Residual)
+            target: {labels[z]: told(z, x) for z in np.flatnonzero(chosen[:, x]).tolist()}
+            for x, target in enumerate(self.outcomes_)
+            if isinstance(target, str)
         }
 
     @property
@@ -539,12 +542,10 @@ class JointSuMM(GraphPredictor):
 
         For every target, in nats: the ablation of one influencer, the mean of what it adds taking its place.
         """
-        fitted = self.fitted
-        found = {}
-        for at, (target, influencers) in enumerate(self.influencers_.items()):
-            each = {z: float(fitted.gains[fitted.labels.index(z), at]) for z in influencers}
-            found[target] = dict(sorted(each.items(), key=lambda item: (-item[1], item[0])))
-        return found
+        found = self._by_edge(lambda z, x: float(self.fitted.gains[z, x]))
+        return {
+            x: dict(sorted(each.items(), key=lambda item: (-item[1], item[0]))) for x, each in found.items()
+        }
 
     @property
     def edges_(self) -> Edges:
@@ -582,13 +583,11 @@ class JointSuMM(GraphPredictor):
         """
         features, weights = self.fitted.features, self.fitted.weights.shared
 
-        def factors(influencer: str, outcome: int) -> dict[str, float]:
-            z = self.labels_.index(influencer)
+        def factors(z: int, x: int) -> dict[str, float]:
             lags, rows = features.by_lag(z)
-            return dict(zip(lags, np.exp(rows @ weights[features.columns(z), outcome]).tolist(), strict=True))
+            return dict(zip(lags, np.exp(rows @ weights[features.columns(z), x]).tolist(), strict=True))
 
-        every = enumerate(self.influencers_.items())
-        return {x: {z: factors(z, at) for z in influencers} for at, (x, influencers) in every}
+        return self._by_edge(factors)
 
     # ------------------------------------------------------------------ use
 

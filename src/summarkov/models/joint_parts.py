@@ -269,7 +269,7 @@ class JointFeatures:
         The past has at least 20 events; the last lag stands for any longer time.
         """
         lags = np.array([*WITHIN, WITHIN[-1] + 1])
-        places, often = [lags == place for place in PLACES], [(lags <= NEAR[-1]) * 1, np.ones(N_LAGS)]
+        places, often = [lags == place for place in PLACES], [lags <= NEAR[-1], np.ones(N_LAGS)]
         rows = self._of_influencer(lags, places, often, np.maximum(lags, WITHIN[-1]), [label] * N_LAGS)
         return (*map(str, WITHIN), f"{lags[-1]}+"), rows
 
@@ -277,9 +277,9 @@ class JointFeatures:
         self, lag: Any, places: Sequence[BoolArray], often: Sequence[Any], seen: Any, label: Any
     ) -> FloatArray:
         """The features of an influencer that occurred, one row each: how recent, where and how often."""
-        rate, sizes = self.base_rates[label], (np.minimum(seen, NEAR[-1]), seen)
+        weight, sizes = BASE_WEIGHT * self.base_rates[label], (np.minimum(seen, NEAR[-1]), seen)
         shares = [
-            np.log((counts + BASE_WEIGHT * rate) / ((size + BASE_WEIGHT) * rate))
+            np.log((counts + weight) / ((size + BASE_WEIGHT) * self.base_rates[label]))
             for counts, size in zip(often, sizes, strict=True)
         ]
         return np.column_stack([*(lag <= k for k in WITHIN), lag > 0, *places, *shares]).astype(float)
@@ -608,14 +608,13 @@ class LastLabels:
         seen, levels, first = counts.sum(axis=1) > 0, list[Followers](), None
         keys, counts = keys[seen], counts[seen]
         for length in range(keys.shape[1], -1, -1):
-            contexts, where = np.unique(keys[:, :length], axis=0, return_inverse=True)
-            sums = np.zeros((len(contexts), counts.shape[1]))
+            keys, where = np.unique(keys[:, :length], axis=0, return_inverse=True)
+            sums = np.zeros((len(keys), counts.shape[1]))
             np.add.at(sums, where.reshape(-1), counts)
-            first = first or (contexts, sums)
-            keys, counts = contexts, (sums > 0).astype(float)
+            first, counts = first or (keys, sums), (sums > 0).astype(float)
             once, twice = int(((sums > 0) & (sums <= 1)).sum()), int(((sums > 1) & (sums <= 2)).sum())
             taken = np.minimum(sums, once / (once + 2 * twice) if once else 0.5)
-            rows = {tuple(key): row for row, key in enumerate(contexts.tolist())}
+            rows = {tuple(key): row for row, key in enumerate(keys.tolist())}
             total = sums.sum(axis=1)
             levels.insert(0, Followers(rows, (sums - taken) / total[:, None], taken.sum(axis=1) / total))
         assert first is not None  # there is a context of no labels

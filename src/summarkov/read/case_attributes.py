@@ -30,18 +30,16 @@ _SHARES = (0.25, 0.5, 0.75)
 
 
 def attributes_of(
-    events: EventSequences, columns: dict[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str]
+    events: EventSequences, columns: dict[str, Encoded], wanted: Wanted, source: str
 ) -> EventSequences:
     """Events with columns, which have a value per sequence, as attributes, or as what tells their ends."""
     if wanted.ends is not None and wanted.ends.column in columns:
         told = wanted.ends.told(*columns.pop(wanted.ends.column))
         events = events.with_ends(events.complete & told)
-    return events.with_attributes(_attributes(columns, wanted, source, ids)) if columns else events
+    return events.with_attributes(_attributes(columns, wanted, source, len(events))) if columns else events
 
 
-def _attributes(
-    columns: Mapping[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str]
-) -> Attributes:
+def _attributes(columns: Mapping[str, Encoded], wanted: Wanted, source: str, n_sequences: int) -> Attributes:
     """Name the values, or ranges of values, of columns, each of which has one code per sequence."""
     unused = sorted(set(wanted.cuts) - set(columns))
     if unused:
@@ -50,12 +48,6 @@ def _attributes(
     for column, values in columns.items():
         refuse_column(column, source)
         absent = values.missing
-        if len(absent) and wanted.missing_attributes == "error":
-            raise DataError(
-                f"attribute {column!r} of {source} has no value for {len(absent)} "
-                f"sequence{'s' if len(absent) > 1 else ''}, the first is {ids[absent[0]][:40]!r}; fill it, "
-                "or let it be a value of its own with missing_attributes='value'"
-            )
         if len(absent) and len(absent) == len(values.codes) and column not in wanted.cuts:
             raise DataError(
                 f"attribute {column!r} of {source} has no value for any sequence; check its name, or leave "
@@ -71,7 +63,7 @@ def _attributes(
         occurring |= found | ({missing} if len(absent) else set())
         each.append([*names, missing])
     ordered = sorted(occurring)
-    present = np.zeros((len(ids), len(ordered)), bool)
+    present = np.zeros((n_sequences, len(ordered)), bool)
     for values, some in zip(columns.values(), each, strict=True):
         codes = translation(some, ordered)[:-1]
         present[np.arange(len(present)), codes[values.codes]] = True
@@ -219,7 +211,7 @@ def with_cases(events: EventSequences, wanted: Wanted, cases: Sequence[str]) -> 
         if name != named:
             column = encode(content.column(name), name, source)
             found[name] = Encoded(np.append(column.codes, np.int32(-1))[rows], column.texts)
-    return attributes_of(events, found, wanted, source, events.ids)
+    return attributes_of(events, found, wanted, source)
 
 
 def _table_of(table: Any, source: str) -> pa.Table:

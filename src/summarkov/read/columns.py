@@ -46,7 +46,6 @@ class Reading(TypedDict, total=False):
     times: bool
     attributes: Any
     cuts: Cuts | None
-    missing_attributes: Literal["value", "error"]
     ends: Literal["complete", "cut off"] | None
     closed_by: Iterable[object] | None
     open_since: Any
@@ -139,7 +138,6 @@ class Wanted:
     ties: TieKind | None = None
     times: bool = False
     cuts: Cuts = field(default_factory=dict)
-    missing_attributes: str = "value"
     cases: Any = None  # a table of attributes, one row per case
     ends: AskedEnds | None = None  # None: as the events say, if they do, else complete
     drop_duplicates: bool = False
@@ -197,10 +195,6 @@ class Wanted:
         for name in ("times", "drop_duplicates"):
             if not isinstance(getattr(self, name), bool):
                 raise SettingError(f"{name} must be True or False, not {getattr(self, name)!r}")
-        if self.missing_attributes not in ("value", "error"):
-            raise SettingError(
-                f"missing_attributes must be 'value' or 'error', not {self.missing_attributes!r}"
-            )
 
     def for_columns(self, chosen: Columns) -> Wanted:
         """The same with what the columns that were chosen tell of ties, if nothing was said of them."""
@@ -225,7 +219,7 @@ class Wanted:
 
 
 #: Settings that only need a look.
-_AS_THEY_ARE = ("lifecycle", "missing", "separator", "ties", "times", "missing_attributes", "drop_duplicates")
+_AS_THEY_ARE = ("lifecycle", "missing", "separator", "ties", "times", "drop_duplicates")
 
 
 def check_cuts(cuts: object) -> Cuts:

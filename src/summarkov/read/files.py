@@ -268,10 +268,11 @@ def _walked(folder: str) -> list[str]:
     """All that is in a folder and in those in it; links are followed, but never in a circle."""
     found, entered = list[str](), set[str]()
     for root, folders, names in os.walk(folder, followlinks=True):
-        entered.add(os.path.realpath(root))
-        links = {name for name in folders if os.path.islink(os.path.join(root, name))}
-        folders[:] = [n for n in folders if n not in links or os.path.realpath(f"{root}/{n}") not in entered]
-        folders.sort(key=lambda name: name not in links)
+        real = os.path.realpath(root)
+        if os.path.islink(root) and real in entered:
+            folders.clear()
+            continue
+        entered.add(real)
         found += [os.path.join(root, name) for name in names]
     return sorted(found)
 
@@ -313,14 +314,13 @@ def open_file(path: Name, expected: str = "events") -> BufferedReader:
     except OSError as error:
         raise DataError(f"{path} cannot be opened: {error.strerror or error}") from error
     try:
-        if not file.peek(1):
-            raise DataError(f"{path} is empty; expected {expected} in it")
-    except (OSError, DataError) as error:
-        file.close()
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path} cannot be read: {error.strerror}") from error
-    return file
+        if file.peek(1):
+            return file
+        why = f"is empty; expected {expected} in it"
+    except OSError as error:
+        why = f"cannot be read: {error.strerror}"
+    file.close()
+    raise DataError(f"{path} {why}")
 
 
 def open_text(path: Name, expected: str = "events") -> BufferedReader:

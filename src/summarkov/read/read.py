@@ -35,7 +35,6 @@ def read_events(
     times: bool = False,
     attributes: Any = None,
     cuts: Cuts | None = None,
-    missing_attributes: Literal["value", "error"] = "value",
     ends: Literal["complete", "cut off"] | None = None,
     closed_by: Iterable[object] | None = None,
     open_since: Any = None,
@@ -108,13 +107,12 @@ def read_events(
     attributes
         What holds of a sequence from its start to its end, such as a region or an age: a list of columns that
         are constant per case (keys of JSON lines, attributes of traces in XES); or a second table with one
-        row per case, or its path, all of whose columns are attributes but the one that names the case.
+        row per case, or its path, all of whose columns are attributes but the one that names the case. A
+        missing value is one of its own, "(missing)".
     cuts
         Where to cut numbers into ranges: ``{"age": [30, 50]}`` makes "age=below 30", "age=30 to <50" and
         "age=50 or more"; None leaves a column as it is. By default at the quartiles, if there are more than 5
         numbers.
-    missing_attributes
-        "value": a missing value is one of its own, "(missing)"; or "error".
     ends
         "complete": every sequence is a case that is over, and its end is what comes next after its last
         event. That is the default. "cut off": a window onto something that goes on, as in the paper, where
@@ -252,10 +250,14 @@ def _list_source(source: object, wanted: Wanted) -> Source:
     if isinstance(source, Mapping):
         if any(name is None for name in source):
             raise DataError("a sequence has no id (None); give it a name")
-        lines = [Line([*iterate(sequence)], str(name)) for name, sequence in source.items()]
+        lines = [Line(_listed(sequence), str(name)) for name, sequence in source.items()]
     else:
-        lines = [Line([*iterate(sequence)]) for sequence in source]
+        lines = [Line(_listed(sequence)) for sequence in source]
     return Source("the lists", wanted, Columns(order=()), [Lines("the lists", 0, lines)], is_lines=True)
+
+
+def _listed(sequence: object) -> list[object]:
+    return sequence if isinstance(sequence, list) else [*iterate(sequence)]
 
 
 def _kind(source: object) -> str:

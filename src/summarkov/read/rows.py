@@ -434,7 +434,7 @@ class Assembly:
         if wanted.cases is not None:
             cases = ids if wanted.gap is None else [name.rpartition("/")[0] for name in ids]
             return with_cases(events, wanted, cases)
-        return attributes_of(events, values, wanted, self.source.name, ids)
+        return attributes_of(events, values, wanted, self.source.name)
 
     def _weights(self, column: Encoded, names: Sequence[str]) -> FloatArray:
         """The numbers that texts stand for, one per sequence."""

@@ -66,7 +66,7 @@ CAME = ("summarkov_file", "summarkov_start", "summarkov_row")
 #: Settings of reading that say what labels are.
 _OF_LABELS = ("event", "labels", "lifecycle", "missing", "separator")
 #: Settings that say what attributes are.
-_OF_CASES = ("case", "attributes", "cuts", "missing", "missing_attributes", "ends_column")
+_OF_CASES = ("case", "attributes", "cuts", "missing", "ends_column")
 #: Of these parts of :class:`Origin` there is a number for each shard.
 _NUMBERS = ("unlabelled", "caseless", "duplicates", "dropped")
 
@@ -308,25 +308,23 @@ def survey(shard: Shard) -> Counter[Any]:
     events, origin = shard.events, shard.events.origin or Origin()
     weights = np.ones(len(events)) if events.weights is None else events.weights
     in_units(weights, FIXED_POINT if n_fractions(weights) else 1)  # refuses what cannot be counted
-    found: Counter[Any] = Counter({name: getattr(origin, name) for name in _NUMBERS})
-    found |= Counter(
-        {
-            "shards": 1,
-            "sequences": len(events),
-            "complete": int(events.complete.sum()),
-            "events": events.n_events,
-            "positions": events.n_ticks,
-            "tied": events.tied_order,
-            "ticks": int(events.has_ticks),
-            "fractions": n_fractions(weights),
-            "weight": float(weights @ (events.lengths + 1)),
-            "in NumPy": int(kernels.backend() != "native"),
-            ("kinds", events.time_unit, shard.families): int(events.n_events > 0),
-            ("tied case", origin.tied_case): int(origin.tied_case is not None),
-        }
-    )
-    labels = zip(events.labels, events.label_counts.tolist(), strict=True)
-    return found + Counter({("label", label): n for label, n in labels})
+    found: dict[Any, Any] = {name: getattr(origin, name) for name in _NUMBERS}
+    found |= {("label", label): int(n) for label, n in zip(events.labels, events.label_counts, strict=True)}
+    found |= {
+        "shards": 1,
+        "sequences": len(events),
+        "complete": int(events.complete.sum()),
+        "events": events.n_events,
+        "positions": events.n_ticks,
+        "tied": events.tied_order,
+        "ticks": int(events.has_ticks),
+        "fractions": n_fractions(weights),
+        "weight": float(weights @ (events.lengths + 1)),
+        "in NumPy": int(kernels.backend() != "native"),
+        ("kinds", events.time_unit, shard.families): int(events.n_events > 0),
+        ("tied case", origin.tied_case): int(origin.tied_case is not None),
+    }
+    return Counter(found)
 
 
 def checked(n: Counter[Any], frame: Frame, nothing: EventSequences) -> tuple[dict[str, Any], int | None]:

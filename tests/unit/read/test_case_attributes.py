@@ -66,10 +66,6 @@ def test_attributes_of_every_format(files, name):
     assert names_of(found) == EXPECTED
     assert found.attributes.of == ("age", "age", "age", "region", "region", "region")
     assert found.origin.attributes == ("region", "age")
-    with pytest.raises(
-        DataError, match=r"attribute 'region' of .* has no value for 1 sequence, the first is 'z'; fill"
-    ):
-        sm.read_events(files / name, **HOW, missing_attributes="error")
 
 
 def test_attributes_of_a_second_table(files):
@@ -82,10 +78,6 @@ def test_attributes_of_a_second_table(files):
             assert names_of(found) == EXPECTED
     fewer = sm.read_events(EVENTS, attributes=table[:1])
     assert names_of(fewer)["y"] == {"region=(missing)", "age=(missing)"}
-    with pytest.raises(
-        DataError, match=r"attribute 'region' of .* has no value for 2 sequences, the first is 'y'; fill"
-    ):
-        sm.read_events(EVENTS, attributes=table[:1], missing_attributes="error")
     with pytest.raises(DataError, match="case 'x' has two rows in the table of attributes"):
         sm.read_events(EVENTS, attributes=pd.concat([table, table]))
     with pytest.raises(SettingError, match="attributes must be a list of columns, a table"):
@@ -170,10 +162,6 @@ def test_numbers_that_are_names_stay_as_they_are():
         ({"attributes": ["age"], "cuts": {"age": [50, 30]}}, "cuts of 'age' must increase"),
         ({"attributes": ["age"], "cuts": {"age": ["old"]}}, "cuts of 'age' must be numbers"),
         ({"attributes": ["age"], "cuts": [30]}, "cuts must be a dict"),
-        (
-            {"attributes": ["age"], "missing_attributes": "skip"},
-            "missing_attributes must be 'value' or 'error'",
-        ),
     ],
 )
 def test_settings_that_make_no_sense(settings, why):
