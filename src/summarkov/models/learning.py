@@ -211,7 +211,8 @@ def progress_counter(progress: Progress, total: int) -> Done:
     def on_done(more: int) -> None:
         nonlocal done
         done += more
-        tell(done, total)
+        if more:
+            tell(done, total)
 
     return on_done
 
