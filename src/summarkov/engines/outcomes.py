@@ -26,17 +26,12 @@ NOT_KNOWN, NOT_TOLD = -1, -2
 
 
 class Verdict(NamedTuple):
-    """What is known of each sequence: whether it has the outcome, what is looked at, and whether it counts.
+    """What is known of each sequence."""
 
-    ``hits`` has 1, 0 or ``NOT_KNOWN``; ``limits`` how many of its positions are looked at; ``first`` the
-    first position at which the outcome is certain, far off where there is none; ``reasons`` a number of
-    ``Outcome.reasons``, 0 where the sequence counts.
-    """
-
-    hits: IntArray
-    limits: IntArray
-    first: IntArray
-    reasons: IntArray
+    hits: IntArray  # whether it has the outcome: 1, 0 or ``NOT_KNOWN``
+    limits: IntArray  # how many of its positions are looked at
+    first: IntArray  # the first position at which the outcome is certain, far off where there is none
+    reasons: IntArray  # a number of ``Outcome.reasons``, 0 where the sequence counts
 
 
 @dataclass(frozen=True)
@@ -274,8 +269,7 @@ def moments_up_to(longest: int) -> IntArray:
 def count_open(source: EventSource, outcome: Outcome, request: StatesRequest) -> StateCounts:
     """What became of the cases that were open at each moment, whole ones, until the outcome was certain.
 
-    Keys are those of states, behind the number of positions that had passed. Each case counts once at a
-    moment.
+    Keys are those of states, behind the number of positions that had passed.
     """
     return source.map(partial(_count_open, request, Ended.of(source.labels, replace(outcome, after=None))))
 

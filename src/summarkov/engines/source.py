@@ -72,7 +72,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Shard:
-    """Some sequences, all of each. ``first`` is the number of the first sequence, ``start`` of the first row.
+    """Some sequences; ``first`` is the number of the first, ``start`` that of its first row.
 
     ``all_keys`` tells the keys of all sequences, by which they are drawn and shuffled.
     """
@@ -238,12 +238,10 @@ class Layout(NamedTuple):
     outcomes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, source: object) -> Layout:
-        """That of a source; one that tells only its counts has events in a row."""
-        unit = getattr(source, "time_unit", None)
-        time = None if unit is None else unit.kind
-        attributes, outcomes = (tuple(getattr(source, name, ())) for name in ("attributes", "outcomes"))
-        return cls(getattr(source, "has_ticks", False), time, attributes, outcomes)
+    def of(cls, source: Counting) -> Layout:
+        """That of a source."""
+        time = None if source.time_unit is None else source.time_unit.kind
+        return cls(source.has_ticks, time, source.attributes, source.outcomes)
 
 
 #: Events in a row, and nothing else.
@@ -293,10 +291,10 @@ class EventSource(Counting):
         questions: Sequence[Any] | None = None,
         most_rows: int | None = None,
     ) -> Answer:
-        """What a function returns for every shard, ``added`` up; it may have to travel to where the shard is.
+        """What a function, which may have to travel, returns for every shard, ``added`` up.
 
-        With ``questions`` it takes these too, and returns a list with an answer to each. ``most_rows`` is how
-        many rows of a shard it takes, as far as sequences allow.
+        With ``questions`` it takes these too, and returns a list of answers. ``most_rows`` is how many rows
+        of a shard it takes, as far as sequences allow.
         """
 
     def count(self, requests: Sequence[Request]) -> list[Counts]:

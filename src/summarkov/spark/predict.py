@@ -176,10 +176,7 @@ class PredictRows:
             done += part.n_events
 
     def made(self, events: EventSequences) -> tuple[IntArray, dict[str, Any]]:
-        """Rows about some sequences: the event that each is about, and the new columns.
-
-        Each sequence gets one more position, after its last event.
-        """
+        """The event that each row is about, and the new columns; sequences get a position after the last."""
         ended = events.with_ends("complete").with_end_rows()
         p, last = predict_each(self.model.fitted, ended, "ignore"), ended.offsets[1:] - 1
         here, about = last, events.offsets[1:] - 1

@@ -110,7 +110,7 @@ def scan_spark(
         shards = Shards(rows.persist(), n, reader.nothing)
         try:
             found: Counter[Any] = sum(shards.ask(survey), Counter({"other_lifecycle": n_other}))
-            about, scale = checked(found, frame, reader.nothing)
+            about, scale = checked(found, frame)
             source = SparkSource(shards, Prepared(found["complete"] > 0, scale), **about)
             absent = {x for x in reader.nothing.labels if not found["label", x]}  # only in rows of no case
             if absent and frame.wanted.labels is None:
@@ -317,11 +317,8 @@ def survey(shard: Shard) -> Counter[Any]:
     return Counter(found)
 
 
-def checked(n: Counter[Any], frame: Frame, nothing: EventSequences) -> tuple[dict[str, Any], int | None]:
-    """What a source knows of all shards, and the unit of weights; refused if shards do not fit together.
-
-    ``n`` is the sum of what :func:`survey` says of them.
-    """
+def checked(n: Counter[Any], frame: Frame) -> tuple[dict[str, Any], int | None]:
+    """What a source knows of all shards, from the sum of their surveys, and the unit of weights."""
     chosen, wanted, order = frame.chosen, frame.wanted, frame.chosen.order or ()
     kinds = [key[1:] for key in n if key[0] == "kinds"]
     if len(kinds) > 1:
@@ -348,10 +345,6 @@ def checked(n: Counter[Any], frame: Frame, nothing: EventSequences) -> tuple[dic
     about: dict[str, Any] = {"origin": origin, "time_unit": kinds[0][0] if kinds else None}
     about |= {"n_sequences": n["sequences"], "n_events": n["events"]}
     about |= {"has_ticks": n["ticks"] > 0, "tied_order": n["tied"]}
-    if scale is None and nothing.attributes is None:
-        counts = {**{label: n["label", label] for label in nothing.labels}, END: n["complete"]}
-        labels = sorted((*nothing.labels, *([END] if n["complete"] else [])))
-        about["label_counts"] = np.array([counts[label] for label in labels], np.int64)
     return about, scale
 
 
@@ -449,10 +442,9 @@ class SparkSource(EventSource):
     # ------------------------------------------------------------------ prepare
 
     def _then(self, step: Step, *, has_ends: bool) -> SparkSource:
-        """The same after one more step, which changes the counts of labels."""
-        about = {name: value for name, value in self._about.items() if name != "label_counts"}
+        """The same after one more step."""
         prepared = Prepared(has_ends, self._prepared.scale, (*self._prepared.steps, step))
-        return SparkSource(self._shards, prepared, **about)
+        return SparkSource(self._shards, prepared, **self._about)
 
     def without_ends(self) -> SparkSource:
         """The same sequences, all of them taken for cut off."""
@@ -532,10 +524,7 @@ def _keep_modules() -> None:
 def pack(
     function: Callable[[Any], Any], piece: int | None, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """What a function returns for the batches of a partition, or an error of ours; None is nothing.
-
-    It is in one cell, or in several of ``piece`` bytes each.
-    """
+    """What a function returns for a partition, or an error of ours, in cells of ``piece`` bytes, or one."""
     try:
         found = function(batches)
     except SummarkovError as error:
