@@ -16,20 +16,8 @@ from hypothesis import strategies as st
 from pyarrow import csv, parquet
 
 import summarkov as sm
-from strategies import (
-    EVENT_BYTES,
-    KINDS,
-    WINDOWS,
-    assert_same,
-    codes,
-    data,
-    examples,
-    specs,
-    subsets,
-    target_of,
-    targets,
-)
-from summarkov.engines import CandidatesRequest, MemorySource, StatesRequest, make_source
+from strategies import EVENT_BYTES, assert_same, data, examples, requests, specs, target_of
+from summarkov.engines import MemorySource, StatesRequest, make_source
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.read.scan import PREFIX
 
@@ -75,24 +63,11 @@ def logs(draw):
     return type(events)(events.labels, sequences), table, cuts, memory
 
 
-@st.composite
-def requests_about(draw, events):
-    spec = draw(specs(events.labels, KINDS))
-    influencers = () if spec.kind == "chain" else draw(subsets(events.labels, max_size=3))
-    target = target_of(events, draw(targets(events.labels)))
-    common = (spec.summary(), codes(events.labels, influencers), target)
-    if spec.kind in WINDOWS and draw(st.booleans()):
-        return CandidatesRequest(
-            *common, codes(events.labels, [z for z in events.labels if z not in influencers])
-        )
-    return StatesRequest(*common)
-
-
 @examples(40)
 @given(logs(), st.data(), st.integers(1, 3))
 def test_counts_are_those_in_memory(log, draw, n_jobs):
     events, table, cuts, memory = log
-    requests = [draw.draw(requests_about(events)) for _ in range(3)]
+    asked = [draw.draw(requests(events, draw.draw(specs(events.labels))))[0] for _ in range(3)]
     local = MemorySource(events.events)
     with tempfile.TemporaryDirectory() as name:
         write_parts(table, Path(name), cuts)
@@ -102,7 +77,7 @@ def test_counts_are_those_in_memory(log, draw, n_jobs):
             assert source.label_counts.tolist() == local.label_counts.tolist()
             assert (source.n_sequences, source.n_events) == (local.n_sequences, events.n_events)
             assert source.tied_order == 0
-            for got, expected in zip(source.count(requests), local.count(requests), strict=True):
+            for got, expected in zip(source.count(asked), local.count(asked), strict=True):
                 assert_same(got, expected)
         assert [path for path in os.listdir(name) if path.startswith(PREFIX)] == []
 
