@@ -40,9 +40,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EDGES = [
     f"tests/hostile/test_numbers.py::test_{name}"
     for name in (
-        "beyond_the_ends",
         "the_penalty_of_infinitely_many_states_is_infinite_and_nothing_at_gamma_0",
-        "log_rising_where_the_series_begins",
         "log_rising",
         "estimates_are_the_fractions",
         "likelihood_at_the_edges",
