@@ -158,8 +158,6 @@ def show(given: Any) -> Document:
 
 def export(given: Any) -> Document:
     """A model as a figure, a graph file or a table."""
-    from summarkov.models import InfluenceGraph
-
     out, kind = given.out, suffix_of(given.out)
     known = ", ".join([*_FIGURES, *_TEXTS, ".csv", ".parquet"])
     check_output(out, given.model, endings=f"one of {known}", safe_csv=given.safe_csv)
@@ -178,17 +176,12 @@ def export(given: Any) -> Document:
         with saving(out):
             plot.save(axes, out)
         return saved(f"Saved {shown(out)}")
-    if one is not None:  # a graph of its own
-        if len(one.target_) > 1:
-            raise SettingError(
-                f"{kind} holds a graph, or a model of one label; this one is of several at once"
-            )
-        fitted = InfluenceGraph(one.copy(target=None), targets=one.target_)
-        fitted._models = {one.target_[0]: one}
+    if kind in _TEXTS and one is not None:
+        raise SettingError(f"{kind} holds a graph; a model of its own has a figure, or a table (.csv)")
     if kind in _TEXTS:
         write_text(out, getattr(fitted, _TEXTS[kind])())
     else:
-        frame = fitted.edges_.to_frame("pyarrow")
+        frame = (fitted.edges_ if one is None else one.influences_).to_frame("pyarrow")
         write_rows([dict(zip(frame.column_names, frame.columns, strict=True))], out, safe_csv=given.safe_csv)
     return saved(f"Saved {shown(out)}")
 

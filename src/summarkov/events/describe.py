@@ -12,7 +12,7 @@ import numpy as np
 from summarkov.events.vocabulary import START, count_codes
 from summarkov.frames import Column, Sheet, Tabular
 from summarkov.typing import IntArray
-from summarkov.wording import cut, percent, plural
+from summarkov.wording import cut, number, percent, plural
 
 #: Show at most this many labels.
 MOST_LABELS = 20
@@ -408,8 +408,12 @@ class Description(Tabular):
 
     def summary(self) -> Sheet:
         """Sizes in words, then the most frequent labels."""
+        return self.sheet(MOST_LABELS)
+
+    def sheet(self, most: int | None) -> Sheet:
+        """The same with ``most`` labels, or all of them."""
         events = max(self.n_events, 1)
-        rows = [(name, f"{n:,}", f"{n / events:.1%}") for name, n in self.by_count[:MOST_LABELS]]
+        rows = [(name, number(n), percent(n / events)) for name, n in self.by_count[:most]]
         return Sheet("\n".join(self.sentences()), ("label", "events", "share"), rows, self.n_labels)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
+import commands
 import summarkov as sm
-from summarkov.cli.main import app
 from summarkov.evidence.words import headline
 from summarkov.simulate.example import web_shop
 from summarkov.wording import factor, percent
@@ -26,11 +26,10 @@ Run = Callable[..., Result]
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a command in an empty folder and expect it to succeed."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
 
     def run(*arguments: object) -> Result:
-        result = CliRunner().invoke(app, [str(a) for a in arguments])
-        assert (result.exit_code, result.stderr) == (0, "")
+        result = commands.run(*arguments)
+        assert result.stderr == ""
         return result
 
     return run
@@ -474,24 +473,18 @@ def test_no_command_prints_the_help(run: Run) -> None:
 
 @pytest.mark.parametrize("name", ["g.gv", "g.graphml"])
 def test_export_text(run, shop, tmp_path, name):
-    result = run_export(shop / "graph.json", "-o", tmp_path / name)
+    result = commands.run("export", shop / "graph.json", "-o", tmp_path / name)
     assert result.stdout.startswith("Saved ")
     graph = sm.load(shop / "graph.json")
     expected = {".dot": "to_dot", ".gv": "to_dot", ".graphml": "to_graphml"}
     assert (tmp_path / name).read_text() == getattr(graph, expected[Path(name).suffix])()
 
 
-def run_export(*arguments: object) -> Result:
-    result = CliRunner().invoke(app, ["export", *map(str, arguments)])
-    assert result.exit_code == 0, result.stderr
-    return result
-
-
 @pytest.mark.parametrize("name", ["edges.csv", "edges.parquet"])
 def test_export_edges(shop, tmp_path, name):
     from pyarrow import csv, parquet
 
-    run_export(shop / "graph.json", "-o", tmp_path / name)
+    commands.run("export", shop / "graph.json", "-o", tmp_path / name)
     found = (csv.read_csv if name.endswith("csv") else parquet.read_table)(tmp_path / name).to_pylist()
     edges = sm.load(shop / "graph.json").edges_
     assert [(row["influencer"], row["target"]) for row in found] == [(e.influencer, e.target) for e in edges]
@@ -503,6 +496,6 @@ def test_export_edges(shop, tmp_path, name):
     ("file", "more"), [("graph.json", ()), ("graph.json", ("-t", "purchase")), ("one.json", ())]
 )
 def test_export_figures(shop, tmp_path, file, more):
-    run_export(shop / file, "-o", tmp_path / "figure.svg", *more)
+    commands.run("export", shop / file, "-o", tmp_path / "figure.svg", *more)
     words = (tmp_path / "figure.svg").read_text()
     assert ("probability of purchase" in words) == (file == "one.json" or bool(more))

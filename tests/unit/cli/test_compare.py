@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
+import commands
 import summarkov as sm
-from summarkov.cli.main import app
 from summarkov.comparison import DEFAULT, NAMES, Comparison
 from summarkov.simulate.example import web_shop
 
@@ -27,15 +27,14 @@ Run = Callable[..., Result]
 def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run ``summarkov compare`` in a folder with events, expecting an exit code."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
     events = web_shop().simulate(60, 12, random_state=1)
     for name, part in zip(("all", "train", "dev", "test"), (events, *events.split()), strict=True):
         lines = (json.dumps(labels) for labels in part.to_lists())
         Path(f"{name}.jsonl").write_text("\n".join(lines) + "\n")
 
     def go(*arguments: object, code: int = 0) -> Result:
-        result = CliRunner().invoke(app, ["compare", *(str(a) for a in arguments)])
-        assert (result.exit_code, bool(result.stderr)) == (code, code != 0)
+        result = commands.run("compare", *arguments, code=code)
+        assert bool(result.stderr) == (code != 0)
         return result
 
     return go
@@ -88,28 +87,6 @@ def test_the_help_names_every_model(run_command: Run) -> None:
     assert f"Default: {', '.join(DEFAULT)}." in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ("", "missing argument 'FILE'"),
-        ("train.jsonl dev.jsonl", "give one file to have it split, or three: train, dev and test"),
-        ("train.jsonl dev.jsonl test.jsonl --splits 2", "train, dev and test are already split"),
-        ("nothing.jsonl", "there is no file nothing.jsonl"),
-        ("all.jsonl -m bsum", "there is no model 'bsum'; did you mean 'bsumm'?"),
-        ("all.jsonl -m vom -m vom", "two contenders have the same name, 'vom'"),
-        ("all.jsonl -o out.csv", "cannot tell the format of out.csv; let its name end in .json"),
-    ],
-)
-def test_what_is_wrong_is_one_sentence(run_command: Run, arguments: str, words: str) -> None:
-    before = sorted(Path().iterdir())
-    result = run_command(*arguments.split(), code=2)
-    assert result.stderr.startswith("Error: ")
-    assert result.stderr.count("\n") == 1
-    assert words in result.stderr
-    assert result.stdout == ""
-    assert sorted(Path().iterdir()) == before
-
-
 def test_the_result_is_printed_even_if_it_cannot_be_saved(
     run_command: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,13 +108,12 @@ def without_seconds(text: str) -> str:
 
 def test_the_guide_shows_what_the_command_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
     text = GUIDE.read_text(encoding="utf-8")
     make, shown = re.findall(r"^```(?:sh|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[:2]
     command_line, printed = shown.removeprefix("$ ").split("\n", 1)
     for line in (*make.splitlines(), command_line):
-        result = CliRunner().invoke(app, line.split()[1:])
-        assert (result.exit_code, result.stderr) == (0, "")
+        result = commands.run(*line.split()[1:])
+        assert result.stderr == ""
     now = "\n".join(line.rstrip() for line in result.stdout.splitlines()) + "\n"
     assert without_seconds(now) == without_seconds(printed)
 

@@ -1,10 +1,9 @@
 """Trees on the command line: learned, shown at 80 columns, used."""
 
 import pytest
-from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.main import app
+from commands import run
 from summarkov.evidence.words import headline
 from summarkov.simulate.example import web_shop
 
@@ -12,23 +11,12 @@ EVENTS = web_shop().simulate(n_sequences=300, length=20, random_state=4)
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    from pathlib import Path
-
-    from summarkov.read import write_events
-
-    write_events(EVENTS, Path("events.jsonl"))
-
-    def go(*given, code=0, columns="80"):
-        result = CliRunner().invoke(app, list(given), env={"COLUMNS": columns, "NO_COLOR": "1"})
-        assert result.exit_code == code, result.output
-        return result
-
-    return go
+    sm.write_events(EVENTS, "events.jsonl")
 
 
-def test_the_leaves_of_a_tree_are_listed(run):
+def test_the_leaves_of_a_tree_are_listed(here):
     run("learn", "events.jsonl", "--model", "tree", "-t", "purchase", "-o", "m.json")
     shown = run("show", "m.json").stdout
     model = sm.TreeSuMM("purchase").fit(EVENTS)
@@ -39,7 +27,7 @@ def test_the_leaves_of_a_tree_are_listed(run):
     assert all(edge.influencer in flat for edge in model.influences_)
 
 
-def test_a_graph_of_trees_predicts_is_evaluated_and_simulates(run):
+def test_a_graph_of_trees_predicts_is_evaluated_and_simulates(here):
     out = run("learn", "events.jsonl", "-m", "tree", "-o", "g.json").stdout
     graph = sm.load("g.json")
     assert " ".join(out.split()).startswith(headline(graph.edges_))
