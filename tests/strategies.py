@@ -54,9 +54,7 @@ def written_down(source, numbers):
     return Drawn(chosen, np.ones(len(chosen), np.int64))
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Data
-# ---------------------------------------------------------------------------------------------------------
+# --- Data
 
 
 @dataclass(frozen=True)
@@ -92,17 +90,13 @@ def vocabularies(most=5):
 
 
 @cache
-def data(labels=None, unknown=False, nonempty=False, max_length=40):
+@st.composite
+def data(draw, labels=None, unknown=False, nonempty=False, max_length=40):
     """Sequences, empty ones and none at all included; `unknown` is True, False, or None for either.
 
     Often some tens of events cut anywhere, for little is to be seen in less. No sequence is longer than
     `max_length`, nor all of them together.
     """
-    return _data(labels, unknown, nonempty, max_length)
-
-
-@st.composite
-def _data(draw, labels, unknown, nonempty, max_length):
     if labels is None:
         labels = draw(vocabularies())
     if unknown is None:
@@ -129,13 +123,9 @@ booleans = st.booleans()
 
 
 @cache
-def long_data(longest=120):
-    """Few sequences, long ones, over few labels, of which some are rare and some are unknown."""
-    return _long_data(longest)
-
-
 @st.composite
-def _long_data(draw, longest):
+def long_data(draw, longest=120):
+    """Few sequences, long ones, over few labels, of which some are rare and some are unknown."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     labels = draw(vocabularies(4))
     chance = np.append(rng.dirichlet(np.full(len(labels), 0.5)), draw(st.sampled_from([0, 0.1])))
@@ -173,9 +163,7 @@ def targets(labels):
     return one | subsets(labels, min_size=1) | st.just(tuple(labels))
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Summaries
-# ---------------------------------------------------------------------------------------------------------
+# --- Summaries
 
 
 class CopyOfBinary:
@@ -251,13 +239,9 @@ class Spec:
 
 
 @cache
-def specs(labels, kinds=KINDS, longest=6):
-    """A summary of one of the kinds, with look-backs 1..longest, none, or one per label."""
-    return _specs(labels, kinds, longest)
-
-
 @st.composite
-def _specs(draw, labels, kinds, longest):
+def specs(draw, labels, kinds=KINDS, longest=6):
+    """A summary of one of the kinds, with look-backs 1..longest, none, or one per label."""
     kind = draw(_one_of(kinds))
     mask = "first" if kind == "first" else "last"
     if kind == "first":
@@ -287,9 +271,7 @@ def _lookbacks(labels, longest):
     return one | st.dictionaries(st.sampled_from(labels), one, max_size=len(labels))
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Counts as a dict, to compare
-# ---------------------------------------------------------------------------------------------------------
+# --- Counts as a dict, to compare
 
 
 def from_counts(model):

@@ -18,18 +18,6 @@ from summarkov.wording import cut, number, percent, plural
 MOST_LABELS = 20
 
 
-def many_labels(n_labels: int, n_events: float) -> bool:
-    """Whether some labels will look like influencers by chance: from 30 labels on, if they are above sqrt(N).
-
-    The best of M labels that mean nothing gains about log(M) in log-likelihood, and BIC asks the first
-    influencer of a label for log(N) / 2; so beyond M = sqrt(N) chance alone gets through.
-
-    >>> many_labels(305, 8000), many_labels(305, 100_000), many_labels(10, 50)
-    (True, False, False)
-    """
-    return n_labels >= 30 and n_labels**2 > n_events
-
-
 def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
     """Labels that differ only in capitals, in blanks, or in how Unicode writes their characters.
 

@@ -163,7 +163,7 @@ class EventSequences:
             object.__setattr__(self, name, value)
 
     def but(self, **changes: Any) -> EventSequences:
-        """The same with some other fields, which are taken as they are."""
+        """The same with some other fields, which are taken as they are; arrays become read-only."""
         made = object.__new__(EventSequences)
         for name in _FIELDS:
             value = changes[name] if name in changes else getattr(self, name)
@@ -396,7 +396,11 @@ class EventSequences:
         return self._checked(attributes=attributes)
 
     def _checked(self, **changes: Any) -> EventSequences:
-        made = self.but(**changes)
+        """The same with what a caller gives, who may change it afterwards."""
+        ours = {
+            name: value.copy() if isinstance(value, np.ndarray) else value for name, value in changes.items()
+        }
+        made = self.but(**ours)
         made._check()
         return made
 

@@ -145,6 +145,8 @@ def _json_sequence(content: Any, chosen: Columns, wanted: Wanted) -> Line:
                 f"expected {key!r}, a list of {len(content)} times, one per event; leave out times=True "
                 "otherwise"
             )
+    if {*map(type, content)} <= {str}:  # the usual case, and faster
+        return Line(content, name, when, values)
     text = label_text if wanted.missing == "error" else _text
     labels = [[*map(text, each)] if isinstance(each, list) else text(each) for each in content]
     return Line(labels, name, when, values)

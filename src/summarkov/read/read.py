@@ -250,10 +250,14 @@ def _list_source(source: object, wanted: Wanted) -> Source:
     if isinstance(source, Mapping):
         if any(name is None for name in source):
             raise DataError("a sequence has no id (None); give it a name")
-        lines = [Line([*iterate(sequence)], str(name)) for name, sequence in source.items()]
+        lines = [Line(_listed(sequence), str(name)) for name, sequence in source.items()]
     else:
-        lines = [Line([*iterate(sequence)]) for sequence in source]
+        lines = [Line(_listed(sequence)) for sequence in source]
     return Source("the lists", wanted, Columns(order=()), [Lines("the lists", 0, lines)], is_lines=True)
+
+
+def _listed(sequence: object) -> list[object]:
+    return sequence if isinstance(sequence, list) else [*iterate(sequence)]
 
 
 def _kind(source: object) -> str:

@@ -131,18 +131,6 @@ def test_learned_look_backs_are_printed(run: Run, shop: Path) -> None:
     assert "in history state: add to cart within 5 positions" in " ".join(after.split())
 
 
-def test_many_labels_bring_a_hint(run: Run) -> None:
-    Path("many.txt").write_text("\n".join(f"a{i} b{i}" for i in range(20)))
-    hint = "Hint: 40 labels are many for 40 events; chance may look like influence. Leave out --false-edges"
-    free = run("learn", "many.txt", "--target", "a1", "--false-edges", "none").stdout
-    assert hint in " ".join(free.split())
-    assert "false edges none" in free
-    assert "Hint" not in run("learn", "many.txt", "-t", "a1").stdout
-    assert "Hint" not in run("learn", "many.txt", "-t", "a1", "-m", "chain").stdout
-    Path("few.txt").write_text("a b c\n")
-    assert "Hint" not in run("describe", "few.txt").stdout
-
-
 def test_learn_for_programs(run: Run, shop: Path) -> None:
     graph = sm.load(shop / "graph.json")
     document = the_only_document(run("learn", shop / "events.jsonl", "--json"))

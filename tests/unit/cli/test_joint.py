@@ -53,7 +53,7 @@ def test_it_is_learned_shown_and_told_as_json(saved, tmp_path):
     (one,) = json.loads(printed("show", tmp_path / "m", "-t", target, "--json"))["targets"]
     assert one["gains"] == model.gains_[target]
     assert one["recency"] == model.recency_[target]
-    assert "Factor by how many events ago" in printed("show", tmp_path / "m", "-t", target)
+    assert f"on '{target}', learned from" in " ".join(printed("show", tmp_path / "m", "-t", target).split())
 
 
 def test_its_settings_are_chosen_if_asked(saved, tmp_path):

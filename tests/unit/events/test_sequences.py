@@ -95,6 +95,15 @@ def test_arrays_of_the_caller_are_copied_unless_read_only():
     assert np.shares_memory(EventSequences(codes, [0, 2], ["A", "B"]).codes, codes)
 
 
+def test_weights_and_ends_of_the_caller_stay_as_they_are(events):
+    weights, ends = np.ones(4), np.ones(4, bool)
+    found = events.with_weights(weights).with_ends(ends)
+    weights[0], ends[0] = 7, False
+    assert found.weights.tolist() == [1] * 4
+    assert found.complete.all()
+    assert events.weights is None
+
+
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
 def test_copies_are_equal(copied):
     events = EventSequences([0], [0, 1], ["A"], ["x"], tied_order=3)
