@@ -78,13 +78,15 @@ def test_for_programs(run_command: Run) -> None:
 # ------------------------------------------------------------------ help, and what is refused
 
 
-def test_the_help_names_every_model(run_command: Run) -> None:
+@pytest.mark.parametrize("mark", ["", "`"], ids=["help", "guide"])
+def test_every_model_is_named(run_command: Run, mark: str) -> None:
     text = " ".join(re.sub(r"[│\n]", " ", run_command("--help").stdout).split())
-    families = {re.sub(r"^(lr-\w+)-\d+$", r"\1-K", name) for name in NAMES}
-    families = {"chain-4" if name.startswith("chain") else name for name in families}
-    assert [name for name in sorted(families) if name not in text] == []
     assert "K = 3, 5, 10" in text
     assert f"Default: {', '.join(DEFAULT)}." in text
+    families = {re.sub(r"^(lr-\w+)-\d+$", r"\1-K", name) for name in NAMES}
+    families = {"chain-4" if name.startswith("chain") else name for name in families}
+    text = GUIDE.read_text(encoding="utf-8") if mark else text
+    assert [name for name in sorted(families) if f"{mark}{name}{mark}" not in text] == []
 
 
 def test_the_result_is_printed_even_if_it_cannot_be_saved(
@@ -116,10 +118,3 @@ def test_the_guide_shows_what_the_command_prints(tmp_path: Path, monkeypatch: py
         assert result.stderr == ""
     now = "\n".join(line.rstrip() for line in result.stdout.splitlines()) + "\n"
     assert without_seconds(now) == without_seconds(printed)
-
-
-def test_the_guide_names_every_model() -> None:
-    text = GUIDE.read_text(encoding="utf-8")
-    families = {re.sub(r"^(lr-\w+)-\d+$", r"\1-K", name) for name in NAMES}
-    families = {"chain-4" if name.startswith("chain") else name for name in families}
-    assert [name for name in sorted(families) if f"`{name}`" not in text] == []
