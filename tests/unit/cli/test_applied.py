@@ -10,6 +10,7 @@ import pytest
 
 import summarkov as sm
 from commands import printed
+from summarkov.cli.page import plain
 from summarkov.read.case_attributes import cuts_of
 
 #: Numbers as the paper counts them.
@@ -83,3 +84,31 @@ def cuts(model: Path) -> list[str]:
     assert found is not None
     assert len(found) == 3
     return ["--cut", f"age={','.join(map(str, found))}"]
+
+
+def test_one_case_is_explained_as_in_python(folder: Path) -> None:
+    """With its times, ticks and attributes, however it is asked for."""
+    model = sm.load(folder / "model.json")
+    cut = cuts_of(model.layout_.attributes)["age"]
+    how = {"ties": "together", "times": True, "attributes": ["region", "age"], "cuts": {"age": cut}}
+    events = sm.read_events(folder / "new.csv", **how)
+    cases = {name: events[at] for at, name in enumerate(events.ids)}
+    reasons = {name: model.explain(case, "relief") for name, case in cases.items()}
+    name = next(name for name, why in reasons.items() if any(each.lags for each in why.active))
+    case, why = cases[name], reasons[name]
+    (ticks,) = case.to_lists()
+    asked = (folder / "model.json", folder / "new.csv", "--why", name)
+    told = json.loads(printed("predict", *asked, "-t", "relief", "--json"))
+    assert (told["case"], told["after"]) == (name, ticks)
+    assert any(isinstance(tick, list) for tick in ticks)
+    held = [case.attributes.names[at] for at in case.attributes.present[0].nonzero()[0]]
+    assert told["attributes"] == held
+    assert told["next"] == [plain(why)]
+    lines = printed("predict", *asked, "-t", "relief").splitlines()
+    words = [" + ".join(tick) if isinstance(tick, list) else tick for tick in ticks]
+    assert " ".join(" ".join(lines).split()).startswith(
+        f"History in {name}: {', '.join(words)} {', '.join(held)}"
+    )
+    assert f"  {next(each for each in why.active if each.lags)}" in lines
+    everything = json.loads(printed("predict", *asked, "--json"))["next"]
+    assert {each["target"] for each in everything} == {"dose", "relief", "aside", "x", "y", "z"}

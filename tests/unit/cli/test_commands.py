@@ -396,6 +396,33 @@ def test_evaluate_what_is_streamed(run: Run, shop: Path, model: str) -> None:
         assert streamed.stdout == in_memory.stdout
 
 
+# ------------------------------------------------------------------ trees
+
+
+def test_the_leaves_of_a_tree_are_listed(run: Run, shop: Path) -> None:
+    run("learn", shop / "events.jsonl", "--model", "tree", "-t", "purchase", "-o", "m.json")
+    shown = run("show", "m.json").stdout
+    model = sm.TreeSuMM("purchase").fit(sm.read_events(shop / "events.jsonl"))
+    assert max(len(line.rstrip()) for line in shown.splitlines()) <= 80
+    flat = " ".join(shown.split())
+    assert "How they were found" not in flat
+    assert all(f"{row.n:,.0f} " in flat for row in model.table_)
+    assert all(edge.influencer in flat for edge in model.influences_)
+
+
+def test_a_graph_of_trees_predicts_is_evaluated_and_simulates(run: Run, shop: Path) -> None:
+    out = run("learn", shop / "events.jsonl", "-m", "tree", "-o", "g.json").stdout
+    graph = sm.load("g.json")
+    assert " ".join(out.split()).startswith(headline(graph.edges_))
+    run("predict", "g.json", "-a", "add to cart")
+    run("evaluate", "g.json", shop / "events.jsonl")
+    assert len(run("simulate", "g.json", "-n", "2", "--length", "3").stdout.splitlines()) == 2
+    joint = run(
+        "learn", shop / "events.jsonl", "-m", "tree", "-t", "purchase", "-t", "search", "--joint"
+    ).stdout
+    assert "purchase + search: the next event at" in joint
+
+
 # ------------------------------------------------------------------ simulate and describe
 
 
