@@ -19,7 +19,7 @@ from summarkov.events.describe import Lifecycles, Origin, late_cases
 from summarkov.events.moments import NANOSECONDS, Moments
 from summarkov.events.vocabulary import coded_lists, is_missing
 from summarkov.read.case_attributes import attributes_of, number_of, with_cases
-from summarkov.read.columns import Columns, Wanted
+from summarkov.read.columns import SEPARATOR, Columns, Wanted
 from summarkov.read.ordering import (
     Keys,
     Ties,
@@ -295,12 +295,12 @@ class Assembly:
             parts.append(part)
         for part, name in zip(parts[:-1], self.chosen.event, strict=False):
             for text, n in zip(part.texts, part.counts.tolist(), strict=True):
-                if n and wanted.separator in text:
+                if n and SEPARATOR in text:
                     raise DataError(
-                        f"column {name!r} of {block.path} holds {text[:40]!r}, with {wanted.separator!r} in "
-                        "it, which joins the labels of several columns; choose another one with separator="
+                        f"column {name!r} of {block.path} holds {text[:40]!r}, with {SEPARATOR!r} in it, "
+                        "which joins the labels of several columns; write it otherwise, or join them first"
                     )
-        return reduce(lambda first, second: joined(first, second, wanted.separator), parts)
+        return reduce(joined, parts)
 
     def settled(self, coded: Any) -> Any:
         """Rows, or a part, with keys of the types that all blocks have in common."""
@@ -496,10 +496,10 @@ def _joined(arrays: Sequence[Array]) -> Array:
     return np.concatenate(arrays) if len(arrays) else np.empty(0, np.int32)
 
 
-def joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
+def joined(first: Encoded, second: Encoded) -> Encoded:
     """The labels of two columns as one.
 
-    >>> found = joined(Encoded(np.array([0, 1]), ["a", "b"]), Encoded(np.array([0, 0]), ["x"]), "+")
+    >>> found = joined(Encoded(np.array([0, 1]), ["a", "b"]), Encoded(np.array([0, 0]), ["x"]))
     >>> [found.texts[code] for code in found.codes]
     ['a+x', 'b+x']
     """
@@ -508,7 +508,7 @@ def joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
     pairs[(first.codes < 0) | (second.codes < 0)] = -1
     used, codes = np.unique(pairs, return_inverse=True)
     absent = int(len(used) > 0 and used[0] < 0)
-    texts = [f"{first.texts[p // n]}{separator}{second.texts[p % n]}" for p in used[absent:].tolist()]
+    texts = [f"{first.texts[p // n]}{SEPARATOR}{second.texts[p % n]}" for p in used[absent:].tolist()]
     return Encoded(codes - absent, texts)
 
 
