@@ -121,7 +121,7 @@ def scan_events(
             for block in source.blocks:
                 rows.add(assembly.code(block))
                 tell(sizes[block.path], sizes[paths[-1]], "reading")
-            assembly.left_out.refuse_all(assembly.wanted, rows.n_rows, paths[0])
+            assembly.refuse_none_left(rows.n_rows, paths[0])
             return _mapped(assembly, rows, folder, tell, keep_names=names)
     except BaseException:
         folder.remove()
