@@ -71,6 +71,10 @@ def fail(folder: Path) -> Fail:
         ("sho graph.json", "no such command 'sho'; did you mean 'show'? See"),
         ("learn", "missing argument 'FILE'; see"),
         ("learn events.jsonl --alpah 1", "no such option: --alpah"),
+        (
+            "outcome events.jsonl --ends-with A --ends-with B",
+            "--ends-with is given twice, and takes one value",
+        ),
         ("learn events.jsonl --alpha much", "invalid value for '--alpha'"),
         ("show graph.json --rows -1", "invalid value for '--rows'"),
         # files that are not there, or not what they should be
