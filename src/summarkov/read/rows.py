@@ -445,6 +445,7 @@ class Assembly:
         chosen, is_lines = self.chosen, self.source.is_lines
         if is_lines and not (self.wanted.columns.names() or self.noted["unlabelled"] or self.ties.n):
             return None
+        numbers: dict[str, Any] = dict(self.noted)
         return Origin(
             chosen.case,
             chosen.event,
@@ -454,7 +455,7 @@ class Assembly:
             chosen.attributes,
             tied_case=self.ties.case,
             mixed=self._mixed(chosen.other_lifecycle),
-            **self.noted,
+            **numbers,
         )
 
     def _mixed(self, column: str | None) -> Lifecycles | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -12,7 +13,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Self, Unpack
 
-import msgspec
 import numpy as np
 
 from summarkov.arrow import arrow_of, numpy_of, pa, text_array
@@ -209,7 +209,7 @@ class _Parts:
         if isinstance(value, Mapping):
             return {name: self._save(each) for name, each in value.items()}
         if isinstance(value, list) and value and isinstance(value[0], str):
-            self._save(np.frombuffer(msgspec.msgpack.encode(value), np.uint8))
+            self._save(np.frombuffer(json.dumps(value).encode(), np.uint8))
             return str
         return [self._save(each) for each in value] if isinstance(value, list) else value
 
@@ -217,7 +217,7 @@ class _Parts:
         """The field of which this was kept."""
         if kept is np.ndarray or kept is str:
             array = np.load(self._file, allow_pickle=False)
-            return array if kept is np.ndarray else msgspec.msgpack.decode(array)
+            return array if kept is np.ndarray else json.loads(array.tobytes())
         if isinstance(kept, dict):
             return {name: self._load(each) for name, each in kept.items()}
         return [self._load(each) for each in kept] if isinstance(kept, list) else kept
