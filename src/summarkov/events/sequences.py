@@ -434,29 +434,18 @@ class EventSequences:
     # ------------------------------------------------------------------ split and look
 
     def split(
-        self,
-        fractions: Sequence[float] = (0.7, 0.15, 0.15),
-        random_state: int = 0,
-        *,
-        common_labels: bool = False,
+        self, fractions: Sequence[float] = (0.7, 0.15, 0.15), random_state: int = 0
     ) -> tuple[EventSequences, ...]:
         """Split at random by sequence into parts of the given fractions.
 
         Which part a sequence comes to depends on the names of all sequences, not on their order.
-        The paper's experiments use 70/15/15 with ``common_labels=True``: labels that are not common
-        to all parts are deleted everywhere.
 
         >>> events = EventSequences.from_lists([["A", "B"]] * 8 + [["C"]] * 2)
         >>> [len(part) for part in events.split((0.5, 0.5), random_state=1)]
         [5, 5]
         """
         drawn = split_by_key(np.sort(self.sequence_keys()), fractions, check_seed(random_state))
-        parts = tuple(self.only(part) for part in drawn)
-        if common_labels:
-            in_all = np.logical_and.reduce([part.label_counts > 0 for part in parts])
-            common = [label for label, keep in zip(self.labels, in_all, strict=True) if keep]
-            parts = tuple(part.restrict(common) for part in parts)
-        return parts
+        return tuple(self.only(part) for part in drawn)
 
     def only(self, drawn: Drawn) -> EventSequences:
         """The sequences that were drawn, however often, in their order."""
