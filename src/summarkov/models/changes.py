@@ -480,11 +480,6 @@ class Stability(Tabular):
             found += sorted(stable, key=lambda edge: -edge.share)
         return Records(found, StableEdge)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, for JSON."""
-        edges, rows = [vars(edge) for edge in self.edges], [vars(row) for row in self.rows]
-        return {"paths": dict(self.paths), "edges": edges, "rows": rows}
-
     def _columns(self) -> Mapping[str, Column]:
         columns = columns_of(StabilityRow, self.rows)
         settings = {name: Column(str, [str(row.settings[name]) for row in self.rows]) for name in self.paths}
