@@ -128,9 +128,7 @@ def named(name: str) -> Contender | None:
 
 
 def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | None = None) -> list[Contender]:
-    """Make the contenders that are named, and pass on those that are given; a model is one as it is.
-
-    Something that one of them needs and that is not there is told now, not after hours of work.
+    """Make the contenders that are named, and pass on those that are given; what they need must be there.
 
     >>> [contender.name for contender in lineup(["bsumm", "chain-1"])]
     ['bsumm', 'chain-1']
@@ -185,9 +183,9 @@ def tune_joint(
 ) -> JointSuMM:
     """Fit a joint model with the settings that best predict sequences that it has not seen.
 
-    Some sequences are held out at random. The penalty, the trees and the share of what followed the last
-    labels are those of ``joint-boosted`` in :func:`compare` that have the smallest log loss of the next event
-    on them; the model with these settings is then fitted to all events. All other settings stay as they are.
+    Some sequences are held out at random. The penalty, the trees and ``contexts`` are those of
+    ``joint-boosted`` in :func:`compare` with the smallest log loss of the next event on them; the model with
+    these settings is then fitted to all events. All other settings stay as they are.
 
     Parameters
     ----------

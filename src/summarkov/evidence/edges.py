@@ -85,8 +85,8 @@ class Influence(Record):
         The same, allowing for selection: an edge that was barely selected looks stronger than it is
         (:func:`summarkov.evidence.given_selected`).
     order, order_ratio, order_low, order_high, order_p, order_q, order_scale : str or float, or None
-        What the order test shows (:class:`summarkov.evidence.EdgeOrder`): the verdict, the ratio over that
-        of shuffled sequences, its 95% interval, the p-value, the adjusted one, "short range" or "slow change".
+        What the order test shows (:class:`summarkov.evidence.EdgeOrder`): the verdict, the ratio over that of
+        shuffled sequences, its 95% interval, the p-value, the adjusted one, "short range" or "slow change".
     competition : bool or None
         Whether Z changes x only because it makes other events more or less likely (crowding out); None if
         there are none such.

@@ -133,7 +133,7 @@ class EdgeOrder(Edge):
 
     @property
     def is_crowding_out(self) -> bool:
-        """Whether nothing is left in its ``remainder``: the edge comes of other events being more or less likely.
+        """Whether nothing is left in its ``remainder``: other events became more or less likely, no more.
 
         There ``adjusted`` is above 0.05, or the ratio is on the other side of 1.
         """

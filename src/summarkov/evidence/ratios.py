@@ -178,10 +178,10 @@ def _exact(strata: Strata, tail: FloatArray) -> tuple[FloatArray, FloatArray, Fl
     r"""Limits and p-value where hits or misses are few.
 
     Hits that are rare are about Poisson (else they spread less, and the limits are safe). So of a hits with
-    and b without, all of one weight, a is binomial of a + b: the limits of the odds that a hit is one with are
-    those of :math:`\mathrm{Beta}(a, b + 1)` and :math:`\mathrm{Beta}(a + 1, b)`. Sums over strata are taken
-    for as many hits of one weight as have the same mean and variance; "one more" is a hit of the largest
-    weight (Fay).
+    and b without, all of one weight, a is binomial of a + b: the limits of the odds that a hit is one with
+    are those of :math:`\mathrm{Beta}(a, b + 1)` and :math:`\mathrm{Beta}(a + 1, b)`. Sums over strata are
+    taken for as many hits of one weight as have the same mean and variance; "one more" is a hit of the
+    largest weight (Fay).
     """
     a, n1, b, n0 = vars(strata).values()
     n = np.maximum(n1 + n0, 1e-300)
@@ -323,8 +323,8 @@ def robust_widening(
 def widening(found: RateRatio, drawn: FloatArray) -> FloatArray:
     """How many times wider than from counts the interval of a ratio is, if sequences are drawn anew.
 
-    The standard deviation of the logarithms of ``drawn[..., b]``, the ratios of resampled data, over that from
-    counts; at least 1, and 1 where one of the two is not known.
+    The standard deviation of the logarithms of ``drawn[..., b]``, the ratios of resampled data, over that
+    from counts; at least 1, and 1 where one of the two is not known.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(drawn)
