@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from summarkov.errors import DataError
-from summarkov.events.draws import (
-    FEW,
-    Bootstrap,
-    distinct_keys,
-    sequence_keys,
-    split_by_key,
-    stable_hashes,
-)
+from summarkov.events.draws import FEW, Bootstrap, distinct_keys, sequence_keys, split_by_key, stable_hashes
 
 MANY = np.sort(sequence_keys(f"case {number}" for number in range(FEW + 3617)))
 
