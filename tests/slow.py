@@ -42,7 +42,6 @@ SLOW = (
     "tests/unit/evidence/test_patterns.py::test_nothing_is_named_that_is_not_there",
     "tests/unit/evidence/test_patterns.py::test_planted_patterns_are_named_mostly",
     "tests/unit/store/test_damage.py",
-    "tests/unit/read/test_formats.py::test_bombs_are_bounded",
     "tests/unit/show/test_figures.py::test_calibration_of_one_model_draws_its_evaluation",
     "tests/unit/show/test_figures.py::test_equal_figures_are_equal_files",
     "tests/unit/models/test_outcome.py::test_open_cases_are_calibrated",
