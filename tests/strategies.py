@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracle
 import summarkov as sm
-from summarkov.engines import CandidateCounts, StateCounts, Target
+from summarkov.engines import CandidateCounts, CandidatesRequest, StateCounts, StatesRequest, Target
 from summarkov.events.draws import Drawn
 from summarkov.summaries import (
     BinarySummary,
@@ -271,6 +271,21 @@ def _lookbacks(labels, longest):
     return one | st.dictionaries(st.sampled_from(labels), one, max_size=len(labels))
 
 
+@st.composite
+def requests(draw, events, spec, most=3, joining=booleans):
+    """Counts of the states of some influencers, or with all others as candidates, for some target.
+
+    The target too by its labels.
+    """
+    chosen = () if spec.kind == "chain" else draw(subsets(events.labels, max_size=most))
+    target = draw(targets(events.labels))
+    common = (spec.summary(), codes(events.labels, chosen), target_of(events, target))
+    if spec.kind in WINDOWS and draw(joining):
+        others = codes(events.labels, [z for z in events.labels if z not in chosen])
+        return CandidatesRequest(*common, others), target
+    return StatesRequest(*common), target
+
+
 # --- Counts as a dict, to compare
 
 
@@ -317,6 +332,18 @@ def found_with(counts, spec, number, column):
             if row.any():
                 table[(*places[:column], level, *places[column:])] = row.tolist()
     return table
+
+
+def assert_counted(answer, request, spec, events, target, weights=None, count=expected):
+    """What a request is answered, alone and with each candidate, is what the oracle counts."""
+    labels = events.labels
+    influencers = tuple(labels[z] for z in request.influencers)
+    naive = count(events, target, spec.state(influencers), weights)
+    assert found(StateCounts(answer.keys, answer.counts), spec, labels) == naive
+    for number, code in enumerate(getattr(request, "candidates", ())):
+        joined = tuple(sorted((*influencers, labels[code])))
+        naive = count(events, target, spec.state(joined), weights)
+        assert found_with(answer, spec, number, joined.index(labels[code])) == naive
 
 
 def check_types(counts):
