@@ -60,20 +60,6 @@ def given(family, target, required, **settings):
     return family(target, alpha=1.0, required=required, candidates=[], **settings)
 
 
-def test_amplifies():
-    """With Z: X 8 of 10. Without: X 2 of 30 (20 of them firsts)."""
-    events = [["Z", "X"]] * 8 + [["Z", "Y"]] * 2 + [["Y", "X"]] * 2 + [["Y", "Y"]] * 8
-    (found,) = given(sm.BSuMM, "X", ["Z"], lookback=1).fit(events).influences_
-    assert (found.influencer, found.target, found.effect) == ("Z", "X", "amplifies")
-    assert found.ratio == pytest.approx((8 / 10) / (2 / 30), rel=1e-12)
-    assert (found.hits_with, found.n_with, found.hits_without, found.n_without) == (8, 10, 2, 30)
-    assert (found.rate_with, found.rate_without) == pytest.approx((0.8, 2 / 30))
-    assert (found.cases_followed, found.cases_with) == (8, 10)
-    assert found.is_thin  # 8 hits, and less than one to be expected
-    share = beta.ppf(0.025, 8, 3)
-    assert found.low == pytest.approx(share / (1 - share) * 30 / 10, rel=1e-9)
-
-
 def test_a_label_that_never_follows_is_not_amplified():
     """X only begins sequences, and Z is never followed by it: 0 of 300 with, 100 of 200 without."""
     events = [["X", "Z", "Y", "Y", "Y"]] * 100

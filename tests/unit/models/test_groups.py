@@ -96,7 +96,7 @@ def test_groups_that_are_alike_seldom_differ():
     differ = 0
     for seed in range(20):
         made = random_dynamics(seed).simulate
-        pair = made(50, 30, random_state=900 + seed), made(70, 30, random_state=950 + seed)
+        pair = made(50, 20, random_state=900 + seed), made(70, 20, random_state=950 + seed)
         differ += bool(sm.compare_groups(sm.BSuMM(lookback=3), *pair).differing())
     assert differ <= 2
 

@@ -24,19 +24,6 @@ def made(seed=1, n=1500, chance=lambda s: 0.7 if "e1" in s and "e2" in s else 0.
     return sequences, ["declined" if rng.random() < chance(s) else "paid" for s in sequences]
 
 
-def test_both_of_two_events_are_found_and_counted():
-    sequences, y = made(n=800)
-    model = sm.OutcomeModel(value="declined").fit(sequences, y)
-    assert model.influencers_ == ("e1", "e2")
-    found = {}
-    for sequence, result in zip(sequences, y, strict=True):
-        state = tuple(z for z in ("e1", "e2") if z in sequence)
-        found.setdefault(state, [0, 0])[result == "paid"] += 1
-    assert {row.state: list(row.counts) for row in model.table_} == found
-    assert model.base_rate_ == Counter(y)["declined"] / len(y)
-    assert {(edge.target, edge.effect) for edge in model.influences_} == {("outcome=declined", "amplifies")}
-
-
 def test_open_cases_are_told_from_those_that_had_got_as_far():
     sequences, y = made(n=300)
     model = sm.OutcomeModel(value="declined").fit(sequences, y)
