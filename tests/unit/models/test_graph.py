@@ -94,8 +94,6 @@ def test_targets_whose_tables_do_not_fit_are_searched_one_after_the_other(templa
     assert [n for n, _ in done if n] == [1, 2, 3, 4, 5]
 
 
-# ---------------------------------------------------------------------------------- false edges
-
 MODELS = Path(__file__).parents[3] / "fuzz" / "corpus" / "model"
 TIPS = {"alpha": 10.0, "prior": "base-rate"}
 

@@ -185,9 +185,6 @@ def test_ends_are_compared_where_both_groups_have_them():
         assert sm.END not in {one.label for one in found.labels}
 
 
-# ------------------------------------------------------------------------------------------ by an attribute
-
-
 #: In the west B comes after A far more often than elsewhere, and C comes more often in the east.
 RATES = {"north": (0.5, 0.2), "east": (0.5, 0.6), "west": (0.95, 0.2)}
 
@@ -288,9 +285,6 @@ def test_ranges_of_numbers_stand_in_their_order():
     found = sm.compare_groups(sm.BSuMM(lookback=2), events, by="age")
     assert found.names == ("below 5", "5 to <10", "10 to <15", "15 or more")
     assert found.sizes == (6, 6, 6, 6)
-
-
-# ---------------------------------------------------------------------------------------------- command line
 
 
 def run(*words):

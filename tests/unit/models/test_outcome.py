@@ -285,9 +285,6 @@ def test_the_score_weighs_sequences():
     assert model.score(weighed, y) == pytest.approx(expected, rel=1e-9)
 
 
-# ------------------------------------------------------------------------------------------------------ files
-
-
 @pytest.fixture(scope="module")
 def cases():
     return made(5, 300, lambda s: 0.8 if "e1" in s else 0.1)
