@@ -273,7 +273,6 @@ second:[FILE]  Events of the other group, unless --by is given.
 --alpha A  Pseudo-count. Default 0.1.
 --gamma G  Weight of the penalty; larger: fewer influencers. Default 1.
 --level P  Level of the intervals. [default: 0.95]
---rows N>=0  At most this many labels and edges; 0 for all. [default: 30]
 <jobs> <json> <reading>
 """,
     "evidence.compare": """

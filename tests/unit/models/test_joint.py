@@ -250,7 +250,6 @@ def test_all_that_may_come_next_is_explained(model):
         with pytest.raises(SettingError, match=f"most must be a whole number from 1 on, not {most}"):
             model.explain_next(history, most=most)
     assert model.explain(history, why[0].target) == why[0]
-    assert why[0].to_dict()["target"] == why[0].target
     assert "JointSuMM of 10 targets" in repr(model.summary())
 
 
