@@ -13,7 +13,6 @@ import summarkov.engines
 from summarkov.errors import DataError
 from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 START = datetime(2024, 1, 1)

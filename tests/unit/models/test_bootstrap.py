@@ -12,7 +12,6 @@ from summarkov.engines import Bootstrap, replicates
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.simulate.example import web_shop
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 

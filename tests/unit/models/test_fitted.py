@@ -12,7 +12,6 @@ import summarkov as sm
 from summarkov.errors import DataError, SettingError
 from summarkov.evidence import words
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 #: B after every A, never else: 60 positions without A just before (B never), 30 with (B always).

@@ -12,7 +12,6 @@ import summarkov as sm
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.models import learning
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 RULES = {

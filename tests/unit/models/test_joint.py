@@ -15,7 +15,6 @@ from summarkov.models.joint_parts import Weights, dense
 from summarkov.simulate.example import web_shop
 from summarkov.store import write_sealed
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 

@@ -14,7 +14,6 @@ from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events.attributes import Attributes
 from summarkov.models.outcome import window_words
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 

@@ -15,7 +15,6 @@ from summarkov.models import Stability, StabilityRow
 from summarkov.models.changes import StableEdge
 from summarkov.simulate.example import web_shop
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 EVENTS = web_shop().simulate(n_sequences=60, length=20, random_state=2)
