@@ -45,7 +45,6 @@ how = st.fixed_dictionaries(
         "order_by": st.sampled_from([[], ["number"], ["day"], ["day", "number"], ["number", "day"]]),
         "lifecycle": st.sampled_from([None, "complete"]),
         "missing": st.sampled_from(["skip", "none"]),
-        "separator": st.sampled_from(["+", " / "]),
     }
 )
 
@@ -132,7 +131,6 @@ def test_a_label_with_the_separator_in_it_is_refused():
     table = pa.table({"case": [1], "a": ["x+y"], "b": ["z"]})
     with pytest.raises(DataError, match=r"column 'a' of the table holds 'x\+y', with '\+' in it"):
         sm.read_events(table, event=["a", "b"])
-    assert sm.read_events(table, event=["a", "b"], separator="|").labels == ("x+y|z",)
     assert sm.read_events(table, event=["b", "a"]).labels == ("z+x+y",)
 
 
