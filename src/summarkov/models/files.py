@@ -383,7 +383,8 @@ def _read_models(document: dict[str, Any]) -> SummaryModel | InfluenceGraph | Ou
     read, families = checked(document, _Models), all_families()
     for name, known in (("kind", {*families, "InfluenceGraph", "OutcomeModel"}), ("model", {*families})):
         if (given := getattr(read, name)) not in known:
-            raise StoreError.expected(f"{name!r} one of {', '.join(sorted(known))}", given)
+            with place(f".{name}"):
+                raise StoreError.expected(f"one of {', '.join(sorted(known))}", given)
     family = families[read.model]
     with place(".settings"):
         template = family(**_settings(read.settings, family))
