@@ -407,7 +407,8 @@ def _settings(given: dict[str, Any], family: type[SummaryModel | JointSuMM]) -> 
     settings: dict[str, Any] = {name: value for name, value in _YOUNGER.items() if name in known}
     given = dict(given)
     if "random_state" in known and "seed" in given:  # as older files call it
-        given.setdefault("random_state", given.pop("seed"))
+        seed = given.pop("seed")
+        given["random_state"] = given.get("random_state") or seed
     if family.__name__ == "TreeSuMM":  # older ones could be averaged
         if given.pop("average", False):
             raise StoreError("trees are no longer averaged over prunings; learn the model again")
