@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracle
 import summarkov as sm
-from summarkov.engines import CandidateCounts, StateCounts, Target
+from summarkov.engines import CandidateCounts, CandidatesRequest, StateCounts, StatesRequest, Target
 from summarkov.events.draws import Drawn
 from summarkov.summaries import (
     BinarySummary,
@@ -191,26 +191,28 @@ class Spec:
     cap: int = 2
     order: int = 1
 
+    def _settings(self):
+        window = {"lookback": self.lookback, "delay": self.delay}
+        return {
+            "binary": window,
+            "ordinal": window | {"mask": self.mask},
+            "count": window | {"cap": self.cap},
+            "chain": {"order": self.order},
+        }[self.kind]
+
     def summary(self):
         """The package's summary."""
-        return {
-            "binary": lambda: BinarySummary(self.lookback, self.delay),
-            "ordinal": lambda: OrdinalSummary(self.lookback, self.delay, self.mask),
-            "count": lambda: CountSummary(self.lookback, self.delay, self.cap),
-            "chain": lambda: ChainSummary(self.order),
-            "custom": lambda: CustomSummary(CopyOfBinary(self.lookback, self.delay)),
-        }[self.kind]()
+        if self.kind == "custom":
+            return CustomSummary(CopyOfBinary(self.lookback, self.delay))
+        kinds = {"binary": BinarySummary, "ordinal": OrdinalSummary, "count": CountSummary}
+        return kinds.get(self.kind, ChainSummary)(**self._settings())
 
     def model(self, target=None, **settings):
         """The package's model."""
-        lookback = {"lookback": self.lookback, "delay": self.delay}
-        return {
-            "binary": lambda: sm.BSuMM(target, **lookback, **settings),
-            "ordinal": lambda: sm.OSuMM(target, **lookback, mask=self.mask, **settings),
-            "count": lambda: sm.CSuMM(target, **lookback, cap=self.cap, **settings),
-            "chain": lambda: sm.MarkovChain(target, order=self.order, **settings),
-            "custom": lambda: sm.SuMM(target, summary=CopyOfBinary(self.lookback, self.delay), **settings),
-        }[self.kind]()
+        if self.kind == "custom":
+            return sm.SuMM(target, summary=CopyOfBinary(self.lookback, self.delay), **settings)
+        kinds = {"binary": sm.BSuMM, "ordinal": sm.OSuMM, "count": sm.CSuMM}
+        return kinds.get(self.kind, sm.MarkovChain)(target, **self._settings(), **settings)
 
     def state(self, influencers):
         """The oracle's function from history to state."""
@@ -271,6 +273,21 @@ def _lookbacks(labels, longest):
     return one | st.dictionaries(st.sampled_from(labels), one, max_size=len(labels))
 
 
+@st.composite
+def requests(draw, events, spec, most=3, joining=booleans):
+    """Counts of the states of some influencers, or with all others as candidates, for some target.
+
+    The target too by its labels.
+    """
+    chosen = () if spec.kind == "chain" else draw(subsets(events.labels, max_size=most))
+    target = draw(targets(events.labels))
+    common = (spec.summary(), codes(events.labels, chosen), target_of(events, target))
+    if spec.kind in WINDOWS and draw(joining):
+        others = codes(events.labels, [z for z in events.labels if z not in chosen])
+        return CandidatesRequest(*common, others), target
+    return StatesRequest(*common), target
+
+
 # --- Counts as a dict, to compare
 
 
@@ -317,6 +334,18 @@ def found_with(counts, spec, number, column):
             if row.any():
                 table[(*places[:column], level, *places[column:])] = row.tolist()
     return table
+
+
+def assert_counted(answer, request, spec, events, target, weights=None, count=expected):
+    """What a request is answered, alone and with each candidate, is what the oracle counts."""
+    labels = events.labels
+    influencers = tuple(labels[z] for z in request.influencers)
+    naive = count(events, target, spec.state(influencers), weights)
+    assert found(StateCounts(answer.keys, answer.counts), spec, labels) == naive
+    for number, code in enumerate(getattr(request, "candidates", ())):
+        joined = tuple(sorted((*influencers, labels[code])))
+        naive = count(events, target, spec.state(joined), weights)
+        assert found_with(answer, spec, number, joined.index(labels[code])) == naive
 
 
 def check_types(counts):

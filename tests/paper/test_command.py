@@ -11,7 +11,7 @@ from paper.published import published
 from typer.testing import CliRunner, Result
 
 from paper import reproduction as report
-from summarkov.comparison import regression
+from summarkov.comparison import MatrixContender
 
 pytestmark = pytest.mark.needs("sklearn")
 
@@ -32,7 +32,7 @@ def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     )
     monkeypatch.setitem(published(), "names", {"linkedin": "LinkedIn"})
     monkeypatch.setitem(published(), "discovery", {"sequences": [5], "f1": [0.1]})
-    few = (regression(3, strengths=(1.0,)), regression(5, strengths=(1.0,)))
+    few = [MatrixContender(f"{k}-LR", [{"C": 1.0}], k) for k in (3, 5)]
     monkeypatch.setattr(report, "REGRESSIONS", few)
     monkeypatch.setattr(report, "FAMILY", ("vom",))
     monkeypatch.setattr(report, "irrelevant", lambda: irrelevant(sizes=(20,), seeds=2))

@@ -13,15 +13,15 @@ from summarkov.evidence.edges import Difference, Edge, Influence
 from summarkov.evidence.ratios import Strata, rate_ratio, widened
 from summarkov.frames import Listed, Records
 from summarkov.typing import FloatArray
-from summarkov.wording import number
+from summarkov.wording import number, plural
 
 
 @dataclass(frozen=True)
 class LabelDifference:
     """One ``label`` in two groups: the share of sequences in which it occurs, and its share of all events.
 
-    ``reach_first`` and ``reach_second`` are the first share in each group, and ``reach`` how these differ;
-    ``rate_first``, ``rate_second`` and ``rate`` are about the other one.
+    ``reach_first``, ``reach_second`` and ``reach`` are the first share in each group and how these differ,
+    ``rate_first``, ``rate_second`` and ``rate`` the other one.
     """
 
     label: str
@@ -54,16 +54,13 @@ class EdgeDifference(Edge):
     change: Difference
 
     shown_columns: ClassVar[tuple[str, ...]] = (
-        *("influencer", "target", "first_effect", "first_ratio", "second_effect", "second_ratio"),
-        *("change_ratio", "change_low", "change_high", "change_adjusted"),
+        *("influencer", "target", "first_ratio", "second_ratio", "change_low", "change_high"),
     )
 
 
 @dataclass(frozen=True, repr=False)
 class GroupComparison(Listed):
     """Labels and edges of two groups, those that surely differ first; a row for each edge.
-
-    ``labels.to_frame()`` has one row per label.
 
     Attributes
     ----------
@@ -72,7 +69,7 @@ class GroupComparison(Listed):
     level : float
         That of the intervals, all of one kind together.
     labels : tuple of LabelDifference
-        One for every label.
+        One for every label; ``labels.to_frame()`` is their table.
     edges : tuple of EdgeDifference
         One for every edge of the graph of either group, or of both together.
     """
@@ -104,7 +101,10 @@ class GroupComparison(Listed):
 
     def _notes(self) -> Iterable[str]:
         labels = ", ".join(one.label for one in self.differing_labels()) or "none"
-        return f"{len(self.differing())} edges differ.", f"Labels that differ: {labels}"
+        edges = f"{len(self.differing())} edges differ."
+        if not self.edges:
+            edges = "No influence was found, neither in one of the groups nor in both together."
+        return edges, f"Labels that differ: {labels}"
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,12 @@ class SeveralGroups(Listed):
         return f"{self.by}: " + ", ".join(f"{name} ({number(n)} sequences)" for name, n in each)
 
     def _notes(self) -> Iterable[str]:
+        few = [f"{name}: {plural(n, 'sequence')}, too few to compare" for name, n in self.left_out.items()]
         differing = self.differing().items()
-        return [f"{name}: {len(edges)} edges differ from those of the others" for name, edges in differing]
+        return [
+            *few,
+            *(f"{name}: {len(some)} edges differ from those of the others" for name, some in differing),
+        ]
 
 
 # ---------------------------------------------------------------------- the numbers
@@ -240,8 +244,8 @@ def limits_of_shares(hits: FloatArray, n: FloatArray) -> Limits:
     r"""The limits of shares of events, ``hits[sequence, quantity]`` of ``n[sequence]`` in each sequence.
 
     Sequences differ, so the variance is that between them: with :math:`r = \sum_i k_i / \sum_i n_i`, of its
-    logarithm, :math:`\frac{K}{K - 1} \sum_i (k_i - r n_i)^2 / (\sum_i k_i)^2`. From fewer than ten sequences
-    with a hit nothing is concluded: the limits are 0 and infinity.
+    logarithm, :math:`\frac{K}{K - 1} \sum_i (k_i - r n_i)^2 / (\sum_i k_i)^2`. With fewer than ten sequences
+    with a hit the limits are 0 and infinity.
     """
     from scipy.special import ndtri
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -126,11 +125,6 @@ class WindowSummary(Summary):
     @cached_property
     def _variants(self) -> WeakValueDictionary[object, Self]:
         return WeakValueDictionary()
-
-    def keys(self, influencers: Sequence[str], *, reachable: bool = False) -> list[tuple[int, ...]]:
-        """List all states as keys, or only those that fit into the windows; for few influencers."""
-        every = itertools.product(range(self.cap + 1), repeat=len(influencers))
-        return [key for key in every if not reachable or self.fits(key, influencers)]
 
     def fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
         """Whether some history has a key: a position of a window holds one event, unless it is a tick."""
@@ -317,13 +311,6 @@ class OrdinalSummary(WindowSummary):
 
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return sum(math.factorial(n_influencers) // math.factorial(i) for i in range(n_influencers + 1))
-
-    def keys(self, influencers: Sequence[str], *, reachable: bool = False) -> list[tuple[int, ...]]:
-        """List all orders of all subsets, or only those that fit into the window; for few influencers."""
-        n = len(influencers)
-        most = self._room(influencers) if reachable else n
-        orders = itertools.chain.from_iterable(itertools.permutations(range(n), i) for i in range(most + 1))
-        return sorted(tuple(order.index(u) + 1 if u in order else 0 for u in range(n)) for order in orders)
 
     def fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
         """Whether a key has places 1, 2, ... once each; a position of the window holds one label."""
