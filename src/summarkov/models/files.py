@@ -383,7 +383,8 @@ def _read_models(document: dict[str, Any]) -> SummaryModel | InfluenceGraph | Ou
     read, families = checked(document, _Models), all_families()
     for name, known in (("kind", {*families, "InfluenceGraph", "OutcomeModel"}), ("model", {*families})):
         if (given := getattr(read, name)) not in known:
-            raise StoreError.expected(f"{name!r} one of {', '.join(sorted(known))}", given)
+            with place(f".{name}"):
+                raise StoreError.expected(f"one of {', '.join(sorted(known))}", given)
     family = families[read.model]
     with place(".settings"):
         template = family(**_settings(read.settings, family))
@@ -406,7 +407,8 @@ def _settings(given: dict[str, Any], family: type[SummaryModel | JointSuMM]) -> 
     settings: dict[str, Any] = {name: value for name, value in _YOUNGER.items() if name in known}
     given = dict(given)
     if "random_state" in known and "seed" in given:  # as older files call it
-        given.setdefault("random_state", given.pop("seed"))
+        seed = given.pop("seed")
+        given["random_state"] = given.get("random_state") or seed
     if family.__name__ == "TreeSuMM":  # older ones could be averaged
         if given.pop("average", False):
             raise StoreError("trees are no longer averaged over prunings; learn the model again")
