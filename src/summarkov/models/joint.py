@@ -307,7 +307,7 @@ def learn_each(
     ]
     for at, found in enumerate(count_followed(source, asked)):
         if found is not None:
-            edges[at] = replace(edges[at], **follow_numbers(found.of(0, 0)))
+            edges[at] = replace(edges[at], **follow_numbers(found[0][0]))
     gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
     for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
         both = 0.5 * (said + said_alone) if n else said
