@@ -295,7 +295,7 @@ class MatrixRows(NamedTuple):
         >>> rows.tick.tolist(), rows.before.tolist()
         ([0, 1, 1, 2], [0, 1, 0])
         """
-        starts = np.ones(events.n_rows, bool) if events.moments is None else events.moments.starts
+        starts = events.moments.starts
         sequence = np.repeat(np.arange(len(events)), events.lengths)[starts]
         given = events.attributes
         has = np.zeros((len(events), len(names)), bool) if given is None else given.among(names)
@@ -377,9 +377,7 @@ def clip(probability: npt.ArrayLike) -> FloatArray:
 
 def is_target(events: EventSequences, target: str) -> BoolArray:
     """Whether the target is at each position."""
-    occurred: BoolArray = events.codes == events.code(target)
-    if events.moments is None:
-        return occurred
+    occurred = events.codes == events.code(target)
     found = np.zeros(events.n_ticks, bool)
     found[(np.cumsum(events.moments.starts) - 1)[occurred]] = True
     return found

@@ -68,9 +68,7 @@ def ask(contender: str, predictor: Predictor, events: EventSequences, target: st
     if not ((p >= -_ROUNDING) & (p <= 1 + _ROUNDING)).all():
         raise SettingError(f"{contender} gives {target!r} a probability that is not between 0 and 1")
     p, occurred = np.clip(p, 0.0, 1.0), is_target(events, target)
-    sequence = np.repeat(np.arange(len(events)), events.lengths)
-    if events.moments is not None:
-        sequence = sequence[events.moments.starts]
+    sequence = np.repeat(np.arange(len(events)), events.lengths)[events.moments.starts]
     with np.errstate(divide="ignore"):
         logs = np.log(np.where(occurred, p, 1 - p))
     return Answer(p, occurred, np.bincount(sequence, weights=logs, minlength=len(events)).astype(float))

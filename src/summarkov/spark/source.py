@@ -390,8 +390,7 @@ class Prepared:
 
 def _n_events(shard: engines.Shard) -> int:
     rows, is_event = shard.rows, shard.rows.is_event
-    has_empty = rows.moments is not None and rows.moments.has_empty
-    return int((is_event & (rows.codes >= 0)).sum() if has_empty else is_event.sum())
+    return int((is_event & (rows.codes >= 0)).sum() if rows.moments.has_empty else is_event.sum())
 
 
 def _on_shard(function: Callable[[Shard], Any], batches: Iterable[pa.RecordBatch]) -> Any:
