@@ -129,11 +129,7 @@ class Attributes:
 
 
 def column_of(name: str) -> str:
-    """The column of the name of an attribute.
-
-    >>> column_of("region=north")
-    'region'
-    """
+    """The column of the name of an attribute."""
     return name.partition("=")[0]
 
 
@@ -147,13 +143,7 @@ def refuse_column(column: str, source: str) -> None:
 
 
 def join_attributes(parts: Sequence[Attributes | None]) -> Attributes | None:
-    """The attributes of the sequences of several data sets, one data set after the other.
-
-    >>> north = Attributes(["region=north"], [[True]])
-    >>> south = Attributes(["region=south"], [[True]])
-    >>> join_attributes([north, south]).present.tolist()
-    [[True, False], [False, True]]
-    """
+    """The attributes of the sequences of several data sets, one data set after the other."""
     known = [part for part in parts if part is not None]
     if not known:
         return None

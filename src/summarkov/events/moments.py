@@ -87,10 +87,6 @@ class Moments:
 
         An event of no known label (-1) is left out of a tick with others; alone, where there are ticks
         (``has_ticks``, or events that happened together), it is an empty tick.
-
-        >>> codes, offsets, moments = Moments.made([2, 0, 2, 1], np.array([0, 4]), [True, False, False, True])
-        >>> codes.tolist(), offsets.tolist(), moments.starts.tolist()
-        ([0, 2, 1], [0, 3], [True, False, True])
         """
         codes: CodeArray = np.asarray(given, np.int32)
         begins = np.array(starts, bool)
@@ -214,7 +210,8 @@ def join_moments(parts: Sequence[Moments]) -> Moments:
         )
     starts = np.concatenate([moments.starts for moments in parts])
     unit = units.pop() if units else NANOSECONDS
-    return Moments(starts, np.concatenate(times) if times else None, unit)
+    has_empty = any(moments.has_empty for moments in parts)
+    return Moments(starts, np.concatenate(times) if times else None, unit, has_empty)
 
 
 def time_column(moments: Moments) -> Column:

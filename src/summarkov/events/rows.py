@@ -33,11 +33,6 @@ def event_table(events: EventSequences) -> dict[str, Column]:
     """Sequence, position (or tick) and label of every event; times, attributes and weights, if there are any.
 
     An empty tick is a row without a label.
-
-    >>> from summarkov import EventSequences
-    >>> found = event_table(EventSequences.from_lists([["a", ["b", "c"]]]))
-    >>> {name: list(map(str, column.values)) for name, column in found.items()}
-    {'sequence': ['0', '0', '0'], 'tick': ['1', '2', '2'], 'event': ['a', 'b', 'c']}
     """
     sequence = np.repeat(np.arange(len(events)), events.lengths)
     columns = {

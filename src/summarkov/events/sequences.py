@@ -16,7 +16,7 @@ from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events import vocabulary
 from summarkov.events.attributes import Attributes, join_attributes
 from summarkov.events.describe import Description, Origin
-from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
+from summarkov.events.draws import distinct_keys, sequence_keys, split_by_key
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit, join_moments, with_more_rows
 from summarkov.events.vocabulary import (
     END,
@@ -47,7 +47,7 @@ _FIELDS = (
 )
 #: What only the library itself needs: completion leaves it out.
 MACHINERY = {
-    *("but", "has_ticks", "is_mapped", "moments", "only", "only_rows", "refuse_unknown", "sequence_keys"),
+    *("but", "has_ticks", "is_mapped", "moments", "only_rows", "refuse_unknown", "sequence_keys"),
     *("time_unit", "with_end_rows"),
 }
 
@@ -440,12 +440,9 @@ class EventSequences:
         >>> [len(part) for part in events.split((0.5, 0.5), random_state=1)]
         [5, 5]
         """
-        drawn = split_by_key(np.sort(self.sequence_keys()), fractions, check_seed(random_state))
-        return tuple(self.only(part) for part in drawn)
-
-    def only(self, drawn: Drawn) -> EventSequences:
-        """The sequences that were drawn, however often, in their order."""
-        return self[drawn.weights(self.sequence_keys()) > 0]
+        keys = self.sequence_keys()
+        parts = split_by_key(keys, fractions, check_seed(random_state))
+        return tuple(self[np.isin(keys, part)] for part in parts)
 
     def describe(self) -> Description:
         """Count sequences, events and labels, and say what is worth knowing before learning."""
@@ -651,12 +648,6 @@ def map_events(
 
     All chunks have the same labels and kind of times. The events own the folder, and ``about`` returns what
     else is known of them once all are written.
-
-    >>> from summarkov.read.scan import TemporaryFolder
-    >>> chunks = [EventSequences.from_lists(each, labels=["A", "B"]) for each in ([["A", "B"]], [["B"], []])]
-    >>> with map_events(chunks, TemporaryFolder(), dict) as events:
-    ...     events.to_lists(), events.codes.tolist()
-    ([['A', 'B'], ['B'], []], [0, 1, 1])
     """
     kinds = {"codes": np.int32, "starts": np.bool_, "times": np.int64}
     paths = {name: folder.path / f"{name}.map" for name in kinds}
