@@ -116,14 +116,11 @@ class CountStore:
         with self._opened() as database:
             return int(database.execute("PRAGMA user_version").fetchone()[0])
 
-    def _read(self, question: str) -> list[Any]:
-        with self._opened() as database:
-            return database.execute(question).fetchall()
-
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the parts, in the order in which they were added."""
-        return tuple(str(name) for (name,) in self._read("SELECT name FROM parts ORDER BY number"))
+        with self._opened() as database:
+            return tuple(name for (name,) in database.execute("SELECT name FROM parts ORDER BY number"))
 
     def to_events(self, names: Iterable[str] | None = None) -> EventSequences:
         """The events of all parts, or of some, in the vocabulary of all."""

@@ -218,7 +218,7 @@ class Fitted(Distribution):
 
     def following(self, column: int, outcome: int) -> Following | None:
         """How often a label of the target follows an influencer; None: not known."""
-        return None if self.followed is None else self.followed.of(column, outcome)
+        return None if self.followed is None else self.followed[column][outcome]
 
     @property
     def log_likelihood(self) -> float:

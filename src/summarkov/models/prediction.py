@@ -484,7 +484,7 @@ def _measured(
     """
     index, rows = shard.index, shard.index.begins
     weights = np.ones(shard.n_sequences, np.int64) if shard.weights is None else shard.weights
-    weight = shard.of_rows(weights)[rows]
+    weight = weights[index.sequence][rows]
     p, happened = model.at(index)[rows], model.outcome_of[index.codes][rows]
     n = weight[:, None] * (happened[:, None] == np.arange(p.shape[1])) / scale
     known = np.array([weight[happened >= 0].sum(), 0, 0], float)
