@@ -111,7 +111,7 @@ class FittedJoint(Distribution):
 
     def read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
         data = super().read(events, unknown)
-        check_in_a_row("JointSuMM", Layout(data.moments is not None and data.moments.has_ticks))
+        check_in_a_row("JointSuMM", Layout(data.has_ticks))
         return data
 
     def after(self, histories: CodeArray) -> FloatArray:
