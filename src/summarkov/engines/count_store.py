@@ -203,7 +203,7 @@ def _packed(events: EventSequences) -> bytes:
     about = json.dumps({"ids": ids, "tied_order": events.tied_order}).encode()
     arrays: dict[str, Any] = {"codes": events.codes, "offsets": events.offsets, "complete": events.complete}
     arrays |= {"about": np.frombuffer(about, np.uint8), "weights": events.weights}
-    if moments is not None:
+    if not moments.is_plain:
         arrays |= {"starts": moments.starts, "times": moments.times}
     np.savez_compressed(file, **{name: array for name, array in arrays.items() if array is not None})
     return file.getvalue()

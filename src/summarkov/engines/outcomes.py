@@ -13,7 +13,7 @@ from summarkov.engines.counts import StateCounts, StatesRequest
 from summarkov.engines.source import Answer, EventSource, MemorySource, Shard
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.moments import FARTHEST, Moments
+from summarkov.events.moments import FARTHEST
 from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import END, translation
 from summarkov.kernels import UNLIMITED
@@ -174,8 +174,8 @@ class Ended:
         if self.outcome.values is not None:
             keep &= self.outcome.values[shard.codes] == NOT_TOLD
         starts, times = begins(shard)[keep], shard.index.times
-        moments = shard.rows.moments or Moments(starts)
-        moments = replace(moments, starts=starts, times=None if times is None else times[keep])
+        times = None if times is None else times[keep]
+        moments = replace(shard.rows.moments, starts=starts, times=times)
         attributes = np.zeros(len(self.labels) + 1, bool)
         attributes[into[np.flatnonzero(shard.rows.attributes)]] = True
         code_of = np.searchsorted(self.labels, self.outcome.names).astype(np.int32)
@@ -237,7 +237,7 @@ class EndedSource(EventSource):
             codes=translation(self.labels, labels)[found.codes[event]],
             offsets=np.append(0, np.cumsum(event))[found.offsets],
             labels=tuple(labels),
-            moments=None if found.moments is None else found.moments[event],
+            moments=found.moments[event],
             attributes=held,
             weights=weights,
             complete=np.zeros(len(which), bool),

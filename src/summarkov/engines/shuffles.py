@@ -220,7 +220,7 @@ class _How:
         held, held_by = np.empty(0, np.int32), nothing
         tick, bounds, times, unit = np.arange(len(codes)), shard.offsets, nothing, 1
         stays = np.array([*(label in self.stays for label in shard.labels), False])
-        if moments is not None:
+        if not moments.is_plain:
             index = shard.index
             held, held_by = codes[index.attribute], index.sequence[index.attribute]
             codes, tick, bounds = codes[~index.attribute], index.tick[~index.attribute], index.bounds

@@ -490,9 +490,8 @@ class History:
     def read(cls, given: Any, fitted: Fitted, unknown: Unknown) -> Self:
         """What people give as a history."""
         rows = Rows.of(fitted.read(one_sequence(given), unknown))
-        moments = rows.moments or Moments(np.ones(len(rows.codes), bool))
         attributes = np.array([*(label in fitted.layout.attributes for label in fitted.labels), False])
-        return cls(replace(rows, attributes=attributes, moments=moments), moments)
+        return cls(replace(rows, attributes=attributes), rows.moments)
 
     @property
     def n_positions(self) -> int:
