@@ -40,6 +40,8 @@ def test_open_cases_are_told_from_those_that_had_got_as_far():
     assert ended.tolist() == [row.probabilities[0] for row in model.table_]  # of whole cases
     told = model.explain(["e1"])
     assert told.probability == pytest.approx(float(model.predict_open([["e1"]])[0]), rel=1e-12)
+    table = {row.state: list(row.counts) for row in model.open_table(1)}
+    assert {state: table[state] for state in expected[1]} == expected[1]
     at_one = [sum(counts) for counts in zip(*expected[1].values(), strict=True)]
     assert (told.moment, told.base_rate) == (1, at_one[0] / sum(at_one))
 
@@ -195,6 +197,7 @@ def test_what_is_reached_is_marked_and_later_moments_are_asked_at_their_own():
     model = sm.OutcomeModel(template, contains="x", after=2).fit(sequences)
     found = model.predictions([["a", "x"], list("abcx"), ["b"], list("abc"), list("abccc")])
     assert found.already_reached.tolist() == [True, True, False, False, False]
+    assert model.classes_.tolist() == [False, True]
     assert found.probabilities[:2, 0].tolist() == [1.0, 1.0]
     assert found.after.tolist() == [2, 4, 1, 3, 4]
     assert found.probabilities[2, 0] == pytest.approx(0.5, abs=0.001)  # baax and bbac
