@@ -119,7 +119,7 @@ def test_plain_text_messages(write):
 CHOICES = ", ".join(map(repr, FORMATS))
 
 
-@pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.parquet", "log.jsonl", "log.txt"])
+@pytest.mark.parametrize("name", ["log.csv", "log.parquet", "log.jsonl", "log.txt"])
 def test_file_that_is_not_there_or_empty(write, tmp_path, name):
     assert refused(name) == f"there is no file {name}; check the path"
     assert refused(write(name, "")) == f"{name} is empty; expected events in it"
