@@ -108,17 +108,15 @@ class FittedJoint(Distribution):
 
     @property
     def n_events(self) -> float:
-        """How many events it was learned from."""
         return float(self.label_counts.sum())
 
     @property
     def contexts(self) -> float:
-        """The share of what followed the last labels."""
         return float(self.settings["contexts"])
 
     def read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
         data = super().read(events, unknown)
-        check_in_a_row("JointSuMM", Layout(data.moments is not None and data.moments.has_ticks))
+        check_in_a_row("JointSuMM", Layout(data.has_ticks))
         return data
 
     def after(self, histories: CodeArray) -> FloatArray:
@@ -212,7 +210,6 @@ class JointData:
 
     @cached_property
     def rows(self) -> Features:
-        """The features of every row."""
         return self.features.of(self.profile)
 
     @cached_property
@@ -251,7 +248,6 @@ class JointData:
         return found
 
     def variance(self, weights: Weights) -> FloatArray:
-        """N(s) p (1 - p) of every row and outcome."""
         p = softmax(self.rows.logits(weights))
         return np.asarray(self.counts.sum(axis=1, keepdims=True) * p * (1 - p))
 
@@ -316,7 +312,7 @@ def learn_each(
     ]
     for at, found in enumerate(count_followed(source, asked)):
         if found is not None:
-            edges[at] = replace(edges[at], **follow_numbers(found.of(0, 0)))
+            edges[at] = replace(edges[at], **follow_numbers(found[0][0]))
     gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
     for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
         both = 0.5 * (said + said_alone) if n else said
@@ -513,7 +509,6 @@ class JointSuMM(GraphPredictor):
 
     @property
     def fitted(self) -> FittedJoint:
-        """All that was learned."""
         self._check_fitted()
         return self._fitted
 

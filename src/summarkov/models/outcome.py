@@ -154,7 +154,6 @@ class OutcomeModel(Parameters):
 
     @property
     def fitted(self) -> FittedOutcome:
-        """All that was learned."""
         self._check_fitted()
         return self._fitted
 
@@ -383,7 +382,6 @@ class OutcomeModel(Parameters):
         return to_html(self, path, events=ended, title=title, sequences=sequences)
 
     def _read(self, events: Any, unknown: Unknown) -> EventSequences:
-        """New events in the vocabulary of the model, without the column of the outcome."""
         return self.model_.fitted.read(self._without_outcome(read_events(events)), unknown)
 
     def _without_outcome(self, data: EventSequences) -> EventSequences:
@@ -428,7 +426,6 @@ def moment_of(after: object) -> int | Duration | None:
 
 
 def _code(source: EventSource, label: Any) -> int:
-    """The code of a label of events."""
     held = set(source.attributes)
     if str(label) in held:
         raise SettingError(f"{label!r} is an attribute of sequences, and not a label of events")
@@ -670,7 +667,6 @@ class OpenCases:
         return np.flatnonzero(self.counts[place].sum(axis=1) < ENOUGH * self.fitted.scale)
 
     def few_states(self, place: int) -> set[Hashable]:
-        """The same as values to compare by."""
         keys = self.keys[self.few(place)].tolist()
         return {self.fitted.summary.state(key, self.fitted.names) for key in keys}
 
@@ -695,7 +691,6 @@ def _over(counts: FloatArray) -> FloatArray:
 
 
 def _n_positions(data: EventSequences) -> IntArray:
-    """How many positions each sequence has."""
     return np.where(data.lengths > 0, np.append(0, data.positions)[data.offsets[1:]], 0)
 
 
@@ -705,16 +700,14 @@ def _up_to(data: EventSequences, after: int | Duration | None) -> EventSequences
         return data
     keep = data.positions <= after
     if isinstance(after, Duration):
-        times, moments = data.times, data.moments
-        kind = None if times is None or moments is None else moments.unit.kind
-        check_time("after", after, Layout(time=kind))
+        times, unit = data.times, data.time_unit
+        check_time("after", after, Layout(time=None if unit is None else unit.kind))
         assert times is not None
-        assert moments is not None
+        assert unit is not None
         first = np.repeat(np.append(times, 0)[data.offsets[:-1]], data.lengths)
-        keep = times - first <= int(after) // moments.unit.size
+        keep = times - first <= int(after) // unit.size
     offsets = np.append(0, np.cumsum(keep))[data.offsets]
-    kept = None if data.moments is None else data.moments[keep]
-    return data._with(data.codes[keep], offsets, data.labels, kept)
+    return data._with(data.codes[keep], offsets, data.labels, data.moments[keep])
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

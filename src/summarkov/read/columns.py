@@ -207,11 +207,15 @@ class Wanted:
         places = self.times or self.gap is not None or self.ties in ("together", "error")
         return places or self.drop_duplicates
 
-    @property
-    def is_about_columns(self) -> bool:
-        """Whether something was asked that only a table can answer."""
-        about = self.columns.names() or self.columns.with_lifecycle
-        return bool(about) or self.gap is not None or self.date_format is not None
+    def refuse_columns(self, what: str) -> None:
+        """Refuse whatever only a table can answer, for a source that is none."""
+        about = self.columns.names() or self.columns.with_lifecycle or self.date_format is not None
+        if about or self.needs_places:
+            raise SettingError(
+                "case, event, order_by, weight, lifecycle, date_format, ties, times, session_gap and "
+                f"drop_duplicates are about columns, and {what} has none; make it a table first, for example "
+                "with pandas.DataFrame"
+            )
 
 
 #: Settings that only need a look.

@@ -168,12 +168,7 @@ def read_events(
         if is_table(source) or _is_dict_of_columns(source, wanted):
             refuse_cut_rows()
             return Assembly(table_source(source, wanted)).in_memory()
-    if wanted.is_about_columns or wanted.needs_places:
-        raise SettingError(
-            "case, event, order_by, weight, lifecycle, date_format, ties, times, session_gap and "
-            "drop_duplicates are about columns, and "
-            f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
-        )
+    wanted.refuse_columns(_kind(source))
     if not isinstance(source, EventSequences):
         return Assembly(_list_source(source, wanted)).in_memory()
     events = source if wanted.labels is None else source.recode(wanted.labels)

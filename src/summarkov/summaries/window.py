@@ -72,7 +72,6 @@ class WindowSummary(Summary):
 
     @property
     def _given(self) -> list[int | None]:
-        """All look-backs."""
         return list(self.lookback.values()) if isinstance(self.lookback, Mapping) else [self.lookback]
 
     @property
@@ -218,7 +217,6 @@ class WindowSummary(Summary):
         return {"lookbacks": {z: plain_span(k) for z, k in self.lookback.items()}}
 
     def state_document(self, key: Key, names: Names) -> Any:
-        """The level of each influencer."""
         return dict(zip(names.influencers, key, strict=True))
 
     def read_key(self, state: Any, names: Names) -> tuple[int, ...]:
@@ -246,7 +244,6 @@ class BinarySummary(WindowSummary):
         return int(2**n_influencers)
 
     def state(self, key: Key, names: Names) -> tuple[str, ...]:
-        """The influencers that occurred."""
         return tuple(z for z, level in zip(names.influencers, key, strict=True) if level)
 
 
@@ -273,7 +270,6 @@ class CountSummary(WindowSummary):
         return int((self.cap + 1) ** n_influencers)
 
     def state(self, key: Key, names: Names) -> tuple[tuple[str, int], ...]:
-        """The influencers that occurred, each with its capped count."""
         return tuple((z, int(level)) for z, level in zip(names.influencers, key, strict=True) if level)
 
     def times(self, label: str, level: int) -> str:
@@ -334,7 +330,6 @@ class OrdinalSummary(WindowSummary):
         return level
 
     def state(self, key: Key, names: Names) -> tuple[str, ...]:
-        """The influencers that occurred, oldest first."""
         placed = sorted((level, z) for z, level in zip(names.influencers, key, strict=True) if level)
         return tuple(z for _, z in placed)
 

@@ -139,7 +139,7 @@ def test_duplicates_need_places(tmp_path):
     lines = tmp_path / "log.jsonl"
     lines.write_text(json.dumps(["a", "a"]) + "\n")
     for read in (sm.read_events, sm.scan_events):
-        with pytest.raises(SettingError, match=r"duplicates are rows of a table, and .*log.jsonl has none"):
+        with pytest.raises(SettingError, match=r"duplicates are about rows, and .*log.jsonl has none"):
             read(lines, drop_duplicates=True)
     with pytest.raises(SettingError, match="drop_duplicates must be True or False, not 1"):
         sm.read_events(lines, drop_duplicates=1)

@@ -110,7 +110,8 @@ def test_plain_text_messages(write):
         "log.txt, line 2: the text is not UTF-8; save the file as UTF-8"
     )
     assert refused("log.txt", SettingError, event="a") == (
-        "case, event, order_by, weight and lifecycle name columns, and log.txt is plain text, which has none"
+        "case, event, order_by, weight, lifecycle, date_format, ties, times, session_gap and drop_duplicates "
+        "are about columns, and log.txt has none; make it a table first, for example with pandas.DataFrame"
     )
 
 
