@@ -101,8 +101,8 @@ n = 7_000
 events = sm.EventSequences.from_lists([[f"{label:05}" for label in range(n)]], ends="cut off")
 asked = [OrderQuestion(label, (label + 1) % n, Reach(0, 1)) for label in range(n)]
 source = MemorySource(events, n_jobs=1)
-found = count_moved(source, asked, Shuffles(1))
-print(len(found), sum(int(each.hits[0].sum()) for each in found))"""
+found = [int(each.hits[0].sum()) for each in count_moved(source, asked, Shuffles(1))]
+print(len(found), sum(found))"""
     assert within_memory(script) == "7000 7000\n"
 
 

@@ -70,12 +70,7 @@ _Z, _Z_LAGS = NormalDist().inv_cdf(0.975), NormalDist().inv_cdf(1 - 0.025 / N_LA
 
 @dataclass(frozen=True)
 class FittedJoint(Distribution):
-    """Weights, influencers and trees of a joint model.
-
-    With trees, the logarithm of a probability is the mean of two: that of the weights with ``trees`` on top,
-    and that of the trees ``alone``, which start from base rates. Each has as many rounds as the other.
-    Beside them, what followed the last labels in all sequences (``last``) has its share, if asked for.
-    """
+    """What a :class:`JointSuMM` learned; its trees are those on top of the weights, and those ``alone``."""
 
     summary: ProfileSummary
     labels: tuple[str, ...]
@@ -116,7 +111,7 @@ class FittedJoint(Distribution):
 
     def read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
         data = super().read(events, unknown)
-        check_in_a_row("JointSuMM", Layout(data.moments is not None and data.moments.has_ticks))
+        check_in_a_row("JointSuMM", Layout(data.has_ticks))
         return data
 
     def after(self, histories: CodeArray) -> FloatArray:
@@ -312,7 +307,7 @@ def learn_each(
     ]
     for at, found in enumerate(count_followed(source, asked)):
         if found is not None:
-            edges[at] = replace(edges[at], **follow_numbers(found.of(0, 0)))
+            edges[at] = replace(edges[at], **follow_numbers(found[0][0]))
     gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
     for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
         both = 0.5 * (said + said_alone) if n else said
