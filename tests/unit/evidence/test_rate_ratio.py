@@ -72,10 +72,7 @@ def test_sums_of_zero_have_one_sided_bounds():
     assert math.isnan(ratio)
     assert (low, high, p_value) == (0.0, math.inf, 1.0)
     assert math.isnan(limits([(0, 0, 3, 5)])[0])  # never seen with
-
-
-def test_one_hit_of_one_says_next_to_nothing():
-    _, low, high, _ = limits([(1, 1, 5, 100)])
+    _, low, high, _ = limits([(1, 1, 5, 100)])  # one hit of one says next to nothing
     assert low < 1 < high
 
 
@@ -141,11 +138,11 @@ def test_intervals_widen_if_resampled_ratios_spread_more():
     assert float(found.ratio / low) == pytest.approx(float(found.ratio / found.low) ** 2, rel=1e-9)
     assert float(high / found.ratio) == pytest.approx(float(found.high / found.ratio) ** 2, rel=1e-9)
     assert float(widening(found, np.array([0.0, np.inf, np.nan, 2.0]))) == 1.0  # too few that say something
-
-
-def test_a_ratio_of_nothing_is_not_widened():
-    found = rate_ratio(columns([(0, 100, 50, 1000)]))
-    assert [float(each) for each in widened(found, np.array(5.0))] == [float(found.low), float(found.high)]
+    nothing = rate_ratio(columns([(0, 100, 50, 1000)]))
+    assert [float(each) for each in widened(nothing, np.array(5.0))] == [
+        float(nothing.low),
+        float(nothing.high),
+    ]
 
 
 # ----------------------------------------------------------------------------------------------- two groups
