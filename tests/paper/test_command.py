@@ -69,7 +69,6 @@ def test_printed_in_80_columns_as_markdown_and_as_json(run_command: Run) -> None
     [
         ("", "missing argument 'DIR'"),
         ("nowhere", "nowhere is no folder"),
-        ("data/fomc.jsonl", "data/fomc.jsonl is no folder"),
         ("empty", "empty/fomc.jsonl is missing; the folder must hold the FOMC topics"),
         ("data -o no/such.md", "cannot write no/such.md: there is no folder no"),
         ("data -o report.html", "cannot tell the format of report.html; let its name end in .json or .md"),
@@ -82,11 +81,3 @@ def test_what_is_wrong_is_one_sentence(run_command: Run, arguments: str, words: 
     assert result.stderr.count("\n") == 1
     assert words in result.stderr
     assert result.stdout == ""
-
-
-def test_a_missing_data_set_is_one_sentence(run_command: Run) -> None:
-    Path("data/linkedin.test.jsonl").unlink()
-    result = run_command("data", code=2)
-    assert result.stderr == (
-        "Error: data/linkedin.test.jsonl is missing; the folder must hold the paper's data sets, split\n"
-    )

@@ -7,7 +7,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.comparison import boosting, regression
-from summarkov.comparison.contenders import EventCache, is_target, recency_features, window_features
+from summarkov.comparison.contenders import is_target, recency_features, window_features
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import Attributes
@@ -30,10 +30,7 @@ def random_events(seed):
 def random_ticks(seed):
     """The same with sets of labels, some of them empty, in the place of single ones."""
     rng = np.random.default_rng(seed)
-    lists = [
-        [sorted(rng.choice(list("ABC"), rng.integers(0, 4), replace=False).tolist()) for _ in range(n)]
-        for n in [0, *rng.integers(0, 8, 10).tolist(), 0]
-    ]
+    lists = [[[x for x in "ABC" if rng.random() < 0.5] for _ in range(n)] for n in (0, 7, 1, 5, 3, 4, 0)]
     return EventSequences.from_lists(lists, labels=LABELS)
 
 
@@ -75,17 +72,13 @@ def test_features_equal_naive_loops(made):
     assert recency_features(nothing).shape == (0, 5)
 
 
-def test_an_unknown_event_keeps_its_place_and_says_nothing():
-    events = EventSequences.from_lists([["A", "X", "B"]]).recode(("A", "B"), unknown="ignore")
-    assert window_features(events, 1, "presence").toarray().tolist() == [[0, 0], [1, 0], [0, 0]]
-    assert window_features(events, 2, "onehot").toarray().tolist() == [[0] * 4, [1, 0, 0, 0], [0, 0, 1, 0]]
-    assert recency_features(events).tolist() == [[200, 200, 0], [1, 200, 1], [2, 200, 2]]
-
-
-def test_attributes_are_columns_and_the_target_is_looked_for_in_ticks():
-    present = [[True, False], [False, True]]
+def test_unknown_events_attributes_and_ticks_by_hand():
+    unknown = EventSequences.from_lists([["A", "X", "B"]]).recode(("A", "B"), unknown="ignore")
+    assert window_features(unknown, 1, "presence").toarray().tolist() == [[0, 0], [1, 0], [0, 0]]
+    assert window_features(unknown, 2, "onehot").toarray().tolist() == [[0] * 4, [1, 0, 0, 0], [0, 0, 1, 0]]
+    assert recency_features(unknown).tolist() == [[200, 200, 0], [1, 200, 1], [2, 200, 2]]
     events = EventSequences.from_lists([[["A", "B"], ["A"]], [["B"]]]).with_attributes(
-        Attributes(["r=n", "r=s"], present)
+        Attributes(["r=n", "r=s"], [[True, False], [False, True]])
     )
     names = ["r=m", "r=n", "r=s"]  # of the training data
     window = window_features(events, 1, "presence", names).toarray().astype(int)
@@ -95,29 +88,23 @@ def test_attributes_are_columns_and_the_target_is_looked_for_in_ticks():
     assert is_target(events, "B").tolist() == [True, False, True]
 
 
-def test_values_of_some_events_are_kept():
-    a, b, c = (random_events(0) for _ in range(3))
-    calls = []
-    kept: EventCache[str] = EventCache(most=2)
-    for events, key, name in ((a, 0, "a"), (b, 0, "b"), (a, 0, "a"), (c, 0, "c"), (a, 0, "a"), (b, 0, "b")):
-        assert kept.get(events, key, lambda name=name: calls.append(name) or name) == name
-    assert calls == ["a", "b", "c", "b"]  # equal events are not the same; the oldest is forgotten
-
-
 # ------------------------------------------------------------------ logistic regression
 
 
-def planted(seed, n=120, length=12):
-    """B has probability .8 after an A among the last two events and .1 otherwise; A and C share the rest."""
+def made(seed, n, length, chance):
+    """B comes with a chance that depends on the past, A and C share the rest; one sequence is empty."""
     rng = np.random.default_rng(seed)
-    lists = []
-    for _ in range(n):
-        sequence = []
+    lists = [[] for _ in range(n + 1)]
+    for sequence in lists[:-1]:
         for _ in range(length):
-            p = 0.8 if "A" in sequence[-2:] else 0.1
+            p = chance(sequence)
             sequence.append(str(rng.choice(["B", "A", "C"], p=[p, (1 - p) / 2, (1 - p) / 2])))
-        lists.append(sequence)
-    return EventSequences.from_lists([*lists, []], labels=LABELS)
+    return EventSequences.from_lists(lists, labels=LABELS)
+
+
+def planted(seed, n=120, length=12):
+    """B has probability .8 after an A among the last two events and .1 otherwise."""
+    return made(seed, n, length, lambda past: 0.8 if "A" in past[-2:] else 0.1)
 
 
 @learned
@@ -182,11 +169,8 @@ def test_labels_are_matched_by_name():
 
 
 def test_names_and_settings():
-    names = [regression(5), regression(5, "counts", [None])]
-    assert [each.name for each in names] == [
-        "5-LR presence",
-        "5-LR counts unpenalised",
-    ]
+    assert regression(5).name == "5-LR presence"
+    assert regression(5, "counts", [None]).name == "5-LR counts unpenalised"
     assert [kind["iterations"] for kind in boosting().grid] == [30, 100, 300] * 3
     with pytest.raises(SettingError, match="features must be one of presence, counts, onehot, not 'lags'"):
         regression(5, "lags")
@@ -198,16 +182,8 @@ def test_names_and_settings():
 
 
 def two_back(seed, n=30, length=10):
-    """B stands two events after an A, with probability .9; A and C come at random otherwise."""
-    rng = np.random.default_rng(seed)
-    lists = []
-    for _ in range(n):
-        sequence = []
-        for i in range(length):
-            after = i >= 2 and sequence[-2] == "A" and rng.random() < 0.9
-            sequence.append("B" if after else str(rng.choice(["A", "C"])))
-        lists.append(sequence)
-    return EventSequences.from_lists([[], *lists], labels=LABELS)
+    """B stands two events after an A, with probability .9."""
+    return made(seed, n, length, lambda past: 0.9 if past[-2:-1] == ["A"] else 0.0)
 
 
 @learned
