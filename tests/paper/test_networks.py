@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from paper.lstm import PAPER_SETTINGS, LstmContender
-from paper.network import N_SPECIAL, logits, make_lstm, make_transformer, padded, shuffled_batches
+from paper.network import logits, make_lstm, make_transformer
 from paper.network_contender import NetworkContender
 from paper.transformer import TransformerContender
 
@@ -117,24 +117,6 @@ def test_rows_sum_to_1_over_labels_alone(torch, small):
         predictor.network["linear"].bias.copy_(before)
 
 
-def test_the_loss_sees_labels_only(torch):
-    """The gradient for a token that is never an output pushes it down; padding adds nothing."""
-    events = EventSequences.from_lists([["A", "B"], ["B", "A", "A", "B"]])
-    network = make_lstm(2, 4, 4, seed=0)
-
-    def loss(which: list[int]):
-        inputs, outputs = (torch.from_numpy(a) for a in padded(events, np.array(which)))
-        said = logits(network, inputs).flatten(0, 1)
-        return torch.nn.functional.cross_entropy(said, outputs.flatten(), ignore_index=-1, reduction="sum")
-
-    assert loss([0, 1]).item() == pytest.approx(loss([0]).item() + loss([1]).item(), rel=1e-6)
-    loss([0, 1]).backward()
-    assert network["linear"].bias.grad[2:].shape == (N_SPECIAL,)
-    assert (network["linear"].bias.grad[2:] > 0).all()
-    assert network["embedding"].weight.grad[4].tolist() == [0.0] * 4  # PAD
-    assert network["embedding"].weight.grad[3].tolist() == [0.0] * 4  # EOS
-
-
 def test_nothing_is_said_by_an_event_itself_or_a_later_one(torch):
     for network in (make_lstm(4, 8, 8, seed=0), make_transformer(4, 8, 2, 2, 0.1, seed=0)):
         network.eval()
@@ -143,24 +125,6 @@ def test_nothing_is_said_by_an_event_itself_or_a_later_one(torch):
             said = logits(network, inputs)
         assert said[0, :3] == pytest.approx(said[1, :3], abs=1e-6)
         assert (said[0, 3:] - said[1, 3:]).abs().max() > 1e-3
-
-
-def test_padded_sequences():
-    events = EventSequences.from_lists([["A", "X", "B"], [], ["B"]]).recode(("A", "B"), unknown="ignore")
-    inputs, outputs = padded(events, np.array([2, 1, 0]))
-    bos, pad = 2, 4
-    assert inputs.tolist() == [[bos, pad, pad], [bos, pad, pad], [bos, 0, pad]]
-    assert outputs.tolist() == [[1, -1, -1], [-1, -1, -1], [0, -1, 1]]
-
-
-def test_batches_hold_every_sequence_once_with_near_lengths():
-    lengths = np.random.default_rng(0).integers(0, 30, 100)
-    batches = shuffled_batches(lengths, 8, np.random.default_rng(1))
-    assert sorted(np.concatenate(batches).tolist()) == np.flatnonzero(lengths).tolist()
-    assert max(np.ptp(lengths[batch]) for batch in batches) <= 4
-    assert sorted(len(batch) for batch in batches)[1:] == [8] * (len(batches) - 1)
-    again = shuffled_batches(lengths, 8, np.random.default_rng(2))
-    assert [b.tolist() for b in again] != [b.tolist() for b in batches]
 
 
 def test_predictions_do_not_depend_on_how_sequences_are_batched(monkeypatch, small):

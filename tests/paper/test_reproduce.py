@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from paper.__main__ import app
 from paper.bombing import bombing, planted
 from paper.discovery import discovery, f1
 from paper.fomc import fomc, read_fomc
@@ -15,6 +16,7 @@ from paper.published import published
 from paper.reproduction import reproduce
 from paper.section import Section
 from paper.tables import Tables, read_split, targets_of
+from typer.testing import CliRunner, Result
 
 import summarkov as sm
 from paper import reproduction as report
@@ -56,7 +58,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(report, "REGRESSIONS", REGRESSIONS)
     monkeypatch.setattr(report, "FAMILY", ("vom",))
     monkeypatch.setattr(report, "irrelevant", lambda: irrelevant(sizes=(20,), seeds=2))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     return tmp_path
+
+
+def command(*arguments: str, code: int = 0) -> Result:
+    """Run ``python -m paper reproduce``."""
+    result = CliRunner().invoke(app, ["reproduce", *arguments])
+    assert (result.exit_code, bool(result.stderr)) == (code, code != 0)
+    return result
 
 
 # ------------------------------------------------------------------ the published figures
@@ -189,7 +200,7 @@ def test_a_missing_or_damaged_file_is_told_before_any_work(folder, monkeypatch, 
 # ------------------------------------------------------------------ all of it
 
 
-def test_all_of_it(folder, tmp_path):
+def test_all_of_it_as_markdown_as_json_and_printed(folder, monkeypatch):
     told = []
     result = reproduce(folder, progress=lambda done, total: told.append((done, total)))
     assert told == [(n, PIECES) for n in range(1, PIECES + 1)]
@@ -207,11 +218,41 @@ def test_all_of_it(folder, tmp_path):
         "Many irrelevant labels",
     ]
     assert [len(section.rows) for section in result.sections] == [2, 4, 10, 4, 2, 3, 3, 4, 3, 2, 10]
+    ours = [float(row[3]) for section in result.sections[1:5] for row in section.rows]
+    assert all(math.isfinite(figure) and figure < 0 for figure in ours)
+    (row,) = (row for row in result.sections[1].rows if row[:2] == ["LinkedIn", "bsumm"])
+    assert row[2] == "-114.52"
+    assert float(row[4]) == pytest.approx(float(row[3]) + 114.52, abs=0.011)
     document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert document["paper"] == published()["paper"]
     assert document["sections"][1]["rows"][0]["model"] == "bsumm"
-    text = result.to_markdown()
+
+    monkeypatch.setattr(report, "reproduce", lambda *_, **__: result)
+    printed = command(".", "-o", "report.md").stdout
+    assert printed.endswith("\nSaved report.md\n")
+    assert {section.title for section in result.sections} <= {*printed.splitlines()}
+    assert max(len(line.rstrip()) for line in printed.splitlines()) <= 80
+    text = Path("report.md").read_text()
     assert text.startswith("# Reproduction\n\n" + published()["paper"])
     assert text.count("\n## ") == 11
-    ours = [float(row[3]) for section in result.sections[1:5] for row in section.rows]
-    assert all(math.isfinite(figure) and figure < 0 for figure in ours)
+    assert json.loads(command(".", "--json", "-o", "report.json").stdout) == document
+    assert json.loads(Path("report.json").read_text()) == document
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("", "missing argument 'DIR'"),
+        ("nowhere", "nowhere is no folder"),
+        ("empty", "empty/fomc.jsonl is missing; the folder must hold the FOMC topics"),
+        (". -o no/such.md", "cannot write no/such.md: there is no folder no"),
+        (". -o report.html", "cannot tell the format of report.html; let its name end in .json or .md"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(folder, arguments, words):
+    Path("empty").mkdir()
+    result = command(*arguments.split(), code=2)
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+    assert result.stdout == ""

@@ -1,7 +1,6 @@
 """Settings are chosen on dev, target by target; test has no say."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,16 +62,16 @@ class Constants:
 
 @dataclass
 class Same:
-    """Says for a number of positions whatever a function says."""
+    """Says the same of any events."""
 
-    says: Callable[[int], Any]
+    p: Any
     name: str = "same"
 
     def fit_each(self, train, targets):
         yield {}, self
 
     def probability(self, events, target):
-        return self.says(events.n_events)
+        return self.p
 
     def influencers(self, target):
         return None
@@ -95,6 +94,9 @@ def test_each_target_gets_the_settings_that_are_best_on_dev():
         np.mean([one.log_likelihood for one in tuned.chosen]), rel=1e-12
     )
     assert tuned.by_sequence.sum() == pytest.approx(tuned.log_likelihood, rel=1e-12)
+    assert None not in (tuned.top_1, tuned.next_event_log_loss)
+    some = tune(contender, SPLIT, ["a", "b"])  # the next event needs all labels of train
+    assert (some.top_1, some.next_event_log_loss) == (None, None)
 
 
 def test_ties_go_to_the_first_also_where_everything_is_ruled_out():
@@ -118,27 +120,6 @@ def test_test_is_not_looked_at_to_choose_and_nothing_is_fitted_again():
     assert "train" not in {part for part, _, _ in contender.asked}
 
 
-def test_the_next_event_needs_all_labels_of_train():
-    contender = Constants([{"a": 0.5, "b": 0.2, "c": 0.3}])
-    tuned = tune(contender, SPLIT, LABELS)  # test: abcc ca
-    assert (tuned.top_1, tuned.top_3) == (pytest.approx(2 / 6, rel=1e-12), 1.0)
-    loss = -(2 * math.log(0.5) + math.log(0.2) + 3 * math.log(0.3)) / 6
-    assert tuned.next_event_log_loss == pytest.approx(loss, rel=1e-12)
-    turned = tune(contender, SPLIT, ["c", "b", "a"])  # whatever their order
-    assert (turned.top_1, turned.next_event_log_loss) == (tuned.top_1, tuned.next_event_log_loss)
-    some = tune(contender, SPLIT, ["a", "b"])
-    assert (some.top_1, some.next_event_log_loss) == (None, None)
-
-
-def test_a_label_that_only_test_knows_is_a_missed_event():
-    split = Split(events("abab"), events("ab"), events("acb"))
-
-    tuned = tune(Same(lambda n: np.full(n, 0.5)), split, ["a", "b"])
-    assert (tuned.top_1, tuned.top_3) == (pytest.approx(1 / 3, rel=1e-12), pytest.approx(2 / 3, rel=1e-12))
-    assert tuned.log_likelihood == pytest.approx(3 * math.log(0.5), rel=1e-12)
-    assert tuned.next_event_log_loss == pytest.approx(math.log(2), rel=1e-12)  # of the other two events
-
-
 @pytest.mark.parametrize(
     ("p", "words"),
     [
@@ -151,7 +132,7 @@ def test_a_label_that_only_test_knows_is_a_missed_event():
 )
 def test_what_is_no_probability_is_refused(p, words):
     with pytest.raises(SettingError) as problem:
-        tune(Same(lambda n: p), SPLIT, ["a"])
+        tune(Same(p), SPLIT, ["a"])
     assert str(problem.value).startswith("same ")
     assert words in str(problem.value)
 

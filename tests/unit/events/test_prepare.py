@@ -83,23 +83,19 @@ def test_other_events_by_the_labels_that_were_kept():
         (
             lambda e: e.pool_rare(2, into="A"),
             SettingError,
-            "there is a label 'A' already; rename it first, or choose another one with into=",
+            "there is a label 'A' already; rename it first, or",
         ),
         (lambda e: e.pool_rare(2, into=None), SettingError, "into must be a label, not None"),
         (
             lambda e: e.add_start("B"),
             SettingError,
-            "there is a label 'B' already; rename it first, or choose another one with label=",
+            "there is a label 'B' already; rename it first, or",
         ),
-        (
-            lambda e: e.map_labels({"AA": "x"}),
-            DataError,
-            "none of the labels in the mapping is in the data, not even 'AA'; check how they are written",
-        ),
+        (lambda e: e.map_labels({"AA": "x"}), DataError, "none of the labels in the mapping is in the data,"),
         (
             lambda e: e.map_labels({"A": None}),
             SettingError,
-            "labels must become labels, and 'A' becomes None; give it a name",
+            "labels must become labels, and 'A' becomes None",
         ),
         (lambda e: e.map_labels(["A"]), SettingError, "labels are mapped by a dict or a function, not ['A']"),
     ],

@@ -367,7 +367,9 @@ def test_learned_look_backs_are_said_to_be_chosen_before_the_test(events, learne
 
 def test_edges_near_the_decision_get_more_shuffles(events, learned, monkeypatch):
     """The others keep the numbers of the first shuffles; more of them are those of a longer test."""
-    graph, found = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events), learned[1]
+    graph, found = sm.InfluenceGraph(sm.BSuMM(lookback=3), n_jobs=2).fit(events), learned[1]
+    assert graph.order_test(events, n=19) == found  # whatever the number of threads
+    assert graph.order_test(events, n=19, random_state=1) != found
     monkeypatch.setattr("summarkov.evidence.order._NEAR", 1.0)
     few, many = graph.order_test(events, n=19), graph.order_test(events, n=190)
     near = [0.005 <= edge.adjusted < 1 for edge in few.edges]
@@ -375,12 +377,6 @@ def test_edges_near_the_decision_get_more_shuffles(events, learned, monkeypatch)
     assert not all(near)
     for at, edge in enumerate(found.edges):
         assert edge.p_value == (many if near[at] else few).edges[at].p_value
-
-
-def test_threads_and_seeds(events, learned):
-    graph, found = sm.InfluenceGraph(sm.BSuMM(lookback=3), n_jobs=2).fit(events), learned[1]
-    assert graph.order_test(events, n=19) == found
-    assert graph.order_test(events, n=19, random_state=1) != found
 
 
 def test_sequences_of_no_weight_are_not_there():

@@ -32,14 +32,6 @@ def test_with_enough_hits_it_is_greenland_and_robins():
     assert p_value < 0.05
 
 
-@pytest.mark.needs("statsmodels")
-def test_it_agrees_with_statsmodels():
-    from statsmodels.stats.contingency_tables import StratifiedTable
-
-    tables = [np.array([[a, n1 - a], [b, n0 - b]]) for a, n1, b, n0 in MANY]
-    assert limits(MANY)[0] == pytest.approx(StratifiedTable(tables).riskratio_pooled, rel=1e-12)
-
-
 def test_other_levels_give_other_limits_and_the_p_value_is_where_one_is_on_the_edge():
     for tables in (MANY, [(4, 30, 40, 900)], [(0, 100, 50, 1000)], [(7, 9, 0, 40)]):
         p_value = limits(tables)[3]

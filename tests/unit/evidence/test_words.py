@@ -19,38 +19,6 @@ from summarkov.evidence import ORDERS, Influence, words
 from summarkov.models.fitted import Edges
 from summarkov.show.content import content
 
-# ---------------------------------------------------------------------- counts by hand
-
-
-def moments(log: list[list[str]], z: str, x: str, k: int | None) -> tuple[int, int, int, int]:
-    """Hits and moments with z among the k labels before, and without; the end of a case is a moment too."""
-    counted = [0, 0, 0, 0]
-    for events in log:
-        case = [*events, END]
-        for at, label in enumerate(case):
-            side = 0 if z in case[0 if k is None else max(0, at - k) : at] else 2
-            counted[side] += label == x
-            counted[side + 1] += 1
-    return tuple(counted)
-
-
-def followings(log: list[list[str]], z: str, x: str, k: int | None) -> tuple[int, ...]:
-    """Followed and all occurrences of z, of all other events, and cases: with x after z, and with z."""
-    own, others, cases = [0, 0], [0, 0], [0, 0]
-    for case in log:
-        is_followed = False
-        for at, label in enumerate(case):
-            after = case[at + 1 :] if k is None else case[at + 1 : at + 1 + k]
-            if x == END:
-                after = [*case, END][at + 1 : at + 2]
-            counted = own if label == z else others
-            counted[0] += x in after
-            counted[1] += 1
-            is_followed |= label == z and x in after
-        cases[0] += is_followed
-        cases[1] += z in case
-    return (*own, *others, *cases)
-
 
 def counts_in(text: str) -> list[tuple[int, int]]:
     """All "k of n" in a text."""
@@ -63,30 +31,25 @@ def counts_in(text: str) -> list[tuple[int, int]]:
     st.sampled_from(["a", "b", "c", END]),
     st.sampled_from([1, 3, None]),
 )
-def test_sentences_have_the_counts_of_a_count_by_hand(log, x, k) -> None:
+def test_sentences_have_the_counts_of_the_edge(log, x, k) -> None:
+    """Which are those of a count by hand, as tests/every_engine/test_followed.py checks."""
     labels = sorted({label for case in log for label in case})
     if x not in {*labels, END}:
         return
-    events = sm.EventSequences.from_lists(log)
-    model = sm.BSuMM(target=x, lookback=k, required=labels, candidates=()).fit(events)
+    model = sm.BSuMM(target=x, lookback=k, required=labels, candidates=()).fit(log)
     assert len(model.influences_) == len(labels)
     for edge in model.influences_:
-        z = edge.influencer
-        assert (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without) == moments(log, z, x, k)
-        followed, n, others, n_others, cases, cases_with = followings(log, z, x, k)
         said = words.evidence(edge, "'Z'", "'X'", "within")
-        found = counts_in(said)
-        assert found[:1] in ([(followed, n)], [(cases, cases_with)])
-        assert (followed, n) in found
-        if n_others:
-            assert (others, n_others) in found
-        if x == END:
-            assert said.startswith("The case ")
-        assert ("never" in said.split(";")[0].split(", after")[0]) == (followed == 0)
+        found, followed = counts_in(said), (edge.followed, edge.occurrences)
+        assert found[:1] in ([followed], [(edge.cases_followed, edge.cases_with)])
+        assert followed in found
+        assert not edge.occurrences_other or (edge.followed_other, edge.occurrences_other) in found
+        assert x != END or said.startswith("The case ")
+        assert ("never" in said.split(";")[0].split(", after")[0]) == (edge.followed == 0)
         shown = words.times(edge)
         if "never" in shown:
             assert edge.hits_with == 0
-            assert shown == f"never (0 of {n})"
+            assert shown == f"never (0 of {edge.occurrences:g})"
         if "only" in shown:
             assert edge.hits_without == 0
             assert shown == f"only with it ({edge.hits_with:g} of {edge.hits_with:g})"
@@ -117,14 +80,11 @@ def not_comparable(log: list[list[str]], *more: str) -> tuple[sm.BSuMM, Influenc
 
 @pytest.mark.parametrize("name", NOT_COMPARABLE)
 def test_a_ratio_of_comparable_strata_alone_is_not_comparable(name, capsys) -> None:
-    log = NOT_COMPARABLE[name]
-    model, edge = not_comparable(log)
-    hits, n, hits_without, n_without = counts = moments(log, "Z", "x", None)
-    assert (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without) == counts
-    assert hits * hits_without > 0
+    model, edge = not_comparable(NOT_COMPARABLE[name])
+    assert edge.hits_with * edge.hits_without > 0
     assert edge.ratio == (0 if "ratio 0" in name else np.inf)
     assert edge.not_comparable == "B"
-    raw = (hits / n) / (hits_without / n_without)
+    raw = (edge.hits_with / edge.n_with) / (edge.hits_without / edge.n_without)
     assert edge.raw_ratio == pytest.approx(raw)
     assert (raw > 1) == ("raw up" in name)
     assert edge.effect in ("amplifies", "inhibits")  # the record keeps what the interval says

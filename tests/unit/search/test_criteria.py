@@ -8,7 +8,7 @@ from scipy.special import gammaln
 from scipy.stats import betabinom, dirichlet_multinomial
 
 from summarkov.errors import SettingError
-from summarkov.search.criteria import SCORES, Scorer, log_likelihood, pseudo_counts
+from summarkov.search.criteria import SCORES, Scorer, pseudo_counts
 from summarkov.search.trees import likeliest, split_gains
 
 
@@ -31,19 +31,6 @@ def test_the_marginal_likelihood_is_that_of_predicting_one_by_one():
     assert float(Scorer("marginal", alpha=0.4)([seen], 0, 1, 3, 10.0)) == pytest.approx(total, rel=1e-12)
 
 
-def test_a_state_never_seen_adds_nothing():
-    with_it, without = np.array([[8, 2], [0, 0], [1, 9]]), np.array([[8, 2], [1, 9]])
-    for kind in SCORES:
-        scorer = Scorer(kind)
-        assert float(scorer(with_it, 1, 2, 5, 20.0)) == pytest.approx(float(scorer(without, 1, 2, 5, 20.0)))
-
-
-def test_one_event_has_no_penalty():
-    assert float(Scorer(gamma=5.0)([[1, 0]], 3, 1024, 5, 1.0)) == pytest.approx(
-        float(log_likelihood([[1, 0]], np.array([0.1, 0.1]))), rel=1e-12
-    )
-
-
 @pytest.mark.parametrize("kind", ["bic", "extended-bic", "marginal"])
 def test_no_events_at_all_score_nothing(kind):
     """As a resample has that drew empty sequences only."""
@@ -53,18 +40,10 @@ def test_no_events_at_all_score_nothing(kind):
     assert Scorer(kind, xi=0)(tables, 0, 1, 3, n_events).tolist() == [0.0, alone]
 
 
-def test_no_outcome_but_one():
-    for kind in SCORES:
-        assert float(Scorer(kind, xi=0)([[5], [7]], 1, 2, 3, 12.0)) == pytest.approx(0.0, abs=1e-12)
-
-
 @pytest.mark.parametrize("kind", ["", "BIC", None, 3, "extended_bic"])
 def test_unknown_scores(kind):
     with pytest.raises(SettingError, match=f"criterion must be one of {', '.join(SCORES)}, not"):
         Scorer(kind)
-
-
-def test_unknown_prior():
     with pytest.raises(SettingError, match="prior must be 'uniform' or 'base-rate', not 'jeffreys'"):
         pseudo_counts([1, 2], 1.0, "jeffreys")
 
