@@ -14,9 +14,7 @@ import math
 
 from oracle_chance import gain_by_chance
 
-# ---------------------------------------------------------------------------------------------------------
-# Histories and windows
-# ---------------------------------------------------------------------------------------------------------
+# --- Histories and windows
 
 
 def history(sequence, position):
@@ -26,15 +24,6 @@ def history(sequence, position):
     ['A', 'A', 'C']
     """
     return [sequence[j] for j in range(position)]
-
-
-def restricted_history(sequence, position, labels):
-    """The history of a position (0-based) as pairs (position counted from 1, label), for `labels` only.
-
-    >>> restricted_history(["A", "A", "C", "B"], 3, {"A", "B"})
-    [(1, 'A'), (2, 'A')]
-    """
-    return [(j + 1, sequence[j]) for j in range(position) if sequence[j] in labels]
 
 
 def window(position, lookback, delay=0):
@@ -60,9 +49,7 @@ def occurrences(history, label, lookback, delay=0):
     return [j for j in window(len(history), lookback_of(label, lookback), delay) if history[j] == label]
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Summaries: history -> state
-# ---------------------------------------------------------------------------------------------------------
+# --- Summaries: history -> state
 
 
 def binary_state(history, influencers, lookback, delay=0):
@@ -122,9 +109,7 @@ def chain_state(history, order):
     return tuple(history[position - lag] for lag in range(1, order + 1) if lag <= position)
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Numbers of states
-# ---------------------------------------------------------------------------------------------------------
+# --- Numbers of states
 
 
 def n_states(kind, n_influencers=None, cap=2, n_labels=None, order=None):
@@ -187,9 +172,7 @@ def n_reachable(kind, lookbacks, delay=0, cap=2, length=None):
     return len(reached)
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Counts
-# ---------------------------------------------------------------------------------------------------------
+# --- Counts
 
 
 def outcome(label, target):
@@ -236,9 +219,7 @@ def counts(sequences, target, state, weights=None, labels=None):
     return table
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Estimates
-# ---------------------------------------------------------------------------------------------------------
+# --- Estimates
 
 
 def prior_mean(counts, prior="uniform"):
@@ -309,9 +290,7 @@ def predict(sequences, target, state, counts, alpha, prior="uniform"):
     return rows
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Scores
-# ---------------------------------------------------------------------------------------------------------
+# --- Scores
 
 
 def log_likelihood(counts, alpha, prior="uniform"):
@@ -421,9 +400,7 @@ def score(
     return min(value, criterion(whole, 1, 0) + gained - chance)
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Searches: score_of(sorted tuple of labels) -> float
-# ---------------------------------------------------------------------------------------------------------
+# --- Searches: score_of(sorted tuple of labels) -> float
 
 
 def ties(a, b):

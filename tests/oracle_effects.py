@@ -4,25 +4,9 @@ import math
 from statistics import NormalDist
 
 
-def positions(sequences, window, z, x):
-    """For every position: whether z is in its window (d, k), and whether x stands there."""
-    delay, lookback = window
-    for sequence in sequences:
-        for i, label in enumerate(sequence):
-            nearest = 0 if lookback is None else max(0, i - lookback)
-            yield z in sequence[nearest : max(0, i - delay)], label == x
-
-
-def two_by_two(sequences, window, z, x):
-    """Hits with z, positions with z, hits without, positions without."""
-    seen = list(positions(sequences, window, z, x))
-    with_, without = [hit for here, hit in seen if here], [hit for here, hit in seen if not here]
-    return sum(with_), len(with_), sum(without), len(without)
-
-
-def strata(sequences, windows, z, x, others):
-    """The same for every configuration of the others that was seen both with z and without."""
-    tables = {}
+def tables(sequences, windows, z, x, others=()):
+    """Hits and positions with z, then without, for every configuration of the others."""
+    found = {}
     for sequence in sequences:
         for i, label in enumerate(sequence):
             there = {}
@@ -30,12 +14,21 @@ def strata(sequences, windows, z, x, others):
                 delay, lookback = windows[name]
                 nearest = 0 if lookback is None else max(0, i - lookback)
                 there[name] = name in sequence[nearest : max(0, i - delay)]
-            configuration = tuple(there[name] for name in sorted(set(others) - {z}))
-            table = tables.setdefault(configuration, [0, 0, 0, 0])
+            table = found.setdefault(tuple(there[y] for y in sorted(set(others) - {z})), [0, 0, 0, 0])
             first = 0 if there[z] else 2
             table[first] += label == x
             table[first + 1] += 1
-    return [tuple(t) for t in tables.values() if t[1] and t[3]]
+    return [tuple(table) for table in found.values()]
+
+
+def two_by_two(sequences, window, z, x):
+    """Hits with z in its window (delay, look-back), positions with it, hits without, positions without."""
+    return next(iter(tables(sequences, {z: window}, z, x)), (0, 0, 0, 0))
+
+
+def strata(sequences, windows, z, x, others):
+    """The same for every configuration of the others that was seen both with z and without."""
+    return [table for table in tables(sequences, windows, z, x, others) if table[1] and table[3]]
 
 
 def mantel_haenszel(tables):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import partial
 
+from oracle_ticks import occurrences
+
 MASK = 2**64 - 1
 
 
@@ -37,17 +39,6 @@ def blocks(n, within, kept):
     return [p for p in range(n) if p <= kept or (within is not None and (p - kept) % within == 0)]
 
 
-def in_window(ticks, i, label, lookback, delay):
-    """Whether a label is in the window of tick i; a span is a size (None: no limit) and "in time"."""
-    for j in range(i):
-        if label in ticks[j][1]:
-            passed = {True: ticks[i][0] - ticks[j][0], False: i - j}
-            near = lookback[0] is None or passed[lookback[1]] <= lookback[0]
-            if near and passed[delay[1]] > delay[0]:
-                return True
-    return False
-
-
 def stratum(place, ends):
     """In which stratum position `place` (from 1 on) is."""
     return sum(place > end for end in ends)
@@ -74,7 +65,7 @@ def counts(sequences, cuts, seeds, weights, edge, ends, replicate, stays=(), hel
 
 def _key(ticks, i, place, edge, ends, attributes):
     there = [
-        label in attributes or in_window(ticks, i, label, reach, edge["delay"])
+        bool(occurrences((attributes, ticks), i, label, reach, edge["delay"]))
         for label, reach in edge["strata"]
     ]
     return stratum(place + 1, ends), there
@@ -101,9 +92,9 @@ def turned(ticks, cuts, seeds, edge, ends, replicate, stays, attributes, togethe
         alike = True
         if there and not together:
             ((own,), (_, reach)) = labels, edge["strata"][-1]
-            alike = in_window(others, i, own, reach, edge["delay"]) == there[-1]
+            alike = bool(occurrences(((), others), i, own, reach, edge["delay"])) == there[-1]
         key = far, int(alike), *map(int, there)
-        with_z = in_window(ticks, place, z, edge["lookback"], edge["delay"])
+        with_z = bool(occurrences(((), ticks), place, z, edge["lookback"], edge["delay"]))
         by_block[_block_of(place, cuts)].append((counted, key, x in labels, with_z))
     for block, some in by_block.items():
         turn = random_below(seeds[block], replicate, len(some)) if replicate else 0
@@ -134,7 +125,7 @@ def scattered(ticks, cuts, seeds, edge, ends, replicate, stays, attributes):
     made = [(time, labels - {z} | ({z} if p in moved else set())) for p, (time, labels) in enumerate(ticks)]
     for p in range(len(ticks)):
         if not out[p]:
-            with_z = in_window(made, p, z, edge["lookback"], edge["delay"])
+            with_z = bool(occurrences(((), made), p, z, edge["lookback"], edge["delay"]))
             hit = x in made[p][1]
             far, there = _key(ticks, p, p, edge, ends, attributes)
             key = far, 1, *map(int, there)

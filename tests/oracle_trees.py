@@ -65,11 +65,6 @@ def estimate(row, pseudo):
     return [(a + n) / (sum(pseudo) + sum(row)) for a, n in zip(pseudo, row, strict=True)]
 
 
-# ---------------------------------------------------------------------------------------------------------
-# One pruning
-# ---------------------------------------------------------------------------------------------------------
-
-
 def gain(s, totals):
     """Largest log-likelihood of what followed s, less that at the shares of the next shorter context.
 

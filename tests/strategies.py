@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracle
 import summarkov as sm
-from summarkov.engines import CandidateCounts, StateCounts, Target
+from summarkov.engines import CandidateCounts, CandidatesRequest, StateCounts, StatesRequest, Target
 from summarkov.events.draws import Drawn
 from summarkov.summaries import (
     BinarySummary,
@@ -54,9 +54,7 @@ def written_down(source, numbers):
     return Drawn(chosen, np.ones(len(chosen), np.int64))
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Data
-# ---------------------------------------------------------------------------------------------------------
+# --- Data
 
 
 @dataclass(frozen=True)
@@ -92,17 +90,13 @@ def vocabularies(most=5):
 
 
 @cache
-def data(labels=None, unknown=False, nonempty=False, max_length=40):
+@st.composite
+def data(draw, labels=None, unknown=False, nonempty=False, max_length=40):
     """Sequences, empty ones and none at all included; `unknown` is True, False, or None for either.
 
     Often some tens of events cut anywhere, for little is to be seen in less. No sequence is longer than
     `max_length`, nor all of them together.
     """
-    return _data(labels, unknown, nonempty, max_length)
-
-
-@st.composite
-def _data(draw, labels, unknown, nonempty, max_length):
     if labels is None:
         labels = draw(vocabularies())
     if unknown is None:
@@ -129,13 +123,9 @@ booleans = st.booleans()
 
 
 @cache
-def long_data(longest=120):
-    """Few sequences, long ones, over few labels, of which some are rare and some are unknown."""
-    return _long_data(longest)
-
-
 @st.composite
-def _long_data(draw, longest):
+def long_data(draw, longest=120):
+    """Few sequences, long ones, over few labels, of which some are rare and some are unknown."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     labels = draw(vocabularies(4))
     chance = np.append(rng.dirichlet(np.full(len(labels), 0.5)), draw(st.sampled_from([0, 0.1])))
@@ -173,9 +163,7 @@ def targets(labels):
     return one | subsets(labels, min_size=1) | st.just(tuple(labels))
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Summaries
-# ---------------------------------------------------------------------------------------------------------
+# --- Summaries
 
 
 class CopyOfBinary:
@@ -251,13 +239,9 @@ class Spec:
 
 
 @cache
-def specs(labels, kinds=KINDS, longest=6):
-    """A summary of one of the kinds, with look-backs 1..longest, none, or one per label."""
-    return _specs(labels, kinds, longest)
-
-
 @st.composite
-def _specs(draw, labels, kinds, longest):
+def specs(draw, labels, kinds=KINDS, longest=6):
+    """A summary of one of the kinds, with look-backs 1..longest, none, or one per label."""
     kind = draw(_one_of(kinds))
     mask = "first" if kind == "first" else "last"
     if kind == "first":
@@ -287,9 +271,22 @@ def _lookbacks(labels, longest):
     return one | st.dictionaries(st.sampled_from(labels), one, max_size=len(labels))
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Counts as a dict, to compare
-# ---------------------------------------------------------------------------------------------------------
+@st.composite
+def requests(draw, events, spec, most=3, joining=booleans):
+    """Counts of the states of some influencers, or with all others as candidates, for some target.
+
+    The target too by its labels.
+    """
+    chosen = () if spec.kind == "chain" else draw(subsets(events.labels, max_size=most))
+    target = draw(targets(events.labels))
+    common = (spec.summary(), codes(events.labels, chosen), target_of(events, target))
+    if spec.kind in WINDOWS and draw(joining):
+        others = codes(events.labels, [z for z in events.labels if z not in chosen])
+        return CandidatesRequest(*common, others), target
+    return StatesRequest(*common), target
+
+
+# --- Counts as a dict, to compare
 
 
 def from_counts(model):
@@ -335,6 +332,18 @@ def found_with(counts, spec, number, column):
             if row.any():
                 table[(*places[:column], level, *places[column:])] = row.tolist()
     return table
+
+
+def assert_counted(answer, request, spec, events, target, weights=None, count=expected):
+    """What a request is answered, alone and with each candidate, is what the oracle counts."""
+    labels = events.labels
+    influencers = tuple(labels[z] for z in request.influencers)
+    naive = count(events, target, spec.state(influencers), weights)
+    assert found(StateCounts(answer.keys, answer.counts), spec, labels) == naive
+    for number, code in enumerate(getattr(request, "candidates", ())):
+        joined = tuple(sorted((*influencers, labels[code])))
+        naive = count(events, target, spec.state(joined), weights)
+        assert found_with(answer, spec, number, joined.index(labels[code])) == naive
 
 
 def check_types(counts):

@@ -1,6 +1,6 @@
 """Do the outputs stay what they were? Runs with two versions of the package, compared.
 
-    python tools/golden.py                       against commit 9d001f78 (compiled below build/ if need be)
+    python tools/golden.py                       against commit cf1b4fcf (compiled below build/ if need be)
     python tools/golden.py --against TREE        against a tree that is compiled already
     python tools/golden.py --only NAME ...       runs whose names contain one of these
     python tools/golden.py --list                their names and commands
@@ -44,7 +44,7 @@ from typing import Any
 from golden_logs import make_logs
 
 ROOT = Path(__file__).parents[1]
-BEFORE = "9d001f78"
+BEFORE = "cf1b4fcf"
 DATA = Path(os.environ.get("SUMMARKOV_DATA", ROOT.parent / "shared" / "data"))
 MADE = Path(tempfile.gettempdir()) / "summarkov-golden"
 

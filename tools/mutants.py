@@ -40,9 +40,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EDGES = [
     f"tests/hostile/test_numbers.py::test_{name}"
     for name in (
-        "beyond_the_ends",
         "the_penalty_of_infinitely_many_states_is_infinite_and_nothing_at_gamma_0",
-        "log_rising_where_the_series_begins",
         "log_rising",
         "estimates_are_the_fractions",
         "likelihood_at_the_edges",
@@ -50,7 +48,7 @@ EDGES = [
     )
 ]
 SCORES = ["tests/unit/search/test_criteria.py", "tests/properties/test_scores.py", *EDGES]
-COUNTS = ["tests/every_engine/test_counts.py", "tests/every_engine/test_cuts.py"]
+COUNTS = ["tests/every_engine/test_counts.py"]
 REPLICATES = ["tests/every_engine/test_replicates.py", "tests/every_engine/test_weights.py"]
 SEARCHES = ["tests/properties/test_searches.py", "tests/properties/test_bootstrap.py"]
 
@@ -99,10 +97,13 @@ TESTS: dict[str, list[str]] = {
         "tests/unit/read/test_write_all.py",
         "tests/unit/read/test_formats.py",
         "tests/unit/read/test_files.py",
-        "tests/every_engine/test_moments.py::test_times_without_ticks",
     ],
     "engines/outcomes.py": ["tests/every_engine/test_outcome_twins.py", "tests/unit/models/test_outcome.py"],
-    "models/outcome.py": ["tests/unit/models/test_outcome.py", "tests/every_engine/test_outcomes.py"],
+    "models/outcome.py": [
+        "tests/unit/models/test_outcome.py",
+        "tests/every_engine/test_outcomes.py",
+        "tests/every_engine/test_outcome_twins.py",
+    ],
     "models/joint_parts.py": ["tests/unit/models/test_joint.py", "tests/every_engine/test_joint.py"],
 }
 

@@ -21,7 +21,6 @@ TESTS = (
     "tests/every_engine",
     "tests/properties",
     "tests/hostile/test_load.py",
-    "--deselect=tests/hostile/test_load.py::test_follow_in_bounded_memory",  # slow, and what is held differs
     "--deselect=tests/hostile/test_load.py::test_many_fits_without_growth",
 )
 

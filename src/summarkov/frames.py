@@ -128,21 +128,6 @@ class Column(NamedTuple):
     values: Sequence[Any] | npt.NDArray[Any]
 
 
-class _Path(NamedTuple):
-    """How a column is reached from a record: attributes one after the other, and a place in a pair."""
-
-    kind: type
-    attributes: tuple[str, ...]
-    place: int | None = None
-
-    def value(self, record: Any) -> Any:
-        for name in self.attributes:
-            record = None if record is None else getattr(record, name)
-        if record is None or self.place is None:
-            return _plain(record) if self.kind is str else record
-        return record[self.place]
-
-
 def columns_of(record: type, records: Sequence[Any]) -> dict[str, Column]:
     """Columns of records of one dataclass.
 
@@ -160,29 +145,29 @@ def columns_of(record: type, records: Sequence[Any]) -> dict[str, Column]:
     {'name': ('str', ['A']), 'share': ('float', [None]), 'interval_low': ('float', [0.1]),
     'interval_high': ('float', [0.2])}
     """
-    return {
-        name: Column(path.kind, [path.value(one) for one in records]) for name, path in _paths(record).items()
-    }
+    found: dict[str, Column] = {}
+    for name, hint in _types(record).items():
+        values = [None if one is None else getattr(one, name) for one in records]
+        if is_dataclass(hint):
+            inner = columns_of(typing.cast(type, hint), values)
+            found |= {f"{name}_{each}": column for each, column in inner.items()}
+        elif typing.get_args(hint) == (float, float):
+            for place, end in enumerate(("low", "high")):
+                found[f"{name}_{end}"] = Column(float, [pair and pair[place] for pair in values])
+        else:
+            kind = hint if hint in KINDS else str
+            found[name] = Column(kind, [*map(_plain, values)] if kind is str else values)
+    return found
 
 
 @cache
-def _paths(record: type) -> Mapping[str, _Path]:
+def _types(record: type) -> Mapping[str, Any]:
+    """The types of a record's fields, and of the properties that are columns too."""
     hints = typing.get_type_hints(record)
-    found: dict[str, _Path] = {}
-    for field in fields(record):
-        hint = _without_none(hints[field.name])
-        if is_dataclass(hint):
-            for inner, path in _paths(typing.cast(type, hint)).items():
-                found[f"{field.name}_{inner}"] = path._replace(attributes=(field.name, *path.attributes))
-        elif typing.get_args(hint) == (float, float):
-            for place, end in enumerate(("low", "high")):
-                found[f"{field.name}_{end}"] = _Path(float, (field.name,), place)
-        else:
-            found[field.name] = _Path(hint if hint in KINDS else str, (field.name,))
+    found = {field.name: hints[field.name] for field in fields(record)}
     for name in getattr(record, "derived_columns", ()):
-        kind = typing.get_type_hints(getattr(record, name).fget)["return"]
-        found[name] = _Path(_without_none(kind), (name,))
-    return found
+        found[name] = typing.get_type_hints(getattr(record, name).fget)["return"]
+    return {name: _without_none(hint) for name, hint in found.items()}
 
 
 def _without_none(hint: Any) -> Any:

@@ -233,15 +233,6 @@ class Duration(int):
     def __format__(self, form: str) -> str:
         return format(str(self), form)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.text, int(self), self.is_clock)
-
-
-def _again(text: str, size: int, is_clock: bool) -> Duration:
-    made = Duration(size)
-    made.text, made.is_clock = text, is_clock
-    return made
-
 
 def in_units(amount: str) -> str:
     """A number in the unit of the order column, for people."""

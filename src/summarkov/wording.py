@@ -184,8 +184,3 @@ def rounded(value: float, digits: int) -> float | int:
     (0.3333, 2)
     """
     return whole(float(f"{value:.{digits}g}"))
-
-
-def all_rounded(values: Iterable[float], digits: int) -> list[float | int]:
-    """Numbers with at most ``digits`` significant digits."""
-    return [rounded(value, digits) for value in values]

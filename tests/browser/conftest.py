@@ -50,7 +50,10 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
     def open_page(model: Any, *, width: int = 1280, height: int = 800, **extra: Any) -> Any:
         path = tmp_path / f"page{len(contexts)}.html"
-        model.to_html(path, **{name: extra.pop(name) for name in OF_THE_PAGE if name in extra})
+        shown = model.to_html(**{name: extra.pop(name) for name in OF_THE_PAGE if name in extra})
+        if extra.pop("in_notebook", False):
+            shown = f"<!DOCTYPE html><title>A notebook</title><p>In [1]:</p>{shown._repr_html_()}"
+        path.write_text(shown, encoding="utf-8")
         context = browser.new_context(viewport={"width": width, "height": height}, **extra)
         contexts.append(context)
         page = context.new_page()

@@ -1,9 +1,11 @@
-"""The page in the dark, on a phone and on paper."""
+"""The page in the dark, on a phone, on paper, and in the cell of a notebook."""
 
 from typing import Any
 
+import pytest
+
 import summarkov as sm
-from browsing import heading, node
+from browsing import EVENTS, heading, node
 
 
 def test_dark_and_light(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -63,3 +65,27 @@ def test_a_picture_that_moves_is_placed_anew_when_it_rests(visit: Any, graph: sm
     page.click("#save-svg")  # which draws once more, whatever was going on
     assert one.evaluate(where) == at_rest
     assert world.get_attribute("transform") is None
+
+
+def test_it_can_be_explored_in_a_notebook(visit: Any, graph: sm.InfluenceGraph) -> None:
+    """The same, in a frame that reaches nothing else."""
+    notebook = visit(graph, events=EVENTS, in_notebook=True, width=1000, height=900)
+    frame = notebook.frame_locator("iframe")
+    code = graph.labels_.index("purchase")
+    frame.locator(f'#picture .node[data-code="{code}"] circle').click()
+    assert frame.locator("#panel-label h2").inner_text() == "purchase"
+    frame.locator("#tab-whatif").click()
+    frame.locator("#next").fill("add to cart")
+    frame.locator("#next").press("Enter")
+    said = frame.locator(f'.forecast > [data-code="{code}"]').get_attribute("data-p")
+    assert float(said) == pytest.approx(
+        graph.predict_next([["add to cart"]]).probabilities[0, code], rel=1e-6
+    )
+    with notebook.expect_download() as saved:
+        frame.locator("#save-svg").click()
+    assert saved.value.suggested_filename == "influences.svg"
+    frame.locator("#view-matrix").click()
+    assert frame.locator("#matrix-box").is_visible()
+    assert frame.locator("#copy-link").is_hidden()
+    assert notebook.evaluate("document.querySelector('iframe').contentDocument") is None
+    assert notebook.locator("iframe").get_attribute("sandbox") == "allow-scripts allow-downloads"

@@ -80,6 +80,9 @@ def weighed(*weights):
     return pa.table({"case": ["a"] * 12, "event": ["A", "B"] * 6, "at": range(12), "weight": column})
 
 
+WEIGHT = "weight column 'weight' of .* "
+
+
 @pytest.mark.parametrize(
     ("weights", "error", "told"),
     [
@@ -88,27 +91,17 @@ def weighed(*weights):
             DataError,
             r"(?s)'1.0' in one row and no value|'weight' of .* holds no value.*; a weight",
         ),
-        (
-            ("x",),
-            DataError,
-            r"weight column 'weight' of .* holds 'x'.*; a weight is a number from 0 on: correct",
-        ),
-        ((-1.0,), DataError, r"weight column 'weight' of .* holds '-1.0'"),
-        ((float("inf"),), DataError, r"weight column 'weight' of .* holds 'inf'"),
-        (
-            (1.0, 2.0),
-            DataError,
-            r"column 'weight' of .* changes during case 'a': '1.0' in one row and '2.0' in",
-        ),
+        (("x",), DataError, WEIGHT + "holds 'x'.*; a weight is a number from 0 on: correct"),
+        ((-1.0,), DataError, WEIGHT + "holds '-1.0'"),
+        ((float("inf"),), DataError, WEIGHT + "holds 'inf'"),
+        ((1.0, 2.0), DataError, "'weight' of .* changes during case 'a': '1.0' in one row and '2.0' in"),
         ((2.0**43,), SettingError, r"sample_weight 8.79609e\+12 is too large; scale the weights down"),
         ((1e-9,), SettingError, r"sample_weight 1e-09 is too small: weights are rounded to multiples"),
     ],
 )
 def test_weights_that_are_refused(weights, error, told, engine):
-    with (
-        pytest.raises(error, match=told),
-        engine(weighed(*weights), pieces=1, **SETTINGS, weight="weight"),
-    ):
+    refused = pytest.raises(error, match=told)
+    with refused, engine(weighed(*weights), pieces=1, **SETTINGS, weight="weight"):
         pass
 
 
@@ -117,34 +110,23 @@ def test_the_heaviest_events_that_can_be_counted(engine):
         assert source.label_counts.tolist() == [6 * 2**41] * 2
 
 
-@pytest.mark.parametrize("cuts", [None, {"age": [25, 40]}])
-def test_a_table_of_attributes(cuts, engine):
-    asked = {**SETTINGS, "attributes": cases(), "cuts": cuts}
+@pytest.mark.parametrize(
+    ("more", "n_names"),
+    [({}, 8), ({"cuts": {"age": [25, 40]}, "session_gap": 10}, 7)],
+    ids=["cases", "sessions"],
+)
+def test_a_table_of_attributes_and_sessions(more, n_names, engine):
+    asked = {**SETTINGS, "attributes": cases(), **more}
     events = sm.read_events(rows(), **asked)
-    assert len(events.attributes.names) == 3 + (5 if cuts is None else 4)
+    assert len(events.attributes.names) == n_names
     assert "event=(missing)" in events.attributes.names
-    with engine(rows(), pieces=4, **asked) as source:
+    assert (len(events) > 50) == ("session_gap" in more)
+    with engine(rows(), pieces=40, **asked) as source:  # a case is cut, and its sessions go on
         assert_equal(source, events)
 
 
 def test_a_table_of_attributes_is_refused(engine):
-    table = rows()
     twice = pa.table({"case": ["case 1", "case 1"], "sex": ["f", "f"]})
-    with (
-        pytest.raises(
-            DataError, match=r"case 'case 1' has two rows in the (table|dataframe) of attributes; attributes"
-        ),
-        engine(table, **SETTINGS, attributes=twice),
-    ):
+    words = r"case 'case 1' has two rows in the (table|dataframe) of attributes; attributes"
+    with pytest.raises(DataError, match=words), engine(rows(), **SETTINGS, attributes=twice):
         pass
-
-
-@pytest.mark.parametrize("attributes", [None, {"age": [25, 40]}])
-def test_sessions(attributes, engine):
-    asked = {**SETTINGS, "session_gap": 10}
-    if attributes is not None:
-        asked |= {"attributes": cases(), "cuts": attributes}
-    events = sm.read_events(rows(), **asked)
-    assert len(events) > 50
-    with engine(rows(), pieces=40, **asked) as source:  # a case is cut, and its sessions go on
-        assert_equal(source, events)

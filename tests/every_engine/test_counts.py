@@ -1,5 +1,6 @@
 """Every count equals the oracle's: all summaries, targets, look-backs, delays, masks, caps and weights."""
 
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -15,6 +16,7 @@ from strategies import (
     WINDOWS,
     Data,
     Spec,
+    assert_counted,
     assert_same,
     codes,
     data,
@@ -23,6 +25,7 @@ from strategies import (
     found,
     found_with,
     long_data,
+    requests,
     specs,
     subsets,
     target_of,
@@ -56,41 +59,29 @@ def ask(events, request, weights=None, **settings):
     return answer
 
 
+@pytest.mark.parametrize("is_long", [False, True], ids=["", "long"])
 @pytest.mark.parametrize("kind", KINDS)
 @examples(50)
 @given(st.data())
-def test_states_equal_the_oracle(kind, draw):
-    events, spec, target, influencers, weights = draw.draw(questions((kind,)))
-    request = StatesRequest(spec.summary(), codes(events.labels, influencers), target_of(events, target))
-    table = ask(events, request, weights)
-    assert found(table, spec, events.labels) == expected(events, target, spec.state(influencers), weights)
-
-
-@pytest.mark.parametrize("kind", WINDOWS)
-@examples(50)
-@given(st.data())
-def test_candidates_equal_the_oracle(kind, draw):
-    events, spec, target, influencers, weights = draw.draw(questions((kind,)))
-    candidates = draw.draw(subsets([z for z in events.labels if z not in influencers]))
-    request = CandidatesRequest(
-        spec.summary(),
-        codes(events.labels, influencers),
-        target_of(events, target),
-        codes(events.labels, candidates),
-    )
+def test_counts_equal_the_oracle(kind, is_long, draw):
+    """Kernels may go another way through long sequences and windows than through short ones."""
+    events = draw.draw(long_data() if is_long else data(unknown=None))
+    weights = draw.draw(weights_of(events))
+    spec = draw.draw(specs(events.labels, (kind,), longest=60 if is_long else 6))
+    request, target = draw.draw(requests(events, spec, most=2 if is_long else 4, joining=st.just(True)))
     answer = ask(events, request, weights)
-    without = StateCounts(answer.keys, answer.counts)
-    assert found(without, spec, events.labels) == expected(events, target, spec.state(influencers), weights)
-    levels = {"binary": 1, "count": spec.cap}.get(spec.kind, len(influencers) + 1)
-    n_outcomes = answer.counts.shape[1]
-    assert answer.present.shape == (len(candidates), len(answer.keys), levels, n_outcomes)
-    (tables,) = joined_tables([answer])
-    for number, z in enumerate(candidates):
-        joined = tuple(sorted((*influencers, z)))
-        naive = expected(events, target, spec.state(joined), weights)
-        assert found_with(answer, spec, number, joined.index(z)) == naive
-        rows = [row for row in tables[number].tolist() if any(row)]  # what a score sees
-        assert sorted(rows) == sorted(naive.values())
+    assert_counted(answer, request, spec, events, target, weights)
+    if isinstance(request, CandidatesRequest):
+        plain = StatesRequest(request.summary, request.influencers, request.target)
+        assert_same(ask(events, plain, weights), StateCounts(answer.keys, answer.counts))
+        levels = {"binary": 1, "count": spec.cap}.get(spec.kind, len(request.influencers) + 1)
+        shape = (len(request.candidates), len(answer.keys), levels, answer.counts.shape[1])
+        assert answer.present.shape == shape
+        (tables,) = joined_tables([answer])  # what a score sees
+        for table, code in zip(tables, request.candidates, strict=True):
+            joined = [events.labels[z] for z in sorted((*request.influencers, code))]
+            naive = expected(events, target, spec.state(joined), weights)
+            assert sorted(row for row in table.tolist() if any(row)) == sorted(naive.values())
 
 
 @examples(70)
@@ -150,32 +141,14 @@ def test_requests_answered_together_equal_the_oracle(draw):
     weights = draw.draw(weights_of(events))
     two = [draw.draw(specs(events.labels)) for _ in range(2)]
     summaries = [spec.summary() for spec in two]
-    sets = draw.draw(st.lists(subsets(events.labels, max_size=2), min_size=1, max_size=2))
-    asked = draw.draw(
-        st.lists(
-            st.tuples(st.integers(0, 1), st.sampled_from(sets), targets(events.labels), st.booleans()),
-            max_size=8,
-        )
-    )
-    requests = []
-    for which, influencers, target, join_all in asked:
-        rest = tuple(z for z in events.labels if z not in influencers)
-        common = (summaries[which], codes(events.labels, influencers), target_of(events, target))
-        if join_all and two[which].kind in WINDOWS:
-            requests.append(CandidatesRequest(*common, codes(events.labels, rest)))
-        else:
-            requests.append(StatesRequest(*common))
-    answers = MemorySource(events.events, sample_weight=weights).count(requests)
-    for (which, influencers, target, _), request, answer in zip(asked, requests, answers, strict=True):
-        spec = two[which]
-        naive = expected(events, target, spec.state(influencers), weights)
-        assert found(StateCounts(answer.keys, answer.counts), spec, events.labels) == naive
-        if isinstance(request, CandidatesRequest):
-            for number, code in enumerate(request.candidates):
-                joined = tuple(sorted((*influencers, events.labels[code])))
-                naive = expected(events, target, spec.state(joined), weights)
-                at = joined.index(events.labels[code])
-                assert found_with(answer, spec, number, at) == naive
+    asked = []
+    for _ in range(draw.draw(st.integers(0, 8))):
+        which = draw.draw(st.integers(0, 1))
+        request, target = draw.draw(requests(events, two[which], most=2))
+        asked.append((two[which], replace(request, summary=summaries[which]), target))
+    answers = MemorySource(events.events, sample_weight=weights).count([request for _, request, _ in asked])
+    for (spec, request, target), answer in zip(asked, answers, strict=True):
+        assert_counted(answer, request, spec, events, target, weights)
 
 
 @examples(70)
@@ -247,28 +220,6 @@ def test_tables_that_would_not_fit_are_refused(backend, question):
 def test_windows_that_reach_too_far_are_refused(setting):
     with pytest.raises(SettingError, match="too large"):
         Spec("binary", **setting).summary()
-
-
-@pytest.mark.parametrize("kind", WINDOWS)
-@examples(20)
-@given(st.data())
-def test_long_sequences_equal_the_oracle(kind, draw):
-    """Kernels may go another way through long sequences and windows than through short ones."""
-    events = draw.draw(long_data())
-    spec = draw.draw(specs(events.labels, (kind,), longest=60))
-    target = draw.draw(targets(events.labels))
-    influencers = draw.draw(subsets(events.labels, max_size=2))
-    weights = draw.draw(weights_of(events))
-    others = [z for z in events.labels if z not in influencers]
-    common = (spec.summary(), codes(events.labels, influencers), target_of(events, target))
-    answer = ask(events, CandidatesRequest(*common, codes(events.labels, others)), weights)
-    assert_same(ask(events, StatesRequest(*common), weights), StateCounts(answer.keys, answer.counts))
-    naive = expected(events, target, spec.state(influencers), weights)
-    assert found(StateCounts(answer.keys, answer.counts), spec, events.labels) == naive
-    for number, z in enumerate(others):
-        joined = tuple(sorted((*influencers, z)))
-        naive = expected(events, target, spec.state(joined), weights)
-        assert found_with(answer, spec, number, joined.index(z)) == naive
 
 
 @pytest.mark.parametrize("kind", FAMILIES)

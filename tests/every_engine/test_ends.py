@@ -58,49 +58,37 @@ def learned(source, candidates=LABELS):
     return sm.InfluenceGraph(sm.BSuMM(lookback=3, candidates=list(candidates))).fit(source)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_end_is_counted_as_if_it_had_been_written_down(engine, seed):
-    cases = made_cases(seed)
-    expected = learned(written_down(cases, [True] * len(cases)))
-    with engine(rows_of(cases), order_by="order", pieces=12) as source:
-        assert sm.END in source.labels
+#: Which cases are complete, and how that is told.
+TOLD = {
+    "nothing": (lambda k, case: True, {}),
+    "cut off": (lambda k, case: False, {"ends": "cut off"}),
+    "labels": (lambda k, case: case[-1] in ("A", "C"), {"closed_by": ["A", "C"]}),
+    "a column": (lambda k, case: k % 3 > 0, {"ends_column": "done"}),
+}
+
+
+@pytest.mark.parametrize("how", TOLD)
+def test_the_end_of_complete_cases_is_counted_as_if_it_had_been_written_down(engine, how):
+    is_complete, settings = TOLD[how]
+    cases = made_cases(3)
+    complete = [is_complete(k, case) for k, case in enumerate(cases)]
+    columns = {"done": ["Yes" if each else "no" for each in complete]} if how == "a column" else {}
+    expected = learned(written_down(cases, complete))
+    with engine(rows_of(cases, **columns), order_by="order", pieces=12, **settings) as source:
+        assert (sm.END in source.labels) == (how != "cut off")
         assert source.n_events == sum(map(len, cases))
+        assert not source.attributes
         graph = learned(source)
         assert graph.influencers_ == expected.influencers_
         assert counted(graph) == counted(expected)
-        assert sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(source).influencers_ == expected.influencers_
-
-
-def test_cut_off_cases_have_no_end(engine):
-    cases = made_cases(2)
-    expected = learned(sm.EventSequences.from_lists(cases, ends="cut off"))
-    with engine(rows_of(cases), order_by="order", ends="cut off", pieces=12) as source:
-        assert sm.END not in source.labels
-        assert counted(learned(source)) == counted(expected)
-    with engine(rows_of(cases), order_by="order", pieces=12) as source:
-        paper = sm.InfluenceGraph(sm.BSuMM(lookback=3, paper=True)).fit(source)
-        plain = sm.InfluenceGraph(sm.BSuMM(lookback=3, false_edges=None)).fit(
-            sm.EventSequences.from_lists(cases, ends="cut off")
-        )
-        assert counted(paper) == counted(plain)
-        assert paper.influencers_ == plain.influencers_
-
-
-def test_a_label_closes_a_case(engine):
-    cases = made_cases(3)
-    expected = learned(written_down(cases, [case[-1] in ("A", "C") for case in cases]))
-    with engine(rows_of(cases), order_by="order", closed_by=["A", "C"], pieces=12) as source:
-        assert counted(learned(source)) == counted(expected)
-
-
-def test_a_column_tells_which_cases_are_complete(engine):
-    cases = made_cases(4)
-    complete = [k % 3 > 0 for k in range(len(cases))]
-    expected = learned(written_down(cases, complete))
-    told = ["Yes" if each else "no" for each in complete]
-    with engine(rows_of(cases, done=told), order_by="order", ends_column="done", pieces=12) as source:
-        assert not source.attributes
-        assert counted(learned(source)) == counted(expected)
+        if how == "nothing":
+            whole = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(source)
+            assert whole.influencers_ == expected.influencers_
+            paper = sm.InfluenceGraph(sm.BSuMM(lookback=3, paper=True)).fit(source)
+            plain = sm.InfluenceGraph(sm.BSuMM(lookback=3, false_edges=None))
+            plain.fit(sm.read_events(cases, ends="cut off"))
+            assert counted(paper) == counted(plain)
+            assert paper.influencers_ == plain.influencers_
 
 
 def test_cases_with_late_events_are_open(engine):

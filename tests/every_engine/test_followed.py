@@ -129,17 +129,6 @@ def test_it_equals_the_twin_wherever_the_data_is_cut(question, size):
             assert_equals(follow_numbers(found.of(u, t)), expected)
 
 
-@examples(100)
-@given(questions(), st.integers(1, 9))
-def test_shards_change_nothing(question, size):
-    made, is_plain, _, names, spans = question
-    source = MemorySource(events_of(made, is_plain))
-    (whole,) = count_followed(source, [asked_of(source, names, spans)])
-    with mock.patch.object(sources, "SHARD_EVENTS", size):
-        (cut,) = count_followed(MemorySource(events_of(made, is_plain)), [asked_of(source, names, spans)])
-    assert repr(cut) == repr(whole)
-
-
 def long_log():
     """Cases in which "A" makes "B" likely, half of them complete."""
     rng = np.random.default_rng(7)
@@ -175,6 +164,3 @@ def test_every_engine_counts_the_same(engine, lookback, span):
     for edge in edges:
         expected = oracle.following(made, weights, edge.influencer, edge.target, (0, False), span)
         assert_equals(vars(edge), expected)
-
-
-EVENTS = sm.read_events([["A", "B"], ["A", "B"]], ends="cut off")

@@ -12,7 +12,6 @@ import summarkov as sm
 import summarkov.engines
 from summarkov.errors import DataError
 from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
-from summarkov.kernels import numpy_kernels
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -190,19 +189,3 @@ def test_attributes_that_change_or_clash_are_refused(tmp_path):
     parquet.write_table(named, tmp_path / "named.parquet")
     with pytest.raises(DataError, match="both a label and the name of an attribute"):
         sm.scan_events(tmp_path / "named.parquet", attributes=["region"])
-
-
-@pytest.mark.parametrize(
-    ("regions", "told"),
-    [
-        (["n", "s", "n"], "'n' in one row and 's' in another"),
-        (["n", None, "n"], "'n' in one row and no value"),
-    ],
-)
-def test_spark_refuses_attributes_that_change(regions, told, backend, request):
-    if backend is numpy_kernels:
-        pytest.skip("the workers of Spark have kernels of their own")
-    spark = request.getfixturevalue("spark")
-    rows = {"case": ["x", "x", "y"], "event": ["a", "b", "c"], "time": [1, 2, 3], "region": regions}
-    with pytest.raises(DataError, match=f"'region' of the dataframe changes during case 'x': {told}"):
-        sm.scan_spark(spark.createDataFrame(pa.table(rows)), attributes=["region"])

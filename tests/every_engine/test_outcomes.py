@@ -8,7 +8,6 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
-from oracle_outcomes import told
 from summarkov.errors import DataError, SettingError
 
 #: Numbers as the paper counts them.
@@ -43,16 +42,6 @@ def table(n=40, seed=3):
         rows += [(f"case {case:02}", str(x), t, region, result) for t, tick in ticks for x in tick]
     names = ("case", "event", "time", "region", "result")
     return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
-
-
-def twin(rows, asked):
-    """Whether each case has the outcome, the ticks looked at, why it is left out, and all of its ticks."""
-    cases = {}
-    for row in rows.to_pylist():
-        ticks, _ = cases.setdefault(row["case"], ({}, row["result"]))
-        ticks.setdefault(row["time"], set()).add(row["event"])
-    found = [(list(by_time.items()), result) for by_time, result in cases.values()]
-    return [(*told(ticks, result, asked, "tick"), ticks) for ticks, result in found]
 
 
 def test_a_tree_asks_of_beginnings_at_the_same_times():
@@ -92,23 +81,6 @@ def test_so_are_trees_windows_in_time_confidence_and_order(asked, tmp_path):
                 expected = found
     assert found == expected
     assert [edge.influencer for edge in tested.edges] == ["A"]
-
-
-def test_weights_of_a_column_are_those_in_memory(tmp_path):
-    rows = table()
-    numbers = [int(name[-2:]) for name in rows["case"].to_pylist()]
-    rows = rows.append_column("weight", pa.array([0.5 + number % 3 for number in numbers]))
-    events = sm.read_events(rows, **READING, weight="weight")
-    model = sm.OutcomeModel(**ASKED["column"]).fit(events)
-    with scanned(rows, tmp_path, weight="weight") as source:
-        streamed = sm.OutcomeModel(**ASKED["column"]).fit(source)
-        assert streamed.to_document() == model.to_document()
-        assert streamed.confidence(source, n=5) == model.confidence(events, n=5)
-    hits = [(hit, 0.5 + number % 3) for number, (hit, *_) in enumerate(twin(rows, ASKED["column"]))]
-    known = [(hit, weight) for hit, weight in hits if hit is not None]
-    share = sum(weight for hit, weight in known if hit) / sum(weight for _, weight in known)
-    assert model.base_rate_ == pytest.approx(share, rel=1e-9)
-    assert sum(model.left_out_.values()) == 3
 
 
 def test_what_a_stream_cannot_be_asked(tmp_path):

@@ -1,5 +1,9 @@
 """Replicates: what is counted under many weights at once is what each would count alone."""
 
+from dataclasses import replace
+from functools import partial
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,28 +13,17 @@ import oracle
 import summarkov as sm
 from strategies import (
     UNKNOWN,
-    WINDOWS,
+    assert_counted,
     assert_same,
-    codes,
     data,
-    drawn_weights,
     examples,
-    found,
-    found_with,
+    requests,
     specs,
     subsets,
     target_of,
-    targets,
 )
 from summarkov import kernels
-from summarkov.engines import (
-    Bootstrap,
-    CandidateCounts,
-    CandidatesRequest,
-    MemorySource,
-    StateCounts,
-    StatesRequest,
-)
+from summarkov.engines import Bootstrap, CandidateCounts, CandidatesRequest, MemorySource, StateCounts
 from summarkov.engines import replicates as engine
 from summarkov.engines.replicates import ReplicatedSource, units_of
 from summarkov.errors import SettingError, TooLargeError
@@ -55,16 +48,11 @@ def questions(draw):
     """Data, a summary, and requests for several targets, some about the same influencers."""
     events = draw(data(unknown=None))
     spec = draw(specs(events.labels))
-    summary, requests = spec.summary(), []
+    summary, asked = spec.summary(), []
     for _ in range(draw(st.integers(1, 4))):
-        influencers = () if spec.kind == "chain" else draw(subsets(events.labels, max_size=3))
-        target = draw(targets(events.labels))
-        request = StatesRequest(summary, codes(events.labels, influencers), target_of(events, target))
-        if spec.kind in WINDOWS and draw(st.booleans()):
-            others = codes(events.labels, [z for z in events.labels if z not in influencers])
-            request = CandidatesRequest(summary, request.influencers, request.target, others)
-        requests.append(request)
-    return events, spec, requests
+        request, target = draw(requests(events, spec))
+        asked.append((replace(request, summary=summary), target))
+    return events, spec, asked
 
 
 def one(counts, b):
@@ -81,7 +69,8 @@ def batches(n_units):
 @examples(150)
 @given(questions(), st.data())
 def test_each_replicate_is_what_its_weights_alone_count(question, more):
-    events, _, requests = question
+    events, _, given_ = question
+    requests = [request for request, _ in given_]
     weights = more.draw(batches(len(events.sequences)))
     source = MemorySource(events.events, n_jobs=more.draw(st.integers(1, 2)))
     keys = source.sequence_keys()
@@ -90,7 +79,7 @@ def test_each_replicate_is_what_its_weights_alone_count(question, more):
     asked = []
     for request in requests:
         some = more.draw(st.none() | subsets(tuple(range(len(weights))), min_size=1))
-        asked.append(type(request)(**{**vars(request), "replicates": some}))
+        asked.append(replace(request, replicates=some))
     answers = source.count(asked)
     for b, each in enumerate(weights):
         local = MemorySource(events.events, sample_weight=each)
@@ -106,23 +95,16 @@ def test_each_replicate_is_what_its_weights_alone_count(question, more):
 @given(questions(), st.data())
 def test_blocks_inside_of_sequences_are_counted_with_their_own_past(question, more):
     """Every position counts with the weight of its block; its history does not end at the block."""
-    events, spec, requests = question
+    events, spec, asked = question
     length = more.draw(st.integers(1, 7))
     units = units_of(events.events, length)
     weights = more.draw(batches(len(units.keys)))
     source = MemorySource(events.events).replicated(Given(weights), length)
-    for request, answer in zip(requests, source.count(requests), strict=True):
-        names = [events.labels[z] for z in request.influencers]
-        target = tuple(events.labels[x] for x in request.target.codes)
+    answers = source.count([request for request, _ in asked])
+    for (request, target), answer in zip(asked, answers, strict=True):
         for b, each in enumerate(weights):
-            naive = by_block(events, target, spec.state(names), each, length)
-            counts = one(answer, b)
-            assert found(StateCounts(counts.keys, counts.counts), spec, events.labels) == naive
-            if isinstance(request, CandidatesRequest):
-                for number, code in enumerate(request.candidates):
-                    joined = sorted([*names, events.labels[code]])
-                    naive = by_block(events, target, spec.state(joined), each, length)
-                    assert found_with(counts, spec, number, joined.index(events.labels[code])) == naive
+            by_length = partial(by_block, length=length)
+            assert_counted(one(answer, b), request, spec, events, target, each, by_length)
 
 
 def by_block(events, target, state, weights, length):
@@ -143,25 +125,18 @@ def by_block(events, target, state, weights, length):
 @given(questions(), st.data())
 def test_cuts_and_memory_change_nothing(question, more):
     """Neither pieces of the data, nor forgetting them, nor splitting the replicates shows in the counts."""
-    events, _, requests = question
+    events, _, some = question
+    requests = [request for request, _ in some]
     draws = Given(more.draw(batches(len(units_of(events.events, 2).keys))))
     direct = MemorySource(events.events).replicated(draws, 2).count(requests)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "_SHARD_BYTES", 1000)
-        patch.setattr(engine, "_MOST_KEPT", 4)
-        patch.setattr(engine, "_TABLE_BYTES", 240)
-        for a, b in zip(
-            MemorySource(events.events).replicated(draws, 2).count(requests), direct, strict=True
-        ):
-            assert_same(a, b)
     most = max(
         (answer.present[0].size for answer in direct if isinstance(answer, CandidateCounts)), default=1
     )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "MOST_CELLS", 2 * most)
-        for a, b in zip(
-            MemorySource(events.events).replicated(draws, 2).count(requests), direct, strict=True
-        ):
+    little = {"_SHARD_BYTES": 1000, "_MOST_KEPT": 4, "_TABLE_BYTES": 240}
+    for limits in (little, {"MOST_CELLS": 2 * most}):
+        with mock.patch.multiple(engine, **limits):
+            again = MemorySource(events.events).replicated(draws, 2).count(requests)
+        for a, b in zip(again, direct, strict=True):
             assert_same(a, b)
 
 
@@ -188,30 +163,6 @@ def test_add_rows(more):
         assert sums[cell].tolist() == [
             sum(int(weights[r, b]) for c, r in pairs if c == cell) for b in range(width)
         ]
-
-
-@pytest.mark.parametrize("template", [sm.BSuMM(lookback=3), sm.OSuMM(lookback=3), sm.CSuMM(lookback=None)])
-def test_alike_positions_are_merged(template):
-    """The many positions of a periodic sequence are few rows; those of no repeats are left alone."""
-    events = sm.read_events([["A", "B", "C"] * 50])
-    local = MemorySource(events)
-    source = local.replicated(Bootstrap(4))
-    source.count([StatesRequest(template.make_summary(), (), target_of(events, ("A",)))])
-    (positions,) = source._weighing.on(*local.shards()).kept.values()
-    assert len(positions.own) <= 10
-
-
-# ---------------------------------------------------------------------------------------------- what is drawn
-
-
-def test_a_bootstrap_draws_as_many_as_there_are_and_repeats_itself():
-    draws = Bootstrap(n=50, seed=3)
-    weights = np.array([drawn_weights(draws, b, 40) for b in range(50)])
-    assert (weights.sum(axis=1) == 40).all()
-    assert weights.mean(axis=0) == pytest.approx(np.ones(40), abs=0.6)
-    assert len({tuple(row) for row in weights.tolist()}) == 50
-    assert np.array_equal(weights[7], drawn_weights(Bootstrap(n=8, seed=3), 7, 40))
-    assert not np.array_equal(weights[7], drawn_weights(Bootstrap(n=8, seed=4), 7, 40))
 
 
 def test_units():

@@ -6,22 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies import (
-    WINDOWS,
-    Data,
-    assert_same,
-    codes,
-    data,
-    examples,
-    expected,
-    found,
-    found_with,
-    specs,
-    subsets,
-    target_of,
-    targets,
-)
-from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest
+from strategies import Data, assert_counted, assert_same, data, examples, expected, requests, specs
+from summarkov.engines import MemorySource, StateCounts
 from summarkov.engines.counts import FIXED_POINT
 from summarkov.search.criteria import SCORES, Scorer
 
@@ -36,14 +22,8 @@ def questions(draw, weight):
     n = len(events.sequences)
     weights = draw(st.lists(weight, min_size=n, max_size=n))
     spec = draw(specs(events.labels))
-    influencers = () if spec.kind == "chain" else draw(subsets(events.labels, max_size=3))
-    target = draw(targets(events.labels))
-    common = (spec.summary(), codes(events.labels, influencers), target_of(events, target))
-    request = StatesRequest(*common)
-    if spec.kind in WINDOWS and draw(st.booleans()):
-        others = [z for z in events.labels if z not in influencers]
-        request = CandidatesRequest(*common, codes(events.labels, others))
-    return events, weights, spec, influencers, target, request
+    request, target = draw(requests(events, spec))
+    return events, weights, spec, target, request
 
 
 def ask(events, weights, request):
@@ -77,22 +57,16 @@ def test_whole_weights_repeat_sequences(question):
 @examples(80)
 @given(questions(st.just(0.0) | st.floats(2**-20, 100)))
 def test_other_weights_are_multiples_of_a_millionth(question):
-    events, weights, spec, influencers, target, request = question
+    events, weights, spec, target, request = question
     source, answer = ask(events, weights, request)
     scale = 1 if all(w == int(w) for w in weights) else FIXED_POINT
     assert source.scale == scale
     stored = [round(Fraction(w) * scale) for w in weights]
     for given_, kept in zip(weights, stored, strict=True):
         assert abs(Fraction(given_) - Fraction(kept, scale)) <= Fraction(1, 2 * FIXED_POINT)
-    naive = expected(events, target, spec.state(influencers), stored)
-    assert found(StateCounts(answer.keys, answer.counts), spec, events.labels) == naive
-    if isinstance(request, CandidatesRequest):
-        for number, code in enumerate(request.candidates):
-            joined = tuple(sorted((*influencers, events.labels[code])))
-            at = joined.index(events.labels[code])
-            naive = expected(events, target, spec.state(joined), stored)
-            assert found_with(answer, spec, number, at) == naive
+    assert_counted(answer, request, spec, events, target, stored)
     # So no count is further from the exact one than the resolution times the number of events.
+    influencers = [events.labels[z] for z in request.influencers]
     exact = expected(events, target, spec.state(influencers), weights)
     for key, row in zip(answer.keys.tolist(), answer.counts.tolist(), strict=True):
         near = exact.get(spec.read_key(key, events.labels), [0] * len(row))
@@ -104,13 +78,12 @@ def test_other_weights_are_multiples_of_a_millionth(question):
 @given(questions(st.integers(0, 2)), st.sampled_from(SCORES), st.sampled_from(["uniform", "base-rate"]))
 def test_weight_0_is_absence(question, kind, prior):
     """States that only occur with weight 0 stay in the table with no counts; no score sees them."""
-    events, weights, spec, influencers, target, request = question
+    events, weights, spec, target, request = question
     some = Data(events.labels, [s for s, w in zip(events.sequences, weights, strict=True) if w])
     _, answer = ask(events, weights, request)
     _, direct = ask(some, [w for w in weights if w], request)
     assert_same(dropped_empty(answer), direct)
-    naive = expected(events, target, spec.state(influencers), weights)
-    assert found(StateCounts(answer.keys, answer.counts), spec, events.labels) == naive
+    assert_counted(answer, request, spec, events, target, weights)
     scorer = Scorer(kind, alpha=0.5, prior=prior)
     settings = {"n_influencers": 1, "n_states": 4, "n_candidates": 3, "n_events": 10}
     with_empty, without = scorer(answer.counts, **settings), scorer(direct.counts, **settings)

@@ -72,9 +72,9 @@ def test_numbers_that_were_cut_before_stay_as_they_are(names_of):
 
 
 @pytest.mark.parametrize("cut", [1e308, 2.5e-7, 1e16, 30.0, -0.5, 123456789012345.0])
-def test_names_of_ranges_tell_where_they_were_cut(names_of, cut):
+def test_names_of_ranges_tell_where_they_were_cut(cut):
     given = table(v=[cut - abs(cut) / 2, cut, 0.0])
-    names = names_of(given, attributes=["v"], cuts={"v": [cut]})
+    names = sm.read_events(given, **READING, attributes=["v"], cuts={"v": [cut]}).attributes.names
     assert cuts_of(names) == {"v": [cut]}
     assert max(map(len, names)) < 40
 
@@ -91,51 +91,47 @@ def test_cuts_that_no_number_holds(cut):
         check_cuts({"age": [cut]})
 
 
-def test_a_table_of_attributes_with_a_column_twice():
-    cases = pa.array([str(i) for i in range(20)])
-    twice = pa.table([cases, pa.array(["x"] * 20), pa.array(["y"] * 20)], names=["case", "r", "r"])
-    with pytest.raises(DataError, match="table of attributes has several columns 'r'; leave one"):
-        sm.read_events(table(), attributes=twice, **READING)
+#: What every case has.
+CASES = pa.array([str(i) for i in range(20)])
+MENDED = ["x", "y"] * 10
 
 
-@pytest.fixture
-def cases():
-    return pa.array([str(i) for i in range(20)])
+def with_table(path, **columns):
+    """The events with attributes from a file."""
+    pq.write_table(pa.table({"case": CASES, **columns}), path, use_dictionary=False)
+    return lambda: sm.read_events(table(), attributes=path, **READING).attributes.names
 
 
-def test_a_file_of_attributes_with_a_column_twice(cases, tmp_path):
-    path = tmp_path / "cases.parquet"
-    pq.write_table(pa.table([cases, cases, cases], names=["case", "r", "r"]), path)
-    with pytest.raises(DataError, match=r"cases.parquet has several columns 'r'; leave one of them in it$"):
-        sm.read_events(table(), attributes=path, **READING)
+def test_a_table_of_attributes_with_a_column_twice(tmp_path):
+    twice = pa.table([CASES, pa.array(MENDED), pa.array(MENDED)], names=["case", "r", "r"])
+    pq.write_table(twice, tmp_path / "cases.parquet")
+    for source, name in ((twice, "table of attributes"), (tmp_path / "cases.parquet", "cases.parquet")):
+        with pytest.raises(DataError, match=f"{name} has several columns 'r'; leave one"):
+            sm.read_events(table(), attributes=source, **READING)
 
 
-def test_a_folder_called_like_a_column_is_no_attribute(cases, tmp_path):
-    folder = tmp_path / "kind=x"
-    folder.mkdir()
-    pq.write_table(pa.table({"case": cases, "r": ["x", "y"] * 10}), folder / "cases.parquet")
-    events = sm.read_events(table(), attributes=folder / "cases.parquet", **READING)
-    assert events.attributes.names == ("r=x", "r=y")
+def test_a_folder_called_like_a_column_is_no_attribute(tmp_path):
+    (tmp_path / "kind=x").mkdir()
+    assert with_table(tmp_path / "kind=x" / "cases.parquet", r=MENDED)() == ("r=x", "r=y")
 
 
-def test_text_of_attributes_that_is_not_utf8(cases, tmp_path):
+def test_text_of_attributes_that_is_not_utf8(tmp_path):
     """Arrow trusts what a file says of its text."""
     path = tmp_path / "cases.parquet"
-    pq.write_table(pa.table({"case": cases, "r": ["abcdefgh"] * 20}), path, use_dictionary=False)
+    read = with_table(path, r=["abcdefgh"] * 20)
     path.write_bytes(path.read_bytes().replace(b"abcdefgh", b"abcd\xff\xfegh"))
     with pytest.raises(DataError, match=r"cases.parquet cannot be read as Parquet: .*UTF8"):
-        sm.read_events(table(), attributes=path, **READING)
+        read()
 
 
-def test_lists_among_attributes_are_refused_before_they_are_read(cases, tmp_path, monkeypatch):
+def test_lists_among_attributes_are_refused_before_they_are_read(tmp_path, monkeypatch):
     """Lists of a small file may be long."""
-    path = tmp_path / "cases.parquet"
-    pq.write_table(pa.table({"case": cases, "r": [["x"]] * 20}), path)
+    read = with_table(tmp_path / "cases.parquet", r=[["x"]] * 20)
     monkeypatch.setattr(tables, "_parquet_batches", None)  # nobody can call it
     with pytest.raises(
         DataError, match=r"column 'r' of \S*cases.parquet holds list.* turn it into text first$"
     ):
-        sm.read_events(table(), attributes=path, **READING)
+        read()
 
 
 def test_a_model_reads_ranges_that_were_there_as_text(tmp_path):

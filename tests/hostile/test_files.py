@@ -30,7 +30,9 @@ def xes(*events):
     return f'<log><trace><string key="concept:name" value="1"/>{inside}</trace></log>'
 
 
-BOMB = gzip.compress(b"case,event\n" + b"1,a\n" * 1_000_000, 9)
+ROWS = b"case,event\n" + b"1,a\n" * 1_000_000
+UNPACK = "if it is meant so, unpack it first"
+DOCTYPE = "a document type (<!DOCTYPE>) may hide a bomb or name other files, and XES has none; remove it"
 NO_EVENTS = "there are no events to learn from; the sequences are all empty or have weight 0"
 NO_ORDER = (
     "; write all of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are "
@@ -46,10 +48,9 @@ ONE_LABEL = "so nothing tells one from another; does --event name the column of 
 #: Name of the file, its content, further arguments, and the sentence.
 REFUSED = [
     ("no.csv", None, [], "there is no file no.csv; check the path"),
-    ("log.csv", "x", ["--format", "xml"], "unknown format 'xml'"),
     *(
         (f"log.{end}", "", [], f"log.{end} is empty; expected events in it")
-        for end in ("csv", "tsv", "parquet", "jsonl", "txt", "spmf", "xes", "csv.gz")
+        for end in ("spmf", "xes", "csv.gz")
     ),
     ("log.csv.gz", gzip.compress(b""), [], "log.csv.gz holds nothing; expected events in it"),
     ("log.csv", "\n\n", [], "log.csv holds no lines"),
@@ -58,60 +59,30 @@ REFUSED = [
     ("log.spmf", "-2\n", [], NO_EVENTS),
     ("log.xes", "<log/>", [], NO_EVENTS),
     ("log.parquet", parquet(case=pa.array([], "string"), event=pa.array([], "string")), [], NO_EVENTS),
-    ("log.csv", "casee,event\n1,a\n", [], "no column of log.csv is recognised as the case"),
-    (
-        "log.xes",
-        "<log><trace><event><string key='name' value='a'/></event></trace></log>",
-        [],
-        "log.xes, line 1: the event t",
-    ),
     ("log.csv", "case,event\n1,a\n1,\n2,\n", [], "column 'event' of log.csv has no value in 2 ro"),
     ("log.csv", "case,event\na,a\n ,a\na,b\n\t,b\n", [], "column 'case' of log.csv has no "),
-    ("log.parquet", parquet(case=[1, 1], event=[1.0, float("nan")]), [], "column 'event' of log.parquet ha"),
-    ("log.csv", "case,event,time\n1,a,1\n1,b,\n", [], "column 'time' of log.csv has no value in "),
     (
         "log.csv",
         "case,event,time\n1,a,1\n1,b,soon\n",
         [],
         f"order column 'time' of log.csv cannot be put in order: row 2 of the data holds 'soon'{NO_ORDER}",
     ),
-    (
-        "log.parquet",
-        parquet(case=[1, 1], event=["a", "b"], time=[1.0, float("nan")]),
-        [],
-        "column 'time' of log.parquet",
-    ),
-    ("log.parquet", parquet(case=[1], event=["a"], time=[True]), [], "order column 'time' of log.parquet h"),
     ("log.csv", "case,event\n1,a\n", ["--session-gap", "5min"], "--session-gap needs the time of"),
-    (
-        "log.csv",
-        "case,event,time\n1,a,2\n",
-        ["--in-order", "--order-by", "time"],
-        "--in-order and --order-by exclude",
-    ),
+    ("log.csv", "case,event\n1,a\n", ["--in-order", "--order-by", "x"], "--in-order and --order-by exclude"),
     ("log.csv", b"case,event\n1,\xff\n", [], "log.csv, row 2 (the header is row 1): the text "),
     ("log.csv", b"\x89PNG\r\n", [], "log.csv, line 1: the text is not UTF-8"),
     ("log.csv", "case,event\n1,a\n".encode("utf-16-le"), [], "log.csv begins like UTF-16 with"),
     ("log.csv", "case,event\n1,a\n".encode("utf-16")[:-1], [], "log.csv begins as UTF-16 and is not UTF-16"),
     ("log.csv", "case,event\n1,a\n1,b,c\n", [], "log.csv, row 3 (the header is row 1): 3 cel"),
-    ("log.csv", 'case,event\n1,"a\n2,b\n', [], "log.csv, line 2: a quote opens here and is n"),
     ("log.csv", "case,event\n1," + "a" * 10_000_000 + "\n", [], "log.csv: a row is longer than 4 MiB"),
+    ("log.csv", "x" * (5 << 20), [], "log.csv: the header is longer than 4 MiB; check that this is a"),
     ("log.csv", "\ufeffsep=;\r\ncase;event\r\n1;a\r\n1;b;c\r\n", [], "log.csv, row 3 (the header is row 1)"),
     ("log.csv", "case,event\r1,a\r1,b\r", [], "log.csv, line 1: the header cannot be"),
     ("log.csv", "sep=\u00a7\ncase\u00a7event\n1\u00a7a\n", [], "log.csv, line 1: '§' cannot separate cells"),
-    ("log.parquet", parquet(case=[1], event=[{"x": 1}]), [], "column 'event' of log.parquet "),
     ("log.txt", "1 -1 2 -1 -2\n", [], "log.txt looks like SPMF text, where -1 and -2 end ite"),
-    ("log.xes", "<log><trace>", [], "log.xes, line 1: not XML (no element found)"),
     ("log.xes", "<html/>", [], "log.xes, line 1: expected an XES <log>, found <html>"),
     *(
-        (
-            "log.xes",
-            text,
-            [],
-            "log.xes, line 1: a document type (<!DOCTYPE>) may hide a bomb or name other files, and XES "
-            "has none; "
-            "remove it",
-        )
+        ("log.xes", text, [], f"log.xes, line 1: {DOCTYPE}")
         for text in (
             '<!DOCTYPE log [<!ENTITY a "aa"><!ENTITY b "&a;&a;&a;">]><log>&b;</log>',
             '<!DOCTYPE log [<!ENTITY a SYSTEM "file:///etc/passwd">]><log>&a;</log>',
@@ -124,21 +95,16 @@ REFUSED = [
             name,
             data,
             [],
-            f"{name} holds more than 200 times its own size, as files made to do harm do; if it is meant "
-            f"so, unpack it "
-            "first",
+            f"{name} holds more than 200 times its own size, as files made to do harm do; {UNPACK}",
         )
         for name, data in (
-            ("log.csv.gz", BOMB),
-            ("log.csv", BOMB),
-            ("log.csv.zst", pa.compress(b"case,event\n" + b"1,a\n" * 1_000_000, "zstd", asbytes=True)),
+            ("log.csv", gzip.compress(ROWS, 9)),
+            ("log.csv.zst", pa.compress(ROWS, "zstd", asbytes=True)),
             ("log.jsonl.gz", gzip.compress(b'["' + b"a" * 4_000_000 + b'"]')),
             ("log.xes.gz", gzip.compress(xes("a" * 4_000_000).encode())),
-            ("log.spmf.gz", gzip.compress(b"1 -1 " * 1_000_000 + b"-2")),
         )
     ),
     ("log.csv.gz", gzip.compress(b"case,event\n1,a\n")[:-3], [], "log.csv.gz is damaged: it begin"),
-    ("log.csv", "case,event\n1,a\n", [], f"no sequence of log.csv {ONE_EVENT}"),
     ("log.csv", "case,event\n1,a\n2,b\n", [], f"no sequence of log.csv {ONE_EVENT}"),
     (
         "log.parquet",
@@ -147,12 +113,7 @@ REFUSED = [
         f"no sequence of log.parquet {ONE_EVENT}",
     ),
     ("log.txt", "a a a\na\n", [], f"all events of log.txt are 'a', {ONE_LABEL}"),
-    (
-        "log.jsonl",
-        '["b", "c"]\n["c"]\n',
-        ["--min-count", "9"],
-        f"all events of log.jsonl are '(rare)', {ONE_LABEL}",
-    ),
+    ("log.txt", "b c\nc\n", ["--min-count", "9"], f"all events of log.txt are '(rare)', {ONE_LABEL}"),
 ]
 
 MILLION = "x" * 1_000_000
@@ -161,17 +122,13 @@ READ = [
     ("log.csv", "case,event\n1,a\n", (1, 1, 1, 0)),
     ("log.jsonl", '["a"]\n', (1, 1, 1, 0)),
     ("log.txt", "a\n", (1, 1, 1, 0)),
-    ("log.spmf", "1 -1 -2\n", (1, 1, 1, 0)),
     ("log.xes", xes("a"), (1, 1, 1, 0)),
     ("log.parquet", parquet(case=[1], event=["a"]), (1, 1, 1, 0)),
     ("log.csv", "case,event,time\n1,a,1\n1,b,1\n1,c,0\n", (1, 3, 3, 1)),
     ("log.spmf", "1 2 3 -1 4 -1 -2\n", (1, 4, 4, 0)),
-    ("log.jsonl", json.dumps([str(n) for n in range(100_000)]), (1, 100_000, 100_000, 0)),
-    ("log.csv", "case,event\n" + "".join(f"1,{n}\n" for n in range(20_000)), (1, 20_000, 20_000, 0)),
+    ("log.jsonl", json.dumps([str(n) for n in range(20_000)]), (1, 20_000, 20_000, 0)),
     ("log.csv", f"case,event\n1,{MILLION}\n1,b\n", (1, 2, 2, 0)),
-    ("log.jsonl", json.dumps([MILLION, "b"]), (1, 2, 2, 0)),
     ("log.xes", xes(MILLION, "b"), (1, 2, 2, 0)),
-    ("log.parquet", parquet(case=[1, 1], event=[MILLION, "b"]), (1, 2, 2, 0)),
     ("log.jsonl", '["Pay", "pay", "caf\\u00e9", "cafe\\u0301", "caf\\u00c9"]', (1, 5, 5, 0)),
     ("log.csv", "case|event\n1|a\n".encode("utf-16"), (1, 1, 1, 0)),
     ("log.csv", "\ufeffsep=;\r\ncase;event\r\n1;a\r\n1;b,c\r\n", (1, 2, 2, 0)),
@@ -212,34 +169,28 @@ def test_refused(here, name, content, arguments, sentence):
 
 @pytest.mark.parametrize(("name", "content", "sizes"), READ, ids=ids(READ))
 def test_read(here, name, content, sizes):
+    """What can be read is described, written as JSON lines, and learned from, if events come after others."""
     write(name, content)
-    result = CliRunner().invoke(app, ["describe", name, "--json"])
-    assert result.exit_code == 0, result.stderr
-    found = json.loads(result.stdout)
+
+    def run(*arguments):
+        return CliRunner().invoke(app, arguments)
+
+    described = run("describe", name, "--json")
+    assert described.exit_code == 0, described.stderr
+    found = json.loads(described.stdout)
     assert tuple(found[n] for n in ("n_sequences", "n_events", "n_labels", "tied_order")) == sizes
-    shown = CliRunner().invoke(app, ["describe", name])
+    shown = run("describe", name)
     assert shown.exit_code == 0
     assert len(shown.stdout) < 10_000
     assert not any(letter in shown.stdout for letter in "\x1b\x07\u202e\x00")
     assert ("as the one before, " in shown.stdout) == (sizes[3] > 0)
-
-
-@pytest.mark.parametrize(("name", "content", "sizes"), READ, ids=ids(READ))
-def test_learned_and_converted(here, name, content, sizes):
-    """Whatever can be read can be written as JSON lines, and learned from, if events come after others."""
-    write(name, content)
-    first = sm.read_events(name)
-    target = min(first.labels, key=len)
-    result = CliRunner().invoke(app, ["learn", name, "-t", target, "-o", "model.json"])
-    assert len(result.stdout) < 20_000
-    if first.lengths.max() > 1 and len(first.labels) > 1:
-        assert result.exit_code == 0, result.stderr
-    else:
-        assert result.exit_code == 2
-        assert ("is longer than one event" if first.lengths.max() == 1 else "all events of") in result.stderr
-        assert not Path("model.json").exists()
-    assert CliRunner().invoke(app, ["convert", name, "again.jsonl"]).exit_code == 0
-    assert sm.read_events("again.jsonl") == first
+    events = sm.read_events(name)
+    learned = run("learn", name, "-t", min(events.labels, key=len), "-o", "model.json")
+    assert len(learned.stdout) < 20_000
+    assert learned.exit_code == (0 if sizes[1] > 1 else 2), learned.stderr
+    assert Path("model.json").exists() == (sizes[1] > 1)
+    assert run("convert", name, "again.jsonl").exit_code == 0
+    assert sm.read_events("again.jsonl") == events
 
 
 def test_labels_alike_are_named(here):
@@ -249,22 +200,9 @@ def test_labels_alike_are_named(here):
         assert "Hint: 'Pay' and 'pay' differ only in capitals, blanks or how characters are written." in shown
 
 
-def test_ties_are_told_when_learning(here):
-    write("log.csv", "case,event,time\n1,a,1\n1,b,1\n1,c,0\n")
-    shown = " ".join(CliRunner().invoke(app, ["learn", "log.csv"]).stdout.split())
-    assert (
-        "1 event with the same 'time' as the one before, for example in case '1'; it keeps the order" in shown
-    )
-
-
-def test_an_order_of_mixed_types_in_a_frame(here):
+def test_an_order_of_mixed_types_in_a_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"case": [1, 1], "event": ["a", "b"], "time": [1, "x"]}, dtype=object)
     with pytest.raises(DataError) as error:
         sm.read_events(frame)
     assert "\n" not in str(error.value)
-    frame = pandas.DataFrame({"case": [1, 1], "event": ["a", "b"], "time": [1.0, None]})
-    with pytest.raises(
-        DataError, match="column 'time' of the table has no value in 1 row, the first is row 2"
-    ):
-        sm.read_events(frame)

@@ -22,17 +22,11 @@ def lines(path: Path, n: int = 10) -> Path:
 # ---------------------------------------------------------------------- temporary folders
 
 
-@pytest.mark.parametrize("name", [".model.json.0123456789ab.tmp"])
-def test_pipes_called_like_ours_are_not_waited_for(tmp_path, name):
-    pipe = tmp_path / name
-    pipe.parent.mkdir(exist_ok=True)
+def test_pipes_called_like_ours_are_not_waited_for(tmp_path):
+    pipe = tmp_path / ".model.json.0123456789ab.tmp"
     os.mkfifo(pipe)
-    script = (
-        "import sys\nfrom summarkov.read.files import write_atomically\n"
-        "write_atomically(sys.argv[1] + '/model.json', 'x')\n"
-    )
-    assert subprocess.run([sys.executable, "-c", script, tmp_path], timeout=60).returncode == 0
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    write_atomically(tmp_path / "model.json", "x")
+    assert pipe.is_fifo()
     assert (tmp_path / "model.json").read_text() == "x"
 
 
@@ -59,24 +53,18 @@ print(len(os.listdir(sys.argv[2])))
 # ---------------------------------------------------------------------- who may read a file
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
-def test_a_file_that_is_replaced_keeps_its_mode(tmp_path, mode):
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
+def test_a_file_that_is_replaced_keeps_its_mode_and_owner(tmp_path, mode):
     path = tmp_path / "model.json"
     path.write_text("before")
     path.chmod(mode)
+    if os.geteuid() == 0:  # who alone can give a file away
+        os.chown(path, 12345, 23456)
+    before = path.stat()
     write_atomically(path, "after")
+    after = path.stat()
     assert path.read_text() == "after"
-    assert stat.S_IMODE(path.stat().st_mode) == mode
-
-
-def test_a_file_that_is_replaced_keeps_its_owner(tmp_path):
-    if os.geteuid():
-        pytest.skip("only root can give a file away")
-    path = tmp_path / "model.json"
-    path.write_text("before")
-    os.chown(path, 12345, 23456)
-    write_atomically(path, "after")
-    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
+    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o077, 0o600), (0o022, 0o644)])
@@ -100,23 +88,17 @@ def counted(path: Path) -> int:
         return source.n_sequences
 
 
-def test_a_link_beside_a_folder_counts_nothing_twice(tmp_path):
+def test_a_link_counts_nothing_twice(tmp_path):
     log = tmp_path / "log"
     (log / "2024-05").mkdir(parents=True)
-    lines(log / "2024-05" / "a.jsonl")
+    lines(tmp_path / "elsewhere.jsonl", 3)
+    lines(log / "2024-05" / "b.jsonl")
     assert counted(log) == 10
     (log / "latest").symlink_to("2024-05")
     assert counted(log) == counted(log / "*" / "*.jsonl") == 10
     (log / "self").symlink_to(".")
+    (log / "a.jsonl").symlink_to("2024-05/b.jsonl")
     assert counted(log) == 10
-
-
-def test_links_to_files(tmp_path):
-    log = tmp_path / "log"
-    log.mkdir()
-    lines(tmp_path / "elsewhere.jsonl", 3)
-    lines(log / "b.jsonl")
-    (log / "a.jsonl").symlink_to("b.jsonl")
     (log / "linked.jsonl").symlink_to(tmp_path / "elsewhere.jsonl")
     (log / "broken.jsonl").symlink_to("nowhere")
     with pytest.warns(

@@ -1,7 +1,7 @@
-"""Bytes that nobody meant, for every door: a few in every run of the tests (``make fuzz`` tries many)."""
+"""What fuzzing began with and found, and new bytes that nobody meant: a result, or an error of ours."""
 
 import pytest
-from fuzz import NAMES, check_of, kept
+from fuzz import CORPUS, NAMES, check_of, kept
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +11,18 @@ from strategies import examples
 #: Of ties readers tell, which is no error.
 pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
 
-DOORS = [name for name in NAMES if name != "model"]  # damaged models have tests of their own
+DOORS = [pytest.param(name, marks=pytest.mark.needs(*DOORS_NEED.get(name, ()))) for name in NAMES]
+
+
+def test_every_door_has_a_corpus() -> None:
+    assert len(NAMES) >= 4
+    assert {path.name for path in CORPUS.iterdir()} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_replay(name: str) -> None:
+    for path in kept(name):
+        assert check_of(name)(path.read_bytes()) is None, path
 
 
 @st.composite
@@ -30,11 +41,9 @@ def damaged(draw: st.DrawFn, name: str) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.needs(*DOORS_NEED.get(name, ()))) for name in DOORS]
-)
+@pytest.mark.parametrize("name", [door for door in DOORS if door.values != ("model",)])
 @examples(60)
 @given(data=st.data())
 def test_doors(name: str, data: st.DataObject) -> None:
-    check = check_of(name)
-    assert check(data.draw(st.one_of(damaged(name), st.binary(max_size=200)))) is None
+    """A few in every run, where ``make fuzz`` tries many; damaged models have tests of their own."""
+    assert check_of(name)(data.draw(st.one_of(damaged(name), st.binary(max_size=200)))) is None

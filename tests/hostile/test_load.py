@@ -17,25 +17,13 @@ NEW = web_shop().simulate(40, 25, random_state=4)
 
 MODELS = {
     "binary": sm.BSuMM("purchase", lookback=5),
-    "ever": sm.BSuMM("purchase", lookback=None, delay=1),
     "learned": sm.BSuMM("purchase", lookback=(1, 5, None)),
     "ordinal": sm.OSuMM("purchase", lookback=None, required=["add to cart", "browse"]),
     "count": sm.CSuMM("purchase", lookback=None, cap=2),
-    "chain": sm.MarkovChain("purchase", order=2),
     "variable": sm.VariableOrderChain("purchase", gamma=0.1),
     "tree": sm.TreeSuMM("purchase", gamma=0.1),
     "graph": sm.InfluenceGraph(sm.BSuMM(lookback=5)),
 }
-FITTED = {}
-
-
-def fitted(name):
-    if name not in FITTED:
-        FITTED[name] = MODELS[name].fit(EVENTS)
-    return FITTED[name]
-
-
-# ------------------------------------------------------------------------------- threads
 
 
 def uses(model):
@@ -53,10 +41,12 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_threads_that_share_a_model(name, tmp_path):
+def test_threads_that_share_a_model_and_processes_that_get_it(name, tmp_path):
     """All begin at once, on a model whose lazily made parts are not there yet."""
-    expected = uses(fitted(name))
-    fitted(name).save(tmp_path / "m.json")
+    model = MODELS[name].copy().fit(EVENTS)
+    again = pickle.loads(pickle.dumps(model))
+    assert repr(again) == repr(model)
+    model.save(tmp_path / "m.json")
     fresh = sm.load(tmp_path / "m.json")
     start = threading.Barrier(8)
 
@@ -64,31 +54,19 @@ def test_threads_that_share_a_model(name, tmp_path):
         start.wait()
         return uses(fresh)
 
+    expected = uses(model)
     with ThreadPoolExecutor(8) as pool:
-        for answer in pool.map(go, range(8)):
-            assert same(answer, expected)
-
-
-# ------------------------------------------------------------------------------- processes
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_models_cross_to_other_processes(name):
-    again = pickle.loads(pickle.dumps(fitted(name)))
-    assert same(uses(again), uses(fitted(name)))
-    assert repr(again) == repr(fitted(name))
-
-
-# ------------------------------------------------------------------------------- many fits
+        assert all(same(answer, expected) for answer in [*pool.map(go, range(8)), uses(again)])
 
 
 @pytest.mark.parametrize("name", ["learned", "tree", "graph"])
 def test_many_fits_without_growth(name):
     """What is held after some fits is held after many; ``tools/load.py`` does 1000 of every family."""
+    events, new = EVENTS[:12], EVENTS[:3]
 
     def fit(times):
-        for seed in range(times):
-            MODELS[name].copy().fit(EVENTS[seed % 5 :: 5]).predict_proba(EVENTS[:3])
+        for _ in range(times):
+            MODELS[name].copy().fit(events).predict_proba(new)
 
     fit(5)
     gc.collect()

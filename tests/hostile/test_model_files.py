@@ -4,6 +4,8 @@ import copy
 import json
 import subprocess
 import sys
+from functools import reduce
+from operator import getitem
 
 import pytest
 from fuzz import CORPUS
@@ -46,27 +48,56 @@ def refusal(tmp_path, name, content):
 def edited(document, path, value):
     document = copy.deepcopy(document)
     *way, last = path
-    holder = document
-    for key in way:
-        holder = holder[key]
-    holder[last] = value
+    reduce(getitem, way, document)[last] = value
     return document
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_the_files_are_good_before_they_are_damaged(name):
-    assert len(FILES) >= 20
-    assert "checksum" in document_of(name)
-    assert LOADS[name](FILES[name]) is not None
-
-
-@pytest.mark.parametrize("name", ["ordered", "resampled", "rules"])
-def test_no_sequences_for_influencers(name, tmp_path):
-    """Such a file once loaded, and its edges could not be told."""
-    document = edited(document_of(name), ["targets", 0, "sequences"], {})
+def without_checksum(name, path=(), value=None):
+    """A file in which something was changed by somebody who took its checksum off."""
+    document = edited(document_of(name), path, value) if path else document_of(name)
     del document["checksum"]
-    said = refusal(tmp_path, name, json.dumps(document))
-    assert ".targets[0].followings: expected one entry for each of a" in said
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_may_be_laid_out_anew_or_go_without_its_checksum(name, tmp_path):
+    assert len(FILES) >= 20
+    laid_out = json.dumps(dict(sorted(document_of(name).items())), indent=7)
+    for text in (text_of(name), laid_out, without_checksum(name)):
+        (tmp_path / "m.json").write_text(text)
+        assert LOADS[name](tmp_path / "m.json") is not None
+
+
+#: Changes that make no sense, whatever the checksum says, and what is said of them.
+NONSENSE = [
+    # Such a file once loaded, and its edges could not be told.
+    *(
+        (name, ["targets", 0, "sequences"], {}, ".targets[0].followings: expected one entry for each of a")
+        for name in ("ordered", "resampled", "rules")
+    ),
+    (
+        "rules",
+        ["settings", "average"],
+        True,
+        "trees are no longer averaged over prunings; learn the model again",
+    ),
+    # Two influencers cannot both be the one event of a look-back of 1.
+    *(
+        (
+            name,
+            ["settings", "lookback"],
+            1,
+            "expected a state that this summary has and that fits into its look",
+        )
+        for name in ("binary", "ordinal")
+    ),
+    *((name, ["version"], version, "version") for name in ("binary", "nmf") for version in (0, 3, 10**400)),
+]
+
+
+@pytest.mark.parametrize(("name", "place", "value", "said"), NONSENSE)
+def test_nonsense(name, place, value, said, tmp_path):
+    assert said in refusal(tmp_path, name, without_checksum(name, place, value))
 
 
 @pytest.mark.parametrize(
@@ -83,14 +114,6 @@ def test_models_that_are_gone_are_refused_with_what_to_take_instead(kind, family
         sm.load(path)
 
 
-def test_a_tree_that_was_averaged_is_refused(tmp_path):
-    document = edited(document_of("rules"), ["settings", "average"], True)
-    del document["checksum"]
-    assert "trees are no longer averaged over prunings; learn the model again" in refusal(
-        tmp_path, "rules", json.dumps(document)
-    )
-
-
 @pytest.mark.parametrize("name", SOME)
 @pytest.mark.parametrize("part", [0, 50, 99])
 def test_cut_short(name, part, tmp_path):
@@ -99,57 +122,30 @@ def test_cut_short(name, part, tmp_path):
     assert "was the file cut short?" in refusal(tmp_path, name, cut)
 
 
-@pytest.mark.parametrize("name", ["binary", "nmf"])
-@pytest.mark.parametrize("version", [0, 3, 10**400])
-def test_of_another_version(name, version, tmp_path):
-    said = refusal(tmp_path, name, json.dumps(edited(document_of(name), ["version"], version)))
-    assert "version" in said
-
-
 @pytest.mark.parametrize("name", [*SOME, "graph", "resampled", "tree"])
 def test_any_change_of_any_value_is_noticed(name, tmp_path):
     """Every number and text, one at a time, into another of its kind; the checksum sees what makes sense."""
-    document, path = document_of(name), tmp_path / "m.json"
-    tried = 0
+    document, path, tried = document_of(name), tmp_path / "m.json", 0
     for place in places(document):
-        holder = document
-        for key in place:
-            holder = holder[key]
-        if isinstance(holder, bool):
-            value = not holder
-        elif isinstance(holder, int | float):
-            value = holder + 1
-        elif isinstance(holder, str):
-            value = f"{holder}x"
-        elif holder is None:
-            value = 1
-        else:
-            continue
-        path.write_text(json.dumps(edited(document, place, value)))
+        *way, last = place
+        holder = reduce(getitem, way, document)
+        match before := holder[last]:
+            case bool():
+                holder[last] = not before
+            case int() | float():
+                holder[last] = before + 1
+            case str():
+                holder[last] = f"{before}x"
+            case None:
+                holder[last] = 1
+            case _:
+                continue
+        path.write_text(json.dumps(document))
         with pytest.raises(StoreError):
             LOADS[name](path)
+        holder[last] = before
         tried += 1
     assert tried >= 14
-
-
-@pytest.mark.parametrize("name", ["binary", "ordinal"])
-def test_states_must_fit_into_the_window_whatever_the_checksum_says(name, tmp_path):
-    """Two influencers cannot both be the one event of a look-back of 1."""
-    document = edited(document_of(name), ["settings", "lookback"], 1)
-    del document["checksum"]
-    assert "expected a state that this summary has and that fits into its look-back" in refusal(
-        tmp_path, name, json.dumps(document)
-    )
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_may_be_laid_out_anew_or_go_without_its_checksum(name, tmp_path):
-    document, path = document_of(name), tmp_path / "m.json"
-    path.write_text(json.dumps(dict(sorted(document.items())), indent=7))
-    assert LOADS[name](path) is not None
-    del document["checksum"]
-    path.write_text(json.dumps(document))
-    assert LOADS[name](path) is not None
 
 
 # ------------------------------------------------------------------------------- hostile
@@ -163,16 +159,11 @@ def in_place(name, what):
 
 HOSTILE = {
     "NaN": lambda name: in_place(name, "NaN"),
-    "Infinity": lambda name: in_place(name, "-Infinity"),
-    "nested 200": lambda name: in_place(name, "[" * 200 + "]" * 200),
     "nested 10^5": lambda name: in_place(name, "[" * 10**5 + "]" * 10**5),
     "nested objects": lambda name: in_place(name, '{"a":' * 10**5 + "1" + "}" * 10**5),
     "number of 10^5 digits": lambda name: in_place(name, "9" * 10**5),
     "repeated name": lambda name: text_of(name).replace('"version":', '"version":1,"version":', 1),
-    "repeated entry": lambda name: text_of(name).replace('"settings":', '"settings":{},"settings":', 1),
     "two documents": lambda name: text_of(name) * 2,
-    "nothing": lambda name: "",
-    "null": lambda name: "null",
     "a list": lambda name: f"[{text_of(name)}]",
     "a text": lambda name: json.dumps(text_of(name)),
     "UTF-16": lambda name: text_of(name).encode("utf-16"),
@@ -241,32 +232,19 @@ for path, kind in files["claims"]:
 """
 
 
-@pytest.fixture(scope="module")
-def claimed(tmp_path_factory):
-    """What became of every claim, in files without a checksum."""
-    if not sys.platform.startswith("linux"):
-        pytest.skip("limits memory as Linux does")
-    folder = tmp_path_factory.mktemp("claims")
+@pytest.mark.needs("sklearn")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
+def test_claims_cost_nothing(tmp_path):
+    """Refused, or harmless, and in neither case is time or memory taken for what is claimed."""
     claims = []
     for number, (name, place, value) in enumerate(CLAIMS):
-        document = edited(document_of(name), place, value)
-        del document["checksum"]
-        path = folder / f"{number}.json"
-        path.write_text(json.dumps(document))
+        path = tmp_path / f"{number}.json"
+        path.write_text(without_checksum(name, place, value))
         claims.append((str(path), name))
     files = {"good": [(str(path), name) for name, path in FILES.items() if name != "own"], "claims": claims}
     ended = subprocess.run([sys.executable, "-c", PROGRAM, json.dumps(files)], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr[-2000:]
-    return [json.loads(line) for line in ended.stdout.splitlines()]
-
-
-@pytest.mark.needs("sklearn")
-@pytest.mark.parametrize(
-    "number",
-    range(len(CLAIMS)),
-    ids=[f"{n}: {p[-1]} {v:.3g}" if isinstance(v, float) else f"{n}: {p[-1]}" for n, p, v in CLAIMS],
-)
-def test_claims_cost_nothing(number, claimed):
-    """Refused, or harmless, and in neither case is time or memory taken for what is claimed."""
-    assert claimed[number].startswith(("refused: ", "harmless"))
-    assert "\n" not in claimed[number]
+    for claim, line in zip(CLAIMS, ended.stdout.splitlines(), strict=True):
+        said = json.loads(line)
+        assert said.startswith(("refused: ", "harmless")), claim
+        assert "\n" not in said, claim

@@ -19,24 +19,14 @@ import summarkov as sm
 from summarkov.cli.main import app
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted(Path(sm.__file__).parent.rglob("*.py"))
 
 # ------------------------------------------------------------------------------- no code from data
 
 #: Modules that run what they read, or that run other programs.
 MODULES = {
-    "pickle",
-    "cPickle",
-    "marshal",
-    "shelve",
-    "dill",
-    "cloudpickle",
-    "joblib",
-    "yaml",
-    "subprocess",
-    "pty",
+    *("pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "yaml", "subprocess", "pty"),
+    *("ctypes", "code", "codeop", "runpy", "xmlrpc", "commands", "popen2"),
 }
-MODULES |= {"ctypes", "code", "codeop", "runpy", "xmlrpc", "commands", "popen2"}
 CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
 METHODS = {"os.system", "os.popen", "os.execv", "os.spawnv", "np.load", "numpy.load", "torch.load", "pd.eval"}
 
@@ -77,9 +67,11 @@ def _is_text(node):
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
-def test_no_code_from_data(path):
-    assert list(complaints(path.read_text(encoding="utf-8"))) == []
+def test_no_code_from_data():
+    sources = Path(sm.__file__).parent.rglob("*.py")
+    found = {path: list(complaints(path.read_text(encoding="utf-8"))) for path in sources}
+    assert len(found) > 50
+    assert {path: each for path, each in found.items() if each} == {}
 
 
 def test_dependencies_have_lower_bounds():
@@ -147,17 +139,13 @@ COMMANDS = [
     ["describe", "e.jsonl"],
     ["learn", "e.jsonl"],
     ["convert", "e.jsonl", "\x1b[31mcolour.csv"],
-    ["learn", "e.jsonl", "-t", HOSTILE[2]],
     ["learn", "e.jsonl", "--model", "tree", "-t", HOSTILE[5]],
-    ["learn", "e.jsonl", "--search", "exact", "--max-influencers", "1", "-t", HOSTILE[0]],
     ["show", "graph.json"],
-    ["show", "graph.json", "-t", HOSTILE[3]],
     ["show", "tree.json"],
     ["show", "chain.json"],
     ["show", "joint.json"],
     ["show", "learned.json"],
     ["predict", "graph.json", "e.jsonl"],
-    ["predict", "graph.json", "-a", HOSTILE[2], "-a", HOSTILE[9]],
     ["predict", "graph.json", "-a", HOSTILE[2], "-t", HOSTILE[3]],
     ["evaluate", "graph.json", "e.jsonl"],
     ["simulate", "graph.json", "-n", "20"],
@@ -216,11 +204,9 @@ def test_failures(command, folder, monkeypatch):
     assert sorted(folder.iterdir()) == before
 
 
-@pytest.mark.parametrize("command", [["learn", "e.jsonl"], ["show", "graph.json"]], ids=name_of)
-def test_labels_are_shown_as_they_are_written(command, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_labels_are_shown_as_they_are_written(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    said = CliRunner().invoke(app, command).stdout
+    said = CliRunner().invoke(app, ["show", str(folder / "graph.json")]).stdout
     shown = (
         "[red]markup[/red]",
         "\\x1b[31mcolour",
@@ -234,7 +220,7 @@ def test_labels_are_shown_as_they_are_written(command, folder, monkeypatch):
 
 
 TERMINAL = [
-    *(COMMANDS[i] for i in (0, 1, 7, 8, 12, 17, 19)),  # tables, trees, bars
+    *(COMMANDS[i] for i in (0, 4, 5, 13, 15)),  # tables, trees, bars
     *(FAILURES[i] for i in (0, 3)),
 ]
 
@@ -262,8 +248,11 @@ for command in json.loads(sys.argv[1]):
 """
 
 
-@pytest.fixture(scope="module")
-def on_terminals(folder):
+#: Styles, moves of the cursor, and hiding it: what the bars and tables themselves are made of.
+STYLE = re.compile(r"\x1b\[(\d+(;\d+)*)?m|\x1b\[\d*[A-DJKG]|\x1b\[\?25[lh]|\r")
+
+
+def test_terminals(folder):
     """What a terminal gets of every command, bars included."""
     pytest.importorskip("pty", reason="there are no terminals of this kind here")
     ended = subprocess.run(
@@ -274,21 +263,13 @@ def on_terminals(folder):
         env={**os.environ, "COLUMNS": "160"},
     )
     assert ended.returncode == 0, ended.stderr
-    return [json.loads(line) for line in ended.stdout.splitlines()]
-
-
-#: Styles, moves of the cursor, and hiding it: what the bars and tables themselves are made of.
-STYLE = re.compile(r"\x1b\[(\d+(;\d+)*)?m|\x1b\[\d*[A-DJKG]|\x1b\[\?25[lh]|\r")
-
-
-@pytest.mark.parametrize("number", range(len(TERMINAL)), ids=[name_of(command) for command in TERMINAL])
-def test_terminals(number, on_terminals):
-    code, got = on_terminals[number]
-    assert code == (2 if TERMINAL[number] in FAILURES else 0), got
-    plain = STYLE.sub("", got)
-    assert "\x1b" not in plain
-    assert not FORBIDDEN.search(plain)
-    assert "31mcolour" not in re.sub(r"\\x1b\[31mcolour|\\x9b31mcolour", "", plain)
+    for command, line in zip(TERMINAL, ended.stdout.splitlines(), strict=True):
+        code, got = json.loads(line)
+        assert code == (2 if command in FAILURES else 0), got
+        plain = STYLE.sub("", got)
+        assert "\x1b" not in plain
+        assert not FORBIDDEN.search(plain)
+        assert "31mcolour" not in re.sub(r"\\x1b\[31mcolour|\\x9b31mcolour", "", plain)
 
 
 # ------------------------------------------------------------------------------- files that are written
@@ -312,14 +293,11 @@ def tags(text):
     return parser
 
 
-def test_notebooks(folder):
+def test_notebooks_and_pages(folder):
     for name in ("graph", "tree", "chain", "joint"):
         found = tags(sm.load(folder / f"{name}.json")._repr_html_())
         assert not {"script", "img", "b", "a"} & set(found.found)
         assert found.running == []
-
-
-def test_pages(folder, tmp_path):
     plain = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([["a", "b"] * 9]).to_html()
     page = tags(sm.load(folder / "graph.json").to_html())
     assert page.found.count("script") == tags(plain).found.count("script")
@@ -327,7 +305,7 @@ def test_pages(folder, tmp_path):
     assert page.running == []
 
 
-@pytest.mark.parametrize("ending", [".graphml", ".svg", ".dot", ".csv", ".parquet"])
+@pytest.mark.parametrize("ending", [".graphml", ".svg", ".csv"])
 def test_exports(ending, folder, tmp_path):
     out = tmp_path / f"out{ending}"
     ended = CliRunner().invoke(app, ["export", str(folder / "graph.json"), "-o", str(out)])

@@ -1,14 +1,15 @@
-"""Numbers at the edges, against exact ones: pseudo-counts, counts, states and weights."""
+"""Numbers and data at their edges: pseudo-counts, counts, states, weights, seeds, events and labels."""
 
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.errors import SettingError
+from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.search.criteria import (
     Scorer,
     log_evidence,
@@ -17,6 +18,7 @@ from summarkov.search.criteria import (
     probabilities,
     pseudo_counts,
 )
+from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -24,15 +26,16 @@ pytestmark = pytest.mark.cut_off
 SEQUENCES = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"], ["B", "A", "C", "B"], ["A", "C"]]
 EVENTS = sm.read_events(SEQUENCES * 5, ends="cut off")
 
+#: Every family, given what is different from these.
 FAMILIES = {
-    "binary": lambda **s: sm.BSuMM("B", lookback=2, **s),
-    "ordinal": lambda **s: sm.OSuMM("B", lookback=2, **s),
-    "count": lambda **s: sm.CSuMM("B", lookback=2, **s),
-    "learned": lambda **s: sm.BSuMM("B", lookback="auto", **s),
-    "exact": lambda **s: sm.BSuMM("B", lookback=2, search="exact", **s),
-    "tree": lambda **s: sm.TreeSuMM("B", **s),
-    "chain": lambda **s: sm.MarkovChain("B", order=2, **s),
-    "variable": lambda **s: sm.VariableOrderChain("B", **s),
+    "binary": partial(sm.BSuMM, target="B", lookback=2),
+    "ordinal": partial(sm.OSuMM, target="B", lookback=2),
+    "count": partial(sm.CSuMM, target="B", lookback=2),
+    "learned": partial(sm.BSuMM, target="B", lookback="auto"),
+    "exact": partial(sm.BSuMM, target="B", lookback=2, search="exact"),
+    "tree": partial(sm.TreeSuMM, target="B"),
+    "chain": partial(sm.MarkovChain, target="B", order=2),
+    "variable": partial(sm.VariableOrderChain, target="B"),
 }
 ALPHAS = (1e-15, 1e-12, 1e12, 1e15)
 #: Counts of two outcomes: none, few, 10^9, the largest weight there is.
@@ -143,14 +146,10 @@ def check_numbers(model, events=EVENTS):
     assert 0 <= model.explain(model.labels_[:2]).probability <= 1
 
 
-@pytest.mark.parametrize("prior", ["uniform", "base-rate"])
-@pytest.mark.parametrize("alpha", [1e-15, 1e15])
+@pytest.mark.parametrize(("alpha", "prior"), [(1e-15, "uniform"), (1e15, "base-rate")])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_at_the_ends_of_alpha(family, alpha, prior, tmp_path):
-    model = FAMILIES[family](alpha=alpha, prior=prior).fit(EVENTS)
-    check_numbers(model)
-    model.save(tmp_path / "m.json")
-    assert np.array_equal(sm.load(tmp_path / "m.json").predict_proba(EVENTS), model.predict_proba(EVENTS))
+def test_every_family_at_the_ends_of_alpha(family, alpha, prior):
+    check_numbers(FAMILIES[family](alpha=alpha, prior=prior).fit(EVENTS))
 
 
 @pytest.mark.parametrize("gamma", [0.0, 1e-300, 1e15])
@@ -163,6 +162,54 @@ def test_gamma_at_its_ends(family, gamma):
     check_numbers(model)
     if gamma == 0 and family not in ("tree", "variable"):
         assert model.score_ == pytest.approx(model.log_likelihood_, rel=1e-12)
+
+
+#: Sequences, the labels that are declared, and the targets.
+ENDS = {
+    "one sequence": ([["A", "B", "C", "A", "B", "C", "A"]], None, "A"),
+    "one event": ([["A"]], None, "A"),
+    "one label": ([["A", "A", "A"], ["A"]], None, "A"),
+    "no sequence longer than 1": ([["A"], ["B"], ["A"]], None, "A"),
+    "empty sequences": ([[], ["A", "B"], [], ["A"], []], None, "A"),
+    "all labels as the target": (SEQUENCES, None, ["A", "B", "C"]),
+    "a target that always occurs": ([["A"] * 9] * 5, ["A", "B"], "A"),
+    "a target that never occurs": ([["A", "B", "A", "B", "B"]] * 20, ["A", "B", "never"], "never"),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("end", ENDS)
+def test_data_at_its_ends(family, end, tmp_path):
+    sequences, labels, target = ENDS[end]
+    events = sm.read_events(sequences, labels=labels)
+    model = FAMILIES[family](target=target).fit(events)
+    p = model.predict_proba(events)
+    assert p.sum(axis=1) == pytest.approx(1, rel=1e-12)
+    assert (p > 0).all()
+    assert math.isfinite(model.score(events))
+    if "always" in end:
+        assert p[:, 0].min() > 0.7
+    if "never" in end:
+        assert p[:, 0].max() < 0.11
+    if end == "one label":  # which is the whole vocabulary: one outcome
+        assert p.tolist() == [[1.0]] * 4
+    model.save(tmp_path / "m.json")
+    assert np.array_equal(sm.load(tmp_path / "m.json").predict_proba(events), p)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_unknown_labels(family):
+    with pytest.raises(UnknownLabelError, match="unknown label 'nowhere'"):
+        FAMILIES[family](target="nowhere").fit(EVENTS)
+    model = FAMILIES[family]().fit(EVENTS)
+    new = [["A", "zzz", "B"], ["zzz"], ["B", "A", "zzz", "zzz", "C"]]
+    for refused in (lambda: model.predict_proba(new), lambda: model.explain(["zzz"])):
+        with pytest.raises(UnknownLabelError, match="unknown label 'zzz'"):
+            refused()
+    p = model.predict_proba(new, unknown="ignore")
+    assert p.shape[0] == 9
+    assert p.sum(axis=1) == pytest.approx(1, rel=1e-12)
+    assert 0 < model.explain(["A", "zzz"], unknown="ignore").probability < 1
 
 
 # ------------------------------------------------------------------------------- state spaces
@@ -243,15 +290,74 @@ def test_a_billion_counts(weights, alpha):
     check_numbers(model, SEQUENCES)
 
 
-@pytest.fixture(scope="module")
-def long():
-    """2^21 events."""
-    return sm.read_events([["A", "B"] * 2**19, ["B", "A"] * 2**19])
+def test_weights_that_would_overflow_are_refused_before_counting():
+    long = sm.read_events([["A", "B"] * 2**19, ["B", "A"] * 2**19])
+    for weights in ([2**42, 2**42], [2.0**22 - 0.5, 1.0]):
+        with pytest.raises(SettingError, match=r"^the events weigh .* together, more than can be counted"):
+            sm.BSuMM("B", lookback=1).fit(long, sample_weight=weights)
 
 
-@pytest.mark.parametrize("weights", [[2**42, 2**42], [2.0**22 - 0.5, 1.0]], ids=str)
-def test_weights_that_would_overflow_are_refused_before_counting(long, weights):
-    with pytest.raises(
-        SettingError, match=r"^the events weigh .* together, more than can be counted exactly"
-    ):
-        sm.BSuMM("B", lookback=1).fit(long, sample_weight=weights)
+# ------------------------------------------------------------------------------- seeds and replicates
+
+LARGEST = 2**62
+
+
+def graph():
+    return sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(EVENTS)
+
+
+def compare(**settings):
+    return sm.compare(EVENTS, models=[sm.MarkovChain(order=1)], **settings)
+
+
+#: Everything that takes a seed, with it as an argument.
+SEEDED = {
+    "order_test": lambda seed: graph().order_test(EVENTS, n=19, random_state=seed),
+    "confidence": lambda seed: graph().confidence(EVENTS, n=5, random_state=seed),
+    "simulate": lambda seed: graph().simulate(2, 3, random_state=seed),
+    "dynamics": lambda seed: web_shop().simulate(2, 3, random_state=seed),
+    "split": lambda seed: EVENTS.split((0.5, 0.5), random_state=seed),
+    "compare": lambda seed: compare(random_state=seed, n_bootstrap=9),
+}
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_seeds(name):
+    for seed in (-1, LARGEST + 1, 1.5, None):
+        with pytest.raises(SettingError, match=r"^random_state must be a whole number from 0 to 2\^62, not "):
+            SEEDED[name](seed)
+    assert SEEDED[name](LARGEST) is not None
+
+
+@pytest.mark.parametrize("asked", ["order_test", "confidence"])
+def test_the_largest_seed_is_kept_in_a_file(tmp_path, asked):
+    """What a file cannot hold must not be taken: the model could be saved, and not loaded."""
+    found = graph()
+    getattr(found, asked)(EVENTS, n=19, random_state=LARGEST)
+    found.save(tmp_path / "graph.json")
+    loaded = sm.load(tmp_path / "graph.json")
+    assert (loaded.order_ or loaded.confidence_).seed == LARGEST
+
+
+@pytest.mark.parametrize("n", [10**6 + 1, 2**63])
+def test_more_replicates_than_anyone_can_wait_for(n):
+    limit = r"must be a whole number from \d to 1000000, not "
+    for ask in (graph().order_test, graph().confidence):
+        with pytest.raises(SettingError, match=f"^n {limit}"):
+            ask(EVENTS, n=n)
+    with pytest.raises(SettingError, match=f"^n_bootstrap {limit}"):
+        compare(n_bootstrap=n)
+
+
+def test_more_shuffles_than_there_is_memory_for():
+    with pytest.raises(SettingError, match="n must be at most 100,000 shuffles, not 100,001: the counts of"):
+        graph().order_test(EVENTS, n=100_001)
+
+
+def test_blocks_of_an_order_test():
+    limit = r"within must be a number of positions from 2 on and at most 2\^62, a time"
+    for within in (LARGEST + 1, 1, -5):
+        with pytest.raises(SettingError, match=limit):
+            graph().order_test(EVENTS, n=19, within=within)
+    as_whole, blocks = (graph().order_test(EVENTS, n=19, within=within) for within in (None, LARGEST))
+    assert [edge.ratio for edge in as_whole.edges] == [edge.ratio for edge in blocks.edges]

@@ -42,25 +42,16 @@ def within_memory(script: str, *arguments: object, room: int = ROOM) -> str:
 # ---------------------------------------------------------------------- memory
 
 
-@pytest.mark.parametrize("n", [17, 1000])
-def test_dynamics_of_many_influencers(tmp_path, n):
-    state = {f"l{i:04}": 0 for i in range(n)}
-    rules = {label: [{"state": state, "probability": 1 / n}] for label in state}
+def test_dynamics_of_many_influencers(tmp_path):
+    labels = [f"l{i:04}" for i in range(1000)]
+    all_of_them = [{"state": dict.fromkeys(labels, 0), "probability": 0.001}]
+    rules = {label: [{"state": {}, "probability": 0.1}] for label in labels}
+    rules |= dict.fromkeys(labels[:3], all_of_them)
     path = tmp_path / "dynamics.json"
-    path.write_text(
-        json.dumps(
-            {
-                "kind": "dynamics",
-                "version": 1,
-                "lookback": 1,
-                "rules": dict(list(rules.items())[:3])
-                | {label: [{"state": {}, "probability": 0.1}] for label in list(rules)[3:]},
-            }
-        )
-    )
+    path.write_text(json.dumps({"kind": "dynamics", "version": 1, "lookback": 1, "rules": rules}))
     script = "from summarkov.store import read_document\nsm.Dynamics.from_dict(read_document(sys.argv[1])[1])"
     refusal = within_memory(script, path)
-    assert refusal.startswith(f"SettingError {n} labels influence others, in ")
+    assert refusal.startswith("SettingError 1000 labels influence others, in ")
     assert refusal.endswith("sums can be checked for 16 labels and 1,048,576 states at most\n")
 
 
@@ -105,22 +96,20 @@ def test_shuffles_of_many_targets_among_many_labels():
     script = """
 from summarkov.engines import MemorySource
 from summarkov.engines.shuffles import OrderQuestion, Shuffles, count_moved
-n = 7_000
-events = sm.EventSequences.from_lists([[f"{label:05}" for label in range(n)]], ends="cut off")
 from summarkov.summaries import Reach
+n, found = 7_000, []
+events = sm.EventSequences.from_lists([[f"{label:05}" for label in range(n)]], ends="cut off")
 asked = [OrderQuestion(label, (label + 1) % n, Reach(0, 1)) for label in range(n)]
-found = []
-count_moved(
-    MemorySource(events, n_jobs=1), asked, Shuffles(1), lambda each: found.append(int(each.hits[0].sum()))
-)
+source = MemorySource(events, n_jobs=1)
+count_moved(source, asked, Shuffles(1), lambda each: found.append(int(each.hits[0].sum())))
 print(len(found), sum(found))"""
     assert within_memory(script) == "7000 7000\n"
 
 
 def test_a_packed_file_as_people_have_them(tmp_path):
     path = tmp_path / "log.txt.gz"
-    path.write_bytes(gzip.compress(b"a b c\n" * 100_000, 9))
-    assert sm.read_events(path).n_events == 300_000
+    path.write_bytes(gzip.compress(b"a b c\n" * 20_000, 9))
+    assert sm.read_events(path).n_events == 60_000
 
 
 def test_many_attributes_of_one_event_cost_nothing(tmp_path):
@@ -134,14 +123,14 @@ def test_many_attributes_of_one_event_cost_nothing(tmp_path):
 # ---------------------------------------------------------------------- models
 
 
-@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "pipe"])
 @pytest.mark.parametrize("command", ["show", "simulate", "report"])
-def test_devices_and_pipes_are_no_models(tmp_path, monkeypatch, path, command):
+def test_devices_and_pipes_are_no_models(tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
-    run = CliRunner().invoke(app, [command, path])
-    assert run.exit_code == 2
-    assert run.stderr == f"Error: {path}: is a pipe or a device; save the model as a file and give that\n"
+    for path in ("/dev/zero", "/dev/null", "pipe"):
+        run = CliRunner().invoke(app, [command, path])
+        assert run.exit_code == 2
+        assert run.stderr == f"Error: {path}: is a pipe or a device; save the model as a file and give that\n"
 
 
 def test_models_that_are_too_large(tmp_path):

@@ -21,6 +21,7 @@ from summarkov.cli.main import app
 from summarkov.errors import SettingError
 from summarkov.kernels import backend
 
+MEMORY = "--memory must be a size such as 500M or 4G"
 EVENTS = [["a", "b", "c", "a", "b"], ["c", "c", "a", "b"]] * 10
 
 
@@ -33,42 +34,25 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def summarkov(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "summarkov", *map(os.fsdecode, map(os.fspath, arguments))]
-    return subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", **more)
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (
-            ["learn", "log.jsonl", "--memory", "9" * 400],
-            "--memory must be a size such as 500M or 4G, 1K at least, not '999",
-        ),
-        (
-            ["learn", "log.jsonl", "--memory", "5"],
-            "--memory must be a size such as 500M or 4G, 1K at least, not '5'",
-        ),
-        (
-            ["learn", "log.jsonl", "--memory", "9999999T"],
-            "--memory must be a size such as 500M or 4G, 1K at least",
-        ),
+        (["learn", "log.jsonl", "--memory", "9" * 400], f"{MEMORY}, 1K at least, not '999"),
+        (["learn", "log.jsonl", "--memory", "5"], f"{MEMORY}, 1K at least, not '5'"),
+        (["learn", "log.jsonl", "--memory", "9999999T"], MEMORY),
         (
             ["learn", "log.jsonl", "--jobs", str(2**31)],
-            "--jobs 2147483648 is too large; it may be 1024 at most, or -1",
+            "--jobs 2147483648 is too large; it may be 1024 at most",
         ),
         (
-            ["simulate", "graph.json", "--sequences", str(2**63 - 1)],
-            "n_sequences must be a whole number from 0 to 1073741824",
+            ["simulate", "graph.json", "-n", str(2**63 - 1)],
+            "n_sequences must be a whole number from 0 to 1073",
         ),
         (
             ["simulate", "graph.json", "--length", str(2**62)],
-            "100 sequences of 4,611,686,018,427,387,904 events are too",
+            "100 sequences of 4,611,686,018,427,387,904 events",
         ),
-        (
-            ["describe", "log.jsonl", "--rows", "9" * 5000],
-            "invalid value for '--rows'",
-        ),
+        (["describe", "log.jsonl", "--rows", "9" * 5000], "invalid value for '--rows'"),
     ],
     ids=["nines", "bytes", "terabytes", "jobs", "sequences", "length", "rows"],
 )
@@ -79,16 +63,20 @@ def test_sizes_out_of_proportion(here, arguments, sentence):
     assert len(result.stderr) < 1100
 
 
-def test_events_and_predictions_by_names_that_are_not_utf8(here):
+def test_files_by_names_that_are_not_utf8(here):
+    model = os.fsdecode(b"caf\xe9.json")
     for ending in ("csv", "parquet", "jsonl"):
         log, out = os.fsdecode(b"l\xff." + ending.encode()), os.fsdecode(b"p\xff." + ending.encode())
-        assert CliRunner().invoke(app, ["convert", "log.jsonl", log]).exit_code == 0
-        how = ["predict", "graph.json", log, "-o"]
-        assert CliRunner().invoke(app, [*how, out]).exit_code == 0
-        assert CliRunner().invoke(app, [*how, f"streamed.{ending}", "--engine", "stream"]).exit_code == 0
+        for command in (
+            ["convert", "log.jsonl", log],
+            ["learn", log, "-o", model, "--no-order-test"],
+            ["predict", model, log, "-o", out],
+            ["predict", model, log, "-o", f"streamed.{ending}", "--engine", "stream"],
+        ):
+            assert CliRunner().invoke(app, command).exit_code == 0
         assert Path(out).read_bytes() == Path(f"streamed.{ending}").read_bytes()
-    done = summarkov("predict", "graph.json", log, "-o", out)  # on a real standard output
-    assert (done.returncode, done.stderr) == (0, "")
+    command = [sys.executable, "-m", "summarkov", "predict", model, log, "-o", out]  # real standard output
+    assert subprocess.run(command, capture_output=True).stderr == b""
 
 
 def test_temporary_files_in_a_folder_that_is_not_utf8(here):
@@ -118,23 +106,23 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 for ending in sys.argv[1:]:
     done = CliRunner().invoke(app, ["export", "graph.json", "-o", "g." + ending])
     print(done.exit_code, done.stderr.strip())
+done = CliRunner().invoke(app, ["learn", "log.csv", "--engine", "stream"])
+print(done.exit_code, done.stderr.strip())
 """
-    endings = ["csv", "parquet", "svg", "pdf", "png", "graphml"]
-    done = subprocess.run([sys.executable, "-c", code, *endings], capture_output=True, text=True)
-    told = done.stdout.splitlines()
-    assert len(told) == len(endings), done.stderr
-    for line, ending in zip(told, endings, strict=True):
-        assert line.startswith(f"2 Error: g.{ending}: ")
+    sm.write_events(EVENTS * 50, "log.csv")
+    endings = ["csv", "parquet", "svg", "png", "graphml"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *endings],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TMPDIR": str(here)},
+    )
+    names = [*(f"g.{ending}" for ending in endings), str(here)]
+    assert len(done.stdout.splitlines()) == len(names), done.stderr
+    for line, name in zip(done.stdout.splitlines(), names, strict=True):
+        assert line.startswith(f"2 Error: {name}: ")
         assert "file is too large for this process or disk; raise the limit (ulimit -f), or write" in line
-        assert not Path(f"g.{ending}").exists()
-
-
-def test_headers_that_are_too_long(here):
-    Path("log.csv").write_bytes(b"x" * (5 << 20))
-    with pytest.raises(
-        sm.errors.DataError, match=r"log.csv: the header is longer than 4 MiB; check that this is a"
-    ):
-        sm.read_events("log.csv")
+    assert sorted(os.listdir()) == ["graph.json", "log.csv", "log.jsonl"]
 
 
 # ---------------------------------------------------------------------- formulas
@@ -167,14 +155,12 @@ def test_formulas_by_command(here):
 # ---------------------------------------------------------------------- signals, pages, builds
 
 
-FIRST = ["summarkov.cli.main", "typer", "rich.text"]
-BEFORE_THE_FIRST = ["summarkov", "summarkov.cli"]
-
-
 @pytest.mark.parametrize(
     ("number", "module"),
-    [(number, module) for number in (signal.SIGINT, signal.SIGTERM) for module in FIRST]
-    + [(signal.SIGINT, module) for module in BEFORE_THE_FIRST],
+    [
+        *((signal.SIGINT, module) for module in ("summarkov", "summarkov.cli", "typer", "rich.text")),
+        (signal.SIGTERM, "summarkov.cli.main"),
+    ],
 )
 def test_an_interruption_of_the_first_imports(here, number, module):
     code = f"""

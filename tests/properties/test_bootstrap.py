@@ -139,5 +139,5 @@ def test_confidence_does_not_depend_on_threads_or_on_how_many_are_learned_togeth
     threads = sm.InfluenceGraph(sm.BSuMM(lookback=3), n_jobs=2).fit(events)
     done = []
     assert threads.confidence(events, n=10, progress=lambda n, of: done.append((n, of))) == whole
-    assert done[-1] == (40, 40)
+    assert done[-1] == (100, 100)
     assert [n for n, _ in done] == sorted(n for n, _ in done)

@@ -12,7 +12,8 @@ import oracle
 from problems import Recorder, naive_score, reachable, search_problems
 from strategies import WINDOWS, Data, Spec, codes, examples, specs
 from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.search.criteria import SCORES
+from summarkov.search import Problem
+from summarkov.search.criteria import SCORES, Scorer
 from summarkov.search.exact import JointTable, Penalties
 
 #: Numbers as the paper counts them.
@@ -125,7 +126,9 @@ def test_no_set_scores_above_its_bound(kind, parameters, problem, drawn):
     source = MemorySource(events.events, sample_weight=weights)
     n_events = float(source.label_counts.sum() / source.scale)
     summary, of = spec.summary(), Target(codes(events.labels, target), len(events.labels))
-    problem = model.make_problem(events.labels, of, summary, n_events, source.scale)
+    problem = model.make_problem(
+        Problem(summary, of, Scorer(), events.labels, n_events, source.scale, (), ())
+    )
     everyone = tuple(sorted((*problem.required, *problem.optional)))
     (table,) = source.count([StatesRequest(summary, everyone, of)])
     joint, penalties = JointTable(summary, everyone, table, source.scale), Penalties(problem)

@@ -176,7 +176,7 @@ def test_progress_is_written_where_it_is_asked_for(capsys, tmp_path):
     assert written.split("\r")[-1].strip() == "3 of 3 done"
     assert written.endswith("\n")
     graph.confidence(NUMBERS, n=2, progress=True)
-    assert "3 of 3 done" in capsys.readouterr().err
+    assert "6 of 6 done" in capsys.readouterr().err
     sm.compare_groups(sm.BSuMM(), NUMBERS, NUMBERS, progress=True)
     assert "4 of 4 done" in capsys.readouterr().err
     sm.compare(sm.read_events(NUMBERS), models=["chain-0"], progress=True)

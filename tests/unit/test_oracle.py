@@ -6,15 +6,9 @@ import pytest
 
 import oracle
 
-# ---------------------------------------------------------------------------------------------------------
-# Histories, windows, summaries
-# ---------------------------------------------------------------------------------------------------------
 
-
-def test_history_restriction_and_binary_summary_of_the_worked_example():
+def test_history_and_binary_summary_of_the_worked_example():
     sequence = ["A", "A", "C", "B"]  # position 4 counted from 1 is 3 counted from 0
-    assert oracle.restricted_history(sequence, 3, {"A", "B", "C"}) == [(1, "A"), (2, "A"), (3, "C")]
-    assert oracle.restricted_history(sequence, 3, {"A", "B"}) == [(1, "A"), (2, "A")]
     past = oracle.history(sequence, 3)
     assert past == ["A", "A", "C"]
     assert oracle.binary_state(past, ("A", "B", "C"), None) == (1, 0, 1)
@@ -64,11 +58,6 @@ def test_chain_contexts_are_shorter_at_the_start():
     assert oracle.chain_state(["A", "B"], 0) == ()
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Numbers of states
-# ---------------------------------------------------------------------------------------------------------
-
-
 def test_closed_formulas():
     assert [oracle.n_states("binary", n) for n in range(4)] == [1, 2, 4, 8]
     assert [oracle.n_states("ordinal", n) for n in range(5)] == [1, 2, 5, 16, 65]
@@ -95,11 +84,6 @@ def test_reachable_states_of_short_lookbacks():
     assert oracle.n_reachable("binary", [1, 1, None]) == 6
     with pytest.raises(ValueError, match="one look-back"):
         oracle.n_reachable("ordinal", [1, 2])
-
-
-# ---------------------------------------------------------------------------------------------------------
-# Counts and estimates
-# ---------------------------------------------------------------------------------------------------------
 
 
 def test_counts_by_hand():
@@ -149,10 +133,6 @@ def test_predictions_are_a_row_a_position_and_unseen_states_get_the_prior_mean()
     rows = oracle.predict([["A", "B"]], ("A",), state, table, alpha=1.0, prior="base-rate")
     assert rows[1] == [7 / 8, 1 / 8]
 
-
-# ---------------------------------------------------------------------------------------------------------
-# Scores
-# ---------------------------------------------------------------------------------------------------------
 
 TABLE = {"s": [8, 2], "t": [1, 9]}
 LL = 8 * math.log(9 / 12) + 2 * math.log(3 / 12) + math.log(2 / 12) + 9 * math.log(10 / 12)
@@ -208,11 +188,6 @@ def test_marginal_likelihood_is_a_product_of_predictions(prior):
             expected += math.log((pseudo[x] + seen[x]) / (sum(pseudo) + sum(seen)))
             seen[x] += 1
     assert oracle.marginal(table, 0.5, prior) == pytest.approx(expected, rel=1e-12)
-
-
-# ---------------------------------------------------------------------------------------------------------
-# Searches
-# ---------------------------------------------------------------------------------------------------------
 
 
 def from_table(**scores):

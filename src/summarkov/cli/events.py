@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,25 +19,14 @@ from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
     from summarkov.events import EventSequences
-    from summarkov.events.describe import Description
-    from summarkov.models import InfluenceGraph, JointSuMM
-    from summarkov.simulate import Dynamics
+    from summarkov.models import InfluenceGraph
 
 
 def describe(given: Any) -> Document:
     """The sizes of a file of events."""
     found = Reading(given).read(given.file).describe()
-    return Document(found.to_dict, _description(found, given.rows))
-
-
-def _description(found: Description, most: int) -> Iterator[Part]:
-    """The sizes of a data set and its most frequent labels."""
-    sizes, *notes = found.sentences()
-    yield Headline(sizes)
-    yield from map(for_terminal, notes)
-    largest, total = max(1, *found.label_counts.values(), 1), max(1, found.n_events)
-    rows = [[x, number(n), percent(n / total), "█" * round(16 * n / largest)] for x, n in found.by_count]
-    yield Sheet("", ("Label", "Events", "Share", ""), rows[: most or None], len(rows))
+    sheet = found.sheet(given.rows or None)
+    return Document(found.to_dict, [replace(sheet, title=for_terminal(sheet.title))])
 
 
 def convert(given: Any) -> Document:
@@ -141,10 +131,9 @@ def simulate(given: Any) -> Document:
     )
 
 
-def read_source(path: Path) -> Dynamics | InfluenceGraph | JointSuMM:
+def read_source(path: Path) -> Any:
     """Read dynamics, a graph, or a joint model."""
-    from summarkov.models import InfluenceGraph, JointSuMM, load
-    from summarkov.models.prediction import check_drawable
+    from summarkov.models import load
     from summarkov.simulate import Dynamics
     from summarkov.store import read_document
 
@@ -155,18 +144,11 @@ def read_source(path: Path) -> Dynamics | InfluenceGraph | JointSuMM:
         except ValueError as problem:
             raise SettingError(f"{path}: {problem}") from None
     model = load(path)
-    if isinstance(model, JointSuMM):
-        model.fitted.check_complete()
-        return model
-    if not isinstance(model, InfluenceGraph) or set(model.labels_) - {
-        *model.models_,
-        *model.layout_.attributes,
-    }:
+    if not hasattr(model, "simulate"):
         raise SettingError(
             f"{path} is no graph or joint model of all labels, so it cannot tell what comes next; "
             "learn one, without --target and --joint"
         )
-    check_drawable(model.layout_, (each.fitted.summary for each in model.models_.values()))
     return model
 
 
@@ -218,12 +200,11 @@ def _demo(graph: InfluenceGraph, found: dict[str, int], files: dict[str, str]) -
     yield ""
     yield "Try next:"
     program = "summarkov" if shutil.which("summarkov") else f"{sys.executable} -m summarkov"
-    model, new = files["model"], str(Path(files["model"]).with_name("new.jsonl"))
-    for arguments in (
-        ["show", model, "--target", "purchase"],
-        ["predict", model, "-a", "add to cart", "-a", "page error"],
-        ["simulate", files["truth"], "--seed", "2", "-o", new],
-        ["evaluate", model, new],
-    ):
-        quoted = (f'"{word}"' if " " in word else word for word in arguments)
-        yield Line(f"  {program} {' '.join(quoted)}")
+    new = str(Path(files["model"]).with_name("new.jsonl"))
+    model, truth, new = (
+        f'"{name}"' if " " in name else name for name in (files["model"], files["truth"], new)
+    )
+    yield Line(f"  {program} show {model} --target purchase")
+    yield Line(f'  {program} predict {model} -a "add to cart" -a "page error"')
+    yield Line(f"  {program} simulate {truth} --seed 2 -o {new}")
+    yield Line(f"  {program} evaluate {model} {new}")

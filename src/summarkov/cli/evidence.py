@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from summarkov.cli.learn import add_confidence, add_order_test, refuse_nothing_to_learn
 from summarkov.cli.learned import learned
-from summarkov.cli.page import Document, Headline, Line, Note, Part, progress, shorten, shown
+from summarkov.cli.page import Document, Line, Part, progress, shown
 from summarkov.cli.reading import (
     Reading,
     check_output,
@@ -18,11 +18,6 @@ from summarkov.cli.reading import (
     write_text,
 )
 from summarkov.errors import SettingError
-from summarkov.frames import Sheet
-from summarkov.wording import factor, factor_interval, percent, plural
-
-if TYPE_CHECKING:
-    from summarkov.evidence import Difference, GroupComparison, Influence, SeveralGroups
 
 #: The kinds of models whose edges are compared.
 _KINDS = ("bsumm", "osumm", "csumm")
@@ -80,78 +75,11 @@ def groups(given: Any) -> Document:
     events = reading.read(*files, first=False)
     with progress("Comparing", 1, "steps") as advance:
         found = compare_groups(template, *([events] if by else events), **asked, progress=advance)
-    return Document(lambda: found, (_several_groups if by else _two_groups)(found, given.rows))
-
-
-def _several_groups(found: SeveralGroups, most: int) -> Iterator[Part]:
-    """How several groups differ: first how often labels come in each, then influences."""
-    total = sum(found.sizes) + sum(found.left_out.values())
-    yield Headline(f"{plural(len(found.names), 'group')} by {shorten(found.by, 40)}")
-    for group, size in zip(found.names, found.sizes, strict=True):
-        yield f"  {shorten(group, 40)}: {plural(size, 'sequence')}, {percent(size / total)}"
-    for group, size in found.left_out.items():
-        yield f"  {shorten(group, 40)}: {plural(size, 'sequence')}, too few to compare"
-    shares = {(one.label, one.group): f"{percent(one.reach)}, {percent(one.rate)}" for one in found.shares}
-    labels = list(dict.fromkeys(one.label for one in found.shares))
-    rows = [[x, *(shares[x, group] for group in found.names)] for x in labels]
-    note = "Share of sequences with the label, and its share of events."
-    head = ("Label", *(shorten(group, 16) for group in found.names))
-    yield Sheet("", head, rows[: most or None], len(rows), [note])
-    for one in found.comparisons:
-        yield ""
-        yield from _two_groups(one, most)
-
-
-def _two_groups(found: GroupComparison, most: int) -> Iterator[Part]:
-    """How groups differ; ``most`` limits the rows, 0 does not."""
-    one, two = (shorten(group, 20) for group in found.names)
-    labels = f"{len(found.differing_labels())} of {plural(len(found.labels), 'label')}"
-    edges = f"{len(found.differing())} of {plural(len(found.edges), 'influence')}"
-    sizes = [plural(size, "sequence") for size in found.sizes]
-    yield Headline(f"{labels} and {edges} differ between {one} ({sizes[0]}) and {two} ({sizes[1]})")
-    by = shorten(f"{two} by {one}", 16)
-
-    def ratio(edge: Influence, is_there: bool) -> str:
-        words = factor(edge.ratio) or "?"
-        return words if is_there else f"({words})"
-
-    def change(of: Difference) -> str:
-        """The interval of a difference, with a star where it leaves out 1."""
-        return factor_interval(of.low, of.high) + (" *" if of.low > 1 or of.high < 1 else "")
-
-    def shares(first: float, second: float, of: Difference) -> tuple[str, str]:
-        return f"{percent(first)} → {percent(second)}", change(of)
-
-    rows = [
-        [
-            e.label,
-            *shares(e.reach_first, e.reach_second, e.reach),
-            *shares(e.rate_first, e.rate_second, e.rate),
-        ]
-        for e in found.labels
-    ]
-    yield Sheet("", ("Label", "Reach", by, "Share", by), rows[: most or None], len(rows))
-    rows = [
-        [
-            f"{shorten(e.influencer, 60)} → {shorten(e.target, 60)}",
-            ratio(e.first, e.in_first),
-            ratio(e.second, e.in_second),
-            change(e.change),
-        ]
-        for e in found.edges
-    ]
-    if rows:
-        yield Sheet("", ("Influence", one, two, by), rows[: most or None], len(rows))
-    else:
-        yield "No influence was found, neither in one of the groups nor in both together."
-    star = "; * where that leaves out 1" if found.differing_labels() or found.differing() else ""
-    yield Note(
-        f"{two} by {one}: how many times as large, with a {found.level:.0%} interval that allows for all "
-        f"rows of its table{star}. Reach: share of sequences in which the label occurs. "
-        "Share: of all events; not known where fewer than ten sequences of a group have the label. "
-        "Influences: by how much the influencer multiplies the label's probability, other influencers "
-        "equal; in brackets if the group's own graph does not have it."
-    )
+    title = "Labels: share of sequences with it (reach), and of events (rate); those that differ first"
+    parts = [found.summary()] if by else []
+    for each in found.comparisons if by else [found]:
+        parts += [each.summary(), each.labels.sheet(title)]
+    return Document(lambda: found, parts, more="--json has all")
 
 
 # ---------------------------------------------------------------------- other models, other settings

@@ -15,10 +15,9 @@ from summarkov.cli.reading import Reading, check_output, make_template, save_mod
 from summarkov.engines import make_source
 from summarkov.engines.source import count_starts
 from summarkov.errors import DataError, SettingError
-from summarkov.events.describe import CaseEnds, as_read, many_labels, reading_notes, special_starts
+from summarkov.events.describe import CaseEnds, as_read, reading_notes, special_starts
 from summarkov.evidence import is_graph, is_joint
 from summarkov.settings import read_time
-from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.events import EventSequences
@@ -62,7 +61,6 @@ def learn(given: Any) -> Document:
         yield ""
         yield from map(for_terminal, reading_notes(origin, ends, fitted.labels_, tied_order))
         yield from (for_terminal(start.sentence()) for start in starts[:3])
-        yield from _many_labels(fitted)
         yield _saved_words(saved)
 
     return Document(data, parts(), more="'summarkov show' prints all")
@@ -235,17 +233,6 @@ def for_terminal(words: str) -> str:
     '2 rows are duplicates; --drop-duplicates leaves them out.'
     """
     return re.sub(r"\S+ \((--[^)]*)\)", r"\1", words)
-
-
-def _many_labels(fitted: Any) -> Iterator[Part]:
-    """Say what helps where chance is not allowed for, and there are many labels for so few events."""
-    first = next(iter(fitted.models_.values())) if is_graph(fitted) else fitted
-    n_labels, n_events = len(fitted.labels_), first.fitted.n_events
-    if getattr(first, "false_edges", 0) is None and many_labels(n_labels, n_events):
-        yield (
-            f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
-            "influence. Leave out --false-edges none to allow for that."
-        )
 
 
 def _saved_words(saved: str | None) -> Part:

@@ -500,13 +500,6 @@ def _joint(model: JointSuMM, target: str | None, most: int | None) -> Iterator[P
         [x for x, found in model.influencers_.items() if not found and target in (None, x)]
     )
     alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
-    if target is not None and model.influencers_[target]:
-        recency, gains = model.recency_[target], model.gains_[target]
-        rows = [[z, *map(factor, recency[z].values()), f"{gain:,.0f}"] for z, gain in gains.items()]
-        title = "Factor by how many events ago it occurred, once in a past of at least 20 events"
-        head = ("Influencer", *next(iter(recency.values())), "Gain")
-        note = f"Gain: what the log-likelihood loses without it, in nats{alone}."
-        yield Sheet(title, head, rows, len(rows), [note])
     over = "all labels" if model.targets is None else "the targets, and any other label as one"
     yield ""
     yield (

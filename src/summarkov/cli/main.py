@@ -23,6 +23,7 @@ import typer
 
 from summarkov import __version__
 from summarkov.cli.errors import Commands
+from summarkov.errors import SettingError
 
 #: Tables that several commands share.
 SHARED = {
@@ -272,7 +273,6 @@ second:[FILE]  Events of the other group, unless --by is given.
 --alpha A  Pseudo-count. Default 0.1.
 --gamma G  Weight of the penalty; larger: fewer influencers. Default 1.
 --level P  Level of the intervals. [default: 0.95]
---rows N>=0  At most this many labels and edges; 0 for all. [default: 30]
 <jobs> <json> <reading>
 """,
     "evidence.compare": """
@@ -409,6 +409,18 @@ _PANELS = {
 }
 
 
+class Command(typer.core.TyperCommand):
+    """Refuses an option that is given twice, of which only the last would count."""
+
+    def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
+        """Parse what was typed."""
+        _, _, typed = self.make_parser(context).parse_args(args=list(arguments))
+        for option in typed:
+            if typed.count(option) > 1 and not getattr(option, "multiple", True):
+                raise SettingError(f"{option.opts[0]} is given twice, and takes one value; give it once")
+        return super().parse_args(context, arguments)
+
+
 def _add(key: str, panel: str) -> None:
     """Add a command: a function that takes its options as one object, and gives a document."""
     module, _, name = key.partition(".")
@@ -420,7 +432,7 @@ def _add(key: str, panel: str) -> None:
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
     run.__annotations__ = {each.name: each.annotation for each in parameters}
-    app.command(name, help=words, rich_help_panel=panel)(run)
+    app.command(name, cls=Command, help=words, rich_help_panel=panel)(run)
 
 
 for _panel, _names in _PANELS.items():

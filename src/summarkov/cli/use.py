@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +24,13 @@ from summarkov.evidence import is_joint, is_outcome
 from summarkov.wording import plural
 
 if TYPE_CHECKING:
-    from summarkov.events import EventSequences
     from summarkov.read.write import Rows
 
 
 def predict(given: Any) -> Document:
     """Probabilities for the events of a file, or after a history."""
     from summarkov.events.vocabulary import check_unknown
-    from summarkov.models.prediction import column_names, predict_rows
+    from summarkov.models.prediction import column_names, predict_rows, prediction_rows
 
     file, output, unknown = given.file, given.output, given.unknown
     if (file is None) == (not given.after):
@@ -60,7 +59,8 @@ def predict(given: Any) -> Document:
         raise SettingError("one row per event would be too many to print; save them with -o FILE")
     with reading.open(file, known=fitted.labels_, names=True) as (events,), known_labels():
         columns = ["sequence", "position", "event", *column_names(fitted.outcomes_)]
-        return _rows(_predictions(fitted, events, unknown), columns, given)
+        with progress("Predicting"):
+            return _rows(prediction_rows(fitted.fitted, events, check_unknown(unknown)), columns, given)
 
 
 def _rows(parts: Iterable[Rows], columns: list[str], given: Any, *preview: Part) -> Document:
@@ -73,19 +73,6 @@ def _rows(parts: Iterable[Rows], columns: list[str], given: Any, *preview: Part)
         rows = [row for part in parts for row in plain_rows(part)]
         return Document(lambda: {"rows": rows})
     return Document(dict, preview, more="-o FILE saves all")
-
-
-def _predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
-    """The rows, some of them at a time."""
-    from summarkov.events.vocabulary import check_unknown
-    from summarkov.models.prediction import prediction_rows
-
-    done = 0
-    with progress("Predicting", events.n_events, "events") as advance:
-        for columns in prediction_rows(fitted.fitted, events, check_unknown(unknown)):
-            yield columns
-            done += len(columns["position"])
-            advance(done, events.n_events)
 
 
 def _after(given: Any) -> Document:
@@ -158,8 +145,6 @@ def show(given: Any) -> Document:
 
 def export(given: Any) -> Document:
     """A model as a figure, a graph file or a table."""
-    from summarkov.models import InfluenceGraph
-
     out, kind = given.out, suffix_of(given.out)
     known = ", ".join([*_FIGURES, *_TEXTS, ".csv", ".parquet"])
     check_output(out, given.model, endings=f"one of {known}", safe_csv=given.safe_csv)
@@ -178,17 +163,12 @@ def export(given: Any) -> Document:
         with saving(out):
             plot.save(axes, out)
         return saved(f"Saved {shown(out)}")
-    if one is not None:  # a graph of its own
-        if len(one.target_) > 1:
-            raise SettingError(
-                f"{kind} holds a graph, or a model of one label; this one is of several at once"
-            )
-        fitted = InfluenceGraph(one.copy(target=None), targets=one.target_)
-        fitted._models = {one.target_[0]: one}
+    if kind in _TEXTS and one is not None:
+        raise SettingError(f"{kind} holds a graph; a model of its own has a figure, or a table (.csv)")
     if kind in _TEXTS:
         write_text(out, getattr(fitted, _TEXTS[kind])())
     else:
-        frame = fitted.edges_.to_frame("pyarrow")
+        frame = (fitted.edges_ if one is None else one.influences_).to_frame("pyarrow")
         write_rows([dict(zip(frame.column_names, frame.columns, strict=True))], out, safe_csv=given.safe_csv)
     return saved(f"Saved {shown(out)}")
 

@@ -12,22 +12,10 @@ import numpy as np
 from summarkov.events.vocabulary import START, count_codes
 from summarkov.frames import Column, Sheet, Tabular
 from summarkov.typing import IntArray
-from summarkov.wording import cut, percent, plural
+from summarkov.wording import cut, number, percent, plural
 
 #: Show at most this many labels.
 MOST_LABELS = 20
-
-
-def many_labels(n_labels: int, n_events: float) -> bool:
-    """Whether some labels will look like influencers by chance: from 30 labels on, if they are above sqrt(N).
-
-    The best of M labels that mean nothing gains about log(M) in log-likelihood, and BIC asks the first
-    influencer of a label for log(N) / 2; so beyond M = sqrt(N) chance alone gets through.
-
-    >>> many_labels(305, 8000), many_labels(305, 100_000), many_labels(10, 50)
-    (True, False, False)
-    """
-    return n_labels >= 30 and n_labels**2 > n_events
 
 
 def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
@@ -408,8 +396,12 @@ class Description(Tabular):
 
     def summary(self) -> Sheet:
         """Sizes in words, then the most frequent labels."""
+        return self.sheet(MOST_LABELS)
+
+    def sheet(self, most: int | None) -> Sheet:
+        """The same with ``most`` labels, or all of them."""
         events = max(self.n_events, 1)
-        rows = [(name, f"{n:,}", f"{n / events:.1%}") for name, n in self.by_count[:MOST_LABELS]]
+        rows = [(name, number(n), percent(n / events)) for name, n in self.by_count[:most]]
         return Sheet("\n".join(self.sentences()), ("label", "events", "share"), rows, self.n_labels)
 
 

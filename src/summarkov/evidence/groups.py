@@ -13,7 +13,7 @@ from summarkov.evidence.edges import Difference, Edge, Influence
 from summarkov.evidence.ratios import Strata, rate_ratio, widened
 from summarkov.frames import Listed, Records
 from summarkov.typing import FloatArray
-from summarkov.wording import number
+from summarkov.wording import number, plural
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,7 @@ class EdgeDifference(Edge):
     change: Difference
 
     shown_columns: ClassVar[tuple[str, ...]] = (
-        *("influencer", "target", "first_effect", "first_ratio", "second_effect", "second_ratio"),
-        *("change_ratio", "change_low", "change_high", "change_adjusted"),
+        *("influencer", "target", "first_ratio", "second_ratio", "change_low", "change_high"),
     )
 
 
@@ -104,7 +103,10 @@ class GroupComparison(Listed):
 
     def _notes(self) -> Iterable[str]:
         labels = ", ".join(one.label for one in self.differing_labels()) or "none"
-        return f"{len(self.differing())} edges differ.", f"Labels that differ: {labels}"
+        edges = f"{len(self.differing())} edges differ."
+        if not self.edges:
+            edges = "No influence was found, neither in one of the groups nor in both together."
+        return edges, f"Labels that differ: {labels}"
 
 
 @dataclass(frozen=True)
@@ -161,8 +163,12 @@ class SeveralGroups(Listed):
         return f"{self.by}: " + ", ".join(f"{name} ({number(n)} sequences)" for name, n in each)
 
     def _notes(self) -> Iterable[str]:
+        few = [f"{name}: {plural(n, 'sequence')}, too few to compare" for name, n in self.left_out.items()]
         differing = self.differing().items()
-        return [f"{name}: {len(edges)} edges differ from those of the others" for name, edges in differing]
+        return [
+            *few,
+            *(f"{name}: {len(some)} edges differ from those of the others" for name, some in differing),
+        ]
 
 
 # ---------------------------------------------------------------------- the numbers

@@ -57,7 +57,7 @@ def bootstrap(
     parts = [Bootstrap(min(_TOGETHER, n - at), seed, at) for at in range(0, n, _TOGETHER)]
     replicated = [source.replicated(part, blocks) for part in parts]
     templates = [type(model)(**model.fitted.settings) for model in models]
-    on_done = progress_counter(progress, len(models) * len(parts))
+    on_done = progress_counter(progress, len(models) * n)
     found: Counter[Edge] = Counter()
     lookbacks: dict[tuple[int, int], Counter[int | None]] = defaultdict(Counter)  # how often each was found
     for one in replicated:

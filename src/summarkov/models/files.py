@@ -7,11 +7,11 @@ checks structure and types; here, counts must add up, labels be known and states
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from itertools import pairwise
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -44,7 +44,7 @@ from summarkov.models.learning import check_layout, for_layout
 from summarkov.models.model import SummaryModel, all_families
 from summarkov.models.outcome import FittedOutcome, OpenCases, OutcomeModel, moment_of
 from summarkov.models.parameters import resolve_target
-from summarkov.search import Certificate, SearchResult
+from summarkov.search import Certificate, Problem, Scorer, SearchResult
 from summarkov.settings import Duration
 from summarkov.store import Place, check_seal, checked, finite, read_document
 from summarkov.summaries import CustomSummary, Names, Summary, registered_summary
@@ -58,9 +58,8 @@ _NUMBERS = ("lookback", "lookbacks", "counts", "starts")
 _NOT_STORED = ("target", "n_jobs")
 #: Settings that are younger than the format, and the value that files without them were written with.
 _YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": (), "contexts": 0.0, "paper": False}
-#: Kinds of models that are gone, and settings of trees.
+#: Kinds of models that are gone.
 _GONE = {"Bag": "a bag of models", "ContextTreeWeighting": "an average of context trees"}
-_GONE_SETTINGS = ("average", "split")
 #: What a file says of an edge of a joint model.
 _JOINT_EDGE = (
     *("influencer", "target", "depends", "ratio", "low", "high"),
@@ -128,7 +127,7 @@ def document_of(model: Model) -> dict[str, Any]:
     fitted, layout = models[0].fitted, models[0].fitted.layout
     labels = dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True))
     positions = int(fitted.table.counts.sum()) if layout.together else 0
-    beside: list[Any] = [layout.together, positions, layout.time, [*layout.attributes], [*layout.outcomes]]
+    beside: Any = layout.together, positions, layout.time, [*layout.attributes], [*layout.outcomes]
     scale: Any = fitted.scale
     found = {
         **head,
@@ -155,10 +154,10 @@ def _settings_document(fitted: Fitted | FittedJoint) -> dict[str, Any]:
             settings[name] = fitted.summary.stored_name()
         elif isinstance(value, Mapping):
             settings[name] = dict(sorted((label_text(label), _plain(k)) for label, k in value.items()))
-        elif isinstance(value, str | int | float | bool | None | timedelta | np.generic):
-            settings[name] = _plain(value)
-        else:
+        elif isinstance(value, Iterable) and not isinstance(value, str):
             settings[name] = [_plain(n) for n in value] if name in _NUMBERS else vocabulary_of(value)
+        else:
+            settings[name] = _plain(value)
     return settings
 
 
@@ -377,27 +376,21 @@ class _Models(Struct):
 
 def _read_models(document: dict[str, Any]) -> SummaryModel | InfluenceGraph | OutcomeModel:
     """A model, a graph, or the model of an outcome."""
-    families = all_families()
-    for name, known in (("kind", (*families, "InfluenceGraph", "OutcomeModel")), ("model", (*families,))):
-        if name not in document:
-            raise StoreError(f"{name!r} is missing")
-        if not isinstance(document[name], str) or document[name] not in known:
-            with place(f".{name}"):
-                raise StoreError.expected(f"one of {', '.join(sorted(known))}", document[name])
-    if document["kind"] == "OutcomeModel" and "open_cases" not in document:
+    if document.get("kind") == "OutcomeModel" and "open_cases" not in document:
         raise StoreError(
             "a model of an outcome from before outcomes were about whole cases, so its numbers mean "
             "something else; learn it again with 'summarkov outcome' or OutcomeModel.fit"
         )
-    read = checked(document, _Models)
+    read, families = checked(document, _Models), all_families()
+    for name, known in (("kind", {*families, "InfluenceGraph", "OutcomeModel"}), ("model", {*families})):
+        if (given := getattr(read, name)) not in known:
+            raise StoreError.expected(f"{name!r} one of {', '.join(sorted(known))}", given)
     family = families[read.model]
     with place(".settings"):
         template = family(**_settings(read.settings, family))
-    summary = template.make_summary()
     with place(".data"):
         layout = _layout(read.data)
-    summary = for_layout(summary, layout)
-    models = []
+    summary, models = for_layout(template.make_summary(), layout), []
     for at, target in enumerate(read.targets):
         with place(f".targets[{at}]"):
             models.append(_read_target(target, template, summary, layout, read))
@@ -412,26 +405,24 @@ def _settings(given: dict[str, Any], family: type[SummaryModel | JointSuMM]) -> 
     """The settings of a model; what their values may be, the model knows."""
     known = set(family().get_params(deep=False)) - set(_NOT_STORED)
     settings: dict[str, Any] = {name: value for name, value in _YOUNGER.items() if name in known}
-    if "seed" in given and "random_state" in known:  # as older files call it
-        given = {**given, "random_state": given.get("random_state") or given["seed"]}
-        del given["seed"]
+    given = dict(given)
+    if "random_state" in known and "seed" in given:  # as older files call it
+        given.setdefault("random_state", given.pop("seed"))
+    if family.__name__ == "TreeSuMM":  # older ones could be averaged
+        if given.pop("average", False):
+            raise StoreError("trees are no longer averaged over prunings; learn the model again")
+        given.pop("split", None)
     for name, value in given.items():
         with place(f".{name}"):
-            if name in _GONE_SETTINGS and family.__name__ == "TreeSuMM":
-                if given.get("average"):
-                    raise StoreError("trees are no longer averaged over prunings; learn the model again")
-                continue
             if name not in known:
                 raise StoreError(f"{family.__name__} has no such setting")
-            settings[name] = value
             if name == "summary":
-                settings[name] = registered_summary(checked(value, str))
+                value = registered_summary(checked(value, str))
             elif isinstance(value, list | dict) and name not in _NUMBERS:
-                settings[name] = tuple(checked(value, list[str]))
-            elif isinstance(value, list):
-                settings[name] = tuple(value)
-    for name in sorted(known - set(settings)):
-        raise StoreError(f"{name!r} is missing")
+                value = tuple(checked(value, list[str]))
+            settings[name] = tuple(value) if isinstance(value, list) else value
+    if missing := known - settings.keys():
+        raise StoreError(f"{min(missing)!r} is missing")
     return settings
 
 
@@ -470,8 +461,9 @@ def _read_target(
     model = template.copy(target=names[0] if len(names) == 1 else names)
     summary.window(labels)  # refuses labels that are not there
     check_layout(model, summary, layout)
-    problem = model.make_problem(labels, target, summary, n_positions / data.scale, data.scale)
-    problem = replace(problem, n_targets=max(document.n_targets, len(document.targets)))
+    counted = Scorer(), labels, n_positions / data.scale, data.scale, (), ()
+    n_targets = max(document.n_targets, len(document.targets))
+    problem = model.make_problem(Problem(summary, target, *counted, n_targets=n_targets))
     model.make_search(problem)  # refuses settings with which none could start
     problem = problem.read_learned(read, influencers)
     label_counts = np.array([*data.labels.values()], np.int64)
@@ -510,7 +502,7 @@ def _read_target(
 def _counted_of_edges(read: _Target, influencers: list[str], target: tuple[str, ...]) -> dict[str, Any]:
     """Followings, totals of a tree and sums over sequences, where a file has them."""
     found: dict[str, Any] = {}
-    pairs, followings = [(z, x) for z in influencers for x in target], read.followings
+    shape, followings, clusters = (len(influencers), len(target)), read.followings, read.clusters
     if followings is None and read.sequences is not None:
         older = read.sequences.items()
         followings = {z: {x: Following(n) for x, n in each.followed.items()} for z, each in older}
@@ -518,17 +510,18 @@ def _counted_of_edges(read: _Target, influencers: list[str], target: tuple[str, 
         with place(".followings"):
             if list(followings) != influencers:
                 raise StoreError(f"expected one entry for each of {', '.join(influencers)}")
-            for z, x in pairs:
-                _check_following(followings[z][x])
-        each = [tuple(replace(followings[z][x]) for x in target) for z in influencers]
-        found["followed"] = Followed(tuple(each))
+            edges = tuple(tuple(replace(followings[z][x]) for x in target) for z in influencers)
+            for each in itertools.chain(*edges):
+                _check_following(each)
+        found["followed"] = Followed(edges)
     if read.moments is not None:
-        totals = [[read.moments[z][x][name] for name in Totals._fields] for z, x in pairs]
-        found["moments"] = np.reshape(totals, (len(influencers), len(target), len(Totals._fields)))
+        names, moments = Totals._fields, read.moments
+        totals = [[[moments[z][x][name] for name in names] for x in target] for z in influencers]
+        found["moments"] = np.reshape(totals, (*shape, len(names)))
         if (found["moments"][..., ::2] > found["moments"][..., 1::2]).any():
             raise StoreError(".moments: expected no more hits than positions")
-    if (clusters := read.clusters) is not None:
-        squares = np.reshape([clusters[z].squares[x] for z, x in pairs], (len(influencers), len(target), 2))
+    if clusters is not None:
+        squares = np.reshape([[clusters[z].squares[x] for x in target] for z in influencers], (*shape, 2))
         n = np.reshape([clusters[z].n for z in influencers], (len(influencers), 2))
         found["clusters"] = Clusters(squares.transpose(2, 1, 0), n.T)
     return found
@@ -536,22 +529,21 @@ def _counted_of_edges(read: _Target, influencers: list[str], target: tuple[str, 
 
 def _check_following(found: Following) -> None:
     """Refuse more of a part than of the whole."""
-    for some, whole in (("cases_followed", "cases_with"), ("cases_first", "cases_both")):
-        if getattr(found, whole) is not None and not 0 <= getattr(found, some) <= getattr(found, whole):
-            raise StoreError(f"expected {some!r} from 0 to {whole!r}")
-    for each in filter(None, (found.own, found.others)):
-        if not (
-            0 <= each.followed_whole <= min(each.followed, each.n_whole)
-            and max(each.followed, each.n_whole) <= each.n
-        ):
-            raise StoreError("expected 'followed' and 'n_whole' from 'followed_whole' to 'n'")
+    parts = [
+        ("cases_followed", found.cases_followed, "cases_with", found.cases_with),
+        ("cases_first", found.cases_first, "cases_both", found.cases_both),
+    ]
+    for one in filter(None, (found.own, found.others)):
+        parts += [(k, getattr(one, k), "n", one.n) for k in ("followed", "n_whole")]
+        parts += [("followed_whole", one.followed_whole, k, getattr(one, k)) for k in ("followed", "n_whole")]
+    for name, some, of, whole in parts:
+        if whole is not None and (some is None or not 0 <= some <= whole):
+            raise StoreError(f"expected {name!r} from 0 to {of!r}")
     if (lags := found.lags) is None:
         return
-    n = lags[:, 3]
+    totals = np.array([0.0 if one is None else one.n * (1 + 1e-9) for one in (found.own, found.others)])
     is_off = (lags < 0).any() or (lags[:, :3] % 1).any() or (lags[:, :3] > (1, 1, LAG_BINS - 1)).any()
-    for group, part in enumerate((found.own, found.others)):
-        is_off |= n[lags[:, 0] == group].sum() > (0.0 if part is None else part.n * (1 + 1e-9))
-    if is_off:
+    if is_off or (np.bincount(lags[:, 0].astype(int), lags[:, 3], 2) > totals).any():
         raise StoreError("expected rows of 'lags': 0 or 1, 0 or 1, the bin of a lag, and parts of 'n'")
 
 
@@ -660,7 +652,7 @@ def _read_outcome(read: _Models, template: SummaryModel, model: SummaryModel) ->
     with place(".open_cases"):
         shape = (len(opened.states), len(opened.after), fitted.target.n_outcomes)
         counts = _array([row.counts for row in opened.states], shape)
-        if not shape[1] or opened.after[0] or any(a >= b for a, b in pairwise(opened.after)):
+        if not shape[1] or opened.after[0] or any(a >= b for a, b in itertools.pairwise(opened.after)):
             raise StoreError.expected("moments 'after' in order, each once, from 0 on", opened.after)
         states, seen = [row.state for row in opened.states], np.ones((shape[0], shape[2]), np.int64)
         keys, _ = fitted.summary.read_table(states, seen, fitted.names)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from summarkov.evidence.edges import ranked
 from summarkov.evidence.words import cases, effect_word, follow_note, follows, headline, limits, times
 from summarkov.frames import MOST, Column, Records, Sheet
 from summarkov.kernels import Index, Span
-from summarkov.models.prediction import OTHER, Distribution, Residual, read_new_events
+from summarkov.models.prediction import OTHER, Distribution, Residual
 from summarkov.search import Certificate, Problem, SearchResult, Step
 from summarkov.search.criteria import probabilities, pseudo_counts
 from summarkov.settings import written
@@ -44,9 +44,6 @@ from summarkov.show import colour
 from summarkov.summaries import Names, Reach, Summary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 from summarkov.wording import interval, number, percent, with_attributes
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -130,15 +127,12 @@ class Fitted(Distribution):
     @property
     def n_events(self) -> float:
         """N, weighted: the number of positions."""
-        from_table = self.layout.together or self.layout.outcomes
-        counted = self.table.counts if from_table else self.event_counts
-        return float(counted.sum() / self.scale)
+        return float(self.table.counts.sum() / self.scale)
 
     @property
     def event_counts(self) -> IntArray:
         """``label_counts`` without attributes, which are no events."""
-        is_attribute = np.isin(np.array(self.labels, object), np.array(self.layout.attributes, object))
-        return np.where(is_attribute, 0, self.label_counts)
+        return np.where([label in self.layout.attributes for label in self.labels], 0, self.label_counts)
 
     @property
     def given(self) -> tuple[int, ...]:
@@ -156,29 +150,31 @@ class Fitted(Distribution):
         """The prior's pseudo-counts."""
         return pseudo_counts(self.counts.sum(axis=0), self.settings["alpha"], self.settings["prior"])
 
-    @cached_property
-    def theta(self) -> FloatArray:
-        """Probability of each outcome in each state; one more row for states never seen."""
-        unseen = np.zeros((1, self.counts.shape[1]))
-        return probabilities(np.concatenate([self.counts, unseen]), self.pseudo)
-
     @property
     def observed(self) -> IntArray:
         """The counts that each state's estimate rests on, in units of ``1 / scale``: N(x; s)."""
         return self.table.counts
 
-    def intervals(self, rows: IntArray | slice = slice(None), level: float = 0.95) -> FloatArray:
-        """Intervals ``[row, x, (low, high)]`` for rows of ``theta``: exact ones, from what was counted there.
+    @cached_property
+    def rests_on(self) -> FloatArray:
+        """The same, weighted, and one more row for states never seen."""
+        return np.append(self.observed / self.scale, np.zeros((1, self.table.counts.shape[1])), axis=0)
 
-        Estimates are drawn towards a prior, or averaged over trees, which may take one out of the interval
-        from its own counts. Then the interval is extended to it: an estimate is never outside of its own.
+    @cached_property
+    def theta(self) -> FloatArray:
+        """Probability of each outcome in each state; one more row for states never seen."""
+        return probabilities(self.rests_on, self.pseudo)
+
+    def intervals(self, rows: IntArray | slice) -> FloatArray:
+        """95% intervals ``[row, x, (low, high)]`` for rows of ``theta``: exact ones, from what was counted.
+
+        Estimates are drawn towards a prior, which may take one out of the interval from its own counts. Then
+        the interval is extended to it: an estimate is never outside of its own.
         """
-        unseen = np.zeros((1, self.counts.shape[1]))
-        counts = np.concatenate([self.observed / self.scale, unseen])[rows]
+        counts, theta = self.rests_on[rows], self.theta[rows]
         if counts.shape[1] == 1:  # nothing else can come
             return np.ones((*counts.shape, 2))
-        exact = exact_intervals(counts, counts.sum(axis=-1, keepdims=True), level)
-        theta = self.theta[rows]
+        exact = exact_intervals(counts, counts.sum(axis=-1, keepdims=True), 0.95)
         return np.stack([np.minimum(exact[..., 0], theta), np.maximum(exact[..., 1], theta)], axis=-1)
 
     def met(self, label: str) -> BoolArray | None:
@@ -219,11 +215,6 @@ class Fitted(Distribution):
             return None
         counted = rate_ratio(found.strata, level)
         return robust_widening(counted, found.strata, *self.clusters.edge(column, outcome), level)
-
-    @property
-    def presence_requests(self) -> list[StatesRequest]:
-        """What to count, for each influencer, where the table does not tell its totals; nothing: it does."""
-        return []
 
     def following(self, column: int, outcome: int) -> Following | None:
         """How often a label of the target follows an influencer; None: not known."""
@@ -333,6 +324,25 @@ class Row(NamedTuple):
     intervals: tuple[tuple[float, float], ...]
     seen: str
 
+    @classmethod
+    def each(cls, fitted: Fitted, keys: KeyArray, rows: IntArray | slice) -> list[Self]:
+        """Those of some keys, which are in some rows of ``theta``."""
+        names, prior_weight = fitted.names, float(fitted.pseudo.sum())
+        counts, theta, intervals = fitted.rests_on[rows], fitted.theta[rows], fitted.intervals(rows)
+        numbers = zip(counts.tolist(), theta.tolist(), intervals.tolist(), strict=True)
+        return [
+            cls(
+                fitted.summary.state(key, names),
+                fitted.summary.words(key, names),
+                sum(n),
+                tuple(n),
+                tuple(p),
+                tuple((low, high) for low, high in limits),
+                seen(sum(n), prior_weight),
+            )
+            for key, (n, p, limits) in zip(keys.tolist(), numbers, strict=True)
+        ]
+
 
 class StateTable(Records[Row]):
     """The states that were seen, in canonical order: a tuple of :class:`Row`.
@@ -347,26 +357,7 @@ class StateTable(Records[Row]):
     @classmethod
     def of(cls, fitted: Fitted) -> Self:
         """The states of a model."""
-        names, prior_weight = fitted.names, float(fitted.pseudo.sum())
-        rows = (
-            Row(
-                fitted.summary.state(key, names),
-                fitted.summary.words(key, names),
-                sum(n),
-                tuple(n),
-                tuple(theta),
-                tuple((low, high) for low, high in bounds),
-                seen(sum(n), prior_weight),
-            )
-            for key, n, theta, bounds in zip(
-                fitted.table.keys.tolist(),
-                (fitted.observed / fitted.scale).tolist(),
-                fitted.theta.tolist(),
-                fitted.intervals().tolist(),
-                strict=False,  # the last two have one more row, for states never seen
-            )
-        )
-        found = cls(rows, Row)
+        found = cls(Row.each(fitted, fitted.table.keys, slice(-1)), Row)
         found.outcomes = fitted.outcomes
         return found
 
@@ -496,12 +487,11 @@ class History:
     moments: Moments
 
     @classmethod
-    def read(cls, given: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> Self:
+    def read(cls, given: Any, fitted: Fitted, unknown: Unknown) -> Self:
         """What people give as a history."""
-        rows = Rows.of(read_new_events(one_sequence(given), labels, layout, unknown))
-        held = set(layout.attributes)
+        rows = Rows.of(fitted.read(one_sequence(given), unknown))
         moments = rows.moments or Moments(np.ones(len(rows.codes), bool))
-        attributes = np.array([*(label in held for label in labels), False])
+        attributes = np.array([*(label in fitted.layout.attributes for label in fitted.labels), False])
         return cls(replace(rows, attributes=attributes, moments=moments), moments)
 
     @property
@@ -548,12 +538,8 @@ class History:
         rows = self.rows
         if not rows.attributes[code]:
             return replace(rows.with_next(), codes=np.append(rows.codes, np.int32(code)))
-        there = np.flatnonzero(np.isin(rows.codes, self.of_column(code)))
-        if len(there):
-            codes = rows.codes.copy()
-            codes[there[0]] = code
-            return replace(rows, codes=codes)
-        first = rows.codes, rows.offsets, self.moments, np.array([0]), code
+        other_values = self.without(np.isin(rows.codes, self.of_column(code)))
+        first = other_values.codes, rows.offsets, self.moments, np.array([0]), code
         codes, offsets, moments = with_more_rows(*first, begins=False)
         return replace(rows, codes=codes, offsets=offsets, moments=moments)
 
@@ -561,17 +547,16 @@ class History:
 def _state(fitted: Fitted, rows: Rows, outcome: int) -> dict[str, Any]:
     """What holds after a history: the fields that an explanation and a counterfactual share."""
     ids, keys = fitted.summary.encode(rows.with_next().index(), fitted.influencers, fitted.labels)
-    row = int(fitted.rows(keys)[ids[-1]])
-    was_seen = row < len(fitted.table.keys)
-    key = (fitted.table.keys[row] if was_seen else keys[ids[-1]]).tolist()
-    support = float(fitted.observed[row].sum() / fitted.scale) if was_seen else 0.0
+    key = keys[ids[-1:]]
+    row = fitted.rows(key)
+    (found,) = Row.each(fitted, fitted.table.keys[row] if row < len(fitted.table.keys) else key, row)
     return {
-        "state": fitted.summary.state(key, fitted.names),
-        "words": fitted.summary.words(key, fitted.names),
-        "support": support,
-        "probability": float(fitted.theta[row, outcome]),
-        "interval": tuple(fitted.intervals(np.array([row]))[0, outcome].tolist()),
-        "seen": seen(support, float(fitted.pseudo.sum())),
+        "state": found.state,
+        "words": found.words,
+        "support": found.n,
+        "probability": found.probabilities[outcome],
+        "interval": found.intervals[outcome],
+        "seen": found.seen,
     }
 
 
@@ -579,40 +564,38 @@ def explain(
     fitted: Fitted, history: History, outcome: int, names: Sequence[str], base_rate: float
 ) -> Explanation:
     """Explain the probability of an outcome after a history; ``names`` are the influencers."""
-    code_of = {name: code for code, name in enumerate(fitted.labels)}
-    is_attribute = {name: bool(history.rows.attributes[code_of[name]]) for name in names}
     unit, active = "tick" if fitted.layout.together else "event", list[Active]()
-    edits: list[tuple[str, bool, Rows]] = []  # an influencer, whether it is there then, and the history
+    without, with_more = list[tuple[str, bool, Rows]](), list[tuple[str, bool, Rows]]()
     for name in names:
-        reach = Reach(0, None) if is_attribute[name] else fitted.reach(name)
-        there = history.where(code_of[name], reach)
+        code = fitted.labels.index(name)
+        is_attribute = name in fitted.layout.attributes
+        reach = Reach(0, None) if is_attribute else fitted.reach(name)
+        delay, there = reach.delay_span, history.where(code, reach)
         if not there.any():
+            # with a delay it would not count yet
+            if code in fitted.influencers and not (delay.size or delay.in_time):
+                with_more.append((name, True, history.and_now(code)))
             continue
-        if is_attribute[name]:
+        if is_attribute:
             active.append(Active(name, (), ()))
-            if set(history.of_column(code_of[name]).tolist()) <= set(fitted.influencers):
+            if set(history.of_column(code).tolist()) <= set(fitted.influencers):
                 continue  # it can have no other value
         else:
             lags = history.lags[there][::-1]
-            in_time = reach.lookback_span.in_time or reach.delay_span.in_time
-            ages = history.ages(there) if in_time else ()
+            ages = history.ages(there) if reach.lookback_span.in_time or delay.in_time else ()
             positions = (history.n_positions - lags + 1).tolist()
             active.append(Active(name, tuple(lags.tolist()), tuple(positions), unit, ages))
-        edits.append((name, False, history.without(there)))
-    occurred = {each.label for each in active}
-    for name in fitted.influencer_labels:
-        delay = fitted.reach(name).delay_span
-        later = delay.size or delay.in_time  # with a delay it would not count yet
-        if name not in occurred and (is_attribute[name] or not later):
-            edits.append((name, True, history.and_now(code_of[name])))
+        without.append((name, False, history.without(there)))
     return Explanation(
         target=fitted.labels[fitted.target.codes[outcome]],
         base_rate=base_rate,
         in_sequences=bool(fitted.layout.outcomes),
         active=tuple(active),
         counterfactuals=tuple(
-            Counterfactual(name, there, is_attribute=is_attribute[name], **_state(fitted, rows, outcome))
-            for name, there, rows in edits
+            Counterfactual(
+                name, there, is_attribute=name in fitted.layout.attributes, **_state(fitted, rows, outcome)
+            )
+            for name, there, rows in without + with_more
         ),
         **_state(fitted, history.rows, outcome),
     )

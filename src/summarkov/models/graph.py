@@ -145,6 +145,10 @@ def _dot(text: str) -> str:
 class InfluenceGraph(GraphPredictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
+    The models of single labels need not sum to 1; for the next-event distribution and for simulation the
+    graph divides by their sum. Where events happen together, each label has its own probability to be among
+    those that come next, and nothing is divided.
+
     Parameters
     ----------
     model : SummaryModel
@@ -153,10 +157,6 @@ class InfluenceGraph(GraphPredictor):
         Learn the influencers of these labels only.
     n_jobs : int, optional
         Threads; None is one, -1 one per core. The result does not depend on it.
-
-    The models of single labels need not sum to 1; for the next-event distribution and for simulation the
-    graph divides by their sum. Where events happen together, each label has its own probability to be among
-    those that come next, and nothing is divided.
 
     Examples
     --------
@@ -175,11 +175,7 @@ class InfluenceGraph(GraphPredictor):
         self, events: Any, y: None = None, *, sample_weight: Any = None, progress: Progress = None
     ) -> Self:
         """Learn all models. ``progress(done, total)`` is called as targets are finished; True writes it."""
-        self._check_template()
-        source = self.model._learned_from(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        models = self.make_models(source.labels, Layout.of(source).attributes)
-        learn(models, source, progress_counter(progress, len(models)))
-        self._take(models)
+        fit_together([self], events, sample_weight, progress)
         return self
 
     def _take(self, models: Sequence[SummaryModel]) -> None:
@@ -394,7 +390,9 @@ class InfluenceGraph(GraphPredictor):
         return found
 
 
-def fit_together(graphs: Sequence[InfluenceGraph], events: Any) -> None:
+def fit_together(
+    graphs: Sequence[InfluenceGraph], events: Any, sample_weight: Any = None, progress: Progress = None
+) -> None:
     """Fit several graphs to the same events: each pass over the data serves all of them.
 
     What graphs of equal summaries ask for, such as those that differ in ``alpha`` or ``gamma`` only, is
@@ -402,9 +400,10 @@ def fit_together(graphs: Sequence[InfluenceGraph], events: Any) -> None:
     """
     for graph in graphs:
         graph._check_template()
-    source = graphs[0].model._learned_from(events, n_jobs=graphs[0].n_jobs)
+    source = graphs[0].model._learned_from(events, sample_weight=sample_weight, n_jobs=graphs[0].n_jobs)
     attributes = Layout.of(source).attributes
     each = [graph.make_models(source.labels, attributes) for graph in graphs]
-    learn([model for models in each for model in models], source)
+    models = [model for some in each for model in some]
+    learn(models, source, progress_counter(progress, len(models)))
     for graph, models in zip(graphs, each, strict=True):
         graph._take(models)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summarkov.engines import EventSource, Layout, StateCounts
+from summarkov.engines import EventSource, Layout, StateCounts, StatesRequest
 from summarkov.engines.followings import Asked, Clustered, block_of, count_followed, sum_clusters
 from summarkov.engines.source import GrowingCounts
 from summarkov.errors import DataError, SettingError
@@ -16,9 +17,11 @@ from summarkov.events.vocabulary import END
 from summarkov.evidence import contrasts_in_table, presence
 from summarkov.kernels import ClusterValues
 from summarkov.models.parameters import resolve_target
-from summarkov.search import Problem, Search, SearchResult
-from summarkov.settings import Duration, Progress, reporter
-from summarkov.summaries import Summary, WindowSummary
+from summarkov.search import Problem, Scorer, SearchResult
+from summarkov.search.problem import Done
+from summarkov.settings import Duration, Progress, reporter, untold
+from summarkov.summaries import BinarySummary, Summary, TreeSummary, WindowSummary
+from summarkov.typing import FloatArray
 from summarkov.wording import with_attributes
 
 if TYPE_CHECKING:
@@ -30,9 +33,7 @@ if TYPE_CHECKING:
 TABLES_BYTES = 256 << 20
 
 
-def learn(
-    models: Sequence[SummaryModel], source: EventSource, on_done: Callable[[int], None] | None = None
-) -> None:
+def learn(models: Sequence[SummaryModel], source: EventSource, on_done: Done = untold) -> None:
     """Fit models all together: every pass over the data serves all of them.
 
     What models of equal summaries ask for is counted once.
@@ -48,23 +49,18 @@ def learn(
         )
     problems = _problems(models, source, n_events)
     found = _search(models, source, problems, None, on_done)
-    layout, sizes = (
-        Layout.of(source),
-        {"n_sequences": source.n_sequences, "label_counts": source.label_counts},
-    )
+    layout = Layout.of(source)
+    fitted: list[Fitted] = []
     for model, problem, (result,) in zip(models, problems, found, strict=True):
         of_model = layout if model.durations(problem.summary) else layout._replace(time=None)
+        sizes = {"n_sequences": source.n_sequences, "label_counts": source.label_counts}
         settings = model.get_params(deep=False)
-        model._fitted = model.fitted_type.of(problem, result, settings, of_model, **sizes)
-    _set(models, "followed", count_followed(source, [_asked(model.fitted) for model in models]))
-    _count_moments(models, source)
-    _set(models, "clusters", sum_clusters(source, [_clustered(model.fitted) for model in models]))
-
-
-def _set(models: Sequence[SummaryModel], name: str, values: Iterable[Any]) -> None:
-    """Add to fitted models what was counted of their edges."""
-    for model, value in zip(models, values, strict=True):
-        model._fitted = replace(model.fitted, **{name: value})
+        fitted.append(model.fitted_type.of(problem, result, settings, of_model, **sizes))
+    followed = count_followed(source, [_asked(one) for one in fitted])
+    moments = _count_moments(source, fitted)
+    clusters = sum_clusters(source, [_clustered(one) for one in fitted])
+    for at, model in enumerate(models):
+        model._fitted = replace(fitted[at], followed=followed[at], moments=moments[at], clusters=clusters[at])
 
 
 def _problems(
@@ -75,30 +71,26 @@ def _problems(
 ) -> list[Problem]:
     """The search of each model; ``n_targets`` are learned together, as many as they have unless told."""
     layout = Layout.of(source)
-    labels = with_attributes(source.labels, layout.attributes)
+    counted = Scorer(), with_attributes(source.labels, layout.attributes), n_events, source.scale, (), ()
     targets = [resolve_target(model.target, source.labels, layout) for model in models]
-    asked = zip(models, targets, _summaries(models, layout), strict=True)
-    problems = [
-        model.make_problem(labels, target, summary, n_events, source.scale)
-        for model, target, summary in asked
-    ]
     n_targets = n_targets or len(set(targets))
-    return [replace(problem, n_targets=n_targets) for problem in problems]
+    return [
+        model.make_problem(Problem(summary, target, *counted, n_targets=n_targets))
+        for model, target, summary in zip(models, targets, _summaries(models, layout), strict=True)
+    ]
 
 
 def _summaries(models: Sequence[SummaryModel], layout: Layout) -> list[Summary]:
     """The summary of each model, one object for all that are equal; what the data lack is refused."""
-    made: dict[tuple[Any, ...], Summary] = {}  # by the very settings, which copies of a model share
-    keys = []
+    distinct: list[Summary] = []
+    found = []
     for model in models:
-        settings = {**model.get_params(deep=False), "target": None}
-        keys.append((type(model), *map(id, settings.values())))
-        if keys[-1] not in made:
-            summary = model.make_summary()
-            check_layout(model, summary, layout)
-            made[keys[-1]] = next((one for one in made.values() if one == summary), summary)
-    fitting = {id(summary): for_layout(summary, layout) for summary in made.values()}
-    return [fitting[id(made[key])] for key in keys]
+        summary = for_layout(model.make_summary(), layout)
+        check_layout(model, summary, layout)
+        if summary not in distinct:
+            distinct.append(summary)
+        found.append(distinct[distinct.index(summary)])
+    return found
 
 
 def for_layout(summary: Summary, layout: Layout) -> Summary:
@@ -143,25 +135,29 @@ def check_in_a_row(kind: str, layout: Layout) -> None:
         )
 
 
-def _count_moments(models: Sequence[SummaryModel], source: EventSource) -> None:
-    """Add to fitted trees how often the target followed with each influencer and without, over all positions.
+def _count_moments(source: EventSource, fitted: Sequence[Fitted]) -> list[FloatArray | None]:
+    """How often the targets of trees followed with each influencer and without, over all positions.
 
     What other models have in their tables, a tree knows only of the branches where it asks.
     """
-    trees = [model for model in models if model.fitted.presence_requests]
-    requests = [request for model in trees for request in model.fitted.presence_requests]
-    if not requests:
-        return
-    tables = iter(source.count(requests))
-    for model in trees:
-        fitted = model.fitted
-        moments = np.zeros((len(fitted.influencers), len(fitted.target.codes), 4))
-        for u in range(len(fitted.influencers)):
-            table = next(tables)
+    trees = [one if isinstance(one.summary, TreeSummary) and one.influencers else None for one in fitted]
+    requests = [
+        StatesRequest(for_layout(BinarySummary(window, only=True), tree.layout), (z,), tree.target)
+        for tree in trees
+        if tree is not None
+        for z in tree.influencers
+        for window in [{tree.labels[z]: tree.reach(tree.labels[z]).lookback}]
+    ]
+    tables = iter(source.count(requests) if requests else ())
+
+    def totals(tree: Fitted) -> FloatArray:
+        each, n_labels = [], len(tree.target.codes)
+        for table in itertools.islice(tables, len(tree.influencers)):
             assert isinstance(table, StateCounts)
-            for _, x, found in contrasts_in_table(table, source.scale, len(fitted.target.codes)):
-                moments[u, x] = found.totals
-        model._fitted = replace(fitted, moments=moments)
+            each += [found.totals for *_, found in contrasts_in_table(table, source.scale, n_labels)]
+        return np.reshape(each, (-1, n_labels, 4))
+
+    return [None if tree is None else totals(tree) for tree in trees]
 
 
 def _clustered(fitted: Fitted) -> Clustered | None:
@@ -198,7 +194,7 @@ def learn_replicates(
     models: Sequence[SummaryModel],
     source: ReplicatedSource,
     n_targets: int,
-    on_done: Callable[[int], None] | None = None,
+    on_done: Done = untold,
 ) -> list[list[SearchResult]]:
     """What each model, all of one kind, would find in each replicate: ``[model][replicate]``.
 
@@ -208,14 +204,15 @@ def learn_replicates(
     return _search(models, source, _problems(models, source, n_events[0], n_targets), n_events, on_done)
 
 
-def progress_counter(progress: Progress, total: int) -> Callable[[int], None]:
+def progress_counter(progress: Progress, total: int) -> Done:
     """A function to call with how many more are done, which tells ``progress`` how many of all are."""
     done, tell = 0, reporter(progress)
 
     def on_done(more: int) -> None:
         nonlocal done
         done += more
-        tell(done, total)
+        if more:
+            tell(done, total)
 
     return on_done
 
@@ -225,34 +222,21 @@ def _search(
     source: EventSource | ReplicatedSource,
     problems: Sequence[Problem],
     n_events: Sequence[float] | None,
-    on_done: Callable[[int], None] | None,
+    on_done: Done,
 ) -> list[list[SearchResult]]:
     """Solve the problem of each model: ``[problem][replicate]``.
 
     ``n_events`` are N in each replicate, None for a source that has no replicates.
     """
-    n = 1 if n_events is None else len(n_events)
-    results: list[list[SearchResult]] = [[] for _ in problems]
-    finished = 0
-
-    def done(more: int) -> None:
-        nonlocal finished
-        before, finished = finished // n, finished + more
-        if on_done is not None and finished // n > before:  # problems that are solved in all replicates
-            on_done(finished // n - before)
-
-    ask = GrowingCounts(source).count
+    n, ask = 1 if n_events is None else len(n_events), GrowingCounts(source).count
+    results: list[list[SearchResult]] = []
     for run in together(problems, n):
-        by_search: dict[Search, list[int]] = {}
-        for at in run:
-            by_search.setdefault(models[at].make_search(problems[at]), []).append(at)
-        for search, some in by_search.items():
+        for search, some in itertools.groupby(run, lambda at: models[at].make_search(problems[at])):
             each = [problems[at] for at in some]
             if n_events is not None:
                 each = [replace(one, n_events=m, replicate=b) for one in each for b, m in enumerate(n_events)]
-            found = search(each, ask, done)
-            for at, first in zip(some, range(0, len(found), n), strict=True):
-                results[at] = found[first : first + n]
+            found = search(each, ask, on_done)
+            results += [found[first : first + n] for first in range(0, len(found), n)]
     return results
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self
 
-from summarkov.engines import EventSource, Target, as_source
+from summarkov.engines import EventSource, as_source
 from summarkov.errors import SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import END, Label, Unknown, label_text
@@ -89,12 +89,9 @@ class SummaryModel(Predictor):
         """The look-backs and delays that are times, of its summary and of what a search may choose."""
         return summary.durations
 
-    def make_problem(
-        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> Problem:
+    def make_problem(self, problem: Problem) -> Problem:
         """State the search for this target; without a search, BIC of the one model there is."""
-        scorer = Scorer(alpha=self.alpha, prior=self.prior)
-        return Problem(summary, target, scorer, labels, n_events, scale, (), ())
+        return replace(problem, scorer=Scorer(alpha=self.alpha, prior=self.prior))
 
     def make_search(self, problem: Problem) -> Search:
         """The search that solves the problem; settings with which there is none are refused."""
@@ -211,7 +208,7 @@ class SummaryModel(Predictor):
         label = self.target_[0] if label is None else label_text(label)
         if label not in self.target_:
             raise SettingError(f"{label!r} is not in the target; its labels are {', '.join(self.target_)}")
-        outcome, past = self.target_.index(label), History.read(history, self.labels_, self.layout_, unknown)
+        outcome, past = self.target_.index(label), History.read(history, self.fitted, unknown)
         return explain(self.fitted, past, outcome, self.influencers_, self.base_rates_[outcome])
 
     def _sheet(self) -> Sheet:
@@ -284,32 +281,29 @@ class SearchedModel(SummaryModel):
     max_sets: int | None = 100_000
     paper: bool = False
 
-    def make_problem(
-        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> Problem:
+    def make_problem(self, problem: Problem) -> Problem:
+        labels, most = problem.labels, self.max_influencers
         if self.parameters not in ("all", "reachable"):
             raise SettingError(f"parameters must be 'all' or 'reachable', not {self.parameters!r}")
         given = given_codes(self.given, labels)
         required = {*codes_of(label_list("required", self.required), labels), *itertools.chain(*given)}
-        forbidden = {*codes_of(label_list("forbidden", self.forbidden), labels), *target.never_influence}
+        forbidden = {
+            *codes_of(label_list("forbidden", self.forbidden), labels),
+            *problem.target.never_influence,
+        }
         if END in {labels[z] for z in required}:
             raise SettingError(f"{END!r} comes after all events of a sequence and influences none")
         if both := required & forbidden:
             raise SettingError(f"{labels[min(both)]!r} is both required and forbidden")
-        most = self.max_influencers
         if most is not None:
             limits = f"from {len(required)} (the required ones) on"
             check_whole("max_influencers", most, len(required), limits=limits)
         if self.max_sets is not None:
             check_whole("max_sets", self.max_sets, 1, limits="from 1 on or None")
         false_edges = None if self.paper else self.false_edges
-        return Problem(
-            summary=summary,
-            target=target,
+        return replace(
+            problem,
             scorer=Scorer(self.criterion, self.alpha, self.gamma, self.xi, self.prior, false_edges),
-            labels=labels,
-            n_events=n_events,
-            scale=scale,
             required=tuple(sorted(required)),
             optional=candidate_codes(labels, self.candidates, required | forbidden),
             max_influencers=most,
@@ -396,11 +390,8 @@ class WindowedModel(SearchedModel):
         chosen = tuple(k for k in self._choices() or () if isinstance(k, Duration))
         return (*summary.durations, *chosen)
 
-    def make_problem(
-        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> Problem:
-        problem = super().make_problem(labels, target, summary, n_events, scale)
-        return replace(problem, lookbacks=self._choices() or ())
+    def make_problem(self, problem: Problem) -> Problem:
+        return replace(super().make_problem(problem), lookbacks=self._choices() or ())
 
     def make_search(self, problem: Problem) -> Search:
         if problem.lookbacks and self.search != "greedy":

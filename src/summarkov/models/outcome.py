@@ -26,7 +26,7 @@ from summarkov.models.fitted import Edges, Fitted, History, StateTable, explain
 from summarkov.models.learning import check_time, learn
 from summarkov.models.model import BSuMM, SearchedModel, SummaryModel
 from summarkov.models.parameters import Parameters, codes_of, label_list
-from summarkov.models.prediction import Predictions, next_places, read_new_events
+from summarkov.models.prediction import Predictions, next_places
 from summarkov.models.trees import TreeSuMM
 from summarkov.read import read_events
 from summarkov.settings import Duration, Progress, check_seed, check_whole, span_of
@@ -325,7 +325,7 @@ class OutcomeModel(Parameters):
         opened = self.open_cases
         if isinstance(history, EventSequences):
             history = self._without_outcome(history)
-        so_far = History.read(history, opened.fitted.labels, opened.fitted.layout, unknown)
+        so_far = History.read(history, opened.fitted, unknown)
         place = int(opened.nearest(np.array(so_far.n_positions)))
         fitted, usual = opened.at(place), float(opened.rates[place, self.yes])
         why = explain(fitted, so_far, self.yes, fitted.influencer_labels, usual)
@@ -394,8 +394,7 @@ class OutcomeModel(Parameters):
 
     def _read(self, events: Any, unknown: Unknown) -> EventSequences:
         """New events in the vocabulary of the model, without the column of the outcome."""
-        data, fitted = self._without_outcome(read_events(events)), self.model_.fitted
-        return read_new_events(data, fitted.labels, fitted.layout, unknown)
+        return self.model_.fitted.read(self._without_outcome(read_events(events)), unknown)
 
     def _without_outcome(self, data: EventSequences) -> EventSequences:
         given = data.attributes

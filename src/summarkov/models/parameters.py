@@ -45,19 +45,11 @@ def completed(cls: type) -> str | None:
         return None
     docs = [inspect.cleandoc(each.__doc__ or "") for each in cls.__mro__]
     head, *rest = re.split(r"^(?=(?:Attributes|Examples)\n-+$)", docs[0], flags=re.MULTILINE)
-    names = [name for each in reversed(cls.__mro__) for name in _settings(each)]
-    described = [_parameters(doc) for doc in docs]
-    found = (next((some[name] for some in described if name in some), None) for name in names)
-    entries = "\n".join(entry for entry in dict.fromkeys(found) if entry is not None)
+    described = {name: entry for doc in reversed(docs) for name, entry in _parameters(doc).items()}
+    entries = "\n".join(dict.fromkeys(described.values()))
     head = re.split(r"^Parameters\n-+$", head, maxsplit=1, flags=re.MULTILINE)[0].rstrip()
     parts = [head, f"Parameters\n----------\n{entries}" if entries else "", *map(str.rstrip, rest)]
     return "\n\n".join(filter(None, parts))
-
-
-def _settings(cls: type) -> list[str]:
-    """The fields of a dataclass that a class itself adds."""
-    given = inspect.get_annotations(cls).items()
-    return [name for name, kind in given if not name.startswith("_") and "ClassVar" not in str(kind)]
 
 
 def _parameters(doc: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -112,22 +112,17 @@ class Distribution(ABC):
         return self.at(Index(codes, offsets, len(self.labels)), ends)
 
     def read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
-        """New events in the vocabulary of the model."""
-        return read_new_events(events, self.labels, self.layout, unknown)
+        """New events in the vocabulary of the model; such as lack what it was learned from are refused."""
+        from summarkov.read import read_events
+
+        data = read_events(events)
+        moments = data.moments
+        time = None if moments is None or moments.times is None else moments.unit.kind
+        check_new_data(self.layout, data.attributes is not None, time)
+        return recoded(data, self.labels, unknown)
 
 
 # ---------------------------------------------------------------------- new data
-
-
-def read_new_events(events: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> EventSequences:
-    """New events in the vocabulary of a model; such as lack what it was learned from are refused."""
-    from summarkov.read import read_events
-
-    data = read_events(events)
-    moments = data.moments
-    time = None if moments is None or moments.times is None else moments.unit.kind
-    check_new_data(layout, data.attributes is not None, time)
-    return recoded(data, labels, unknown)
 
 
 def check_new_data(layout: Layout, has_attributes: bool, time: str | None) -> None:
@@ -338,28 +333,31 @@ def next_places(data: EventSequences, horizon: int | None = None) -> tuple[Index
 
 #: Edges of the bins of a reliability table; finer next to 0, where rare labels live.
 BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-#: Models that are counted in one pass.
-_MODELS_AT_ONCE = 64
 
 
 class Sums(NamedTuple):
-    """Sums over events: of weights, of w log p of what happened, and of w times the squared error.
+    """Sums over events: how often each outcome came, w log p of what came, and w times the squared error.
 
     The squared error is summed over outcomes. What was ruled out and happened has minus infinity.
     """
 
-    weight: float
+    came: FloatArray
     logs: float
     squares: float
 
     @classmethod
     def of(cls, p: FloatArray, n: FloatArray) -> Self:
         """For the probabilities ``p[i, x]`` of rows of which outcome x came with the weight ``n[i, x]``."""
-        came = n > 0
+        some = n > 0
         squares = n * (1 - 2 * p + (p**2).sum(axis=1, keepdims=True))
         with np.errstate(divide="ignore"):
-            logs = n[came] * np.log(p[came])
-        return cls(*(float(each.sum()) for each in (n, logs, squares)))
+            logs = n[some] * np.log(p[some])
+        return cls(n.sum(axis=0), float(logs.sum()), float(squares.sum()))
+
+    @property
+    def weight(self) -> float:
+        """What the events weigh together."""
+        return float(self.came.sum())
 
     @property
     def score(self) -> float:
@@ -462,17 +460,17 @@ def states_seen(models: Sequence[Fitted], source: EventSource) -> Iterator[tuple
 def measure(model: Distribution, source: EventSource) -> Sums:
     """Measure predictions of new events: from counts where targets are told apart, else event by event."""
     if not model.is_apart:
-        return Sums(*_tally(source, model).whole.tolist())
+        return _tally(source, model).whole
     each = [Sums.of(theta, n) for n, theta in states_seen(model.parts, source)]
-    return Sums(each[0].weight, sum(one.logs for one in each), sum(one.squares for one in each))
+    return Sums(each[0].came, sum(one.logs for one in each), sum(one.squares for one in each))
 
 
 class Tally(NamedTuple):
-    """Predictions of some events, measured; each entry is an array that adds."""
+    """Predictions of some events, measured; each entry adds."""
 
-    whole: FloatArray  # of the whole distribution: as Sums has it
-    each: FloatArray  # of single labels, each against all else: [label, sum]
-    bins: FloatArray  # [label, bin, number]
+    whole: Sums  # of the whole distribution
+    each: list[Sums]  # of single labels, each against all else
+    bins: list[FloatArray]  # of these labels
     known: FloatArray  # events of known labels, those whose label was the most probable, or among the three
 
 
@@ -485,23 +483,22 @@ def _measured(
     asks how often the next event was among the most probable ones.
     """
     index, rows = shard.index, shard.index.begins
-    ones = np.ones(len(shard.codes), np.int64)
-    weight = (ones if shard.weights is None else shard.of_rows(shard.weights))[rows]
+    weights = np.ones(shard.n_sequences, np.int64) if shard.weights is None else shard.weights
+    weight = shard.of_rows(weights)[rows]
     p, happened = model.at(index)[rows], model.outcome_of[index.codes][rows]
     n = weight[:, None] * (happened[:, None] == np.arange(p.shape[1])) / scale
     known = np.array([weight[happened >= 0].sum(), 0, 0], float)
-    pairs = [(np.column_stack([p[:, x], 1 - p[:, x]]), n[:, x], weight / scale) for x in labels]
     if accuracy:
         names = [str(x) for x in model.outcomes]
         order = sorted(range(len(names)), key=names.__getitem__)  # ties go to the first name
         code = np.append(np.argsort(order), -1)[happened]
         known[1:] = hits(code, p[:, order], 1, weight), hits(code, p[:, order], 3, weight)
-    return Tally(
-        np.array(Sums.of(p, n)),
-        np.array([Sums.of(both, np.column_stack([hit, all_ - hit])) for both, hit, all_ in pairs]),
-        np.array([binned(both[:, 0], all_, hit) for both, hit, all_ in pairs]),
-        known,
-    )
+    tally = Tally(Sums.of(p, n), [], [], known)
+    for x in labels:
+        came = np.column_stack([n[:, x], weight / scale - n[:, x]])
+        tally.each.append(Sums.of(np.column_stack([p[:, x], 1 - p[:, x]]), came))
+        tally.bins.append(binned(p[:, x], weight / scale, n[:, x]))
+    return tally
 
 
 def _tally(
@@ -659,45 +656,32 @@ def evaluate(
     tables: dict[str, list[list[float]]] = {}
     tells_next = model.is_complete and not model.is_apart
     total = len(model.parts) + tells_next
-    for start in range(0, len(model.parts), _MODELS_AT_ONCE):
-        some = model.parts[start : start + _MODELS_AT_ONCE]
-        for fitted, (n, theta) in zip(some, states_seen(some, source), strict=True):
-            found = Sums.of(theta, n)
-            names = tuple(fitted.labels[code] for code in fitted.target.codes)
-            targets[names] = _figures(found, _counts(source, fitted, found), fitted.overall)
-            for x, name in enumerate(names):
-                tables[name] = binned(theta[:, x], n.sum(axis=1), n[:, x]).tolist()
+    for fitted, (n, theta) in zip(model.parts, states_seen(model.parts, source), strict=True):
+        sums = Sums.of(theta, n)
+        names = tuple(fitted.labels[code] for code in fitted.target.codes)
+        targets[names] = _figures(sums, fitted.overall)
+        for x, name in enumerate(names):
+            tables[name] = binned(theta[:, x], n.sum(axis=1), n[:, x]).tolist()
         tell(len(targets), total)
-    sizes = source.n_sequences, int(data.n_events)
     n_ticks = source.n_positions if Layout.of(source).together else None
+    found = Evaluation(source.n_sequences, int(data.n_events), targets, n_ticks=n_ticks, tables=tables)
     if not tells_next:
-        return Evaluation(*sizes, targets, None, n_ticks, tables=tables)
-    labels = tuple(x for x in model.outcomes if isinstance(x, str))
+        return found
+    labels = [x for x in model.outcomes if isinstance(x, str)]
     each, accuracy = () if model.parts else tuple(range(len(labels))), len(labels) == len(model.outcomes)
     tally = _tally(source, model, each, accuracy)
-    whole = Sums(*tally.whole.tolist())
-    counts = _counts(source, model, whole)
-    for x in each:
-        one, rate = Sums(*tally.each[x].tolist()), float(model.overall[x])
-        apart = np.array([counts[x], one.weight - counts[x]]), np.array([rate, 1 - rate])
-        targets[(labels[x],)] = _figures(one, *apart)
-        tables[labels[x]] = tally.bins[x].tolist()
-    next_event = _figures(whole, counts, model.overall, of_one=False)
+    for label, one, rate, bins in zip(labels, tally.each, model.overall, tally.bins, strict=False):
+        targets[(label,)] = _figures(one, np.array([rate, 1 - rate]))
+        tables[label] = bins.tolist()
+    next_event = _figures(tally.whole, model.overall, of_one=False)
     top_1, top_3 = (float(n / tally.known[0]) if accuracy else None for n in tally.known[1:])
     tell(max(total, 1), max(total, 1))
-    return Evaluation(*sizes, targets, next_event, n_ticks, top_1, top_3, tables)
+    return replace(found, next_event=next_event, top_1=top_1, top_3=top_3)
 
 
-def _counts(source: EventSource, model: Distribution, found: Sums) -> FloatArray:
-    """How often each outcome occurred, weighted."""
-    codes = [source.labels.index(x) for x in model.outcomes if isinstance(x, str)]
-    counts = np.asarray(source.label_counts[codes] / source.scale)
-    return counts if len(codes) == len(model.outcomes) else np.append(counts, found.weight - counts.sum())
-
-
-def _figures(found: Sums, counts: FloatArray, base: FloatArray, of_one: bool = True) -> Figures:
+def _figures(found: Sums, base: FloatArray, of_one: bool = True) -> Figures:
     """The figures, beside those of base rates; the squared error of one label counts once, not twice."""
-    n, some = found.weight, counts > 0
-    loss = -float((counts[some] * np.log(base[some])).sum()) / n
-    brier = found.brier / 2 if of_one and len(counts) == 2 else found.brier
+    n, some = found.weight, found.came > 0
+    loss = -float((found.came[some] * np.log(base[some])).sum()) / n
+    brier = found.brier / 2 if of_one and len(base) == 2 else found.brier
     return Figures(round(n), found.logs, -found.logs / n, loss, brier)

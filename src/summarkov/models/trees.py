@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from summarkov.engines import StatesRequest, Target
+from summarkov.engines import StatesRequest
 from summarkov.engines.followings import Following
 from summarkov.errors import SettingError
 from summarkov.evidence import Contrast
@@ -19,7 +19,7 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import tested_codes
 from summarkov.search import Problem, Search, Trace
-from summarkov.search.criteria import Scorer, probabilities
+from summarkov.search.criteria import Scorer
 from summarkov.search.trees import (
     ContextProblem,
     Tree,
@@ -32,15 +32,7 @@ from summarkov.search.trees import (
     tree_of,
 )
 from summarkov.settings import check_whole
-from summarkov.summaries import (
-    BinarySummary,
-    ChainSummary,
-    ContextSummary,
-    HistoryTests,
-    Reach,
-    Summary,
-    TreeSummary,
-)
+from summarkov.summaries import ChainSummary, ContextSummary, HistoryTests, Reach, Summary, TreeSummary
 from summarkov.summaries.contexts import longest
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 
@@ -62,12 +54,6 @@ class FittedContexts(Fitted):
     def observed(self) -> IntArray:
         """N(x; s) of all histories that end with a context, in units of ``1 / scale``."""
         return self.tree.totals(self.table.counts)
-
-    @cached_property
-    def theta(self) -> FloatArray:
-        """The estimate of each context; one more row, which holds for none."""
-        plain = probabilities(self.observed / self.scale, self.pseudo)
-        return np.concatenate([plain, (self.pseudo / self.pseudo.sum())[None]])
 
     @property
     def request(self) -> StatesRequest:
@@ -168,12 +154,10 @@ class VariableOrderChain(SummaryModel):
     def make_summary(self) -> Summary:
         return ContextSummary(self.max_order)
 
-    def make_problem(
-        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> Problem:
+    def make_problem(self, problem: Problem) -> Problem:
         scorer = Scorer(alpha=self.alpha, gamma=self.gamma, prior=self.prior)
-        everyone = tuple(range(len(labels)))
-        return ContextProblem(summary, target, scorer, labels, n_events, scale, (), everyone)
+        everyone = tuple(range(len(problem.labels)))
+        return ContextProblem(**vars(problem) | {"scorer": scorer, "optional": everyone})
 
     def make_search(self, problem: Problem) -> Search:
         return find_contexts
@@ -192,11 +176,6 @@ class FittedTestTree(Fitted):
         """The tree that was learned."""
         assert isinstance(self.summary, TreeSummary)
         return self.summary
-
-    @cached_property
-    def tree(self) -> Tree:
-        """All nodes, depth first."""
-        return Tree(self.rules.parent)
 
     def reach(self, label: str) -> Reach:
         """As far back as the tests of the tree that was learned look for a label."""
@@ -219,24 +198,15 @@ class FittedTestTree(Fitted):
         return np.array([any(answers) for answers in about])
 
     @cached_property
-    def at_nodes(self) -> FloatArray:
-        """N(x; s) of all nodes, weighted."""
-        return np.asarray(node_counts(self.rules, self.table.counts) / self.scale)
-
-    @cached_property
-    def plain(self) -> FloatArray:
-        """The estimate of each node, shrunk towards that of its parent."""
-        return shrunken(self.tree, self.at_nodes, self.pseudo)
-
-    @property
     def nodes(self) -> tuple[FloatArray, FloatArray]:
-        """Counts and estimates of all nodes, depth first."""
-        return self.at_nodes, self.plain
+        """Counts and estimates of all nodes, depth first; estimates are shrunk towards those of parents."""
+        counts = np.asarray(node_counts(self.rules, self.table.counts) / self.scale)
+        return counts, shrunken(Tree(self.rules.parent), counts, self.pseudo)
 
     @cached_property
     def theta(self) -> FloatArray:
         """The estimate of each leaf; one more row, of the prior."""
-        return np.concatenate([self.plain[self.rules.leaves], (self.pseudo / self.pseudo.sum())[None]])
+        return np.concatenate([self.nodes[1][self.rules.leaves], (self.pseudo / self.pseudo.sum())[None]])
 
     def rows(self, keys: KeyArray) -> IntArray:
         """The row of ``theta`` for each key: every leaf is there."""
@@ -246,7 +216,7 @@ class FittedTestTree(Fitted):
         """Column, outcome and contrast of each influencer: see :func:`contrast_in_tree`."""
         for column, z in enumerate(self.influencers):
             for outcome in range(len(self.target.codes)):
-                found = contrast_in_tree(self.rules, self.at_nodes, z, outcome)
+                found = contrast_in_tree(self.rules, self.nodes[0], z, outcome)
                 if self.moments is not None:
                     found = replace(found, totals=Totals(*self.moments[column, outcome].tolist()))
                 yield column, outcome, found
@@ -254,17 +224,6 @@ class FittedTestTree(Fitted):
     def following(self, column: int, outcome: int) -> Following | None:
         """Those of all positions, so not beside hits that an old file counts where the tree asks alone."""
         return None if self.moments is None else super().following(column, outcome)
-
-    @property
-    def presence_requests(self) -> list[StatesRequest]:
-        """What to count to know how often the target follows each influencer, wherever the tree asks."""
-        together = self.layout.together or bool(self.layout.attributes)
-        reaches = {label: self.reach(label).lookback for label in self.influencer_labels}
-        summaries = (BinarySummary({label: k}, only=True, together=together) for label, k in reaches.items())
-        return [
-            StatesRequest(summary, (z,), self.target)
-            for z, summary in zip(self.influencers, summaries, strict=True)
-        ]
 
 
 @dataclass(eq=False, repr=False)
@@ -354,26 +313,19 @@ class TreeSuMM(SummaryModel):
             numbers[name] = tuple(given)
         return TreeSummary((None,), HistoryTests(**numbers, pairs=bool(self.pairs)))
 
-    def make_problem(
-        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> TreeProblem:
-        assert isinstance(summary, TreeSummary)
-        tested = tested_codes(labels, self.candidates, self.forbidden, target)
-        depth = check_whole("max_depth", self.max_depth, 0, 50)
+    def make_problem(self, problem: Problem) -> TreeProblem:
+        tree = problem.summary
+        assert isinstance(tree, TreeSummary)
+        tested = tested_codes(problem.labels, self.candidates, self.forbidden, problem.target)
         if self.pairs == "auto":
-            tests = replace(summary.tests, pairs=len(tested) <= MOST_IN_PAIRS)
-            summary = replace(summary, tests=tests)
-        return TreeProblem(
-            summary=summary,
-            target=target,
-            scorer=Scorer("bic", self.alpha, self.gamma, prior=self.prior),
-            labels=labels,
-            n_events=n_events,
-            scale=scale,
-            required=(),
-            optional=tested,
-            max_depth=depth,
-        )
+            tree = replace(tree, tests=replace(tree.tests, pairs=len(tested) <= MOST_IN_PAIRS))
+        own = {
+            "summary": tree,
+            "scorer": Scorer("bic", self.alpha, self.gamma, prior=self.prior),
+            "optional": tested,
+            "max_depth": check_whole("max_depth", self.max_depth, 0, 50),
+        }
+        return TreeProblem(**vars(problem) | own)
 
     def make_search(self, problem: Problem) -> Search:
         return grow_trees
@@ -386,8 +338,8 @@ class TreeSuMM(SummaryModel):
 
     def _problem(self, fitted: Fitted) -> TreeProblem:
         """The search with the tree that was learned."""
-        counted = fitted.n_events, fitted.scale
-        return self.make_problem(fitted.labels, fitted.target, fitted.summary, *counted)
+        counted = Scorer(), fitted.labels, fitted.n_events, fitted.scale, (), ()
+        return self.make_problem(Problem(fitted.summary, fitted.target, *counted))
 
     def with_settings(self, **settings: Any) -> Self:
         """The model that a fit with other settings would give, without the data.

@@ -26,7 +26,7 @@ ID, EVENTS, TIMES, WEIGHT, COMPLETE = "id", "events", "times", "weight", "comple
 #: Events to read at a time.
 _EVENTS = 1 << 15
 #: How JSON writes characters beyond the first plane, as two halves; one without the other is none.
-_HALF, _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]"), re.compile(r"\\ud[89a-f][0-9a-f]{2}")
+_HALF, _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]"), re.compile("[\ud800-\udfff]")
 
 
 def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, told: bool) -> Source:
@@ -108,7 +108,7 @@ def _json_sequences(path: str, chosen: Columns, wanted: Wanted) -> Iterator[Line
             continue
         try:
             content = _DECODER.decode(line)
-            if _HALF.search(line) and (half := _SURROGATE.search(repr(content))):
+            if _HALF.search(line) and (half := _SURROGATE.search(json.dumps(content, ensure_ascii=False))):
                 raise DataError(f"holds {half[0]!r}, half of a character; mend the data")
             yield _json_sequence(content, chosen, wanted)
         except json.JSONDecodeError as error:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Unpack
 
+import msgspec
 import numpy as np
 
 from summarkov.arrow import arrow_of, numpy_of, pa, text_array
@@ -180,7 +180,9 @@ class _Rows:
         self._last: tuple[Any, ...] = ()  # the last name and keys, and their types
         self._rises = True
         self._sorted: _Sorted | None = None
-        self._n_blocks = self.n_rows = 0
+        #: The fields of each block, in which the file has arrays and names.
+        self._blocks: list[tuple[type, dict[str, Any]]] = []
+        self.n_rows = 0
 
     def __enter__(self) -> _Rows:
         return self
@@ -197,8 +199,7 @@ class _Rows:
             if not len(coded.case):
                 return
             self._look(coded)
-        pickle.dump(coded, self._file, pickle.HIGHEST_PROTOCOL)
-        self._n_blocks += 1
+        self._blocks.append((type(coded), {name: self._save(value) for name, value in vars(coded).items()}))
         self.n_rows += len(coded.codes)
 
     def _look(self, coded: Coded) -> None:
@@ -228,8 +229,29 @@ class _Rows:
     def _read(self) -> Iterator[Any]:
         """The blocks, as they were added, with keys of one type."""
         self._file.seek(0)
-        for _ in range(self._n_blocks):
-            yield self._assembly.settled(pickle.load(self._file))
+        for kind, fields in self._blocks:
+            yield self._assembly.settled(kind(**{name: self._load(value) for name, value in fields.items()}))
+
+    def _save(self, value: Any) -> Any:
+        """What to keep of a field: instead of arrays and names, which go into the file, their types."""
+        if isinstance(value, np.ndarray):
+            np.save(self._file, value, allow_pickle=False)
+            return np.ndarray
+        if isinstance(value, Mapping):
+            return {name: self._save(each) for name, each in value.items()}
+        if isinstance(value, list | tuple) and value and isinstance(value[0], str):
+            self._save(np.frombuffer(msgspec.msgpack.encode(value), np.uint8))
+            return str
+        return [self._save(each) for each in value] if isinstance(value, list) else value
+
+    def _load(self, kept: Any) -> Any:
+        """The field of which this was kept."""
+        if kept is np.ndarray or kept is str:
+            array = np.load(self._file, allow_pickle=False)
+            return array if kept is np.ndarray else msgspec.msgpack.decode(array)
+        if isinstance(kept, dict):
+            return {name: self._load(each) for name, each in kept.items()}
+        return [self._load(each) for each in kept] if isinstance(kept, list) else kept
 
     def parts(self) -> Iterator[Part]:
         """All events, some whole sequences at a time."""

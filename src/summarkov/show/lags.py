@@ -10,7 +10,7 @@ import numpy as np
 from summarkov.events import EventSequences
 from summarkov.settings import Duration
 from summarkov.typing import BoolArray, FloatArray, IntArray
-from summarkov.wording import all_rounded
+from summarkov.wording import rounded
 
 #: A profile has this many steps, of one event or of some time, and at most this many edges have one.
 LAGS, MOST_EDGES = 10, 2000
@@ -50,7 +50,7 @@ def lag_profiles(
     for (z, x), width in zip(chosen, widths, strict=True):
         there = places.there(x)
         hits, shuffled = places.after(z, width, there), _shuffled(places, z, x, there, pairs[width])
-        profile = {"hits": hits.tolist(), "shuffled": all_rounded(shuffled, 3)}
+        profile = {"hits": hits.tolist(), "shuffled": [rounded(p, 3) for p in shuffled]}
         if width is not None:
             profile |= {"n": places.after(z, width).tolist(), "width": width // 1000}
         found.append(profile)

@@ -7,10 +7,10 @@ import random
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.main import app
+from commands import printed
+from summarkov.cli.page import plain
 from summarkov.read.case_attributes import cuts_of
 
 #: Numbers as the paper counts them.
@@ -36,12 +36,6 @@ def write_log(path: Path, seed: int, n: int = 120) -> None:
     path.write_text("\n".join(rows) + "\n")
 
 
-def run(*arguments: object) -> str:
-    done = CliRunner().invoke(app, [str(each) for each in arguments], env={"COLUMNS": "100"})
-    assert done.exit_code == 0, done.output
-    return done.output
-
-
 READ = ("--ties", "together", "--times", "--attribute", "region", "--attribute", "age")
 
 
@@ -51,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_log(folder / "log.csv", 0)
     write_log(folder / "new.csv", 1)
     arguments = ("learn", folder / "log.csv", *READ, "--lookback", "1h,6h,1d", "--no-order-test")
-    (folder / "told.txt").write_text(run(*arguments, "-o", folder / "model.json"))
+    (folder / "told.txt").write_text(printed(*arguments, "-o", folder / "model.json", columns=100))
     return folder
 
 
@@ -68,7 +62,7 @@ def test_ticks_attributes_and_times_are_told_apart(folder: Path) -> None:
     assert "dose → relief 6h" in " ".join(told.split())
     assert "'6h'" not in told
     assert "Back: how far back it is looked for" in " ".join(told.split())
-    data = json.loads(run("show", folder / "model.json", "--json"))["data"]
+    data = json.loads(printed("show", folder / "model.json", "--json"))["data"]
     assert data["events"] == events.n_events == sum(data["labels"].values())
     assert data["positions"] == n_ticks
     assert data["attributes"]["region=north"] + data["attributes"]["region=south"] == 120
@@ -76,12 +70,12 @@ def test_ticks_attributes_and_times_are_told_apart(folder: Path) -> None:
 
 def test_a_model_knows_how_its_events_were_read(folder: Path) -> None:
     model, new = folder / "model.json", folder / "new.csv"
-    asked = json.loads(run("evaluate", model, new, *READ, *cuts(model), "--json"))
-    assert json.loads(run("evaluate", model, new, "--json")) == asked
-    run("predict", model, new, *READ, *cuts(model), "-o", folder / "asked.csv")
-    run("predict", model, new, "-o", folder / "plain.csv")
+    asked = json.loads(printed("evaluate", model, new, *READ, *cuts(model), "--json"))
+    assert json.loads(printed("evaluate", model, new, "--json")) == asked
+    printed("predict", model, new, *READ, *cuts(model), "-o", folder / "asked.csv")
+    printed("predict", model, new, "-o", folder / "plain.csv")
     assert (folder / "plain.csv").read_text() == (folder / "asked.csv").read_text()
-    run("predict", model, new, "--engine", "stream", "-o", folder / "streamed.csv")
+    printed("predict", model, new, "--engine", "stream", "-o", folder / "streamed.csv")
     assert (folder / "streamed.csv").read_text() == (folder / "asked.csv").read_text()
 
 
@@ -90,3 +84,31 @@ def cuts(model: Path) -> list[str]:
     assert found is not None
     assert len(found) == 3
     return ["--cut", f"age={','.join(map(str, found))}"]
+
+
+def test_one_case_is_explained_as_in_python(folder: Path) -> None:
+    """With its times, ticks and attributes, however it is asked for."""
+    model = sm.load(folder / "model.json")
+    cut = cuts_of(model.layout_.attributes)["age"]
+    how = {"ties": "together", "times": True, "attributes": ["region", "age"], "cuts": {"age": cut}}
+    events = sm.read_events(folder / "new.csv", **how)
+    cases = {name: events[at] for at, name in enumerate(events.ids)}
+    reasons = {name: model.explain(case, "relief") for name, case in cases.items()}
+    name = next(name for name, why in reasons.items() if any(each.lags for each in why.active))
+    case, why = cases[name], reasons[name]
+    (ticks,) = case.to_lists()
+    asked = (folder / "model.json", folder / "new.csv", "--why", name)
+    told = json.loads(printed("predict", *asked, "-t", "relief", "--json"))
+    assert (told["case"], told["after"]) == (name, ticks)
+    assert any(isinstance(tick, list) for tick in ticks)
+    held = [case.attributes.names[at] for at in case.attributes.present[0].nonzero()[0]]
+    assert told["attributes"] == held
+    assert told["next"] == [plain(why)]
+    lines = printed("predict", *asked, "-t", "relief").splitlines()
+    words = [" + ".join(tick) if isinstance(tick, list) else tick for tick in ticks]
+    assert " ".join(" ".join(lines).split()).startswith(
+        f"History in {name}: {', '.join(words)} {', '.join(held)}"
+    )
+    assert f"  {next(each for each in why.active if each.lags)}" in lines
+    everything = json.loads(printed("predict", *asked, "--json"))["next"]
+    assert {each["target"] for each in everything} == {"dose", "relief", "aside", "x", "y", "z"}

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
+import commands
 import summarkov as sm
-from summarkov.cli.main import app
+from summarkov.cli.page import plain
 from summarkov.evidence.words import headline
 from summarkov.simulate.example import web_shop
 from summarkov.wording import factor, percent
@@ -26,11 +27,10 @@ Run = Callable[..., Result]
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a command in an empty folder and expect it to succeed."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
 
     def run(*arguments: object) -> Result:
-        result = CliRunner().invoke(app, [str(a) for a in arguments])
-        assert (result.exit_code, result.stderr) == (0, "")
+        result = commands.run(*arguments)
+        assert result.stderr == ""
         return result
 
     return run
@@ -69,15 +69,20 @@ def test_learn_without_a_target_learns_a_graph_over_all_labels(run: Run, shop: P
     assert "among 10 event types, learned from 200 cases with 4,000 events" in result.stdout
 
 
-def test_learn_with_one_target_learns_one_model(run: Run, shop: Path) -> None:
-    run("learn", shop / "events.jsonl", "--target", "purchase", "-o", "model.json", "--jobs", "2")
-    assert Path("model.json").read_bytes() == (shop / "one.json").read_bytes()
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ("--target purchase --jobs 2", "one.json"),
+        ("-t write_review -t purchase --joint -m csumm --lookback 4", "joint.json"),
+    ],
+)
+def test_learn_with_targets_learns_one_model(run: Run, shop: Path, options: str, name: str) -> None:
+    words = [word.replace("_", " ") for word in options.split()]
+    run("learn", shop / "events.jsonl", *words, "-o", "model.json")
+    assert Path("model.json").read_bytes() == (shop / name).read_bytes()
 
 
-def test_learn_jointly(run: Run, shop: Path) -> None:
-    given = ("-t", "write review", "-t", "purchase", "--joint", "-m", "csumm", "--lookback", "4")
-    run("learn", shop / "events.jsonl", *given, "-o", "model.json")
-    assert Path("model.json").read_bytes() == (shop / "joint.json").read_bytes()
+def test_learn_all_labels_jointly(run: Run, shop: Path) -> None:
     run("learn", shop / "events.jsonl", "--joint", "-o", "all.json")
     model = sm.load("all.json")
     assert model.target_ == model.outcomes_ == sm.read_events(shop / "events.jsonl").labels
@@ -130,18 +135,6 @@ def test_learned_look_backs_are_printed(run: Run, shop: Path) -> None:
     assert "Back" in run("show", "g.json").stdout
     after = run("predict", "m.json", "-a", "add to cart", "-a", "browse").stdout
     assert "in history state: add to cart within 5 positions" in " ".join(after.split())
-
-
-def test_many_labels_bring_a_hint(run: Run) -> None:
-    Path("many.txt").write_text("\n".join(f"a{i} b{i}" for i in range(20)))
-    hint = "Hint: 40 labels are many for 40 events; chance may look like influence. Leave out --false-edges"
-    free = run("learn", "many.txt", "--target", "a1", "--false-edges", "none").stdout
-    assert hint in " ".join(free.split())
-    assert "false edges none" in free
-    assert "Hint" not in run("learn", "many.txt", "-t", "a1").stdout
-    assert "Hint" not in run("learn", "many.txt", "-t", "a1", "-m", "chain").stdout
-    Path("few.txt").write_text("a b c\n")
-    assert "Hint" not in run("describe", "few.txt").stdout
 
 
 def test_learn_for_programs(run: Run, shop: Path) -> None:
@@ -347,25 +340,12 @@ def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
     why = sm.load(shop / "one.json").explain(["add to cart"])
     document = the_only_document(run("predict", shop / "one.json", "--after", "add to cart", "--json"))
     (told,) = document["next"]
-    counterfactuals, active = told.pop("counterfactuals"), told.pop("active")
-    assert told == {
-        "target": "purchase",
-        "state": list(why.state),
-        "words": why.words,
-        "support": why.support,
-        "probability": why.probability,
-        "base_rate": why.base_rate,
-        "seen": "often",
-        "in_sequences": False,
-        "is_certain": False,
-        "interval": list(why.interval),
-        "moment": None,
-        "is_nearby": False,
-    }
-    assert active == [{"label": "add to cart", "lags": [1], "positions": [1], "unit": "event", "ages": []}]
-    assert [
-        (c["label"], c["occurred"], c["probability"], c["interval"][0], c["seen"]) for c in counterfactuals
-    ] == [(c.label, c.occurred, c.probability, c.interval[0], c.seen) for c in why.counterfactuals]
+    assert told == plain(why)
+    names = "target state words support probability interval base_rate seen active counterfactuals"
+    assert list(told) == [*names.split(), "in_sequences", "is_certain", "moment", "is_nearby"]
+    assert told["active"] == [
+        {"label": "add to cart", "lags": [1], "positions": [1], "unit": "event", "ages": []}
+    ]
     printed = run(
         "predict", shop / "one.json", "--after", "browse", "-a", "add to cart", "-a", "search"
     ).stdout
@@ -414,6 +394,33 @@ def test_evaluate_what_is_streamed(run: Run, shop: Path, model: str) -> None:
     for more in (["new.jsonl", "--engine", "stream", "--memory", "100K"], ["new"]):
         streamed = run("evaluate", shop / model, *more, "--unknown", "ignore", "--json")
         assert streamed.stdout == in_memory.stdout
+
+
+# ------------------------------------------------------------------ trees
+
+
+def test_the_leaves_of_a_tree_are_listed(run: Run, shop: Path) -> None:
+    run("learn", shop / "events.jsonl", "--model", "tree", "-t", "purchase", "-o", "m.json")
+    shown = run("show", "m.json").stdout
+    model = sm.TreeSuMM("purchase").fit(sm.read_events(shop / "events.jsonl"))
+    assert max(len(line.rstrip()) for line in shown.splitlines()) <= 80
+    flat = " ".join(shown.split())
+    assert "How they were found" not in flat
+    assert all(f"{row.n:,.0f} " in flat for row in model.table_)
+    assert all(edge.influencer in flat for edge in model.influences_)
+
+
+def test_a_graph_of_trees_predicts_is_evaluated_and_simulates(run: Run, shop: Path) -> None:
+    out = run("learn", shop / "events.jsonl", "-m", "tree", "-o", "g.json").stdout
+    graph = sm.load("g.json")
+    assert " ".join(out.split()).startswith(headline(graph.edges_))
+    run("predict", "g.json", "-a", "add to cart")
+    run("evaluate", "g.json", shop / "events.jsonl")
+    assert len(run("simulate", "g.json", "-n", "2", "--length", "3").stdout.splitlines()) == 2
+    joint = run(
+        "learn", shop / "events.jsonl", "-m", "tree", "-t", "purchase", "-t", "search", "--joint"
+    ).stdout
+    assert "purchase + search: the next event at" in joint
 
 
 # ------------------------------------------------------------------ simulate and describe
@@ -474,24 +481,18 @@ def test_no_command_prints_the_help(run: Run) -> None:
 
 @pytest.mark.parametrize("name", ["g.gv", "g.graphml"])
 def test_export_text(run, shop, tmp_path, name):
-    result = run_export(shop / "graph.json", "-o", tmp_path / name)
+    result = commands.run("export", shop / "graph.json", "-o", tmp_path / name)
     assert result.stdout.startswith("Saved ")
     graph = sm.load(shop / "graph.json")
     expected = {".dot": "to_dot", ".gv": "to_dot", ".graphml": "to_graphml"}
     assert (tmp_path / name).read_text() == getattr(graph, expected[Path(name).suffix])()
 
 
-def run_export(*arguments: object) -> Result:
-    result = CliRunner().invoke(app, ["export", *map(str, arguments)])
-    assert result.exit_code == 0, result.stderr
-    return result
-
-
 @pytest.mark.parametrize("name", ["edges.csv", "edges.parquet"])
 def test_export_edges(shop, tmp_path, name):
     from pyarrow import csv, parquet
 
-    run_export(shop / "graph.json", "-o", tmp_path / name)
+    commands.run("export", shop / "graph.json", "-o", tmp_path / name)
     found = (csv.read_csv if name.endswith("csv") else parquet.read_table)(tmp_path / name).to_pylist()
     edges = sm.load(shop / "graph.json").edges_
     assert [(row["influencer"], row["target"]) for row in found] == [(e.influencer, e.target) for e in edges]
@@ -503,6 +504,6 @@ def test_export_edges(shop, tmp_path, name):
     ("file", "more"), [("graph.json", ()), ("graph.json", ("-t", "purchase")), ("one.json", ())]
 )
 def test_export_figures(shop, tmp_path, file, more):
-    run_export(shop / file, "-o", tmp_path / "figure.svg", *more)
+    commands.run("export", shop / file, "-o", tmp_path / "figure.svg", *more)
     words = (tmp_path / "figure.svg").read_text()
     assert ("probability of purchase" in words) == (file == "one.json" or bool(more))

@@ -4,17 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.main import app
+from commands import printed
 from summarkov.simulate.example import web_shop
-
-
-def run(*given, code=0):
-    result = CliRunner().invoke(app, [str(word) for word in given], env={"COLUMNS": "80", "NO_COLOR": "1"})
-    assert result.exit_code == code, result.output
-    return result.stdout if code == 0 else result.output
 
 
 @pytest.fixture(scope="module")
@@ -28,25 +21,25 @@ def files(tmp_path_factory):
 
 
 def test_learn_with_confidence_says_and_saves_it(files, tmp_path):
-    text = run("learn", files / "events.jsonl", "--confidence", 10, "-o", tmp_path / "m.json")
+    text = printed("learn", files / "events.jsonl", "--confidence", 10, "-o", tmp_path / "m.json")
     assert "Sure" in text
     assert "10 resampled graphs: each is learned from" in text
     assert max(len(line) for line in text.splitlines() if not line.startswith("Saved")) <= 80
     graph = sm.load(tmp_path / "m.json")
     assert graph.confidence_.n == 10
-    shown = run("show", tmp_path / "m.json")
+    shown = printed("show", tmp_path / "m.json")
     assert shown.strip() in text
-    document = json.loads(run("show", tmp_path / "m.json", "--json"))
+    document = json.loads(printed("show", tmp_path / "m.json", "--json"))
     assert document["confidence"]["n"] == 10
     assert all(0 <= edge["frequency"] <= 1 for edge in document["edges"])
 
 
 def test_confidence_of_a_graph_learned_before(files, tmp_path):
     command = ("confidence", files / "graph.json", files / "events.jsonl", "-n", 10, "--seed", 2)
-    text = run(*command, "-o", tmp_path / "sure.json", "--blocks", 25, "--level", 0.8)
+    text = printed(*command, "-o", tmp_path / "sure.json", "--blocks", 25, "--level", 0.8)
     assert "150 blocks drawn with replacement. The intervals (80%)" in " ".join(text.split())
     direct = sm.load(files / "graph.json")
-    document = json.loads(run(*command, "--json"))
+    document = json.loads(printed(*command, "--json"))
     sure = direct.confidence(sm.read_events(files / "events.jsonl"), n=10, random_state=2)
     assert [edge["frequency"] for edge in document["edges"]] == [edge.frequency for edge in sure.edges]
     assert document["saved"] is None
@@ -57,9 +50,10 @@ def test_the_same_of_events_that_are_streamed(files, tmp_path):
     asked = ("-n", 10, "--seed", 2)
     for number, lines in enumerate(np.array_split((files / "events.jsonl").read_text().splitlines(), 3)):
         (tmp_path / f"{number}.jsonl").write_text("\n".join(lines))
-    in_memory = run("confidence", files / "graph.json", files / "events.jsonl", *asked, "--json")
+    in_memory = printed("confidence", files / "graph.json", files / "events.jsonl", *asked, "--json")
     assert (
-        run("confidence", files / "graph.json", tmp_path, *asked, "--memory", "100K", "--json") == in_memory
+        printed("confidence", files / "graph.json", tmp_path, *asked, "--memory", "100K", "--json")
+        == in_memory
     )
 
 
@@ -79,17 +73,16 @@ def two_files(tmp_path_factory):
 
 
 def test_groups(two_files):
-    command = ("groups", *two_files, "--lookback", 4, "--gamma", 0.5, "--rows", 5)
-    text = run(*command)
-    first = " ".join(text.split())
-    assert "differ between first (60 sequences) and second (80 sequences)" in first
-    assert first.index("Label") < first.index("Influence ")
-    assert "more; --rows 0 prints all" in text
+    command = ("groups", *two_files, "--lookback", 4, "--gamma", 0.5)
+    text = printed(*command)
+    words = " ".join(text.split())
+    assert words.startswith("first: first (60 sequences), second: second (80 sequences); change is second by")
+    assert "edges differ." in words.split("Labels: share of")[0]
     assert max(map(len, text.splitlines())) <= 80
-    document = json.loads(run(*command, "--json"))
+    document = json.loads(printed(*command, "--json"))
     direct = sm.compare_groups(sm.BSuMM(lookback=4, gamma=0.5), *map(sm.read_events, two_files))
     assert document["sizes"] == [60, 80]
     assert [e["change"]["adjusted"] for e in document["edges"]] == [e.change.adjusted for e in direct.edges]
     assert [one["label"] for one in document["labels"]] == [one.label for one in direct.labels]
-    one = json.loads(run("groups", *two_files, "-t", "purchase", "-m", "osumm", "--json"))
+    one = json.loads(printed("groups", *two_files, "-t", "purchase", "-m", "osumm", "--json"))
     assert {edge["target"] for edge in one["edges"]} == {"purchase"}

@@ -5,17 +5,10 @@ import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 import summarkov as sm
-from summarkov.cli.main import app
+from commands import printed
 from summarkov.simulate.example import truth_words, web_shop
-
-
-def invoke(*arguments: str) -> Result:
-    result = CliRunner().invoke(app, list(arguments))
-    assert (result.exit_code, result.stderr) == (0, "")
-    return result
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +17,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("a demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setenv("COLUMNS", "80")
-        return folder, invoke("demo").stdout
+        return folder, printed("demo")
 
 
 def test_what_it_saves(told: tuple[Path, str]) -> None:
@@ -55,7 +47,7 @@ def test_what_to_try_next_works(told: tuple[Path, str], monkeypatch: pytest.Monk
     commands = [shlex.split(line) for line in output.split("Try next:\n")[1].splitlines()]
     arguments = [words[words.index(next(w for w in words if w in COMMANDS)) :] for words in commands]
     assert [words[0] for words in arguments] == ["show", "predict", "simulate", "evaluate"]
-    outputs = [invoke(*words).stdout for words in arguments]
+    outputs = [printed(*words) for words in arguments]
     assert "add to cart, get coupon, no page error" in " ".join(outputs[0].split())
     assert outputs[1].startswith("History: add to cart, page error\n")
     assert outputs[2] == "Saved 100 sequences with 2,000 events of 10 labels as demo/new.jsonl\n"
@@ -67,7 +59,7 @@ COMMANDS = ("show", "predict", "simulate", "evaluate")
 
 def test_for_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    document = json.loads(invoke("demo", "--json").stdout)
+    document = json.loads(printed("demo", "--json"))
     assert document["truth"] == {"influences": 11, "found": 11, "right_direction": 11, "made_up": 0}
     assert document["saved"]["model"] == str(Path("demo/model.json"))
     assert len(document["targets"]) == 10

@@ -16,7 +16,6 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.evidence import _two_groups
 from summarkov.cli.learned import learned
 from summarkov.cli.main import app
 from summarkov.cli.page import Page, shorten
@@ -228,7 +227,7 @@ def test_no_number_is_ever_cut(columns: int) -> None:
     sure = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
     sure.confidence(events, n=3)
     groups = sm.compare_groups(sm.BSuMM(lookback=5), events[:70], events[70:])
-    for parts in (learned(graph), learned(sure), _two_groups(groups, 0)):
+    for parts in (learned(graph), learned(sure), [groups.summary()]):
         said = io.StringIO()
         Page(file=said, width=columns).show(parts)
         assert not re.search(r"[\d.,%×]…|(Fact|Sur|Seq|inter|wit|Orde)\w?…", said.getvalue())

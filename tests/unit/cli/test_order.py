@@ -3,20 +3,13 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 import summarkov as sm
+from commands import run
 from summarkov.cli import learn as ordering
-from summarkov.cli.main import app
 from summarkov.evidence import ORDERS
 from summarkov.read import write_events
 from summarkov.simulate.example import web_shop
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(each) for each in arguments], env={"COLUMNS": "80"})
-    assert result.exit_code == code, result.output + result.stderr
-    return result
 
 
 @pytest.fixture(scope="module")
@@ -49,20 +42,6 @@ def test_it_can_be_left_out_and_told_how_to_shuffle(file):
     assert "Order test" not in run("learn", file, "--no-order-test").stdout
     document = json.loads(run("learn", file, "--within", "7", "--json").stdout)
     assert document["order"]["within"] == 7
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--target", "purchase", "--order-test"], "--order-test is about the edges of a graph"),
-        (["--target", "purchase", "--within", "9"], "--within is about the edges of a graph"),
-        (["--no-order-test", "--within", "9"], "leave out --no-order-test"),
-        (["--within", "month"], "--within must be a number of positions or a time such as 7d, not 'month'"),
-    ],
-)
-def test_options_that_do_not_go_together(file, arguments, words):
-    result = run("learn", file, *arguments, code=2)
-    assert words in " ".join(result.stderr.split())
 
 
 def test_it_is_left_out_where_it_takes_too_long(file, monkeypatch):

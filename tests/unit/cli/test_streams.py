@@ -79,24 +79,6 @@ def test_predictions_are_those_in_memory(run: Run, settings: list[str], memory: 
     assert other.equals(one)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["learn", "folder", "--engine", "memory"], "folder is not one file; --engine stream reads folders"),
-        (["learn", "folder", "--engine", "fast"], "--engine must be auto, memory or stream, not 'fast'"),
-        (["learn", "."], "holds parquet and csv files; say which to read with --format"),
-        (["learn", "tmp"], "holds no parquet, csv or jsonl files"),
-        (["learn", "a.txt", "--engine", "stream"], "is of a format (text) that is read into memory only"),
-        (["predict", "m.json", "folder"], "save them with -o FILE"),
-    ],
-)
-def test_what_makes_no_sense(run: Run, arguments: list[str], words: str) -> None:
-    assert run("learn", "log.csv", "-t", "purchase", "-o", "m.json").exit_code == 0
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert words in " ".join(result.stderr.split())
-
-
 def test_sizes() -> None:
     assert [bytes_of(size) for size in ("2k", "1.5 KB", "1MiB", "3g")] == [
         2048,

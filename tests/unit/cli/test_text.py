@@ -5,10 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 import summarkov as sm
-from summarkov.cli.main import app
+from commands import printed, run
 from summarkov.text import TopicModel, load_topics, read_documents, read_text_events, text_events
 
 pytestmark = pytest.mark.needs("sentencex", "sklearn")
@@ -20,21 +19,14 @@ HARBOUR = Path(__file__).parents[3] / "docs" / "guide" / "harbour.jsonl"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder but for the logs of a harbour."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
     shutil.copy(HARBOUR, "logs.jsonl")
     return tmp_path
 
 
-def run(*arguments: object) -> Result:
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    assert (result.exit_code, result.stderr) == (0, "")
-    return result
-
-
 def fail(*arguments: object) -> str:
     before = sorted(Path().iterdir())
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    assert (result.exit_code, result.stdout) == (2, "")
+    result = run(*arguments, code=2)
+    assert result.stdout == ""
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("Error: ")
     assert sorted(Path().iterdir()) == before
@@ -43,7 +35,7 @@ def fail(*arguments: object) -> str:
 
 def test_topics_are_those_of_the_library(folder: Path) -> None:
     options = ["-n", "7", "--repeats", "once"]
-    document = json.loads(run("text", "logs.jsonl", "-o", "e.jsonl", *options, "--json").stdout)
+    document = json.loads(printed("text", "logs.jsonl", "-o", "e.jsonl", *options, "--json"))
     topics = TopicModel(n_topics=7)
     logs = read_documents(HARBOUR)
     expected = text_events(logs, topics.fit(logs), repeats="once")
@@ -64,7 +56,7 @@ def test_stored_topics_label_new_documents(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["e.jsonl", "e.topics.json", "logs.jsonl"]
     Path("new.csv").write_text("name,day,body\nx,2,The storm came. A ferry was cancelled.\ny,1,A museum.\n")
     columns = ["--id", "name", "--text", "body"]
-    text = run("text", "new.csv", *columns, "--use", "e.topics.json", "-o", "n.jsonl").stdout
+    text = printed("text", "new.csv", *columns, "--use", "e.topics.json", "-o", "n.jsonl")
     assert "Saved the events n.jsonl" in text
     assert "Saved the topics" not in text
     found = read_text_events("n.jsonl")

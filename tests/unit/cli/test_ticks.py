@@ -7,10 +7,9 @@ import math
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.main import app
+from commands import run
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -25,17 +24,16 @@ def write_lines(path: Path, n: int = 40) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
-def run(*arguments: object, code: int = 0) -> str:
-    done = CliRunner().invoke(app, [str(each) for each in arguments], env={"COLUMNS": "80"})
-    assert done.exit_code == code, done.output
-    return " ".join(done.output.split())
+def told_of(*arguments: object, code: int = 0) -> str:
+    """What a command prints, in one line."""
+    return " ".join(run(*arguments, code=code).output.split())
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ticks")
     write_lines(folder / "log.jsonl")
-    run("learn", folder / "log.jsonl", "-k", "1", "--no-order-test", "-o", folder / "model.json")
+    told_of("learn", folder / "log.jsonl", "-k", "1", "--no-order-test", "-o", folder / "model.json")
     return folder
 
 
@@ -47,11 +45,11 @@ def test_log_loss_of_a_comparison_is_per_tick(folder: Path) -> None:
     assert test.n_ticks < test.n_events
     for line in result.lines:
         assert math.isclose(line.log_loss, -line.log_likelihood / test.n_ticks)
-    told = run("compare", folder / "log.jsonl", "-m", "bsumm")
+    told = told_of("compare", folder / "log.jsonl", "-m", "bsumm")
     assert told.startswith(f"1 contender on {test.n_ticks} test ticks")
     assert "Log-likelihood of the test ticks" in told
     assert "log loss and Brier per tick and label" in " ".join(told.split())
-    document = json.loads(run("compare", folder / "log.jsonl", "-m", "bsumm", "--json"))
+    document = json.loads(told_of("compare", folder / "log.jsonl", "-m", "bsumm", "--json"))
     assert document["test_ticks"] == [test.n_ticks]
     assert "test_events" not in document
 
@@ -78,13 +76,13 @@ TOGETHER = ("--ties", "together")
 
 def test_a_graph_of_attributes_or_times_is_refused_with_the_true_reason(table: Path) -> None:
     model = table.with_name("given.json")
-    run("learn", table, *TOGETHER, "--attribute", "region", "--no-order-test", "-o", model)
-    told = run("simulate", model, code=2)
+    told_of("learn", table, *TOGETHER, "--attribute", "region", "--no-order-test", "-o", model)
+    told = told_of("simulate", model, code=2)
     assert "the graph asks for attributes of sequences" in told
     assert "is no graph or joint model of all labels" not in told
-    assert "--after cannot tell; give a FILE and --why CASE" in run("predict", model, "-a", "x", code=2)
-    run("learn", table, *TOGETHER, "--times", "-k", "2h", "--no-order-test", "-o", model)
-    assert "the graph looks back in time" in run("simulate", model, code=2)
+    assert "--after cannot tell; give a FILE and --why CASE" in told_of("predict", model, "-a", "x", code=2)
+    told_of("learn", table, *TOGETHER, "--times", "-k", "2h", "--no-order-test", "-o", model)
+    assert "the graph looks back in time" in told_of("simulate", model, code=2)
 
 
 @pytest.mark.parametrize(
@@ -96,16 +94,16 @@ def test_a_graph_of_attributes_or_times_is_refused_with_the_true_reason(table: P
     ],
 )
 def test_windows_have_units(table: Path, more: tuple[str, ...], words: str) -> None:
-    assert words in run("learn", table, *TOGETHER, "--no-order-test", *more)
+    assert words in told_of("learn", table, *TOGETHER, "--no-order-test", *more)
 
 
 def test_ticks_and_attributes_are_described(table: Path) -> None:
     read = (*TOGETHER, "--attribute", "region")
-    told = run("describe", table, *read)
+    told = told_of("describe", table, *read)
     assert "Ticks: 160, of one event or several together" in told
     assert "Sequences by attribute: region=north 20, region=south 20" in told
     assert "order 'time', attribute 'region'" in told
-    document = json.loads(run("describe", table, *read, "--json"))
+    document = json.loads(told_of("describe", table, *read, "--json"))
     assert document["n_ticks"] == 160
     assert document["attribute_counts"] == {"region=north": 20, "region=south": 20}
 
@@ -113,11 +111,11 @@ def test_ticks_and_attributes_are_described(table: Path) -> None:
 @pytest.mark.parametrize("engine", ["memory", "stream"])
 def test_a_tick_is_not_taken_for_events_in_a_row(folder: Path, engine: str) -> None:
     learn = ("learn", folder / "log.jsonl", "-t", "z", "--engine", engine)
-    assert "say --ties together if they happened at once, or --ties 'in row order'" in run(
+    assert "say --ties together if they happened at once, or --ties 'in row order'" in told_of(
         *learn, "--ties", "error", code=2
     )
-    assert "keep the order of the input" in " ".join(run(*learn, "--ties", "in row order").split())
-    assert run(*learn, "--ties", "together") == run(*learn)
+    assert "keep the order of the input" in " ".join(told_of(*learn, "--ties", "in row order").split())
+    assert told_of(*learn, "--ties", "together") == told_of(*learn)
 
 
 def test_a_look_back_in_time_keeps_the_times(tmp_path: Path) -> None:
@@ -129,22 +127,22 @@ def test_a_look_back_in_time_keeps_the_times(tmp_path: Path) -> None:
         rows += [f"{case},2024-01-01 0{hours}:00,{'pain' if case % 2 else 'sleep'},{case % 2}"]
     path, model = tmp_path / "log.csv", tmp_path / "model.json"
     path.write_text("\n".join(rows) + "\n")
-    run("learn", path, "-k", "6h", "--target", "pain", "-o", model)
+    told_of("learn", path, "-k", "6h", "--target", "pain", "-o", model)
     assert sm.load(model).layout_.time == "clock"
     assert sm.load(model).influencers_ == ("meal",)
-    told = run("learn", path, "-k", "6h", "--target", "pain", "--times", "--json")
-    assert told == run("learn", path, "-k", "6h", "--target", "pain", "--json")
-    told = run("outcome", path, "--column", "result=1", "-k", "6h", "--json")
-    assert told == run("outcome", path, "--column", "result=1", "-k", "6h", "--times", "--json")
-    told = run("groups", path, "--by", "result", "-k", "6h", "--json")
-    assert told == run("groups", path, "--by", "result", "-k", "6h", "--times", "--json")
-    told = run("sensitivity", path, "-k", "6h,none", "--gamma", "1", "-t", "pain")
+    told = told_of("learn", path, "-k", "6h", "--target", "pain", "--times", "--json")
+    assert told == told_of("learn", path, "-k", "6h", "--target", "pain", "--json")
+    told = told_of("outcome", path, "--column", "result=1", "-k", "6h", "--json")
+    assert told == told_of("outcome", path, "--column", "result=1", "-k", "6h", "--times", "--json")
+    told = told_of("groups", path, "--by", "result", "-k", "6h", "--json")
+    assert told == told_of("groups", path, "--by", "result", "-k", "6h", "--times", "--json")
+    told = told_of("sensitivity", path, "-k", "6h,none", "--gamma", "1", "-t", "pain")
     assert "lookback 6h, none" in told
-    assert told == run("sensitivity", path, "-k", "6h,none", "--gamma", "1", "-t", "pain", "--times")
-    told = json.loads(run("compare", path, "-m", "bsumm-6h", "-m", "bsumm-1", "--json"))
+    assert told == told_of("sensitivity", path, "-k", "6h,none", "--gamma", "1", "-t", "pain", "--times")
+    told = json.loads(told_of("compare", path, "-m", "bsumm-6h", "-m", "bsumm-1", "--json"))
     assert {line["name"] for line in told["lines"]} == {"bsumm-6h", "bsumm-1"}
     path.write_text("case,event\n1,a\n1,b\n")
-    assert "has no order column; name it with --order-by" in run("learn", path, "-k", "6h", code=2)
+    assert "has no order column; name it with --order-by" in told_of("learn", path, "-k", "6h", code=2)
 
 
 def test_a_look_back_in_the_unit_of_a_column_of_numbers(tmp_path: Path) -> None:
@@ -156,7 +154,7 @@ def test_a_look_back_in_the_unit_of_a_column_of_numbers(tmp_path: Path) -> None:
     path, model = tmp_path / "log.csv", tmp_path / "model.json"
     path.write_text("\n".join(rows) + "\n")
     how = ("learn", path, "--order-by", "minute", "--target", "pain")
-    told = run(*how, "-k", "30 units", "--no-order-test", "-o", model)
+    told = told_of(*how, "-k", "30 units", "--no-order-test", "-o", model)
     assert "look-back 30 units" in told
     assert (
         "'pain' follows 'dose' within 30 units in 0% of occurrences (0 of 20); 20 occurrences left out"
@@ -165,7 +163,7 @@ def test_a_look_back_in_the_unit_of_a_column_of_numbers(tmp_path: Path) -> None:
     events = sm.read_events(path, order_by="minute", times=True)
     again = sm.BSuMM("pain", lookback="30").fit(events)
     assert [row.counts for row in sm.load(model).table_] == [row.counts for row in again.table_]
-    told = run(*how, "-m", "tree", "--set", "lookbacks=5 units,30 units", "--gamma", "0.1")
+    told = told_of(*how, "-m", "tree", "--set", "lookbacks=5 units,30 units", "--gamma", "0.1")
     assert "dose" in told
-    told = run(*how, "-k", "6h", code=2)
+    told = told_of(*how, "-k", "6h", code=2)
     assert "look-back or delay 6h: these events have numbers; write '7 units'" in told

@@ -50,19 +50,15 @@ def test_states_name_attributes_alone(stays, model, words, tmp_path):
     assert str(fitted.explain(stays[:1])) == str(sm.load(path).explain(stays[:1]))
 
 
-def test_the_page_names_attributes_alone(stays):
-    window = sm.BSuMM("nausea", lookback="auto").fit(stays).to_html()
-    (where,) = re.findall(r'"where":(\[[^]]*\])', window)
+def test_the_page_and_the_command_line_name_attributes_alone(stays, tmp_path):
+    model, path = sm.BSuMM("nausea", lookback="auto").fit(stays), tmp_path / "model.json"
+    (where,) = re.findall(r'"where":(\[[^]]*\])', model.to_html())
     assert json.loads(where) == ["just before", ""]
     tree = sm.TreeSuMM("nausea").fit(stays)
     (asks,) = re.findall(r'"asks":(\[[^]]*\])', tree.to_html())
     code = tree.labels_.index("ward=a")
     assert json.loads(asks)[0] == f"\x01{code}\x02"
-
-
-def test_the_command_line_has_no_look_back_for_attributes(stays, tmp_path):
-    path = tmp_path / "model.json"
-    sm.BSuMM("nausea", lookback="auto").fit(stays).save(path)
+    model.save(path)
     shown = CliRunner().invoke(app, ["show", str(path)]).output
     assert re.search(r"\+ ward=a +→ nausea +\d+%", shown)
     assert re.search(r"\+ opioid +→ nausea +1 +\d", shown)

@@ -43,7 +43,7 @@ def test_noise_has_hardly_any_edges(settings, least):
     assert free >= least
 
 
-def test_targets_that_are_learned_together_are_counted_together():
+def test_targets_that_are_learned_together_are_counted_together(tmp_path):
     events = sm.read_events([["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)
     alone = sm.BSuMM("B", lookback=1).fit(events)
@@ -53,15 +53,9 @@ def test_targets_that_are_learned_together_are_counted_together():
     assert one.models_["B"].score_ == alone.score_
     varied = sm.sensitivity(sm.InfluenceGraph(sm.BSuMM()), events, gamma=[0.5, 1.0], lookback=[1])
     assert [row.score for row in varied.rows if row.target == "B"][1] == graph.models_["B"].score_
-
-
-def test_what_was_learned_together_is_kept(tmp_path):
-    events = sm.read_events([["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)
     graph.models_["B"].save(tmp_path / "one.json")
     loaded = sm.load(tmp_path / "one.json")
-    assert loaded.fitted.n_targets == 3
-    assert loaded.score_ == graph.models_["B"].score_
+    assert (loaded.fitted.n_targets, loaded.score_) == (3, graph.models_["B"].score_)
 
 
 def test_older_files_keep_their_search():

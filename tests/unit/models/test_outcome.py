@@ -1,5 +1,7 @@
-"""Outcomes of sequences: counted by hand, learned, predicted for open cases."""
+"""Outcomes of sequences: counted by hand, learned, predicted for open cases; and their files."""
 
+import io
+import json
 from collections import Counter
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 import summarkov as sm
 from oracle_outcomes import open_cases, share_at
 from summarkov.engines import EventSource
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events.attributes import Attributes
 from summarkov.models.outcome import window_words
 
@@ -22,49 +24,34 @@ def made(seed=1, n=1500, chance=lambda s: 0.7 if "e1" in s and "e2" in s else 0.
     return sequences, ["declined" if rng.random() < chance(s) else "paid" for s in sequences]
 
 
-def twin(sequences, hits, influencers):
-    """How often each set of influencers that occurred went with the outcome, and how often not."""
-    found = {}
-    for sequence, hit in zip(sequences, hits, strict=True):
-        state = tuple(z for z in influencers if z in sequence)
-        found.setdefault(state, [0, 0])[0 if hit else 1] += 1
-    return found
-
-
-def twin_of_open_cases(sequences, hits, influencers):
-    """The same of cases that were open after each number of events."""
-    return open_cases(
-        [
-            ([tuple(z for z in influencers if z in s[:n]) for n in range(len(s) + 1)], hit, 1, None)
-            for s, hit in zip(sequences, hits, strict=True)
-        ]
-    )
-
-
 def test_both_of_two_events_are_found_and_counted():
-    sequences, y = made()
+    sequences, y = made(n=800)
     model = sm.OutcomeModel(value="declined").fit(sequences, y)
     assert model.influencers_ == ("e1", "e2")
-    expected = twin(sequences, [each == "declined" for each in y], ("e1", "e2"))
-    assert {row.state: list(row.counts) for row in model.table_} == expected
+    found = {}
+    for sequence, result in zip(sequences, y, strict=True):
+        state = tuple(z for z in ("e1", "e2") if z in sequence)
+        found.setdefault(state, [0, 0])[result == "paid"] += 1
+    assert {row.state: list(row.counts) for row in model.table_} == found
     assert model.base_rate_ == Counter(y)["declined"] / len(y)
-    assert {edge.target for edge in model.influences_} == {"outcome=declined"}
-    assert all(edge.effect == "amplifies" for edge in model.influences_)
+    assert {(edge.target, edge.effect) for edge in model.influences_} == {("outcome=declined", "amplifies")}
 
 
 def test_open_cases_are_told_from_those_that_had_got_as_far():
     sequences, y = made(n=300)
     model = sm.OutcomeModel(value="declined").fit(sequences, y)
-    expected = twin_of_open_cases(sequences, [each == "declined" for each in y], model.influencers_)
+    expected = open_cases(
+        [
+            ([tuple(z for z in model.influencers_ if z in s[:n]) for n in range(len(s) + 1)], hit, 1, None)
+            for s, hit in zip(sequences, [each == "declined" for each in y], strict=True)
+        ]
+    )
     histories = [[], ["e1"], ["e2", "e3"], ["e2", "e1"], ["e2", "e1"] * 6, ["e3"] * 30]
     for history, p in zip(histories, model.predict_open(histories), strict=True):
-        state = tuple(z for z in model.influencers_ if z in history)
-        hits, misses = share_at(expected, len(history), state)
+        hits, misses = share_at(expected, len(history), tuple(z for z in model.influencers_ if z in history))
         assert p == pytest.approx((hits + 0.1) / (hits + misses + 0.2), rel=1e-5)
-    for row, p in zip(
-        model.table_, model.predict_ended([list(row.state) for row in model.table_]), strict=True
-    ):
-        assert p == row.probabilities[0]  # of whole cases, what the table says
+    ended = model.predict_ended([list(row.state) for row in model.table_])
+    assert ended.tolist() == [row.probabilities[0] for row in model.table_]  # of whole cases
     told = model.explain(["e1"])
     assert told.probability == pytest.approx(float(model.predict_open([["e1"]])[0]), rel=1e-12)
     at_one = [sum(counts) for counts in zip(*expected[1].values(), strict=True)]
@@ -86,43 +73,25 @@ def test_a_column_is_the_outcome_and_no_influencer():
     p = model.predict_open(events)
     assert p[region == "n"].min() > 0.5
     assert p[region == "s"].max() < 0.2
-    with pytest.raises(DataError, match=r"learned with attributes of sequences.*attributes=\['region'\]"):
-        model.predict_open([["a"]])
-    with pytest.raises(DataError, match=r"learned with attributes of sequences.*attributes=\['region'\]"):
-        model.explain(["a"])
+    for ask, history in ((model.predict_open, [["a"]]), (model.explain, ["a"])):
+        with pytest.raises(DataError, match=r"learned with attributes of sequences.*attributes=\['region'\]"):
+            ask(history)
     why = model.explain(events[int(np.flatnonzero(region == "n")[0])])
     assert why.probability == p[region == "n"][0]
     with pytest.raises(SettingError, match=r"say which value of 'region' is asked about|no sequence has"):
         sm.OutcomeModel(outcome="region", value="x").fit(events)
     with pytest.raises(DataError, match=r"no attribute 'resul'; did you mean 'result'\?"):
         sm.OutcomeModel(outcome="resul").fit(events)
-
-
-def test_outcomes_are_about_whole_cases_the_last_event_included():
-    sequences = [["a", "x", "b"], ["a", "b"], ["b", "x"], ["b", "a", "a"], ["x", "a"], ["a"]] * 10
-    template = sm.BSuMM(lookback=None, required=["a", "b"])
-    for asked, hits in (
-        ({"contains": "x"}, ["x" in s for s in sequences]),
-        ({"ends_with": "x"}, [s[-1] == "x" for s in sequences]),
-    ):
-        model = sm.OutcomeModel(template, **asked).fit(sequences)
-        assert {row.state: list(row.counts) for row in model.table_} == twin(sequences, hits, ("a", "b"))
-        assert (model.left_out_, model.base_rate_) == ({}, sum(hits) / 60)
-    at_one = sm.OutcomeModel(template, contains="x", after=1).fit(sequences)
-    opened = [s for s in sequences if "x" not in s[:1]]
-    expected = twin([s[:1] for s in opened], ["x" in s for s in opened], ("a", "b"))
-    assert {row.state: list(row.counts) for row in at_one.table_} == expected
-    assert at_one.left_out_ == {"reached it within 1 event": 10}
-    at_two = sm.OutcomeModel(ends_with="b", after=2).fit(sequences)
-    assert at_two.left_out_ == {"ended before event 2": 10}
-    assert (at_two.base_rate_, at_two.overall_rate_) == (20 / 50, 20 / 60)
+    with pytest.raises(DataError, match="'zzz'") as refused:
+        sm.OutcomeModel(contains="zzz", after=1).fit(events)
+    assert "region" not in str(refused.value)
 
 
 def test_the_end_of_a_case_is_no_event_of_it():
     """How cut-off cases end is not known; if all are, they are taken as they are."""
     sequences, y = made(n=200)
     whole, cut = sm.read_events(sequences), sm.read_events(sequences, ends="cut off")
-    for asked, given_y in (({"ends_with": "e3"}, None), ({"contains": "e3", "after": 2}, None), ({}, y)):
+    for asked, given_y in (({"ends_with": "e3"}, None), ({}, y)):
         model = sm.OutcomeModel(**asked).fit(whole, given_y)
         assert sm.OutcomeModel(**asked).fit(cut, given_y).to_document() == model.to_document()
     some = sm.read_events(sequences).with_ends(np.arange(200) % 4 == 0)
@@ -130,19 +99,6 @@ def test_the_end_of_a_case_is_no_event_of_it():
     assert found.left_out_ == {"cut off before the end": 150}
     assert found.base_rate_ == sum(s[-1] == "e3" for s in sequences[::4]) / 50
     assert sm.OutcomeModel().fit(some, y).left_out_ == {}
-
-
-def test_a_look_back_is_about_the_last_events_of_a_case():
-    rng = np.random.default_rng(8)
-    sequences = [[f"e{j}" for j in rng.integers(0, 4, rng.integers(2, 9))] for _ in range(200)]
-    y = ["yes" if "e1" in s[-2:] else "no" for s in sequences]
-    model = sm.OutcomeModel(sm.BSuMM(lookback=2, required=["e1"], max_influencers=1), value="yes").fit(
-        sequences, y
-    )
-    hits = [each == "yes" for each in y]
-    assert {row.state: list(row.counts) for row in model.table_} == twin(
-        [s[-2:] for s in sequences], hits, ("e1",)
-    )
 
 
 @pytest.mark.parametrize(
@@ -195,40 +151,6 @@ def test_a_score_at_a_moment_looks_at_what_had_happened_by_then():
     assert p.tolist() == model.predict_ended([s[:3] for s in sequences]).tolist()
 
 
-def test_at_an_age():
-    rows = {"case": [], "event": [], "time": []}
-    for case in range(90):
-        for event, time in [
-            ("ask", 0),
-            ("call", 1 + case % 3),
-            ("pay" if case % 2 else "stop", 2 + case % 5),
-        ]:
-            for name, value in zip(rows, (case, event, time), strict=True):
-                rows[name].append(value)
-    events = sm.read_events(
-        rows, case="case", event="event", order_by="time", times=True, ties="in row order"
-    )
-    template = sm.BSuMM(lookback=None, required=["call"], candidates=["call"])
-    model = sm.OutcomeModel(template, ends_with="pay", after="3").fit(events)
-    cases = {}
-    for case, event, time in zip(*rows.values(), strict=True):
-        cases.setdefault(case, []).append((time, event))
-    ordered = [sorted(case) for case in cases.values()]
-    opened = [case for case in ordered if case[-1][0] >= 3]
-    expected = twin(
-        [[event for time, event in case if time <= 3] for case in opened],
-        [case[-1][1] == "pay" for case in opened],
-        ("call",),
-    )
-    assert {row.state: list(row.counts) for row in model.table_} == expected
-    assert model.left_out_ == {"ended before the age of 3 units": 90 - len(opened)}
-    shares = {row.state: row.probabilities[model.yes] for row in model.table_}
-    called = [("call",) if any(e == "call" and t <= 3 for t, e in case) else () for case in ordered]
-    assert model.predict_ended(events).tolist() == [shares[state] for state in called]
-    with pytest.raises(SettingError, match="after 3 is a time, and these events have no times"):
-        sm.OutcomeModel(ends_with="b", after="3").fit([["a", "b"], ["b", "a"]])
-
-
 def test_how_sure_it_is():
     sequences, y = made(n=400)
     model = sm.OutcomeModel(value="declined").fit(sequences, y)
@@ -244,26 +166,28 @@ def test_how_sure_it_is():
     assert [(edge.influencer, edge.order) for edge in tested.edges] == [("e5", "depends on order")]
 
 
+ITSELF = sm.BSuMM(lookback=None, required=["outcome=x"])
+
+
 @pytest.mark.parametrize(
     ("settings", "y", "error", "message"),
     [
-        (
-            {},
-            None,
-            SettingError,
-            "say what the outcome is: one of outcome=, contains=, ends_with=, or y in fit",
-        ),
+        ({}, None, SettingError, "say what the outcome is: one of outcome=, contains=, ends_with=, or y"),
         ({"contains": "a", "after": 1}, ["x", "y"], SettingError, "say what the outcome is"),
         ({"value": "x", "after": 0}, ["x", "y"], SettingError, "after must be a whole number from 1 on"),
         ({}, ["x"], DataError, "there are 2 sequences but 1 outcomes"),
+        ({"ends_with": "b", "after": "3"}, None, SettingError, "after 3 is a time, and these events have no"),
         ({}, [None, None], DataError, "'outcome' is known of no sequence; give the outcome of some"),
         ({"value": "x"}, ["x", "x"], DataError, "every case has the outcome 'outcome=x'"),
         ({"value": "z"}, ["x", "y"], SettingError, "no sequence has outcome=z; there are x, y"),
+        ({"contains": "b", "after": 9}, None, DataError, "no case is left to learn from: 2 cases reached it"),
+        ({"ends_with": "b", "after": 9}, None, DataError, "2 cases ended before event 9; choose a smaller"),
+        ({"value": "x", "after": 9}, ["x", "y"], DataError, "2 cases ended before event 9; choose a smaller"),
         (
             {"model": sm.BSuMM("a"), "value": "x"},
             ["x", "y"],
             SettingError,
-            "model must be a model without a target",
+            "must be a model without a target",
         ),
         (
             {"model": sm.MarkovChain(), "value": "x"},
@@ -271,16 +195,12 @@ def test_how_sure_it_is():
             SettingError,
             "MarkovChain has no influencers",
         ),
+        ({"model": ITSELF, "value": "x"}, ["x", "y"], SettingError, "'outcome=x' is both required and forb"),
     ],
 )
 def test_what_is_refused(settings, y, error, message):
     with pytest.raises(error, match=message):
         sm.OutcomeModel(**settings).fit([["a", "b"], ["b"]], y)
-
-
-def test_of_two_values_the_rarer_one_is_meant():
-    model = sm.OutcomeModel().fit([["a"], ["b"], ["a", "b"]], ["y", "x", "y"])
-    assert (model.name_, model.base_rate_) == ("outcome=x", 1 / 3)
 
 
 def test_what_is_reached_is_marked_and_later_moments_are_asked_at_their_own():
@@ -302,28 +222,8 @@ def test_what_is_reached_is_marked_and_later_moments_are_asked_at_their_own():
     assert not model.explain(["a", "b"]).is_certain
 
 
-def test_labels_and_lengths_that_are_not_there_are_told():
-    region = np.arange(40) % 2 == 0
-    attributes = Attributes(["region=n", "region=s"], np.column_stack([region, ~region]))
-    events = sm.read_events([["a", "b"]] * 40).with_attributes(attributes)
-    with pytest.raises(DataError, match=r"'zzz'") as refused:
-        sm.OutcomeModel(contains="zzz", after=1).fit(events)
-    assert "region" not in str(refused.value)
-    for settings, y, why in (
-        ({"contains": "b"}, None, "40 cases reached it within 9 events"),
-        ({"ends_with": "b"}, None, "40 cases ended before event 9"),
-        ({"value": "x"}, ["x", "y"] * 20, "40 cases ended before event 9"),
-    ):
-        with pytest.raises(
-            DataError, match=f"no case is left to learn from: {why}; choose a smaller 'after'"
-        ):
-            sm.OutcomeModel(after=9, **settings).fit(events, y)
-    with pytest.raises(SettingError, match="use a BSuMM, OSuMM, CSuMM or TreeSuMM"):
-        sm.OutcomeModel(sm.MarkovChain(), value="x").fit(events, ["x", "y"] * 20)
-
-
 @pytest.mark.needs("sklearn")
-@pytest.mark.parametrize("names", [("paid", "declined"), ("a", "b"), (0, 1), (True, False)])
+@pytest.mark.parametrize("names", [("paid", "declined"), ("a", "b"), (True, False)])
 def test_measures_of_scikit_learn_are_about_the_right_value(names):
     """Whichever of the two values is the rarer one, and whichever comes first in sorted order."""
     from sklearn.metrics import log_loss, roc_auc_score
@@ -345,9 +245,10 @@ def test_measures_of_scikit_learn_are_about_the_right_value(names):
 
 
 def test_the_value_that_was_learned_is_asked_about_in_new_data():
-    """In these the other value is the rarer one."""
+    """Of two values the rarer one is meant; in the new data it is the other one."""
     sequences, y = made(n=300)
     model = sm.OutcomeModel().fit(sequences, y)
+    assert (model.name_, model.base_rate_) == ("outcome=declined", Counter(y)["declined"] / 300)
     rare = [at for at, each in enumerate(y) if f"outcome={each}" == model.name_][:40]
     common = [at for at, each in enumerate(y) if f"outcome={each}" != model.name_][:10]
     some = [sequences[at] for at in rare + common]
@@ -366,19 +267,12 @@ def test_a_state_of_few_cases_says_that_moments_around_it_are_counted():
     assert "(30 cases)" in str(third)
     assert second.is_nearby  # in no case x is the second event
     assert "cases at the moments around this one)" in str(second)
+    assert model.states_sheet().title.endswith("the case contains")
+    known = sm.OutcomeModel(template, ends_with="d", after=3).fit(cases).states_sheet()
+    assert known.title == "ends with d, by what had happened after 3 events"
     few, many = (str(model.predictions([case]).summary()) for case in (list("ax"), list("abx")))
     assert "1 case: fewer than 20 were in that state then, so moments around it count." in few
     assert "around" not in many
-
-
-def test_what_was_known_at_a_moment_is_said_of_its_table():
-    cases = [list("abxcd")] * 30 + [list("abcde")] * 30
-    template = sm.BSuMM(lookback=None, required=["x"], candidates=["x"])
-    assert (
-        sm.OutcomeModel(template, ends_with="d").fit(cases).states_sheet().title.endswith("the case contains")
-    )
-    known = sm.OutcomeModel(template, ends_with="d", after=3).fit(cases).states_sheet()
-    assert known.title == "ends with d, by what had happened after 3 events"
 
 
 def test_a_list_of_outcomes_needs_events_in_an_order():
@@ -402,3 +296,116 @@ def test_the_score_weighs_sequences():
     assert model.score(sequences, y, sample_weight=weights) == pytest.approx(expected, rel=1e-9)
     weighed = sm.read_events(sequences).with_weights(weights)
     assert model.score(weighed, y) == pytest.approx(expected, rel=1e-9)
+
+
+# ------------------------------------------------------------------------------------------------------ files
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return made(5, 300, lambda s: 0.8 if "e1" in s else 0.1)
+
+
+def again(model):
+    file = io.StringIO()
+    model.save(file)
+    file.seek(0)
+    return sm.load(file)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        None,
+        sm.BSuMM(lookback=3, delay=1, search="exact"),
+        sm.OSuMM(lookback=None, mask="first"),
+        sm.CSuMM(lookback=None, cap=3, forbidden=["e2"]),
+        sm.TreeSuMM(candidates=["e1", "e3"]),
+    ],
+    ids=["default", "exact", "order", "counts", "tree"],
+)
+def test_what_is_read_is_what_was_saved(cases, template):
+    sequences, y = cases
+    model = sm.OutcomeModel(template, value="declined").fit(sequences, y)
+    read = again(model)
+    assert read.to_document() == model.to_document()
+    assert read.name_ == "outcome=declined"
+    assert read.influences_ == model.influences_
+    assert read.table_.to_frame("pyarrow") == model.table_.to_frame("pyarrow")
+    for after in (None, 0, 3):
+        assert read.open_table(after).to_frame("pyarrow") == model.open_table(after).to_frame("pyarrow")
+    assert np.array_equal(read.predict_open(sequences), model.predict_open(sequences))
+    assert np.array_equal(read.predict_ended(sequences), model.predict_ended(sequences))
+    assert read.explain(["e1", "e2"]) == model.explain(["e1", "e2"])
+
+
+def test_settings_are_those_of_the_template(cases):
+    sequences, y = cases
+    template = sm.CSuMM(lookback=4, forbidden=["e2"])
+    read = again(sm.OutcomeModel(template, value="declined").fit(sequences, y))
+    assert repr(read.model) == "CSuMM(forbidden=('e2',), lookback=4)"
+    told = again(sm.OutcomeModel(ends_with="e1", after=5).fit(sequences))
+    n = sum(len(s) < 5 for s in sequences)
+    assert (told.ends_with, told.after, told.left_out_) == ("e1", 5, {"ended before event 5": n})
+    told = again(sm.OutcomeModel(contains="e1").fit(sequences))
+    assert (told.contains, told.model.forbidden, told.left_out_) == ("e1", ("e1",), {})
+    assert told.predictions([["e1"], ["e2"]]).already_reached.tolist() == [True, False]
+
+
+def test_a_moment_in_time_comes_back():
+    rows = {"case": [i // 3 for i in range(300)], "event": list("abc") * 100, "time": [*range(300)]}
+    events = sm.read_events(rows, case="case", event="event", order_by="time", times=True)
+    y = ["x" if i % 4 else "y" for i in range(100)]
+    read = again(sm.OutcomeModel(value="x", after="2 units").fit(events, y))
+    assert (read.after, read.left_out_, read.table_[0].n) == ("2", {}, 100)
+
+
+def test_files_from_before_outcomes_were_about_whole_cases_are_refused(cases, tmp_path):
+    sequences, y = cases
+    document = sm.OutcomeModel(value="declined").fit(sequences, y).to_document()
+    del document["open_cases"]
+    document |= {"left_out": 0, "open": []}
+    (tmp_path / "old.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError, match=r"before outcomes were about whole cases.*learn it again with"):
+        sm.load(tmp_path / "old.json")
+
+
+def test_ticks_attributes_times_and_weights_come_back():
+    events = sm.read_events([[["a", "b"], ["c"]], [["a"], ["b"]], [["c"]]] * 40)
+    region = np.arange(120) % 2 == 0
+    events = events.with_attributes(Attributes(["r=n", "r=s"], np.column_stack([region, ~region])))
+    y = ["x" if north else "y" for north in region]
+    weights = np.linspace(0.5, 1.5, 120)
+    model = sm.OutcomeModel(value="x").fit(events, y, sample_weight=weights)
+    read = again(model)
+    assert read.influencers_ == model.influencers_ == ("r=n",)
+    assert np.array_equal(read.predict_open(events), model.predict_open(events))
+    assert read.base_rate_ == pytest.approx(weights[region].sum() / weights.sum(), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d["outcome"].update(name="outcome=declined: no"), "and not its opposite"),
+        (lambda d: d["outcome"].update(after=0), "a whole number >= 1"),
+        (lambda d: d["open_cases"]["after"].reverse(), "moments 'after' in order, each once, from 0 on"),
+        (lambda d: d["open_cases"]["states"][0]["counts"][0].pop(), "numbers of shape 2 by 15 by 2"),
+        (lambda d: d["open_cases"].update(after=[*range(99)]), "numbers of shape 2 by 99 by 2"),
+        (lambda d: d["data"].pop("outcomes"), "numbers of shape 2 by 3"),
+        (lambda d: d["data"].update(outcomes=["e0"]), "two 'outcomes' or none"),
+        (lambda d: d["data"].update(outcomes=["e0", "e1"]), "expected the target e0, e1"),
+        (lambda d: d.update(left_out={"no outcome known": -1}), "a whole number >= 0"),
+        (lambda d: d.update(overall_rate=7), "a number <= 1"),
+        (lambda d: d.update(kind="BSuMM", checksum="sha256:0"), "checksum does not fit"),
+    ],
+)
+def test_files_that_do_not_hold_together_are_refused(cases, tmp_path, change, message):
+    sequences, y = cases
+    path = tmp_path / "model.json"
+    sm.OutcomeModel(value="declined").fit(sequences, y).save(path)
+    document = json.loads(path.read_text())
+    del document["checksum"]
+    change(document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(StoreError, match=message):
+        sm.load(path)

@@ -4,31 +4,14 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
+from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 EVENTS = web_shop().simulate(80, 15, random_state=2)
-TEMPLATES = [
-    sm.BSuMM(lookback=3),
-    sm.BSuMM(lookback=None),
-    sm.OSuMM(lookback=None, mask="first"),
-    sm.CSuMM(lookback=4, delay=1),
-    sm.MarkovChain(order=2),
-    sm.TreeSuMM(max_depth=2),
-]
 HISTORIES = [sequence[:n] for n, sequence in enumerate(EVENTS.to_lists()[:15])] + [["search"] * 40]
-
-
-@pytest.mark.parametrize("template", TEMPLATES, ids=repr)
-def test_the_numbers_are_those_of_each_position(template):
-    graph = sm.InfluenceGraph(template).fit(EVENTS)
-    for model in (graph, graph.models_["purchase"]):
-        after = model.predict_next(HISTORIES)
-        for history, row in zip(HISTORIES, np.asarray(after), strict=True):
-            assert np.array_equal(model.predict_proba([[*history, "browse"]])[-1], row)
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +31,12 @@ def test_one_row_per_history_and_one_column_per_label(graph):
     assert np.asarray(after, np.float32).dtype == np.float32
 
 
-@pytest.mark.parametrize("k", [1, 3, 99])
-def test_the_most_likely_labels_of_each_history(graph, k):
+def test_the_most_likely_labels_of_each_history(graph):
     after = graph.predict_next(HISTORIES)
-    for row, found in zip(after.probabilities.tolist(), after.top(k), strict=True):
-        p = dict(zip(graph.labels_, row, strict=True))
-        assert found == tuple(sorted(p.items(), key=lambda each: (-each[1], each[0])))[:k]
+    for k in (1, 3, 99):
+        for row, found in zip(after.probabilities.tolist(), after.top(k), strict=True):
+            p = dict(zip(graph.labels_, row, strict=True))
+            assert found == tuple(sorted(p.items(), key=lambda each: (-each[1], each[0])))[:k]
     assert tuple(label for ((label, _),) in after.top(1)) == after.most_likely
     assert graph.predict_next([]).top(k) == ()
 
@@ -76,12 +59,6 @@ def test_what_histories_may_not_be(graph):
         graph.predict_next([["serach"]])
     known = graph.predict_next([["search", "serach"]], unknown="ignore")
     assert np.asarray(known).sum() == pytest.approx(1, rel=1e-12)
-    some = sm.InfluenceGraph(sm.BSuMM(), targets=["search"]).fit(EVENTS)
-    for ask in (some.predict_next, some.predict_proba, some.predictions, some.predict):
-        with pytest.raises(SettingError, match="needs a model for every label"):
-            ask([["search"]])
-    with pytest.raises(NotFittedError, match="is not fitted"):
-        sm.BSuMM("search").predict_next([["search"]])
 
 
 def test_predictions_name_their_places(graph):

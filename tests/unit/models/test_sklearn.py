@@ -11,7 +11,6 @@ pytestmark = pytest.mark.needs("sklearn")
 
 EVENTS = web_shop().simulate(90, 12, random_state=4)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(lookback=2))
-OUTCOME = sm.OutcomeModel(ends_with="browse").fit(EVENTS)
 
 
 @pytest.fixture(scope="module")
@@ -22,39 +21,26 @@ def selection():
 
 
 @pytest.fixture(scope="module")
-def collapse():
+def prepared():
+    """A pipeline that collapses repeats and learns a graph."""
+    from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    return FunctionTransformer(lambda events: sm.read_events(events).collapse_repeats())
+    return make_pipeline(FunctionTransformer(lambda x: sm.read_events(x).collapse_repeats()), GRAPH.copy())
 
 
-@pytest.fixture(scope="module")
-def pipeline():
-    from sklearn.pipeline import make_pipeline
-
-    return make_pipeline
-
-
-# ---------------------------------------------------------------------------------- pipelines
-
-
-def test_a_pipeline_prepares_learns_and_scores(collapse):
-    from summarkov.models import Pipeline
-
-    whole = Pipeline([("collapse", collapse), ("graph", GRAPH.copy())]).fit(EVENTS)
+def test_a_pipeline_prepares_learns_and_scores(prepared):
+    whole = prepared.fit(EVENTS)
     by_hand = EVENTS.collapse_repeats()
     expected = GRAPH.copy().fit(by_hand)
     assert whole.score(EVENTS) == expected.score(by_hand)
     assert np.array_equal(whole.predict_proba(EVENTS), expected.predict_proba(by_hand))
     assert np.array_equal(whole.classes_, expected.classes_)
-    after, wanted = whole.predict_next([["browse", "browse"], []]), expected.predict_next([["browse"], []])
-    assert np.array_equal(after.probabilities, wanted.probabilities)
 
 
-def test_a_grid_search_over_a_pipeline(selection, pipeline, collapse):
+def test_a_grid_search_over_a_pipeline(selection, prepared):
     grid = {"influencegraph__model__lookback": [1, 3]}
-    whole = pipeline(collapse, GRAPH.copy())
-    found = selection.GridSearchCV(whole, grid, cv=3, error_score="raise").fit(EVENTS)
+    found = selection.GridSearchCV(prepared, grid, cv=3, error_score="raise").fit(EVENTS)
     scores = found.cv_results_["mean_test_score"]
     assert np.isfinite(scores).all()
     for settings, score in zip(found.cv_results_["params"], scores, strict=True):
@@ -65,22 +51,6 @@ def test_a_grid_search_over_a_pipeline(selection, pipeline, collapse):
             by_hand.append(graph.score(EVENTS[test].collapse_repeats()))
         assert score == pytest.approx(np.mean(by_hand), rel=1e-12)
     assert found.score(EVENTS) == found.best_estimator_.score(EVENTS)
-
-
-def test_sessions_as_a_step(pipeline):
-    import pyarrow as pa
-
-    table = pa.table({"user": [1] * 6, "page": list("abcabc"), "at": [0, 1, 2, 100, 101, 102]})
-    from sklearn.preprocessing import FunctionTransformer
-
-    how = {"case": "user", "event": "page", "order_by": "at", "session_gap": 50}
-    step = FunctionTransformer(sm.read_events, kw_args=how)
-    whole = pipeline(step, sm.InfluenceGraph(sm.BSuMM(lookback=1))).fit(table)
-    assert step.fit(table).transform(table).to_lists() == [["a", "b", "c"], ["a", "b", "c"]]
-    assert whole.score(table) == whole[-1].score([["a", "b", "c"]] * 2)
-
-
-# ---------------------------------------------------------------------------------- scores
 
 
 def test_labels_that_a_part_does_not_know(selection):
@@ -106,10 +76,10 @@ def test_labels_that_a_part_does_not_know(selection):
 
 
 @pytest.mark.needs("pandas")
-def test_cross_validation_does_not_cut_sequences(selection, pipeline, collapse):
+def test_cross_validation_does_not_cut_sequences(selection, prepared):
     table = EVENTS.to_frame("pandas")
     words = "cross-validation splits a table by row, in the middle of sequences; read it first"
-    for estimator in (sm.BSuMM("browse"), pipeline(collapse, GRAPH.copy())):
+    for estimator in (sm.BSuMM("browse"), prepared):
         with pytest.raises(DataError, match=words):
             selection.cross_val_score(estimator, table, error_score="raise")
         with pytest.raises(ValueError, match=words):
@@ -119,29 +89,12 @@ def test_cross_validation_does_not_cut_sequences(selection, pipeline, collapse):
     assert found.score(table) == found.score(whole)  # a whole table is as good as its events
 
 
-# ---------------------------------------------------------------------------------- random_state
-
-
-def test_random_state():
-    graph = GRAPH.copy().fit(EVENTS)
-    pairs = [
-        lambda **s: graph.confidence(EVENTS, n=3, **s),
-        lambda **s: graph.simulate(3, 4, **s).to_lists(),
-        lambda **s: OUTCOME.confidence(EVENTS, n=3, **s),
-        lambda **s: OUTCOME.order_test(EVENTS, n=19, **s),
-        lambda **s: web_shop().simulate(3, 4, **s).to_lists(),
-        lambda **s: [part.to_lists() for part in EVENTS.split(**s)],
-        lambda **s: sm.compare(EVENTS, models=["chain-0"], targets=["browse"], **s).lines[0].log_likelihood,
-    ]
-    for ask in pairs:
-        assert repr(ask(random_state=5)) == repr(ask(random_state=np.int64(5)))
-        with pytest.raises(
-            SettingError, match=r"random_state must be a whole number from 0 to 2\^62, not 'x'"
-        ):
-            ask(random_state="x")
-
-
-# ---------------------------------------------------------------------------------- its own checks
+def test_a_random_state_may_be_a_number_of_numpy():
+    for model, n in ((GRAPH.copy().fit(EVENTS), 3), (sm.OutcomeModel(ends_with="browse").fit(EVENTS), 3)):
+        same = [model.confidence(EVENTS, n=n, random_state=state) for state in (5, np.int64(5))]
+        assert same[0] == same[1]
+        with pytest.raises(SettingError, match="random_state must be a whole number from 0 to"):
+            model.confidence(EVENTS, n=n, random_state="x")
 
 
 class RowsGraph(sm.InfluenceGraph):

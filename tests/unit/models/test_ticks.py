@@ -119,9 +119,6 @@ def test_numbers_measure_time_too(tmp_path):
     assert np.array_equal(loaded.predict_proba(events), model.predict_proba(events))
     with pytest.raises(SettingError, match=r"these events have numbers; write '7 units'"):
         sm.BSuMM("pain", lookback="6h").fit(events)
-
-
-def test_without_times_there_is_no_window_in_time():
     with pytest.raises(SettingError, match="is a time, and these events have no times; read them with"):
         sm.BSuMM("b", lookback="6h").fit([["a", "b"]])
 
