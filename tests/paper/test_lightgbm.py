@@ -50,13 +50,6 @@ def test_it_learns_a_cycle_and_takes_part_in_a_comparison():
     ]
 
 
-@pytest.mark.needs("lightgbm")
-def test_a_fit_stops_where_dev_is_foretold_best():
-    noise = EventSequences.from_lists(np.random.default_rng(0).choice(CYCLE, (40, 8)).tolist())
-    contender = LightgbmContender(KIND, learning_rate=0.3, stop_on=noise[30:])
-    numbers = [settings["rounds"] for settings, _ in contender.fit_each(noise[:30], CYCLE)]
-    assert numbers == sorted(numbers)
-    assert max(numbers) < 100  # of 600
 
 
 def test_settings_and_what_is_missing(monkeypatch):
