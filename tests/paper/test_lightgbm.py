@@ -50,8 +50,6 @@ def test_it_learns_a_cycle_and_takes_part_in_a_comparison():
     ]
 
 
-
-
 def test_settings_and_what_is_missing(monkeypatch):
     with pytest.raises(SettingError, match="grid and rounds must hold at least one setting each"):
         LightgbmContender(grid=())

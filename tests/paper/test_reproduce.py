@@ -27,10 +27,7 @@ from summarkov.simulate.example import web_shop
 
 pytestmark = [pytest.mark.cut_off, pytest.mark.needs("sklearn")]
 
-REGRESSIONS = (
-    regression(3, "presence", strengths=(1.0,)),
-    regression(3, "presence", [None]),
-)
+REGRESSIONS = (regression(3, "presence", strengths=(1.0,)), regression(3, "presence", [None]))
 #: discovery at 2 sizes; 2 data sets with 2 + 5 + 2 + 1 models; 2 case studies; irrelevant labels
 PIECES = 2 + 2 * 10 + 2 + 2
 

@@ -1,6 +1,5 @@
 """Learners of matrices: features against naive loops, models as scikit-learn fits them, ticks."""
 
-
 import numpy as np
 import pytest
 

@@ -150,8 +150,7 @@ def test_where_an_unknown_label_stands_no_target_occurred():
 
 
 @pytest.mark.parametrize(
-    "model",
-    ["chain-1", "bsumm", pytest.param("lr-onehot-3", marks=pytest.mark.needs("sklearn"))],
+    "model", ["chain-1", "bsumm", pytest.param("lr-onehot-3", marks=pytest.mark.needs("sklearn"))]
 )
 def test_a_target_that_was_asked_for_is_one_even_if_train_does_not_know_it(model):
     result = sm.compare(TRAIN, [*DEV, list("az")], TEST, models=[model], targets=["z"])

@@ -86,11 +86,7 @@ def test_other_events_by_the_labels_that_were_kept():
             "there is a label 'A' already; rename it first, or",
         ),
         (lambda e: e.pool_rare(2, into=None), SettingError, "into must be a label, not None"),
-        (
-            lambda e: e.add_start("B"),
-            SettingError,
-            "there is a label 'B' already; rename it first, or",
-        ),
+        (lambda e: e.add_start("B"), SettingError, "there is a label 'B' already; rename it first, or"),
         (lambda e: e.map_labels({"AA": "x"}), DataError, "none of the labels in the mapping is in the data,"),
         (
             lambda e: e.map_labels({"A": None}),

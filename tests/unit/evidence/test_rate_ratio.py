@@ -140,12 +140,6 @@ def test_intervals_widen_if_resampled_ratios_spread_more():
 # ----------------------------------------------------------------------------------------------- two groups
 
 
-
-
-
-
-
-
 def test_shares_are_compared_between_sequences():
     rng = np.random.default_rng(5)
     n = np.full(200, 10.0)

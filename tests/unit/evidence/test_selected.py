@@ -22,8 +22,6 @@ STRATA = Strata.of([40], [400], [250], [5000])
 EVENTS = web_shop().simulate(n_sequences=80, length=30, random_state=1)
 
 
-
-
 def test_nothing_is_left_out_just_where_the_share_nearer_to_the_mean_is_the_level() -> None:
     x, c = 3.4, 3.0
     normal = NormalDist()
