@@ -16,18 +16,18 @@ from paper.order import under_order
 from paper.published import published
 from paper.section import Section
 from paper.tables import Tables
-from summarkov import comparison
-from summarkov.comparison import Contender, MatrixContender, lineup, regression
+from summarkov.comparison import Contender, MatrixContender, lineup
+from summarkov.comparison.tuning import REGRESSION_GRID
 
 SUMMS = ("bsumm", "osumm")
 CHAINS = ("chain-0", "chain-1", "chain-2", "chain-3", "chain-4")
 FAMILY = ("csumm", "vom", "tree")
 #: Every obvious reading of "logistic regression with look-back k".
 REGRESSIONS = tuple(
-    regression(lookback, features) if penalised else regression(lookback, features, strengths=[None])
+    MatrixContender(f"{lookback}-LR {features}{kind}", grid, lookback, features)
     for features in ("presence", "counts", "onehot")
     for lookback in (3, 5, 10)
-    for penalised in (True, False)
+    for kind, grid in (("", REGRESSION_GRID), (" unpenalised", ({"C": float("inf")},)))
 )
 
 
@@ -69,7 +69,7 @@ def reproduce(
     sizes of the discovery experiment, the two case studies, the order test and the irrelevant labels.
     """
     others: list[Contender] = [*REGRESSIONS]
-    others += [LstmContender()] * lstm + [comparison.boosting()] * boosting
+    others += [LstmContender()] * lstm + lineup(["boosting"]) * boosting
     lineup({contender.name: contender for contender in others}.values())  # is everything here that they need?
     columns = len(SUMMS) + len(CHAINS) + len(FAMILY) + len(others)
     total, done = len(published()["discovery"]["sequences"]) + len(published()["names"]) * columns + 4, 0
@@ -120,7 +120,7 @@ def reproduce(
             tables.table(
                 "Prediction: gradient boosting",
                 "Not in the paper: scikit-learn's boosting on the lag to each label's last occurrence.",
-                [("boosting", lambda data: comparison.boosting())],
+                [("boosting", lambda data: lineup(["boosting"])[0])],
             )
         )
     sections += fomc(statements)

@@ -191,26 +191,28 @@ class Spec:
     cap: int = 2
     order: int = 1
 
+    def _settings(self):
+        window = {"lookback": self.lookback, "delay": self.delay}
+        return {
+            "binary": window,
+            "ordinal": window | {"mask": self.mask},
+            "count": window | {"cap": self.cap},
+            "chain": {"order": self.order},
+        }[self.kind]
+
     def summary(self):
         """The package's summary."""
-        return {
-            "binary": lambda: BinarySummary(self.lookback, self.delay),
-            "ordinal": lambda: OrdinalSummary(self.lookback, self.delay, self.mask),
-            "count": lambda: CountSummary(self.lookback, self.delay, self.cap),
-            "chain": lambda: ChainSummary(self.order),
-            "custom": lambda: CustomSummary(CopyOfBinary(self.lookback, self.delay)),
-        }[self.kind]()
+        if self.kind == "custom":
+            return CustomSummary(CopyOfBinary(self.lookback, self.delay))
+        kinds = {"binary": BinarySummary, "ordinal": OrdinalSummary, "count": CountSummary}
+        return kinds.get(self.kind, ChainSummary)(**self._settings())
 
     def model(self, target=None, **settings):
         """The package's model."""
-        lookback = {"lookback": self.lookback, "delay": self.delay}
-        return {
-            "binary": lambda: sm.BSuMM(target, **lookback, **settings),
-            "ordinal": lambda: sm.OSuMM(target, **lookback, mask=self.mask, **settings),
-            "count": lambda: sm.CSuMM(target, **lookback, cap=self.cap, **settings),
-            "chain": lambda: sm.MarkovChain(target, order=self.order, **settings),
-            "custom": lambda: sm.SuMM(target, summary=CopyOfBinary(self.lookback, self.delay), **settings),
-        }[self.kind]()
+        if self.kind == "custom":
+            return sm.SuMM(target, summary=CopyOfBinary(self.lookback, self.delay), **settings)
+        kinds = {"binary": sm.BSuMM, "ordinal": sm.OSuMM, "count": sm.CSuMM}
+        return kinds.get(self.kind, sm.MarkovChain)(target, **self._settings(), **settings)
 
     def state(self, influencers):
         """The oracle's function from history to state."""

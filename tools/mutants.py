@@ -92,9 +92,9 @@ TESTS: dict[str, list[str]] = {
     ],
     "read/values.py": ["tests/hostile/test_date_formats.py", "tests/unit/read/test_csv.py"],
     "read/lines.py": [
-        "tests/unit/read/test_nested.py",
+        "tests/unit/read/test_ties.py",
         "tests/unit/read/test_case_attributes.py",
-        "tests/unit/read/test_write_all.py",
+        "tests/unit/read/test_write.py",
         "tests/unit/read/test_formats.py",
         "tests/unit/read/test_files.py",
     ],

@@ -8,7 +8,6 @@ import summarkov as sm
 from summarkov.engines.source import make_source
 from summarkov.errors import DataError, SettingError
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 SETTINGS = {"case": "case", "event": "event", "order_by": "at"}

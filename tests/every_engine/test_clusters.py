@@ -17,7 +17,6 @@ from summarkov.engines.followings import _add_clusters
 from summarkov.engines.source import added
 from summarkov.models.learning import _clustered
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 LABELS = ("A", "B", "C", "D")
@@ -40,17 +39,15 @@ def cases(draw, with_ticks, with_attributes):
 def events_of(found, with_ticks, with_attributes):
     """Cases as rows of a table: one for each event."""
     rows = [
-        {"case": f"{number:02}", "time": time, "event": label, "sex": "f" if attributes else "m"}
+        {"case": f"{number:02}", "time": time, "event": label}
+        | ({"sex": "f" if attributes else "m"} if with_attributes else {})
         for number, (attributes, places) in enumerate(found)
         for time, labels in places
         for label in sorted(labels)
     ]
-    columns = {name: [row[name] for row in rows] for name in ("case", "event", "time", "sex")}
-    if not with_attributes:
-        del columns["sex"]
     more = {"attributes": ["sex"]} if with_attributes else {}
     more |= {"ties": "together"} if with_ticks else {}
-    return sm.read_events(pa.table(columns), order_by="time", times=True, labels=LABELS, **more)
+    return sm.read_events(pa.Table.from_pylist(rows), order_by="time", times=True, labels=LABELS, **more)
 
 
 def check(model, found, weights, lookbacks, delay, block):

@@ -41,7 +41,6 @@ from summarkov.events import EventSequences
 from summarkov.kernels import index as window_rows
 from summarkov.kernels import numpy_kernels
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 

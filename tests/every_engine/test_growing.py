@@ -13,7 +13,6 @@ from summarkov.engines import source as sources
 from summarkov.engines.source import GrowingCounts
 from summarkov.simulate.example import web_shop
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 

@@ -13,7 +13,6 @@ from summarkov import kernels
 from summarkov.kernels import trees
 from summarkov.simulate.example import web_shop
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 

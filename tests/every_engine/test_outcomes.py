@@ -10,7 +10,6 @@ from pyarrow import parquet
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 READING = {"order_by": "time", "times": True, "ties": "together", "attributes": ["region", "result"]}

@@ -20,7 +20,6 @@ from summarkov.engines.counts import join
 from summarkov.errors import TooLargeError
 from summarkov.summaries import HistoryTests, TreeSummary
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 

@@ -29,7 +29,6 @@ from summarkov.engines.replicates import ReplicatedSource, units_of
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.draws import Drawn
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 

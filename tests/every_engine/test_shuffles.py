@@ -17,7 +17,6 @@ from summarkov.engines.shuffles import OrderQuestion, Shuffles, count_moved, pos
 from summarkov.events.vocabulary import END
 from summarkov.summaries import Reach
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 LABELS = ("a", "b", "c", "d")

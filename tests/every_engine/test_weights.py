@@ -11,7 +11,6 @@ from summarkov.engines import MemorySource, StateCounts
 from summarkov.engines.counts import FIXED_POINT
 from summarkov.search.criteria import SCORES, Scorer
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 

@@ -117,3 +117,11 @@ def test_forms_of_iso_that_are_not_read_are_refused_where_they_stand(read, tmp_p
         with pytest.raises(DataError, match=re.escape(told)) as error:
             read(log(tmp_path, *times))
         assert " and row " not in str(error.value)
+
+
+@BOTH
+@pytest.mark.parametrize("value", ["30/02/2024", "1/13/2024", "2024-01-02", "1/1/24", "", "1/1/2024 x"])
+def test_a_date_of_another_format_is_named(read, value, tmp_path):
+    told = f"row 2 of the data holds '{value}', which is not written as date_format='%d/%m/%Y' says; mend"
+    with pytest.raises(DataError, match=told):
+        read(log(tmp_path, "31/12/2023", value), date_format="%d/%m/%Y")

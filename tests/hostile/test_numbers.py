@@ -10,14 +10,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.search.criteria import (
-    Scorer,
-    log_evidence,
-    log_likelihood,
-    log_rising,
-    probabilities,
-    pseudo_counts,
-)
+from summarkov.search.criteria import Scorer, log_evidence, log_likelihood, probabilities, pseudo_counts
 from summarkov.simulate.example import web_shop
 
 #: Numbers as the paper counts them.
@@ -113,21 +106,13 @@ def test_likelihood_at_the_edges(row, alpha):
 
 
 @pytest.mark.parametrize(
-    "alphas", [*((a, a) for a in (*ALPHAS, 0.1, 0.5, 19.9, 20.0)), (1e-12, 3e12)], ids=str
+    "alphas", [*((a, a) for a in (1e-15, 1e-12, 0.1, 0.5, 19.9, 20.0)), (1e-12, 3e12)], ids=str
 )
 @pytest.mark.parametrize("row", TABLES, ids=str)
 def test_evidence_at_the_edges(row, alphas):
-    """As differences of log-gamma these were wrong in the first digit from alpha = 1e12 on."""
+    """As differences of log-gamma these lose many digits where counts are large."""
     found = float(log_evidence([row], np.array(alphas))[0])
     assert found == pytest.approx(exact_evidence(row, alphas), rel=1e-12, abs=1e-300)
-
-
-@pytest.mark.parametrize("a", [1e-15, 0.5, 19.0, 20.0, 21.0, 1e3, 1e9, 1e15])
-@pytest.mark.parametrize("n", [0.0, 0.25, 1.0, 17.0, 1e6, 1e12])
-def test_log_rising(a, n):
-    with localcontext(prec=60):
-        exact = float(exact_log_gamma(Decimal(a) + Decimal(n)) - exact_log_gamma(Decimal(a)))
-    assert float(log_rising(a, n)) == pytest.approx(exact, rel=2e-14, abs=1e-14)
 
 
 # ------------------------------------------------------------------------------- models

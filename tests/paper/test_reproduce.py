@@ -20,14 +20,17 @@ from typer.testing import CliRunner, Result
 
 import summarkov as sm
 from paper import reproduction as report
-from summarkov.comparison import regression, run
+from summarkov.comparison import MatrixContender, run
 from summarkov.comparison.run import tune
 from summarkov.errors import DataError
 from summarkov.simulate.example import web_shop
 
 pytestmark = [pytest.mark.cut_off, pytest.mark.needs("sklearn")]
 
-REGRESSIONS = (regression(3, "presence", strengths=(1.0,)), regression(3, "presence", [None]))
+REGRESSIONS = (
+    MatrixContender("3-LR presence", [{"C": 1.0}], 3),
+    MatrixContender("3-LR presence unpenalised", [{"C": float("inf")}], 3),
+)
 #: discovery at 2 sizes; 2 data sets with 2 + 5 + 2 + 1 models; 2 case studies; irrelevant labels
 PIECES = 2 + 2 * 10 + 2 + 2
 

@@ -136,7 +136,6 @@ READ = {
         "date_format": "%d/%m/%Y",
         "ties": "together",
         "event": ["activity", "lifecycle:transition"],
-        "separator": " / ",
     },
     "lifecycle, weights, closed by labels": {
         "order_by": "row",

@@ -62,8 +62,8 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
     "sentence_transformers": [(lambda: text.Concepts(["storm"]), "recognising concepts")],
     "sentencex": [(lambda: text.split_sentences("One. Two."), "splitting text into sentences")],
     "sklearn": [
-        (lambda: fit(comparison.regression(1)), "logistic regression"),
-        (lambda: fit(comparison.boosting()), "gradient boosting"),
+        (lambda: fit(comparison.MatrixContender("", [{}], 1)), "logistic regression"),
+        (lambda: fit(comparison.MatrixContender("", [{}])), "gradient boosting"),
         (lambda: sm.compare(EVENTS, models=["lr-counts-3"]), "logistic regression"),
         (lambda: sm.compare(EVENTS, models=["boosting"]), "gradient boosting"),
         (lambda: text.TopicModel(2).fit(["A storm came.", "All was lost."]), "a topic model"),

@@ -90,7 +90,7 @@ class Constant:
             "max_influencers must be a whole number from 2 (the required ones) on, not 1",
         ),
         ({"max_sets": 0}, "max_sets must be a whole number from 1 on or None, not 0"),
-        ({"target": []}, "target is an empty set of labels; name at least one"),
+        ({"target": []}, "target is an empty list; name at least one label"),
         ({"target": None}, "this model has no target; give target=, or fit it as a template"),
         ({"target": ["riot", "arest"]}, "unknown label 'arest'; did you mean 'arrest'?"),
     ],

@@ -35,14 +35,6 @@ _ASIDE = {
     "not comparable": "Not comparable: no comparison with other influencers held equal",
     "too few events": "Too few events: under 10 seen and under 10 expected, or under 5 cases",
 }
-#: What columns mean; it is printed with those that are shown.
-_COLUMNS = {
-    "Follows": "the share of an influencer's occurrences that the target follows within the window",
-    "Others": "the same share of all other events",
-    "Cases": "those in which the target follows the influencer, of all cases with the influencer",
-    "Back": "how far back it is looked for, in events (ticks, if some happened together) or time",
-    "Sure": "in how many of the resampled graphs the influence is found again",
-}
 _NO_CAUSE = "Influence is statistical: no proof of cause."
 #: Settings that are shown even where they have their default value, in this order.
 _ALWAYS = (
@@ -311,7 +303,6 @@ def influences(
         list(zip(*columns.values(), strict=True)),
         total,
         spare=("Cases", "Others", "Back", "Sure"),
-        explains=tuple(_COLUMNS.items()),
         sections=[(title, reasons.count(why)) for why, title in _ASIDE.items() if why in reasons],
         styles=["dim" if e.faint else _STYLES[e.shown_effect] for e in shown],
     )
@@ -530,13 +521,7 @@ def outcome(
     yield settings_words(model.model_)
     yield from (f"Notice: {sentence}." for sentence in notices(model))
     if edges:
-        found = model.summary()
-        tests = {} if order is None else {"order": {e.influencer: e.order for e in order.edges}}
-        if confidence is not None:
-            tests["sure"] = {e.influencer: f"{e.frequency:.0%}" for e in confidence.edges}
-        beside = [[each.get(e.influencer, "") for each in tests.values()] for e in edges]
-        rows = [[*row, *more] for row, more in zip(found.rows, beside, strict=False)]
-        yield replace(found, title="", head=[*found.head, *tests], rows=rows, notes=())
+        yield replace(model.summary(), title="", notes=())
         yield case_sentence(edges[0], window_words(fitted, edges[0].influencer))
         whole = "Whole cases are compared: an influencer may also come after. --after N asks what was known."
         words = "Rate ratio: how many times as likely with it, other influencers equal."
@@ -544,6 +529,7 @@ def outcome(
     else:
         yield ""
         yield "No event and no attribute was found to change it; a weak influence may be missed."
+    yield from (test.summary() for test in (order, confidence) if test is not None)
     yield ""
     yield model.states_sheet()
     yield from _proved([model.model_])

@@ -63,7 +63,6 @@ Reading the events:
 --missing error|skip|LABEL  What to do with events without a label, or a label for them. skip also leaves out
     rows without a case. [default: error]
 --drop-duplicates  Leave out rows of the case, event and place of an earlier row.
---separator TEXT  What stands between the labels of several columns. [default: +]
 --ties KIND  What events with the same place are: 'in row order' after each other, 'together', or an error. If
     not given they are taken in row order, with a note if they are many.
 --times  Keep the times of events. A look-back in time keeps them, too.

@@ -58,14 +58,12 @@ class Table(Sheet):
     """A sheet whose rows stand below titles: ``sections`` are these, each with the number of rows below it.
 
     ``spare`` are headings of columns that are left out where there is little space, and it is said which;
-    ``explains`` says what columns mean, which is printed with those that are shown; ``styles`` are those of
-    the rows.
+    ``styles`` are those of the rows.
     """
 
     spare: Sequence[str] = ()
     sections: Sequence[tuple[str, int]] = ()
     styles: Sequence[str] = ()
-    explains: Sequence[tuple[str, str]] = ()
 
 
 Part = str | Sheet
@@ -213,10 +211,6 @@ class Page(Console):
         lost = [table.head[at] for at in full if at not in shown]
         if lost:
             self._print(f"Left out for want of space, --json has it: {', '.join(lost)}", "dim")
-        names_shown = {table.head[at] for at in shown}
-        meant = [f"{name}: {what}." for name, what in getattr(table, "explains", ()) if name in names_shown]
-        if meant:
-            self._print(" ".join(meant), "dim")
         if table.total > len(rows):
             self._print(f"... and {table.total - len(rows):,} more{more and '; '}{more}", "dim")
 

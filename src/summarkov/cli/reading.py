@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Settings of reading that Python calls the same.
 _SAME = (
-    *("case", "event", "weight", "date_format", "missing", "separator", "ties", "times", "lifecycle"),
+    *("case", "event", "weight", "date_format", "missing", "ties", "times", "lifecycle"),
     *("format", "session_gap", "closed_by", "ends_column", "drop_duplicates"),
 )
 #: Bytes of memory that reading takes for a byte of a text file, and of a packed one or Parquet.

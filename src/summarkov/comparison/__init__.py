@@ -12,8 +12,6 @@ from summarkov.comparison.contenders import (
     MatrixContender,
     ModelContender,
     Predictor,
-    boosting,
-    regression,
 )
 from summarkov.comparison.run import compare
 from summarkov.comparison.tuning import DEFAULT, NAMES, lineup, tune_joint
@@ -30,9 +28,7 @@ __all__ = [
     "ModelContender",
     "Predictor",
     "ReliabilityBin",
-    "boosting",
     "compare",
     "lineup",
-    "regression",
     "tune_joint",
 ]

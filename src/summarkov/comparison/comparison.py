@@ -72,18 +72,16 @@ class Line:
     name : str
         The contender.
     log_likelihood : float
-        On the test sequences, the mean over targets and splits; -inf if something that happened was ruled
-        out.
+        On the test sequences, the mean over targets and splits; -inf if what happened was ruled out.
     log_loss, brier : float
-        Of "this label or not", the mean over targets and positions (events, or ticks where events happened
-        together): minus the logarithm of the probability of what happened, and the squared error.
+        Of "this label or not", the mean over targets and positions: minus the logarithm of the probability
+        of what happened, and the squared error.
     top_1, top_3 : float or None
         How often the next event was the most likely one, or among the three most likely ones; None where
         no next event is predicted.
     next_event_log_loss : float or None
-        Per event: minus the mean logarithm of the probability of the label that came, where the probabilities
-        of all labels are divided by their sum. Infinite if a label that came had none; events whose label
-        does not occur in train are left out. None as for ``top_1``.
+        Minus the mean logarithm of the probability of the label that came, among labels that occur in train;
+        the probabilities of all labels are divided by their sum. None as for ``top_1``.
     n_influencers : float or None
         The mean number of influencers.
     seconds : float
@@ -109,13 +107,11 @@ class Line:
 
 
 class Comparison(Listed):
-    """Contenders on the same test sequences, sorted from best to worst.
+    """Contenders on the same test sequences, sorted from best to worst, in ``lines``.
 
-    A difference in log-likelihood to the best contender is called one ("worse") only if its 95% interval,
-    from a paired bootstrap over the test sequences, lies entirely below 0. A contender that gave no
-    probability at all to something that happened has a likelihood of zero and is "refuted".
-
-    ``lines`` has one line per contender, and so has the frame.
+    One is "worse" than the best only if the 95% interval of the difference in log-likelihood, from a paired
+    bootstrap over the test sequences, lies entirely below 0. One that gave no probability at all to something
+    that happened is "refuted".
     """
 
     listed = ("lines",)
@@ -130,11 +126,9 @@ class Comparison(Listed):
         n_bootstrap: int = 2000,
         seed: int = 0,
     ) -> None:
-        """``results[c][s]`` is contender c on split s; ``n_test[s]`` the number of test positions there.
+        """``results[c][s]`` is contender c on split s, with ``n_test[s]`` test positions of this ``unit``.
 
-        ``unit`` says what a position is: an event, or a tick where events happened together.
-        ``sequences[s]`` has the keys of the test sequences of split s, so that one that is in several of them
-        is known to be the same; without it they are all different.
+        ``sequences[s]`` has the keys of its test sequences, by which those of several splits are the same.
         """
         self.results = [tuple(each) for each in results]
         self.n_test, self.unit = tuple(n_test), unit
@@ -220,10 +214,7 @@ class Comparison(Listed):
 
     @property
     def settings(self) -> dict[str, str]:
-        """In words, what was chosen for each contender that has the same settings for all targets.
-
-        Where splits differ, each choice is shown with the number of splits that made it.
-        """
+        """What was chosen, in words, for each contender that has the same settings for all targets."""
         found = {}
         for each in self._sorted:
             if each[0].one_for_all:
@@ -306,7 +297,7 @@ def paired_interval(
 
     with :math:`m_i` the number of splits that test i, and :math:`\bar n` the mean number of test sequences.
     The interval is then widened about the observed difference as Student's t interval is wider than the
-    normal one: little at 30 sequences, much at 3. From a single sequence nothing can be told.
+    normal one. From a single sequence nothing can be said.
 
     References
     ----------

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -50,10 +51,9 @@ class Predictor(Protocol):
 class Contender(Protocol):
     """Something to be tuned and compared.
 
-    One that needs something that may be missing has a method ``require()``, which is called before anything
-    is fitted and raises an error that says what to do. One that is a single model of all targets has a class
-    attribute, ``one_for_all = True``: then all targets have the settings that are best for all of them
-    together.
+    It may have a method ``require()``, called before anything is fitted, which raises an error that says what
+    is missing. With a class attribute ``one_for_all = True`` all targets have the settings that are best for
+    all of them together.
     """
 
     @property
@@ -71,7 +71,7 @@ class Contender(Protocol):
 
 @dataclass(frozen=True)
 class Fitted:
-    """A predictor by what it answers."""
+    """A predictor made of two functions."""
 
     probability: Callable[[EventSequences, str], FloatArray]
     influencers: Callable[[str], tuple[str, ...] | None]
@@ -83,8 +83,7 @@ T = TypeVar("T")
 class EventCache(Generic[T]):
     """Values by (events object, key), the least recently used forgotten first.
 
-    Events are compared by identity, which is safe because they cannot be changed and are kept alive here
-    as long as their value is.
+    Events are compared by identity: they cannot be changed, and live here as long as their value does.
 
     >>> events = EventSequences.from_lists([["A", "B"]])
     >>> sizes: EventCache[int] = EventCache(most=2)
@@ -121,8 +120,7 @@ class ModelContender:
     template : SummaryModel
         A model without a target.
     grid : dict
-        The values to try for each setting. Trees are grown once, for the least gamma, where the others follow
-        from that.
+        The values to try for each setting. Trees are grown once, for the least gamma, where that will do.
     n_jobs : int or None
         Threads; they change nothing but the time.
     """
@@ -185,7 +183,7 @@ class JointPredictor:
     _kept: EventCache[FloatArray] = field(default_factory=lambda: EventCache(most=2), repr=False)
 
     def next_event(self, events: EventSequences) -> FloatArray:
-        """The distribution at every position, kept for the last two that were asked about."""
+        """The distribution at every position."""
 
         def said() -> tuple[FloatArray, CodeArray]:
             data = events.recode(self.fitted.labels, unknown="ignore")
@@ -196,10 +194,7 @@ class JointPredictor:
         return self._kept.get(events, "p", lambda: self.fitted.with_last(*self.said.get(events, "p", said)))
 
     def loss(self, events: EventSequences) -> float:
-        """Log loss of the next event, per event; sequences count as much as they weigh.
-
-        Events of no known label are left out.
-        """
+        """Weighted log loss of the next event, per event of a known label."""
         data = events.recode(self.fitted.labels, unknown="ignore")
         happened = self.fitted.features.target.outcome_of()[data.codes]
         known = np.flatnonzero(happened >= 0)
@@ -208,7 +203,7 @@ class JointPredictor:
         return float(-np.average(np.log(said), weights=weights))
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:
-        """What the one distribution says of the target."""
+        """The target's share of the distribution."""
         return np.asarray(self.next_event(events)[:, self._outcome(target)])
 
     def influencers(self, target: str) -> tuple[str, ...] | None:
@@ -237,10 +232,9 @@ class JointContender:
     rounds : sequence of int
         After how many rounds the trees of a fit may be stopped; they grow.
     stop_on : events, optional
-        Grow no more trees once two of these numbers in a row foretold these events less well than an earlier
-        one: faster. The model without trees does not count as one: few trees alone say little yet, so it is
-        often better than a model with few of them and worse than one with many. Give the events that settings
-        are chosen on, never those that are measured.
+        Grow no more trees once two of these numbers in a row predict these events less well than an earlier
+        one; 0 does not count, as few trees are often worse than none. Give the events that settings are
+        chosen on, never those that are measured.
     """
 
     name: str
@@ -311,11 +305,10 @@ class MatrixRows(NamedTuple):
 def window_features(
     events: EventSequences, lookback: int, features: str, attributes: Sequence[str] = ()
 ) -> Any:
-    """The last ``lookback`` positions before each as a sparse matrix with N rows.
+    """The last ``lookback`` positions before each as a sparse matrix with N rows; attributes come last.
 
     "presence": one column per label, 1 if it is among them; "counts": at how many of them; "onehot": one
-    column per lag and label, lag 1 first, 1 if the label stands there. What is before the start of the
-    sequence, and events of no known label, are zeros. One column per attribute follows.
+    column per lag and label, lag 1 first, 1 if the label stands there.
 
     >>> events = EventSequences.from_lists([["A", "A", "B"]])
     >>> window_features(events, 2, "counts").toarray().astype(int).tolist()
@@ -352,11 +345,10 @@ def recency_features(
     longest_lag: int = 200,
     last_position: int = 50,
 ) -> FloatArray:
-    """How long ago each label occurred last, and the position: N rows, one column per label and one more.
+    """How many positions ago each label occurred last, the position, and attributes, as N rows of numbers.
 
-    A lag counts positions back (1: the one just before) and is at most ``longest_lag``, which also stands for
-    a label that has not occurred yet. The position counts from 0 and is at most ``last_position``. One column
-    per attribute follows.
+    A lag is at most ``longest_lag``, which also stands for a label that has not occurred yet. The position
+    counts from 0 and is at most ``last_position``.
 
     >>> events = EventSequences.from_lists([["A", "A", "B"]])
     >>> recency_features(events).astype(int).tolist()
@@ -383,14 +375,6 @@ def clip(probability: npt.ArrayLike) -> FloatArray:
     return np.clip(np.asarray(probability, dtype=np.float64), TINY, 1 - TINY)
 
 
-def base_rate(outcomes: BoolArray) -> float:
-    r"""Smoothed share of a target's occurrences, for a target that never, or always, occurs in training.
-
-    .. math:: \frac{N(x) + 1/2}{N + 1}
-    """
-    return float((outcomes.sum() + 0.5) / (len(outcomes) + 1))
-
-
 def is_target(events: EventSequences, target: str) -> BoolArray:
     """Whether the target is at each position."""
     occurred: BoolArray = events.codes == events.code(target)
@@ -401,33 +385,16 @@ def is_target(events: EventSequences, target: str) -> BoolArray:
     return found
 
 
-def _learner(is_trees: bool) -> Any:
-    """The class of scikit-learn: gradient boosting of the histogram kind, or logistic regression."""
+def _learner(is_trees: bool) -> Callable[..., Any]:
+    """What makes a learner from its settings: gradient boosting of the histogram kind, or regression."""
     what = "gradient boosting" if is_trees else "logistic regression"
     with optional_library(what, "scikit-learn", extra="baselines"):
-        if is_trees:
-            from sklearn.ensemble import HistGradientBoostingClassifier as learner
-        else:
-            from sklearn.linear_model import LogisticRegression as learner
-    return learner
-
-
-def _regression_of(C: float | None) -> Any:
-    """Logistic regression with a squared penalty of weight 1 / C on coefficients; None: with none."""
-    return _learner(False)(C=np.inf if C is None else C, max_iter=1000, tol=1e-5)
-
-
-def _trees_of(leaves: int, learning_rate: float, l2: float, iterations: int) -> Any:
-    """Gradient boosting."""
-    return _learner(True)(
-        learning_rate=learning_rate,
-        max_leaf_nodes=leaves,
-        l2_regularization=l2,
-        max_iter=iterations,
-        min_samples_leaf=5,
-        early_stopping=False,
-        random_state=0,
-    )
+        from sklearn.ensemble import HistGradientBoostingClassifier
+        from sklearn.linear_model import LogisticRegression
+    if is_trees:
+        fixed: dict[str, Any] = {"min_samples_leaf": 5, "early_stopping": False, "random_state": 0}
+        return partial(HistGradientBoostingClassifier, **fixed)
+    return partial(LogisticRegression, max_iter=1000, tol=1e-5)
 
 
 @dataclass(frozen=True)
@@ -439,10 +406,10 @@ class MatrixContender:
     name : str
         What tables call it.
     grid : sequence of settings
-        What to choose from: of logistic regression ``C``, smaller is more penalty, and None is none at all;
-        of trees ``leaves``, ``learning_rate``, ``l2`` and ``iterations``, the number of trees.
+        What to choose from, settings of scikit-learn's LogisticRegression (``C=inf``: no penalty) or of its
+        HistGradientBoostingClassifier.
     lookback : int, optional
-        How many positions back the features of a regression look; None: trees, which see recency
+        How many positions back the features of a regression look; None: boosting, which sees recency
         (:func:`recency_features`).
     features : {"presence", "counts", "onehot"}
         See :func:`window_features`.
@@ -502,13 +469,13 @@ class MatrixContender:
 
             return Fitted(probability, influencers)
 
-        made: Callable[..., Any] = _trees_of if self.lookback is None else _regression_of
+        made = _learner(self.lookback is None)
         for settings in self.grid:
             models: dict[str, Any] = {}
             for target in targets:
                 outcomes = is_target(train, target)
                 if outcomes.all() or not outcomes.any():
-                    models[target] = base_rate(outcomes)
+                    models[target] = float((outcomes.sum() + 0.5) / (len(outcomes) + 1))
                     continue
                 with _one_thread(), warnings.catch_warnings():
                     # Without a penalty it may not converge, since separable data have no optimum.
@@ -524,38 +491,3 @@ def _one_thread() -> Any:
     except ModuleNotFoundError:  # learning says that scikit-learn is missing
         return nullcontext()
     return threadpool_limits(limits=1)
-
-
-def regression(
-    lookback: int,
-    features: str = "presence",
-    strengths: Sequence[float | None] = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0),
-    name: str | None = None,
-) -> MatrixContender:
-    """Logistic regression of "the target comes next" on the last positions and attributes.
-
-    ``strengths`` are the values of C to choose from; ``[None]`` is no penalty.
-
-    >>> regression(3, "onehot", [None]).name
-    '3-LR onehot unpenalised'
-    """
-    kind = " unpenalised" if [*strengths] == [None] else ""
-    grid = tuple({"C": strength} for strength in strengths)
-    return MatrixContender(name or f"{lookback}-LR {features}{kind}", grid, lookback, features)
-
-
-def boosting(
-    grid: Sequence[tuple[int, float, float]] = ((5, 0.05, 10.0), (8, 0.03, 100.0), (15, 0.05, 10.0)),
-    n_trees: Sequence[int] = (30, 100, 300),
-    name: str = "boosting",
-) -> MatrixContender:
-    """Gradient boosting of "the target comes next" on the lag to the last event of each label.
-
-    It is not in the paper, but what a user would try. ``grid`` has leaves, learning rate and l2 of the kinds
-    of trees, ``n_trees`` how many trees of each kind to try.
-
-    >>> boosting(n_trees=[12]).grid[0]
-    {'leaves': 5, 'learning_rate': 0.05, 'l2': 10.0, 'iterations': 12}
-    """
-    kinds = ({"leaves": leaves, "learning_rate": rate, "l2": l2} for leaves, rate, l2 in grid)
-    return MatrixContender(name, tuple({**kind, "iterations": n} for kind in kinds for n in n_trees))

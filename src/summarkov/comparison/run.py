@@ -58,10 +58,7 @@ class Answer(NamedTuple):
 
 
 def ask(contender: str, predictor: Predictor, events: EventSequences, target: str) -> Answer:
-    """The probabilities of a target, refused if they are none.
-
-    The log-likelihood is minus infinity, without a warning, where what happened was given no probability.
-    """
+    """The probabilities of a target, refused if they are none; log-likelihoods may be minus infinity."""
     p, n = np.asarray(predictor.probability(events, target), dtype=np.float64), events.n_ticks
     if p.shape != (n,):
         raise SettingError(
@@ -81,8 +78,6 @@ def ask(contender: str, predictor: Predictor, events: EventSequences, target: st
 
 def logs_among_all(codes: npt.NDArray[np.integer], p: FloatArray) -> FloatArray:
     """Logarithms of what came, where ``p[i, m]`` is divided by the sum of its row; without events of code -1.
-
-    They are minus infinity, without a warning, where what came was given no probability at all.
 
     >>> logs_among_all(np.array([0, -1, 1]), np.array([[0.5, 1.5], [1, 1], [0, 0]])).round(4).tolist()
     [-1.3863, -inf]
@@ -108,10 +103,8 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
     """Choose a contender's settings for each target by log-likelihood on dev; ties go to the first.
 
     One that says ``one_for_all = True`` has the same settings for all targets, those with the largest sum of
-    their log-likelihoods.
-
-    Test is predicted once, with what is best on dev, and has no say in the choice. How well the
-    next event is told is measured where every label that occurs in train is a target.
+    their log-likelihoods. Test has no say in the choice. The next event is predicted where every label that
+    occurs in train is a target.
     """
     start, best = time.perf_counter(), dict[str, _Best]()
     one_for_all: bool = getattr(contender, "one_for_all", False)
@@ -241,10 +234,9 @@ def compare(
 
     Notes
     -----
-    The vocabulary is learned from train: the labels that occur there, and those that ``targets`` names. Any
-    other label of dev or test is unknown to all models alike. An event of such a label keeps its position,
-    influences nothing, and none of the targets occurred there; it counts as missed in ``top_1`` and
-    ``top_3``, and the log loss of the next event leaves it out. So nothing on dev depends on test.
+    The vocabulary is that of train, and what ``targets`` names. Any other label of dev or test is unknown to
+    all models alike: its event keeps its position, influences nothing, counts as missed in ``top_1`` and
+    ``top_3``, and is left out of the log loss of the next event.
 
     Examples
     --------

@@ -14,9 +14,8 @@ from summarkov.comparison.contenders import (
     Contender,
     JointContender,
     JointPredictor,
+    MatrixContender,
     ModelContender,
-    boosting,
-    regression,
 )
 from summarkov.engines import EventSource, Layout, as_source
 from summarkov.errors import DataError, SettingError, nearest
@@ -57,6 +56,13 @@ BOOSTED_GRID: tuple[Mapping[str, Any], ...] = (
 )
 ROUNDS = (0, 20, 40, 60, 80, 120, 160, 240)
 
+#: Of logistic regression, and of gradient boosting.
+REGRESSION_GRID = tuple({"C": strength} for strength in (0.001, 0.01, 0.1, 1.0, 10.0, 100.0))
+BOOSTING_GRID = tuple(
+    {"max_leaf_nodes": leaves, "learning_rate": rate, "l2_regularization": l2, "max_iter": n}
+    for leaves, rate, l2 in ((5, 0.05, 10.0), (8, 0.03, 100.0), (15, 0.05, 10.0))
+    for n in (30, 100, 300)
+)
 
 #: Summary models search as in the paper: settings are chosen by prediction, which punishes what is false.
 #: "bsumm-5" looks back over 5 positions, "bsumm-6h" over 6 hours.
@@ -83,11 +89,11 @@ _CONTENDERS: dict[str, Contender] = {
     "joint": JointContender("joint", JointSuMM(), JOINT_GRID),
     "joint-boosted": JointContender("joint-boosted", JointSuMM(), BOOSTED_GRID, ROUNDS),
     **{
-        f"lr-{features}-{k}": regression(k, features, name=f"lr-{features}-{k}")
+        f"lr-{features}-{k}": MatrixContender(f"lr-{features}-{k}", REGRESSION_GRID, k, features)
         for features in FEATURES
         for k in (3, 5, 10)
     },
-    "boosting": boosting(),
+    "boosting": MatrixContender("boosting", BOOSTING_GRID),
 }
 #: Every name that ``compare`` knows.
 NAMES = tuple(_CONTENDERS)
@@ -122,9 +128,7 @@ def named(name: str) -> Contender | None:
 
 
 def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | None = None) -> list[Contender]:
-    """Make the contenders that are named, and pass on those that are given; a model is one as it is.
-
-    Something that one of them needs and that is not there is told now, not after hours of work.
+    """Make the contenders that are named, and pass on those that are given; what they need must be there.
 
     >>> [contender.name for contender in lineup(["bsumm", "chain-1"])]
     ['bsumm', 'chain-1']
@@ -179,9 +183,9 @@ def tune_joint(
 ) -> JointSuMM:
     """Fit a joint model with the settings that best predict sequences that it has not seen.
 
-    Some sequences are held out at random. The penalty, the trees and the share of what followed the last
-    labels are those of ``joint-boosted`` in :func:`compare` that have the smallest log loss of the next event
-    on them; the model with these settings is then fitted to all events. All other settings stay as they are.
+    Some sequences are held out at random. The penalty, the trees and ``contexts`` are those of
+    ``joint-boosted`` in :func:`compare` with the smallest log loss of the next event on them; the model with
+    these settings is then fitted to all events. All other settings stay as they are.
 
     Parameters
     ----------

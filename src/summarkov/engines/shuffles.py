@@ -188,10 +188,9 @@ def count_moved(
     source: EventSource,
     questions: Sequence[OrderQuestion],
     shuffles: Shuffles,
-    use: Callable[[Moved], None],
     progress: Callable[[int, int], None] | None = None,
-) -> None:
-    """Count edges in the data as they are and in each of the shuffles, and use what was counted of each.
+) -> list[Moved]:
+    """Count edges in the data as they are and in each of the shuffles.
 
     ``progress`` is told how many of the shuffles are done, as it were: some of the edges in all of them.
     """
@@ -199,17 +198,17 @@ def count_moved(
     layout, labels = Layout.of(source), source.labels
     how = _How(replace(shuffles, n=0, done=0), strata, {*layout.outcomes, END} & {*labels}, layout.together)
     row_bytes = 8 * (1 + 3 * (shuffles.n + 1))
-    start, most = 0, -(-len(questions) // _PASSES)
+    start, most, found = 0, -(-len(questions) // _PASSES), list[Moved]()
     while start < len(questions):
         stop, size = start, 0
         while stop < min(start + most, len(questions)) and (stop == start or size <= _TABLE_BYTES):
             size += row_bytes * (len(strata) + 1) << min(len(questions[stop].strata), 10)
             stop += 1
-        for moved in source.map(partial(_count_moved, how, shuffles.replicates), questions[start:stop]):
-            use(moved)
+        found += source.map(partial(_count_moved, how, shuffles.replicates), questions[start:stop])
         start = stop
         if progress is not None:
             progress(shuffles.n * stop // len(questions), shuffles.n)
+    return found
 
 
 @dataclass(frozen=True)

@@ -24,15 +24,13 @@ MISSING = "(missing)"
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """Which attributes every sequence has.
-
-    Each is a candidate for influence that is present at every position of its sequence, takes no position,
-    and is never a target. Its name is what people see: the column, and the value or the range of values.
+    """Which attributes every sequence has: candidates for influence at every position, never targets.
 
     Parameters
     ----------
     names : sequence of str
-        Such as ``"region=north"`` or ``"age=30 to 50"``; sorted and without repeats.
+        The column, and the value or the range of values, such as ``"region=north"`` or ``"age=30 to 50"``;
+        sorted and without repeats.
     present : bool[K, A]
         One row per sequence and one column per name.
 
@@ -166,10 +164,7 @@ def join_attributes(parts: Sequence[Attributes | None]) -> Attributes | None:
 
 
 def attribute_values(given: Attributes | None, taken: tuple[str, ...]) -> dict[str, list[str | None]]:
-    """The value that every sequence has of each attribute, None if it is missing.
-
-    ``taken`` are names that attributes must not have.
-    """
+    """The value that every sequence has of each attribute, None if missing; no name may be ``taken``."""
     if given is None:
         return {}
     clash = set(given.columns).intersection(taken)
@@ -193,10 +188,10 @@ _CUT_OFF = {"false", "no", "n", "0", "0.0", "f", "cut off", "open", "running", "
 
 @dataclass(frozen=True)
 class AskedEnds:
-    """How to tell which sequences are complete. Where several ways are given, all must say so.
+    """How to tell which sequences are complete; where several ways are given, all must say so.
 
-    ``closed_by`` are labels, one of which is the last event of a complete sequence; one with an event at
-    ``open_since`` or later is cut off; ``column`` names an attribute that tells it.
+    One whose last event is none of ``closed_by``, or that has an event at ``open_since`` or later, is cut
+    off; ``column`` names an attribute that tells it.
     """
 
     cut_off: bool = False

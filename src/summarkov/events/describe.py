@@ -61,8 +61,8 @@ class Start(NamedTuple):
 def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArray) -> list[Start]:
     """Labels that begin sequences far more often than they come later, the most frequent first.
 
-    They begin at least a fifth of all sequences, at least three times their share among the other events, and
-    at least four standard deviations more than that share lets one expect; or they begin all of several.
+    They begin at least a fifth of all sequences, three times their share among the other events, and four
+    standard deviations more than that; or all of several sequences.
 
     >>> special_starts(["go", "stop"], np.array([90, 10]), np.array([100, 100]))
     [Start(label='go', first=0.9, others=0.1)]
@@ -145,9 +145,8 @@ class CaseEnds:
 def late_cases(times: IntArray, offsets: IntArray) -> tuple[int, int] | None:
     """How many cases may go on after the data end, and from which time on they have events.
 
-    Near the end is what nine of ten gaps between the events of a case are shorter than. Where cases come and
-    go evenly, they end there no more often than at other times; three times as many, and one in fifty of all,
-    are reported.
+    Near the end is what nine of ten gaps between the events of a case are shorter than. Reported are at least
+    one in fifty of all cases, and three times as many as end there if cases come and go evenly.
 
     >>> times = np.array([0, 1, 2, 50, 51, 52, 97, 98, 99, 98, 99])
     >>> late_cases(times, np.array([0, 3, 6, 9, 11]))
@@ -171,14 +170,12 @@ def late_cases(times: IntArray, offsets: IntArray) -> tuple[int, int] | None:
 class Origin:
     """How events were read.
 
-    ``case``, ``event``, ``order``, ``weight``, ``lifecycle`` and ``attributes`` are the names of
-    columns of a table, of keys of JSON objects or of attributes in XES; None or empty where there is none.
-    ``unlabelled`` and ``other_lifecycle`` count the events that were left out as asked, and ``backwards``
-    those that stand after an event of a later time. ``tied_case`` is the first case with events of the same
-    place. ``late`` counts the cases with an event at ``late_since`` or later, near the end of the data.
-    ``caseless`` and ``dropped`` count the rows without a case, and the duplicates, that were left out
-    as asked; ``duplicates`` those that were not. ``mixed`` are rows that begin activities beside rows that
-    end them.
+    ``case``, ``event``, ``order``, ``weight``, ``lifecycle`` and ``attributes`` are names of columns, keys of
+    JSON objects or attributes in XES. ``unlabelled``, ``other_lifecycle``, ``caseless`` and ``dropped`` count
+    the events, the rows without a case and the duplicates that were left out as asked, ``duplicates`` those
+    that were not, and ``backwards`` the events after one of a later time. ``tied_case`` is the first case
+    with events of the same place. ``late`` cases have an event at ``late_since`` or later, near the end of
+    the data. ``mixed`` are rows that begin activities beside rows that end them.
     """
 
     case: str | None = None
@@ -306,7 +303,7 @@ class Description(Tabular):
     tied_order : int
         How many events have the same place in the order column as the one before.
     look_alikes : list
-        Labels that differ only in capitals, blanks or the way Unicode writes characters.
+        Labels that differ only in capitals, blanks or how Unicode writes characters.
     origin : Origin or None
         Which columns were read.
     n_ticks : int or None
@@ -407,12 +404,8 @@ class Description(Tabular):
 
 def _first_event(events: Any) -> str | None:
     """The label that begins all sequences that have events, if these are several and it was not added."""
-    n, counts = int((events.lengths > 0).sum()), np.zeros(len(events.labels), np.int64)
-    begins = events.offsets[:-1][events.lengths > 0]
-    while len(begins):  # the n-th events of sequences whose first tick has so many
-        counts += count_codes(events.codes[begins], len(events.labels))
-        begins = begins[begins + 1 < len(events.codes)] + 1
-        begins = begins[:0] if events.moments is None else begins[~events.moments.starts[begins]]
+    n = np.count_nonzero(events.lengths)
+    counts = count_codes(events.codes[events.positions == 1], len(events.labels))
     found = [events.labels[at] for at in np.flatnonzero(counts == n).tolist()] if n > 1 else []
     return found[0] if len(found) == 1 and found != [START] else None
 

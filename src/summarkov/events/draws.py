@@ -1,8 +1,4 @@
-"""Sequences drawn at random by the numbers of their names: the same in memory, in files and on a cluster.
-
-What is drawn depends on the seed and on the names of all sequences, not on the order in which these come or
-on where they are.
-"""
+"""Sequences drawn at random by the numbers of their names, wherever and in which order they come."""
 
 from __future__ import annotations
 
@@ -24,9 +20,7 @@ _MOST_DIGITS = 18
 
 
 def sequence_keys(names: Iterable[str]) -> HashArray:
-    """A number of 64 bits for every name of a sequence, the same wherever it is worked out.
-
-    A whole number stands for itself, so that sequences without names go by their places; all else is hashed.
+    """A number of 64 bits for every name of a sequence: a whole number stands for itself, all else is hashed.
 
     >>> sequence_keys(["17", "visit 17"])
     array([                 17, 8974595205207257451], dtype=uint64)
@@ -44,10 +38,7 @@ def sequence_keys(names: Iterable[str]) -> HashArray:
 
 
 def stable_hashes(texts: Iterable[str]) -> HashArray:
-    """A hash of 64 bits for every text.
-
-    Python's own ``hash`` depends on PYTHONHASHSEED, and weaker hashes let a file be made whose cases all
-    have the same one.
+    """A hash of 64 bits for every text, the same in every process, and safe from files made to collide.
 
     >>> [hex(number) for number in stable_hashes(["a", "b"])]
     ['0x2f42665b399ef840', '0x754f854de3c27284']
@@ -58,8 +49,6 @@ def stable_hashes(texts: Iterable[str]) -> HashArray:
 
 def distinct_keys(keys: HashArray) -> HashArray:
     """The keys of all sequences if they differ, else the numbers of the sequences.
-
-    Sequences of one name would be drawn, or shuffled, as if they were one.
 
     >>> distinct_keys(sequence_keys(["7", "3"])), distinct_keys(sequence_keys(["7", "7"]))
     (array([7, 3], dtype=uint64), array([0, 1], dtype=uint64))
@@ -126,22 +115,16 @@ class Bootstrap:
         return Drawn(keys, times.astype(np.min_scalar_type(int(times.max(initial=0)))))
 
 
-def deal(keys: HashArray, cuts: Sequence[int], seed: int) -> list[Drawn]:
-    """Deal units out at random: those up to the first cut, those up to the second, ..., and the rest.
-
-    ``keys`` are those of all units, sorted.
+def split_by_key(keys: HashArray, fractions: Sequence[float], seed: int) -> list[Drawn]:
+    """Units dealt out at random in parts of some fractions; ``keys`` are those of all units, sorted.
 
     >>> keys = np.arange(6, dtype=np.uint64)
-    >>> [drawn.weights(keys).tolist() for drawn in deal(keys, [4], seed=0)]
+    >>> [drawn.weights(keys).tolist() for drawn in split_by_key(keys, [2 / 3, 1 / 3], seed=0)]
     [[0, 0, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0]]
     """
-    parts = np.split(np.random.default_rng(seed).permutation(len(keys)), cuts)
-    return [Drawn(keys[np.sort(part)], np.ones(len(part), np.uint8)) for part in parts]
-
-
-def split_by_key(keys: HashArray, fractions: Sequence[float], seed: int) -> list[Drawn]:
-    """Units dealt out at random in parts of some fractions; ``keys`` are those of all units, sorted."""
     shares = np.asarray(fractions, dtype=float)
     if shares.ndim != 1 or not len(shares) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
         raise DataError(f"fractions must be positive and sum to 1, such as (0.8, 0.2), not {fractions!r}")
-    return deal(keys, np.rint(np.cumsum(shares)[:-1] * len(keys)).astype(int).tolist(), seed)
+    cuts = np.rint(np.cumsum(shares)[:-1] * len(keys)).astype(int)
+    parts = np.split(np.random.default_rng(seed).permutation(len(keys)), cuts)
+    return [Drawn(keys[np.sort(part)], np.ones(len(part), np.uint8)) for part in parts]

@@ -76,11 +76,10 @@ class Moments:
         *,
         has_ticks: bool = False,
     ) -> tuple[CodeArray, IntArray, Moments | None]:
-        """Sort the labels of every tick, each once: the codes and offsets then, and the moments.
+        """Sort the labels of every tick, each once: the codes and offsets then, and the moments, if needed.
 
-        No moments are left where each event is a tick of its own and has no time. A tick of no
-        known label (-1) stays if nothing else is in it, and is an empty one where there are ticks
-        (``has_ticks``, or two events that happened together); elsewhere it is an event of no known label.
+        An event of no known label (-1) is left out of a tick with others; alone, where there are ticks
+        (``has_ticks``, or events that happened together), it is an empty tick.
 
         >>> codes, offsets, moments = Moments.made([2, 0, 2, 1], np.array([0, 4]), [True, False, False, True])
         >>> codes.tolist(), offsets.tolist(), moments.starts.tolist()

@@ -75,8 +75,7 @@ def row_offsets(events: EventSequences) -> IntArray:
 class Rows:
     """One row per event, and before those of each sequence one per attribute that it has.
 
-    ``labels`` are those of events and the names of attributes, sorted; ``attributes`` tells which are which
-    (the last entry is for events of no known label).
+    ``labels`` are those of events and the names of attributes, sorted; ``attributes`` tells which are names.
     """
 
     codes: CodeArray
@@ -115,10 +114,7 @@ class Rows:
         return cls(codes, offsets, labels, attributes, moments)
 
     def with_next(self) -> Rows:
-        """With one more position at the end of each sequence, of no label: where the next event will stand.
-
-        Its time is that of the last event: what is asked about is the present.
-        """
+        """With one more position of no label at the end of each sequence, at the time of its last event."""
         moments = self.moments or Moments(np.ones(len(self.codes), bool))
         every = np.arange(len(self.offsets) - 1)
         codes, offsets, after = with_more_rows(self.codes, self.offsets, moments, every, UNKNOWN, last=True)

@@ -286,10 +286,7 @@ class EventSequences:
         return self._ids if self._ids is not None else tuple(str(s) for s in range(len(self)))
 
     def sequence_keys(self) -> HashArray:
-        """A number for the name of every sequence, by which sequences are drawn at random and shuffled.
-
-        If two have the same name, they are the numbers of the sequences.
-        """
+        """A number for the name of every sequence, or, if two have the same name, for its place."""
         if self._keys is None and self._ids is None:
             return np.arange(len(self), dtype=np.uint64)
         return distinct_keys(sequence_keys(self._ids or ()) if self._keys is None else self._keys)
@@ -368,9 +365,9 @@ class EventSequences:
     def to_frame(self, library: FrameLibrary | None = None) -> Any:
         """Return a data frame with one row per event: ``sequence``, ``position`` (or ``tick``) and ``event``.
 
-        Times, attributes and weights are further columns, as :func:`summarkov.write_events` writes them; an
-        empty tick is a row without an event. ``library`` is "pandas", "polars" or "pyarrow"; by default
-        pandas if that is installed, else polars. Positions count from 1 on. ``read_events`` reads it back.
+        Times, attributes and weights are further columns; an empty tick is a row without an event.
+        ``library`` is "pandas", "polars" or "pyarrow"; by default pandas if that is installed, else polars.
+        ``read_events`` reads it back.
         """
         from summarkov.events.rows import event_table
 
@@ -434,29 +431,18 @@ class EventSequences:
     # ------------------------------------------------------------------ split and look
 
     def split(
-        self,
-        fractions: Sequence[float] = (0.7, 0.15, 0.15),
-        random_state: int = 0,
-        *,
-        common_labels: bool = False,
+        self, fractions: Sequence[float] = (0.7, 0.15, 0.15), random_state: int = 0
     ) -> tuple[EventSequences, ...]:
         """Split at random by sequence into parts of the given fractions.
 
         Which part a sequence comes to depends on the names of all sequences, not on their order.
-        The paper's experiments use 70/15/15 with ``common_labels=True``: labels that are not common
-        to all parts are deleted everywhere.
 
         >>> events = EventSequences.from_lists([["A", "B"]] * 8 + [["C"]] * 2)
         >>> [len(part) for part in events.split((0.5, 0.5), random_state=1)]
         [5, 5]
         """
         drawn = split_by_key(np.sort(self.sequence_keys()), fractions, check_seed(random_state))
-        parts = tuple(self.only(part) for part in drawn)
-        if common_labels:
-            in_all = np.logical_and.reduce([part.label_counts > 0 for part in parts])
-            common = [label for label, keep in zip(self.labels, in_all, strict=True) if keep]
-            parts = tuple(part.restrict(common) for part in parts)
-        return parts
+        return tuple(self.only(part) for part in drawn)
 
     def only(self, drawn: Drawn) -> EventSequences:
         """The sequences that were drawn, however often, in their order."""
@@ -479,8 +465,7 @@ class EventSequences:
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> EventSequences:
         """Write the same events in the codes of another vocabulary.
 
-        An event whose label is not in ``labels`` is an error, or with ``unknown="ignore"`` keeps its
-        place in its sequence as an event of no label.
+        An unknown label is an error, or with ``unknown="ignore"`` its event keeps its place, with no label.
         """
         check_unknown(unknown)
         labels = tuple(labels)
@@ -503,7 +488,6 @@ class EventSequences:
     def restrict(self, labels: Iterable[object]) -> EventSequences:
         """Delete the events of all other labels and close the gaps (the paper's preprocessing).
 
-        >>> from summarkov import EventSequences
         >>> events = EventSequences.from_lists([["A", "B", "A", "C"], ["B"]])
         >>> events.restrict(["A", "C"]).to_lists()
         [['A', 'A', 'C'], []]
@@ -518,7 +502,6 @@ class EventSequences:
     def map_labels(self, mapping: Mapping[Any, object] | Callable[[str], object]) -> EventSequences:
         """Replace labels by others, say coarser ones, by a dict or a function; those not in a dict stay.
 
-        >>> from summarkov import EventSequences
         >>> events = EventSequences.from_lists([["add", "add 2", "pay"]])
         >>> events.map_labels({"add 2": "add"}).to_lists()
         [['add', 'add', 'pay']]
@@ -533,7 +516,6 @@ class EventSequences:
 
         :meth:`pool_others` prepares other events as these were.
 
-        >>> from summarkov import EventSequences
         >>> EventSequences.from_lists([["a", "b", "a", "c"]]).pool_rare(2).to_lists()
         [['a', '(rare)', 'a', '(rare)']]
         """
@@ -551,7 +533,6 @@ class EventSequences:
     def collapse_repeats(self) -> EventSequences:
         """Keep only the first of equal labels in a row.
 
-        >>> from summarkov import EventSequences
         >>> EventSequences.from_lists([["a", "a", "b", "a"], ["a"]]).collapse_repeats().to_lists()
         [['a', 'b', 'a'], ['a']]
         """
@@ -565,9 +546,7 @@ class EventSequences:
         return self.only_rows(keep)
 
     def drop_first(self) -> EventSequences:
-        """Leave out the first event of every sequence, such as a registration with which all of them begin.
-
-        Events that happened together with it go, too.
+        """Leave out the first event of every sequence, with what happened together with it.
 
         >>> EventSequences.from_lists([["register", "a", "b"], ["register"]]).drop_first().to_lists()
         [['a', 'b'], []]
@@ -583,7 +562,6 @@ class EventSequences:
     def add_start(self, label: Label = START) -> EventSequences:
         """Begin every sequence with one more event, so that a model learns what comes first.
 
-        >>> from summarkov import EventSequences
         >>> EventSequences.from_lists([["a"], []]).add_start().to_lists()
         [['(start)', 'a'], ['(start)']]
         """
@@ -644,9 +622,7 @@ def _complete(ends: Ends, n_sequences: int) -> BoolArray:
 
 
 def join_events(parts: Sequence[EventSequences], *, named: bool = True) -> EventSequences:
-    """The sequences of several data sets, one after the other, over the labels of all; one at least.
-
-    Without ``named`` sequences go by their numbers, as those of several data sets may have the same names.
+    """The sequences of several data sets, one after the other; without ``named`` they go by their numbers.
 
     >>> join_events([EventSequences.from_lists(each) for each in ([["A"]], [["B", "A"]])]).to_lists()
     [['A'], ['B', 'A']]
@@ -674,9 +650,8 @@ def map_events(
 ) -> EventSequences:
     """Write events, some whole sequences at a time, and map them: they need not fit into memory together.
 
-    All chunks have the same labels and kind of times, and there is one at least. The events own the folder,
-    which has a ``path`` and can be removed (``remove()``), and ``about`` returns what else is known of them
-    once all are written.
+    All chunks have the same labels and kind of times. The events own the folder, and ``about`` returns what
+    else is known of them once all are written.
 
     >>> from summarkov.read.scan import TemporaryFolder
     >>> chunks = [EventSequences.from_lists(each, labels=["A", "B"]) for each in ([["A", "B"]], [["B"], []])]

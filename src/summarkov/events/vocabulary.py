@@ -29,9 +29,7 @@ RARE, START = "(rare)", "(start)"
 
 
 def label_text(value: object) -> str:
-    """Return a label's text: numbers are labels too (as Python writes them), a missing value is not.
-
-    This is the one rule for labels in data and in settings: 3 means the label ``"3"``, everywhere.
+    """A label's text, in data and in settings: 3 means the label ``"3"``, everywhere.
 
     >>> label_text("007"), label_text(7), label_text(1.0)
     ('007', '7', '1.0')
@@ -100,10 +98,9 @@ def iterate(sequence: object) -> Iterable[object]:
 def coded_lists(
     sequences: Iterable[Iterable[object]], labels: Iterable[object] | None
 ) -> tuple[CodeArray, IntArray, list[str], BoolArray | None]:
-    """The codes of lists of labels, where each list begins and the last ends, and the vocabulary.
+    """The codes of lists of labels, their offsets, the vocabulary, and whether each code begins a tick.
 
-    Labels that are in a list or a set of their own happened together. Where there are such, the last value
-    tells of each label whether it begins a tick; an empty tick is a code of -1.
+    Labels in a list or a set of their own happened together; none of them is an empty tick, a code of -1.
 
     >>> codes, offsets, labels, starts = coded_lists([["b", 1], ["b"]], None)
     >>> codes.tolist(), offsets.tolist(), labels, starts

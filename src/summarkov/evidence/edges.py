@@ -1,8 +1,4 @@
-"""An edge: does an influencer make its target more or less likely, how surely, and by which counts?
-
-One record has every number that people see: ``influence_of`` makes it from counts, and what resampled and
-shuffled data say of it is added to it.
-"""
+"""An edge: does an influencer make its target more or less likely, how surely, and by which counts?"""
 
 from __future__ import annotations
 
@@ -38,11 +34,11 @@ NOT_NAMED = "other influencers"
 
 @dataclass(frozen=True, repr=False)
 class Influence(Record):
-    """How an influencer Z changes the probability of a target label x.
+    """How an influencer Z changes the probability of a target label x: every number that people see of it.
 
     A position is *with* Z if Z is in its window, else *without*; a *hit* is a position of x. This is
     statistical influence (Granger style), not proof of a cause, and depends on the data set. Numbers that are
-    not known are None, as in older model files.
+    not known, as in older model files, are None.
 
     Attributes
     ----------
@@ -50,56 +46,50 @@ class Influence(Record):
         Z and x.
     effect : str
         "amplifies" if the interval lies above 1, "inhibits" if below. "mixed" if Z makes x more likely
-        beside some configurations of the other influencers and less likely beside some, both beyond
-        chance; of a :class:`JointSuMM`, if its mean is unclear but Z surely amplifies x some events later and
-        inhibits it others later. Else "unclear".
+        beside some configurations of the other influencers and less likely beside others, both beyond
+        chance; of a :class:`JointSuMM`, some events later and others later. Else "unclear".
     ratio, low, high : float
-        How many times as likely x is with Z as without, and the 95% interval of that: positions are
-        compared only with those at which the target's other influencers are present or absent alike
-        (Mantel and Haenszel's ratio, see :func:`summarkov.evidence.rate_ratio`).
+        How many times as likely x is with Z as without, other influencers equal, and its 95% interval
+        (:func:`summarkov.evidence.rate_ratio`).
     hits_with, n_with, hits_without, n_without : float
         Hits and positions, with Z and without, over all positions.
     cases_with, cases_followed : float or None
         Sequences that contain Z, and those in which x follows it within the window.
     occurrences, followed, follow_rate : float or None
         Occurrences of Z, those that x follows within the window in the same sequence, and their share. For
-        the end of a case: those that are its last event. An attribute occurs once in its sequence, and is
-        followed by whatever that contains.
+        the end of a case: those that are its last event. An attribute occurs once, before its sequence.
     occurrences_other, followed_other, follow_rate_other : float or None
         The same for all positions at which Z does not stand; for an attribute, sequences that do not have it.
     left_out, follow_rule : float or None, str or None
-        "counted": every occurrence is. "complete windows": those of which a sequence was cut off before their
-        window ended are left out. "product-limit": fewer than half would be left, so rates are estimated as
-        of Kaplan and Meier; the numbers are all occurrences, and those that were seen to be followed.
+        How many occurrences are left out, and by which rule. "counted": none. "complete windows": those whose
+        window is cut off. "product-limit": fewer than half would be left, so rates are Kaplan and Meier's
+        estimates, and the numbers are all occurrences and those that were seen to be followed.
     cases_both, cases_first : float or None
         Sequences that contain both Z and x, and those in which the first Z comes before the first x. None
         if Z is x or an attribute, or x is the end of a case.
     comparable_hits, comparable_expected : float or None
-        Hits with Z where the other influencers are as at some position without it, and those expected there
-        from the rate without: what ``ratio`` rests on.
+        What ``ratio`` rests on: hits with Z where the other influencers are as at some position without it,
+        and those expected there from the rate without.
     not_comparable : str
-        The other influencers with which the comparison is missing, where ``ratio`` is 0, infinite or unknown
-        for that reason alone; else empty.
+        The other influencers with which the comparison is missing, if ``ratio`` is 0, infinite or unknown
+        for that reason alone.
     interval : str
-        What the interval is from. "robust" allows for sequences that differ and events that come in bursts
-        (``summarkov.evidence.robust_widening``); "counts" takes events for independent;
-        "resampled" is one that resampled data made wider; "likelihood" is that of a joint model, whose
-        ratio is an odds ratio.
+        Where the interval is from. "robust" allows for sequences that differ
+        (``summarkov.evidence.robust_widening``); "counts" takes events for independent; "resampled" is wider
+        by resampled data; "likelihood" is that of a joint model, whose ratio is an odds ratio.
     frequency : float or None
         The share of graphs from resampled data that have the edge (:meth:`InfluenceGraph.confidence`).
     depends : str
-        For "mixed": the other influencer, or of a joint model the time, on which the direction depends; empty
-        if it is not a single influencer.
+        For "mixed": the other influencer, or of a joint model the time, on which the direction depends.
     corrected_ratio, corrected_low, corrected_high : float or None
         The same, allowing for selection: an edge that was barely selected looks stronger than it is
         (:func:`summarkov.evidence.given_selected`).
     order, order_ratio, order_low, order_high, order_p, order_q, order_scale : str or float, or None
-        What the order test shows, see :class:`summarkov.evidence.EdgeOrder`: the verdict, the ratio over that
-        of shuffled sequences, its 95% interval, the p-value and the adjusted one, and whether the effect is
-        there at "short range" or by a "slow change".
+        What the order test shows (:class:`summarkov.evidence.EdgeOrder`): the verdict, the ratio over that of
+        shuffled sequences, its 95% interval, the p-value, the adjusted one, "short range" or "slow change".
     competition : bool or None
-        True if Z changes x only because it makes other events more or less likely (crowding out): one event
-        stands at a position. False if that does not explain all; None if there is nothing of the kind.
+        Whether Z changes x only because it makes other events more or less likely (crowding out); None if
+        there are none such.
     """
 
     influencer: str
@@ -181,10 +171,7 @@ class Influence(Record):
 
     @property
     def directions_differ(self) -> bool:
-        """Whether x follows Z more often than other events but the ratio is less than 1, or the reverse.
-
-        Also if x follows nothing at all, as an event that always comes first.
-        """
+        """Whether follow rates point the other way than the ratio; also if x follows nothing at all."""
         own, other = self.follow_rate, self.follow_rate_other
         if own is None or other is None or math.isnan(self.ratio):
             return False
@@ -210,30 +197,22 @@ class Influence(Record):
 
     @property
     def is_raw(self) -> bool:
-        """Whether too few events are comparable, so that the ratio of the two rates is shown instead.
-
-        Fewer than ten hits, and fewer than ten expected, where other influencers are equal; or none.
-        """
+        """Whether too few events are comparable (fewer than ten hits), so that the raw ratio is shown."""
         if self.comparable_hits is None or self.comparable_expected is None:
             return False
         return bool(self.not_comparable) or max(self.comparable_hits, self.comparable_expected) < FEW_HITS
 
     @property
     def shown_effect(self) -> str:
-        """The effect; "unclear" where counts do not allow a verb.
-
-        That is where follow rates or the order test point another way than the ratio, where the two rates do
-        and are all that is shown, and where nothing is comparable.
-        """
+        """The effect; "unclear" where the numbers that are shown point different ways."""
         is_doubtful = self.directions_differ or self.is_turned or (self.is_raw and self.is_reversed)
         return "unclear" if self.not_comparable or is_doubtful else self.effect
 
     @property
     def is_thin(self) -> bool:
-        """Whether too few events or too few sequences stand behind it.
+        """Whether too few events stand behind it: fewer than ten hits with Z, both seen and to be expected.
 
-        Fewer than ten hits with Z, and fewer than ten to be expected there from the rate without; or fewer
-        than five sequences in which x follows Z (for one that does not amplify: that contain Z).
+        Or too few sequences: fewer than five in which x follows Z; if it does not amplify, that contain Z.
         """
         expected = self.n_with * self.rate_without if self.n_without else 0.0
         behind = self.cases_followed if self.effect == "amplifies" else self.cases_with
@@ -260,11 +239,7 @@ class Influence(Record):
 
     @property
     def set_aside(self) -> str:
-        """Why it does not count as found; empty if it passes.
-
-        An edge passes if it has enough events, is comparable and has a clear effect; and, if the order test
-        was run, if it depends on order and is more than crowding out.
-        """
+        """Why it does not count as found; empty if it passes."""
         if self.faint or self.order == "fixed order":
             return self.faint or "fixed order"
         if self.order not in (None, ORDERS[0]):
@@ -321,9 +296,9 @@ class Totals(NamedTuple):
 class Contrast:
     """Positions with an influencer and without it, and hits of one label among them.
 
-    ``counted`` has them in every configuration c of the other influencers, the last axis, ``keys[c]`` is the
-    configuration, and ``totals`` are over all positions. State s of the table is in configuration
-    ``stratum[s]`` (-1: in none), and ``here[s]`` tells whether the influencer is there.
+    ``counted`` has them in every configuration c of the other influencers, ``keys[c]``, and ``totals`` over
+    all positions. State s of the table is in configuration ``stratum[s]`` (-1: in none); ``here[s]`` tells
+    whether the influencer is there.
     """
 
     counted: Strata
@@ -346,9 +321,8 @@ class Contrast:
     def missing(self, others: Sequence[str]) -> str:
         """The other influencers with which a comparison is missing; empty where none is.
 
-        It is missing where the ratio of comparable strata is 0, infinite or unknown though the counts of all
-        positions are not. Then one influencer after the other is no longer held equal, each time the one that
-        makes most comparable, until the ratio is what counts allow.
+        Where the ratio is 0, infinite or unknown though the counts of all positions are not, one influencer
+        after the other is no longer held equal, each time the one that makes most comparable.
         """
         hits_with, n_with, hits_without, n_without = self.totals
         dropped: list[int] = []
@@ -401,11 +375,9 @@ def contrasts_in_table(table: StateCounts, scale: int, n_labels: int) -> Iterato
 
 
 def contrast_in_tree(tree: TreeSummary, at_nodes: FloatArray, influencer: int, outcome: int) -> Contrast:
-    """The contrast of an influencer where a tree first asks about it on each path.
+    """The contrast of an influencer where a tree first asks about it on each path: yes against no.
 
-    A stratum is a node whose test is the first on its path that asks about the influencer; with it are the
-    positions that answer yes. Nothing is said of a label that others are merely compared with.
-    ``at_nodes[node, x]`` are the counts. The last stratum is empty, for leaves that are below none.
+    ``at_nodes[node, x]`` are the counts. The last stratum is empty, for leaves that are below no such node.
     """
     asks = [
         row
@@ -440,9 +412,8 @@ def influence_of(
 ) -> Influence:
     """What a contrast says. ``others`` names the columns of its keys, if they stand for influencers.
 
-    ``counted`` has how often the target follows. ``margin`` is that by which the influencer was selected,
-    see :func:`summarkov.evidence.given_selected`. ``wider`` is how many times wider than from counts its
-    interval is, because sequences differ; None where that is not known.
+    ``margin`` is that by which the influencer was selected (:func:`given_selected`), ``wider`` how many times
+    wider than from counts its interval is, because sequences differ.
     """
     strata = found.strata
     estimate = rate_ratio(strata, level)
@@ -473,11 +444,7 @@ def influence_of(
 
 
 def _depends(up: CodeArray, down: CodeArray, others: Sequence[str]) -> str:
-    """On which other influencer it depends whether one amplifies or inhibits.
-
-    One that is there in every configuration beside which it amplifies and in none beside which it inhibits;
-    or the other way round. Nothing where there is no such label.
-    """
+    """The other influencer that tells all configurations of one direction from all of the other, if any."""
     for column, name in enumerate(others):
         if up[:, column].all() and not down[:, column].any():
             return f"amplifies with {name}, inhibits without"
@@ -490,7 +457,7 @@ def _depends(up: CodeArray, down: CodeArray, others: Sequence[str]) -> str:
 
 
 def follow_numbers(counted: Following) -> dict[str, Any]:
-    """What was counted as the fields of an :class:`Influence` that tell of followings.
+    """The fields of an :class:`Influence` that tell of followings.
 
     >>> from summarkov.engines.followings import Occurrences
     >>> numbers = follow_numbers(Following(2, 3, own=Occurrences(4, 2, 4, 2), others=Occurrences(9, 3, 9, 3)))
@@ -516,13 +483,11 @@ def follow_numbers(counted: Following) -> dict[str, Any]:
 
 
 def product_limit(n: float, lags: FloatArray) -> float:
-    r"""The share of occurrences that are followed within the window, where sequences were cut off.
+    r"""The share of occurrences that are followed within the window, by Kaplan and Meier.
 
     A row of ``lags`` is 0 (followed) or 1 (cut off), the bin of a lag, and a number of the ``n``
     occurrences. With :math:`h_l` followed after lag l and :math:`r_l` neither followed nor cut off before,
-    it is :math:`1 - \prod_l (1 - h_l / r_l)`.
-
-    Reference: Kaplan and Meier, Journal of the American Statistical Association 53 (1958).
+    it is :math:`1 - \prod_l (1 - h_l / r_l)` (Journal of the American Statistical Association 53, 1958).
 
     >>> product_limit(4, np.array([[0, 1, 1], [1, 1, 2], [0, 2, 1]]))
     1.0
@@ -556,8 +521,7 @@ class Difference(Record):
     Attributes
     ----------
     ratio, low, high : float
-        The ratio and its interval, which may allow for all comparisons of its kind together. Then it leaves
-        out 1 just where ``adjusted`` is less than one minus its level.
+        The ratio and its interval.
     p_value, adjusted : float
         How likely at least such a difference is by chance, and the same allowing for all comparisons: times
         their number (Bonferroni), or the least share of false ones among those kept (false-discovery rate).
@@ -596,9 +560,9 @@ class EdgeConfidence(Edge):
     influencer, target, in_graph : str, str, bool
         The edge, and whether the graph itself has it.
     effect, ratio : str, float
-        Those of the data themselves. An edge that is not in the graph is taken beside the influencers that
-        are; where look-backs are learned, at the one that most replicates found. Trees and summaries of your
-        own tell nothing of it: NaN.
+        Those of the data themselves, beside the influencers of the graph; of a look-back that is learned, at
+        that which most replicates found. Trees and summaries of your own tell nothing of an edge that is not
+        in the graph: NaN.
     low, high : float
         The interval of the ratio, or a wider one if the ratios of the replicates spread more.
     frequency : float

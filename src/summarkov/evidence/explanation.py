@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,10 +22,9 @@ from summarkov.wording import interval, percent, plural, several
 class Active:
     """An influencer, ``label``, that occurred where the model looks for it.
 
-    ``lags`` is how many positions before the next one it stands, the nearest first; 1 is the last of the
-    history. Attributes of the sequence have no place. ``positions`` are the same as places in the history,
-    counted from 1, and ``unit`` is what a position is, an "event" or a "tick". Where the model looks for it
-    in time, ``ages`` is how long ago each of them was, at the time of the last event.
+    ``lags`` is how many positions before the next one it stands, the nearest first, and ``positions`` are the
+    same as places in the history, from 1; attributes have none. ``unit`` is what a position is, an "event" or
+    a "tick". Where the model looks for it in time, ``ages`` is how long ago each was at the last event.
     """
 
     label: str
@@ -48,15 +47,11 @@ class Active:
 class Counterfactual:
     """The same history, had one ``label`` not occurred, or had it occurred just now.
 
-    Not occurred: all its occurrences where the model looks for it are taken for events of no known label,
-    so that the others stay where they are (as with ``unknown="ignore"``). Occurred: one more event at the end
-    of the history. It is what the model says about such a history, not what would have come of an
-    intervention.
-
-    ``occurred`` is whether the label occurs in the changed history, ``is_attribute`` whether it is an
-    attribute of the sequence, which has this value, or another, instead. ``state``, ``words``, ``support``,
-    ``seen``, ``probability``, ``interval`` and ``is_nearby`` are those of the changed history, as in
-    :class:`Explanation`.
+    Not occurred: all its occurrences become events of no known label, so that the others stay where they are.
+    Occurred: one more event at the end. It is what the model says about such a history, not what would have
+    come of an intervention. ``occurred`` is whether the label occurs in the changed history, ``is_attribute``
+    whether it is an attribute, which has this value or another instead. ``state``, ``words``, ``support``,
+    ``seen``, ``probability``, ``interval`` and ``is_nearby`` are as in :class:`Explanation`.
     """
 
     label: str
@@ -84,8 +79,8 @@ class Counterfactual:
 class Explanation(Tabular):
     """The state a history is in, how often it was seen, and what that makes of the target's probability.
 
-    Printed, it is a sentence, and one per counterfactual. The frame has the history as it is in its first
-    row, and one row per counterfactual.
+    Printed, it is a sentence, and one per counterfactual; the frame has a row for each. Of the outcome of an
+    open case ``support`` and ``base_rate`` count the cases that were open at that moment.
 
     Attributes
     ----------
@@ -94,14 +89,12 @@ class Explanation(Tabular):
     state, words : value, str
         The state as a value to compare by, and the same for people.
     support, seen : float, str
-        How often the state was seen, and the same in a word: "never", "hardly" or "often". For the
-        outcome of an open case, how many cases were in it at that moment.
+        How often the state was seen, and the same in a word: "never", "hardly" or "often".
     probability, interval : float, pair of float
         The probability of the target, and the exact 95% interval from the counts of the state, extended to
         the probability where the prior took that outside.
     base_rate : float
-        The share of the target among all events; for the outcome of an open case, among all cases that
-        were open at that moment.
+        The share of the target among all events.
     active : tuple of Active
         The influencers that occurred, with their places.
     counterfactuals : tuple of Counterfactual
@@ -111,11 +104,9 @@ class Explanation(Tabular):
     is_certain : bool
         Whether the outcome has come about already.
     moment : int or None
-        For the outcome of an open case: after how many events cases were counted, the nearest number to that
-        of the history.
+        For the outcome of an open case: after how many events cases were counted.
     is_nearby : bool
-        For the outcome of an open case: whether fewer than 20 cases were in the state at that moment, so
-        that ``support`` and ``probability`` are those of the moments around it.
+        Whether fewer than 20 cases were in the state at that moment, so that moments around it count too.
     """
 
     target: str
@@ -136,18 +127,14 @@ class Explanation(Tabular):
     shown_columns: ClassVar[tuple[str, ...]] = ("target", "probability", "base_rate", "words", "support")
 
     def certain(self) -> Explanation:
-        """The same of what has come about already: nothing can change it."""
+        """The same of what has come about already."""
         nothing: dict[str, Any] = {"active": (), "counterfactuals": ()}
         return replace(self, probability=1.0, interval=(1.0, 1.0), is_certain=True, **nothing)
 
     def scaled(self, probability: float) -> Explanation:
-        """The same as one of all labels, whose probabilities sum to 1: as it is, and nothing else."""
+        """The same where the probabilities of all labels are divided by their sum."""
         low, high = (min(1.0, bound * probability / self.probability) for bound in self.interval)
         return replace(self, probability=probability, interval=(low, high), counterfactuals=())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, for JSON."""
-        return asdict(self)
 
     def _columns(self) -> Mapping[str, Column]:
         rows: list[tuple[str, Explanation | Counterfactual]] = [("as it is", self)]
@@ -194,11 +181,7 @@ def _table(kinds: Mapping[str, type], rows: Iterable[Sequence[Any]]) -> Mapping[
 
 @dataclass(frozen=True)
 class Share:
-    """What one influencer that is in the window does to the target.
-
-    The influencer ``label`` occurred last ``lag`` events ago, and multiplies the probability of the target by
-    ``factor``, beside all other factors.
-    """
+    """``label`` occurred last ``lag`` events ago and multiplies the target's probability by ``factor``."""
 
     label: str
     lag: int
@@ -223,12 +206,10 @@ class SharedExplanation(Tabular):
     shares : tuple of Share
         The factors of influencers, the strongest first.
     habits, place, trees, contexts : float
-        The factors of the habits of this sequence, of the place in it (times the base rate: how likely the
-        label is there, all else left aside), of the trees, and of what followed the last labels in all
-        sequences.
+        The factors of the habits of this sequence, of the place in it, of the trees, and of what followed the
+        last labels in all sequences.
     competition : float
-        What makes the probabilities of all labels sum to 1: the same number for each of them after one
-        history, below 1 where the other factors raise labels more than they lower them.
+        What makes the probabilities of all labels sum to 1: one number for all of them after a history.
     """
 
     target: str
@@ -241,20 +222,13 @@ class SharedExplanation(Tabular):
     contexts: float
     competition: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return asdict(self)
-
     @property
     def _rest(self) -> list[tuple[str, float]]:
-        """The factors that are not of a single influencer; that of all labels alike comes last."""
+        """The factors that are not of a single influencer; competition comes last."""
         return [(name, getattr(self, name)) for name in _REST]
 
     def strongest(self, most: int) -> list[tuple[str, float]]:
-        """The factors that change most, in either direction, by name: at most ``most``, and none near 1.
-
-        Without competition, which all labels have alike.
-        """
+        """The factors that change most, by name: at most ``most``, none near 1, and not competition."""
         every = [(share.label, share.factor) for share in self.shares]
         every += [(_SAYS.get(name, name), value) for name, value in self._rest[:-1]]
         strong = [(name, value) for name, value in every if abs(math.log(value)) > _NEAR_ONE]
@@ -294,16 +268,13 @@ _MOST = 4
 class Pattern:
     r"""The simple name of a target's table over two to four influencers, where its intervals support one.
 
-    States are taken by presence alone, and each must have been seen often. The table has *two levels* if its
-    states fall into likely and unlikely ones such that every 95% interval of the likely lies above every one
-    of the unlikely, and within either group all intervals have a point in common. Then ``kind`` is, by the
-    likely states, "and" (all influencers together), "or" (any of them), "nor" (none of them), "xor" (one of
-    two but not both), or "without": one state in which some are there and some are not.
-
-    Else it is "together" if two influencers do more together than each on its own: each alone lies above
-    none, and both above each alone (by their intervals), and :math:`1 - p` with both is less than independent
-    causes would make it, :math:`(1 - p_1)(1 - p_2) / (1 - p_0)`, by more than 1.96 standard deviations of the
-    logarithm of either side.
+    States are taken by presence alone, and each must have been seen often. The table has *two levels* if
+    every 95% interval of the likely states lies above every one of the unlikely, and within either group all
+    intervals have a point in common. Then ``kind`` is, by the likely states, "and" (all influencers
+    together), "or" (any), "nor" (none), "xor" (one of two but not both), or "without": one state in which
+    some are there and some are not. Else it is "together" if, by their intervals, two influencers each alone
+    lie above none, and both above each alone, and :math:`1 - p` with both is less than
+    :math:`(1 - p_1)(1 - p_2) / (1 - p_0)` by more than 1.96 standard deviations of the logarithm.
 
     Attributes
     ----------
@@ -312,8 +283,8 @@ class Pattern:
     kind, words : str
         The name of the pattern, and the same in a sentence.
     probability, otherwise : float
-        The share of the target in the likely states and in all others; for "together", with both
-        influencers there and with none.
+        The share of the target in the likely states and in all others; for "together", with both and with
+        none.
     """
 
     target: str

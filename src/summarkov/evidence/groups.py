@@ -20,8 +20,8 @@ from summarkov.wording import number, plural
 class LabelDifference:
     """One ``label`` in two groups: the share of sequences in which it occurs, and its share of all events.
 
-    ``reach_first`` and ``reach_second`` are the first share in each group, and ``reach`` how these differ;
-    ``rate_first``, ``rate_second`` and ``rate`` are about the other one.
+    ``reach_first``, ``reach_second`` and ``reach`` are the first share in each group and how these differ,
+    ``rate_first``, ``rate_second`` and ``rate`` the other one.
     """
 
     label: str
@@ -62,8 +62,6 @@ class EdgeDifference(Edge):
 class GroupComparison(Listed):
     """Labels and edges of two groups, those that surely differ first; a row for each edge.
 
-    ``labels.to_frame()`` has one row per label.
-
     Attributes
     ----------
     names, sizes : pair of str, pair of int
@@ -71,7 +69,7 @@ class GroupComparison(Listed):
     level : float
         That of the intervals, all of one kind together.
     labels : tuple of LabelDifference
-        One for every label.
+        One for every label; ``labels.to_frame()`` is their table.
     edges : tuple of EdgeDifference
         One for every edge of the graph of either group, or of both together.
     """
@@ -246,8 +244,8 @@ def limits_of_shares(hits: FloatArray, n: FloatArray) -> Limits:
     r"""The limits of shares of events, ``hits[sequence, quantity]`` of ``n[sequence]`` in each sequence.
 
     Sequences differ, so the variance is that between them: with :math:`r = \sum_i k_i / \sum_i n_i`, of its
-    logarithm, :math:`\frac{K}{K - 1} \sum_i (k_i - r n_i)^2 / (\sum_i k_i)^2`. From fewer than ten sequences
-    with a hit nothing is concluded: the limits are 0 and infinity.
+    logarithm, :math:`\frac{K}{K - 1} \sum_i (k_i - r n_i)^2 / (\sum_i k_i)^2`. With fewer than ten sequences
+    with a hit the limits are 0 and infinity.
     """
     from scipy.special import ndtri
 

@@ -1,7 +1,4 @@
-"""Does an edge depend on the order of events, or only on which events occur in the same sequence?
-
-The order test: the edges of a graph against the same sequences shuffled inside, and what is left of them.
-"""
+"""The order test: does an edge depend on the order of events, or only on which events occur together?"""
 
 from __future__ import annotations
 
@@ -55,12 +52,10 @@ _MOST_SHUFFLES = 100_000
 
 @dataclass(frozen=True)
 class Remainder(Difference):
-    """An edge among the events that its influencer does not move the other way.
+    """An edge without the events of labels, ``without``, that its influencer moves the other way.
 
     One event stands at a position, so an influencer that makes some labels more likely makes the rest less
-    likely, and the reverse: crowding out. ``without`` are the labels that the influencer of an inhibition
-    amplifies, or that of an amplification inhibits; their events are left out. All else is as in
-    :class:`EdgeOrder`.
+    likely, and the reverse: crowding out. All else is as in :class:`EdgeOrder`.
     """
 
     without: tuple[str, ...] = ()
@@ -84,20 +79,17 @@ class EdgeOrder(Edge):
     adjusted : float
         The least share of false edges at which this one is kept: Benjamini and Hochberg over the edges
         between different labels, and over those of labels on themselves. Where the search asks for less than
-        ``false_edges=1``, over all pairs that it could have chosen, those that it did not choose taken for
-        p = 1.
+        ``false_edges=1``, it is over all pairs that it could have chosen.
     observed, shuffled : float
-        Mantel and Haenszel's ratio among the positions that the test compares: whose event is not the
-        influencer and not that of the position before, nor follows the target. They are compared only with
-        positions at which the target and its other influencers are in the window alike, and that are as near
-        to the start of their sequence. Where labels excite themselves, only positions count whose own event
-        is in the window, or not, just as the target is. And the same of shuffled sequences.
+        Mantel and Haenszel's ratio among the positions that the test compares, and the same of shuffled
+        sequences. Their event is not the influencer, nor that of the position before, nor follows the target.
+        The target and the other influencers are in the window alike, and they are as near to the start of
+        their sequence. Where labels excite themselves, their own event is in the window just as the target.
     remainder : Remainder or None
         There for edges that depend on order and whose influencer moves other labels the other way.
     local_ratio, local_low, local_high : float or None
-        ``ratio`` and its interval as comparisons inside blocks alone would give them. In short blocks
-        shuffled sequences show a part of the effect too, so that ``ratio`` is nearer to 1. None in older
-        files.
+        ``ratio`` and its interval as comparisons inside blocks alone would give them: in short blocks
+        shuffled sequences show a part of the effect too. None in older files.
     hits, expected : float or None
         Hits with the influencer in the window, and their mean in shuffled sequences. None in older files.
     short : Difference or None
@@ -141,10 +133,9 @@ class EdgeOrder(Edge):
 
     @property
     def is_crowding_out(self) -> bool:
-        """Whether the edge is there only because other events became more or less likely.
+        """Whether nothing is left in its ``remainder``: other events became more or less likely, no more.
 
-        Nothing is left of it in its ``remainder``: ``adjusted`` is above 0.05 there, or the ratio is on the
-        other side of 1. Where the remainder has nothing to compare, nothing can be said.
+        There ``adjusted`` is above 0.05, or the ratio is on the other side of 1.
         """
         left = self.remainder
         if left is None or np.isnan(left.ratio):
@@ -153,11 +144,10 @@ class EdgeOrder(Edge):
 
     @property
     def order_scale(self) -> str | None:
-        """How fast what is behind the edge changes.
+        """How fast what is behind the edge changes, by blocks hardly longer than the window.
 
-        "short range" if the effect is there in blocks hardly longer than the window too, and their interval
-        does not say that it is weaker; "slow change" (drift, a cycle, a regime) if it is not there, and their
-        interval says that it is weaker. Else None.
+        "short range" if the effect is there too and not surely weaker; "slow change" (drift, a cycle, a
+        regime) if it is not there and surely weaker. Else None.
         """
         short = self.short
         if short is None or self.local_ratio is None or self.order != ORDERS[0]:
@@ -247,12 +237,11 @@ def against_shuffled(sums: npt.ArrayLike, level: float = 0.95) -> AgainstShuffle
 
     .. math:: p = 2 \min(P_{>} + P_{=} / 2, P_{<} + P_{=} / 2), \quad X \sim \mathrm{Binomial}(m, \pi)
 
-    with :math:`P_{>} = P(X > k)` and so on: the mid-p-value, as with all of :math:`P_{=}` it would reject
-    too seldom where hits are few. The binomial is continued to fractions by the incomplete beta function. As
-    mean and variance are estimated from n shuffles, the normal quantile of p is read as one of Student's t
-    with n - 1 degrees of freedom, times :math:`\sqrt{1 + 1/n}`. The interval has all chances of which
-    :math:`S_0` is not as far in a tail, as odds over those of :math:`\pi`: it leaves out 1 just where p is
-    less than one minus its level. Where all shuffles agree nothing can be said, and p is 1.
+    with :math:`P_{>} = P(X > k)` and so on: the mid-p-value. The binomial is continued to fractions by the
+    incomplete beta function. As mean and variance are estimated from n shuffles, the normal quantile of p is
+    read as one of Student's t with n - 1 degrees of freedom, times :math:`\sqrt{1 + 1/n}`. The interval has
+    all chances of which :math:`S_0` is not as far in a tail, as odds over those of :math:`\pi`: it leaves out
+    1 just where p is less than one minus its level. Where all shuffles agree nothing can be said, and p is 1.
 
     Of h hits that are as many trials of their own, V would be :math:`\pi (1 - \pi) / h`. It is less inside
     blocks, where part of what is with the influencer stays with it. An effect shows up as much weaker there,
@@ -349,9 +338,7 @@ def competing(edges: Sequence[EdgeOrder]) -> tuple[list[int], list[int]]:
 
     Only edges that depend on order count. What an influencer amplifies crowds out all others, and what it
     inhibits makes all others more likely. So whichever it does to fewer labels is believed first (amplifying,
-    if to as many), and the edges the other way are doubted: they may be no more than crowding out. Once these
-    are tested without the labels that are believed, the latter are tested without those of the others that
-    are more than crowding out.
+    if to as many), and the edges the other way are doubted: they may be no more than crowding out.
 
     >>> ratios = {"b": 6, "c": 0.5, "d": 0.5}
     >>> competing([EdgeOrder("a", x, "depends on order", r, r, r, 0, 0, r, 1) for x, r in ratios.items()])
@@ -501,7 +488,7 @@ class _Test:
         """Observed against shuffled, the adjusted p-value, whether most Z are in sequences of one block."""
         if not questions:
             return []
-        counted = self._counted(questions, self.shuffles, progress)
+        counted = count_moved(self.source, questions, self.shuffles, progress)
         apart = self._are_apart(questions, counted)
         sums = self._sums(questions, counted, apart)
         found = against_shuffled(sums)
@@ -510,7 +497,7 @@ class _Test:
         if near:
             some = [questions[at] for at in near]
             more = replace(self.shuffles, n=_MORE * self.shuffles.n, done=self.shuffles.n)
-            others = self._sums(some, self._counted(some, more), apart[near])
+            others = self._sums(some, count_moved(self.source, some, more), apart[near])
             both = np.concatenate([sums[:, near], others[..., 1:]], axis=-1)
             for old, new in zip(found, against_shuffled(both), strict=True):
                 old[near] = new
@@ -526,24 +513,13 @@ class _Test:
             adjusted[some] = benjamini_hochberg(p_values[some], self.n_tests or int(some.sum()))
         return adjusted.tolist()
 
-    def _counted(
-        self,
-        questions: Sequence[OrderQuestion],
-        shuffles: Shuffles,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> list[Moved]:
-        counted: list[Moved] = []
-        count_moved(self.source, questions, shuffles, counted.append, progress)
-        return counted
-
     def _are_apart(self, questions: Sequence[OrderQuestion], counted: Sequence[Moved]) -> BoolArray:
         """Whether the target is compared only with events that are in their window just as it is.
 
         Where labels excite themselves, those in the window come again, and Z takes places of the window. So Z
-        makes all that is not in the window more likely, the target among it. That shows in the other events:
-        with Z, more or fewer of them are in their window just as the target is. Comparing only with these is
-        free of it, but leaves fewer to compare with, and needs full windows. So it is done where the shift is
-        large beside what is known of the ratio, and most positions are beyond the first two windows.
+        makes all that is not in the window more likely. Comparing only alike events is free of that, but
+        leaves fewer, and needs full windows. So it is done where the shift of other events is large beside
+        what is known of the ratio, and most positions are beyond the first two windows.
         """
         each = [(one, len(asked.strata)) for asked, one in zip(questions, counted, strict=True)]
         ratios = against_shuffled(self._sums(questions, counted, np.zeros(len(counted), bool)))

@@ -18,8 +18,7 @@ def exact_intervals(hits: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) 
               B^{-1}(\tfrac{1 + c}{2};\, k + 1,\, n - k)
 
     with k the hits, c the ``level`` and B the incomplete beta function. Whatever the probability is, the
-    interval holds it in at least a share c of all data sets. It looks at counts alone, not at the prior. Of
-    nothing seen it is 0 to 1.
+    interval holds it in at least a share c of all data sets.
 
     >>> exact_intervals([0, 8], [100, 10]).round(3)
     array([[0.   , 0.036],
@@ -64,11 +63,10 @@ ENOUGH = 10.0
 
 @dataclass(frozen=True)
 class RateRatio:
-    """The ratio of two rates, its interval, and how likely at least such a difference is by chance.
+    """Ratios of two rates, their intervals, and how likely at least such a difference is by chance.
 
-    Each is an array with one entry for each comparison. Where nothing can be compared the ratio is NaN and
-    its interval goes from 0 to infinity. The interval leaves out 1 just where ``p_value`` is less than one
-    minus its level.
+    Where nothing can be compared the ratio is NaN and its interval goes from 0 to infinity. The interval
+    leaves out 1 just where ``p_value`` is less than one minus its level.
     """
 
     ratio: FloatArray
@@ -135,10 +133,9 @@ def rate_ratio(strata: Strata, level: float | FloatArray = 0.95) -> RateRatio:
 
     .. math:: V = \frac{\sum_c ((a_c + b_c) n_{1c} n_{0c} - a_c b_c N_c) / N_c^2}{A B}
 
-    so that the interval is :math:`R \exp(\pm z \sqrt V)`. That needs some hits and some misses on either
-    side. With fewer than ten of any, none included, the limits are exact ones: those of Clopper and Pearson
-    for how many of the hits are with. There is no lower limit but 0 where nothing was hit
-    with, and no upper one where nothing was hit without.
+    so that the interval is :math:`R \exp(\pm z \sqrt V)`. With fewer than ten hits or misses on either side
+    the limits are exact: those of Clopper and Pearson for how many of the hits are with. The lower limit is 0
+    where nothing was hit with, and there is no upper one where nothing was hit without.
 
     >>> found = rate_ratio(Strata.of([30, 15], [100, 50], [20, 14], [200, 100]))
     >>> [round(float(value), 3) for value in (found.ratio, found.low, found.high)]
@@ -180,12 +177,11 @@ def _normal(strata: Strata, tail: FloatArray) -> tuple[FloatArray, FloatArray, F
 def _exact(strata: Strata, tail: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     r"""Limits and p-value where hits or misses are few.
 
-    The sums A and B are weighted sums of hits. If hits are Poisson, as they about are where they are rare
-    (where not, they spread less, and the limits are safe), of a hits with and b without, all of one weight, a
-    is binomial of a + b, and the lower limit of the odds that a hit is one with is that of
-    :math:`\mathrm{Beta}(a, b + 1)`, the upper one that of :math:`\mathrm{Beta}(a + 1, b)`. Sums over strata
-    have their own weights, and are taken for as many hits of one weight as have the same mean and variance;
-    "one more" is a hit of the largest weight (Fay).
+    Hits that are rare are about Poisson (else they spread less, and the limits are safe). So of a hits with
+    and b without, all of one weight, a is binomial of a + b: the limits of the odds that a hit is one with
+    are those of :math:`\mathrm{Beta}(a, b + 1)` and :math:`\mathrm{Beta}(a + 1, b)`. Sums over strata are
+    taken for as many hits of one weight as have the same mean and variance; "one more" is a hit of the
+    largest weight (Fay).
     """
     a, n1, b, n0 = vars(strata).values()
     n = np.maximum(n1 + n0, 1e-300)
@@ -232,8 +228,8 @@ def directions(strata: Strata, level: float = 0.95) -> tuple[BoolArray, BoolArra
     r"""Strata in which the rate is higher with than without, or lower, beyond chance.
 
     Chance is allowed for all strata together (Bonferroni). Given the t hits of a stratum, those with are
-    binomial of t and :math:`n_1 / N` if nothing differs and hits are rare, and spread less if they are not:
-    so the test promises no less than it says. Where more than half are hits, misses are compared.
+    binomial of t and :math:`n_1 / N` if nothing differs and hits are rare, and spread less if they are not.
+    Where more than half are hits, misses are compared.
     """
     a, n1, b, n0 = vars(strata).values()
     n = n1 + n0
@@ -263,8 +259,8 @@ def added(strata: Strata) -> tuple[FloatArray, FloatArray]:
               \quad\text{or}\quad
               \frac{n_{1c}}{N_c^2} \Big(\frac{a_c}{A} + \frac{b_c}{B}\Big) - \frac{n_{1c}}{N_c B} y
 
-    for one with and one without in stratum c, with y = 1 for a hit, else 0. Over all positions that sums to
-    0. All are 0 where a sum is, for there the logarithm is not finite.
+    for one with and one without in stratum c, with y = 1 for a hit, else 0; by 0 where A or B is 0. Over all
+    positions that sums to 0.
 
     >>> base, hit = added(Strata.of([30], [100], [20], [200]))
     >>> round(abs(float(base[0, 0] * 100 + base[1, 0] * 200 + hit[0, 0] * 30 + hit[1, 0] * 20)), 9)
@@ -291,13 +287,13 @@ def robust_widening(
 
     and the quantile that of Student's t with G - 1 degrees of freedom: nothing is assumed about events of one
     sequence. ``squares`` has the sum over sequences and that over blocks of sequences, ``clusters`` their
-    numbers. With fewer than 30 sequences blocks count too, and with fewer than five only blocks; the wider
-    of two intervals is taken, and ``found``, that from counts at the same level, if it is wider still. None
-    where the ratio is 0 or infinite.
+    numbers. With fewer than 30 sequences blocks count too, and with fewer than five only blocks. The widest
+    interval is taken, ``found`` among them, that from counts at the same level. None where the ratio is 0 or
+    infinite.
 
-    Fewer than five clusters tell nothing of how they differ. Then the interval is as wide as if all hits of
-    one sequence were a single observation, which is the most that clusters can bring: with h hits on the side
-    (with or without the influencer) of fewer positions, :math:`\sqrt{h / G}` times as wide as from counts.
+    Of fewer than five clusters the interval is as wide as if all hits of one sequence were one observation:
+    with h hits on the side (with or without) of fewer positions, :math:`\sqrt{h / G}` times as wide as from
+    counts.
 
     >>> strata = Strata.of([30], [100], [20], [200])
     >>> counted = rate_ratio(strata)
@@ -327,9 +323,8 @@ def robust_widening(
 def widening(found: RateRatio, drawn: FloatArray) -> FloatArray:
     """How many times wider than from counts the interval of a ratio is, if sequences are drawn anew.
 
-    ``drawn[..., b]`` are the ratios of resampled data: the standard deviation of their logarithms is compared
-    with that which counts give. It is at least 1, and 1 where one of the two is not known: hits were so few
-    that the exact interval, which is wide, must do.
+    The standard deviation of the logarithms of ``drawn[..., b]``, the ratios of resampled data, over that
+    from counts; at least 1, and 1 where one of the two is not known.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(drawn)
@@ -375,14 +370,13 @@ def given_selected(
 
     and what is seen is a normal variable of mean :math:`\theta / \sigma` of which only values beyond c, on
     either side, are ever seen. The interval has all :math:`\theta` for which x is among the share ``level``
-    of such values that are nearest to :math:`\theta / \sigma`: given that the edge was selected, it holds the
-    truth that often. The ratio is half way, on the scale of logarithms, between the value under which what
-    was seen is most likely and the mean of all values weighted by that likelihood.
+    of such values that are nearest to :math:`\theta / \sigma`; it is never narrower than before. The ratio is
+    half way, on the scale of logarithms, between the value under which what was seen is most likely and the
+    mean of all values weighted by that likelihood. So an edge whose margin is wide keeps its ratio, and one
+    that nothing else than chance may have brought in gets a ratio near 1.
 
-    An edge whose margin is wide keeps its ratio and interval, and no interval becomes narrower. One that
-    nothing else than chance may have brought in gets a ratio near 1. ``factor`` is how many times as wide the
-    interval is because sequences differ (``widening``). A ratio of 0 or infinity counts as if half a
-    hit were added on either side; its interval stays open on that side.
+    ``factor`` is how many times as wide the interval is because sequences differ. A ratio of 0 or infinity
+    counts as if half a hit were added on either side; its interval stays open on that side.
 
     >>> strata = Strata.of([40], [400], [250], [5000])
     >>> [round(limit, 2) for limit in given_selected(strata, margin=50.0)]
@@ -459,8 +453,7 @@ def benjamini_hochberg(p_values: npt.ArrayLike, n_tests: float) -> list[float]:
     .. math:: \tilde p_{(i)} = \min_{j \ge i} \min(1, p_{(j)} \, m / j)
 
     Reject those up to q, and at most a share q of the rejections is false on average; Benjamini and Hochberg,
-    Journal of the Royal Statistical Society B 57 (1995). Tests that were left out because they looked weak do
-    no harm: a p-value of 1 is never too small.
+    Journal of the Royal Statistical Society B 57 (1995).
 
     >>> [round(p, 4) for p in benjamini_hochberg([0.01, 0.04, 0.001], 10)]
     [0.05, 0.1333, 0.01]

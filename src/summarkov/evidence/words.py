@@ -55,10 +55,7 @@ def share(hits: float, n: float, things: str = "") -> str:
 
 
 def follows(edge: Influence, *, others: bool = False, counts: bool = True) -> str:
-    """How often the target follows the influencer, for a cell of a table; or ``others``, all other events.
-
-    Without follow rates: the share of moments with the influencer in the window, or without, at which it
-    comes next.
+    """How often the target follows the influencer, or ``others``; without follow rates, shares of moments.
 
     >>> numbers = "A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200
     >>> follows(Influence(*numbers, occurrences=623, followed=262, follow_rate=262 / 623))
@@ -216,8 +213,8 @@ def _of(counted: str, things: str) -> str:
 def times(edge: Influence) -> str:
     """The rate ratio for a table or a figure; empty for an unclear influence.
 
-    "never" and "only with it" are said of raw counts alone. A ratio that rests on too few comparable events
-    is not shown: the raw one is. Both are, where they point different ways.
+    "never" and "only with it" are said of raw counts alone. The raw ratio stands for one that rests on too
+    few comparable events, and beside one that points the other way.
 
     >>> times(Influence("A", "B", "inhibits", 0.0, 0.0, 0.4, 0, 1204, 90, 2000))
     'never (0 of 1,204)'

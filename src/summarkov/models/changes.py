@@ -61,14 +61,12 @@ def compare_groups(
     n_jobs: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    r"""Learn the same graph from two groups of sequences, or several, and say which labels and edges differ.
+    """Learn the same graph from two groups of sequences, or several, and say which labels and edges differ.
 
-    Labels come first: in which share of the sequences each occurs, and its share of all events. Then edges: a
-    graph is learned from each group and one from both together, and each edge of any of them is looked at in
-    both groups, beside the same influencers: all that the three graphs give the target.
-
-    Every difference is a ratio, second group by first, with an interval that allows for all comparisons of
-    its kind, and those of edges for sequences that differ. It differs surely if 1 lies outside.
+    A graph is learned from each group and one from both together, and each edge of any of them is compared
+    beside the same influencers: all that the three graphs give the target. Every difference is a ratio,
+    second group by first, with an interval that allows for all comparisons of its kind, and those of edges
+    for sequences that differ. It differs surely if 1 lies outside.
 
     Parameters
     ----------
@@ -187,11 +185,7 @@ def _counts(events: EventSequences, labels: Sequence[str]) -> tuple[FloatArray, 
 def _edge_differences(
     graphs: Sequence[InfluenceGraph], sources: Sequence[MemorySource], level: float
 ) -> tuple[EdgeDifference, ...]:
-    """How the edges of three graphs, of either group and of both, differ between the groups.
-
-    Each is compared beside all influencers that any graph gives its target: models of just these are learned
-    from both groups.
-    """
+    """How edges differ, beside all influencers that any graph (each group, and both) gives a target."""
     first, second, _ = graphs
     template = first.model.copy(candidates=(), max_influencers=None)
     beside = {x: sorted({z for one in graphs for z in one.influencers_[x]}) for x in first.models_}
@@ -346,11 +340,10 @@ class Drift(Listed):
 def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> Drift:
     """Find out which edges of a graph changed between the parts of a store, and since which part.
 
-    For each edge the parts are cut in two, an earlier and a later stretch, at every place in turn, and the
-    factors of both (see :class:`Influence`), other influencers equal, are compared by the difference of their
-    logarithms. The place where they differ most surely is shown, with a p-value that allows for all places
-    and all edges (Bonferroni). The intervals are as much wider than from counts as those of the graph are,
-    because sequences differ.
+    For each edge the parts are cut in two at every place in turn, and the ratios before and after are
+    compared by the difference of their logarithms. The place where they differ most surely is shown, with a
+    p-value that allows for all places and all edges (Bonferroni). The intervals are as much wider than from
+    counts as those of the graph are, because sequences differ.
 
     Parameters
     ----------
@@ -417,8 +410,8 @@ _WITH_GAMMA = ("bic", "extended-bic")
 class StabilityRow:
     """One ``target`` with one of the settings: the ``influencers`` that were found, and how they score.
 
-    ``settings`` has the values of the settings that were varied. Values of ``score`` (and ``log_likelihood``)
-    with different gammas are different things; compare them between look-backs only.
+    ``settings`` has the values of the settings that were varied. Compare ``score`` and ``log_likelihood``
+    between look-backs only: with different gammas they are different things.
     """
 
     target: str | tuple[str, ...]
@@ -480,11 +473,6 @@ class Stability(Tabular):
             found += sorted(stable, key=lambda edge: -edge.share)
         return Records(found, StableEdge)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, for JSON."""
-        edges, rows = [vars(edge) for edge in self.edges], [vars(row) for row in self.rows]
-        return {"paths": dict(self.paths), "edges": edges, "rows": rows}
-
     def _columns(self) -> Mapping[str, Column]:
         columns = columns_of(StabilityRow, self.rows)
         settings = {name: Column(str, [str(row.settings[name]) for row in self.rows]) for name in self.paths}
@@ -527,8 +515,7 @@ def sensitivity(
     """Learn a model or a graph with every combination of some settings, and see what stays.
 
     An influencer that is there whatever the settings are is easier to believe than one that comes and goes.
-    All settings are learned side by side: each pass over the data serves all of them, and what several
-    settings ask for is counted once.
+    All settings are learned side by side: each pass over the data serves all of them.
 
     Parameters
     ----------

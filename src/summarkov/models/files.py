@@ -48,7 +48,6 @@ from summarkov.search import Certificate, Problem, Scorer, SearchResult
 from summarkov.settings import Duration
 from summarkov.store import Place, check_seal, checked, finite, read_document
 from summarkov.summaries import CustomSummary, Names, Summary, registered_summary
-from summarkov.typing import CodeArray
 
 #: Of the format.
 VERSION = 2
@@ -384,7 +383,8 @@ def _read_models(document: dict[str, Any]) -> SummaryModel | InfluenceGraph | Ou
     read, families = checked(document, _Models), all_families()
     for name, known in (("kind", {*families, "InfluenceGraph", "OutcomeModel"}), ("model", {*families})):
         if (given := getattr(read, name)) not in known:
-            raise StoreError.expected(f"{name!r} one of {', '.join(sorted(known))}", given)
+            with place(f".{name}"):
+                raise StoreError.expected(f"one of {', '.join(sorted(known))}", given)
     family = families[read.model]
     with place(".settings"):
         template = family(**_settings(read.settings, family))
@@ -407,7 +407,8 @@ def _settings(given: dict[str, Any], family: type[SummaryModel | JointSuMM]) -> 
     settings: dict[str, Any] = {name: value for name, value in _YOUNGER.items() if name in known}
     given = dict(given)
     if "random_state" in known and "seed" in given:  # as older files call it
-        given.setdefault("random_state", given.pop("seed"))
+        seed = given.pop("seed")
+        given["random_state"] = given.get("random_state") or seed
     if family.__name__ == "TreeSuMM":  # older ones could be averaged
         if given.pop("average", False):
             raise StoreError("trees are no longer averaged over prunings; learn the model again")
@@ -762,17 +763,13 @@ def _trees(read: list[list[_JointTree]], settings: dict[str, Any], features: Joi
     if any(len(each) != settings["rounds"] for each in read):
         raise StoreError(f".outcomes: expected {settings['rounds']} 'trees', and as many 'alone'")
     flat = [tree for of_round in zip(*read, strict=True) for tree in of_round]
-    if not flat:
-        return Trees.none(len(read), n_splits + 1)
-    splits: CodeArray = np.full((len(flat), n_splits, 3), (NONE, NONE, 0), np.int32)
-    most = np.array([(at, features.n_tree_features - 1, N_LEVELS) for at in range(n_splits)])
-    for t, tree in enumerate(flat):
-        n = len(tree.splits)
-        if n > n_splits or (_array(tree.splits, (n, 3)) > most[:n]).any():
-            raise StoreError.expected(f"at most {n_splits} 'splits' of leaves that are there", tree.splits)
-        splits[t, :n] = np.reshape(tree.splits, (n, 3))
+    filled = [tree.splits + [(NONE, NONE, 0)] * (n_splits - len(tree.splits)) for tree in flat]
+    splits = _array(filled, (len(flat), n_splits, 3))
+    if (splits > [(at, features.n_tree_features - 1, N_LEVELS) for at in range(n_splits)]).any():
+        raise StoreError(".outcomes: expected 'splits' of leaves and features that are there")
     values = _array([tree.values for tree in flat], (len(flat), n_splits + 1), float)
-    return Trees(splits[:, :, 0], splits[:, :, 1], splits[:, :, 2], values, len(read))
+    leaf, feature, level = np.moveaxis(splits.astype(np.int32), 2, 0)
+    return Trees(leaf, feature, level, values, len(read))
 
 
 def _contexts(read: list[_JointContext], labels: tuple[str, ...], n_outcomes: int) -> LastLabels:

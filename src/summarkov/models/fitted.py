@@ -368,10 +368,10 @@ class StateTable(Records[Row]):
             "seen": Column(str, [row.seen for row in self]),
         }
         for x, outcome in enumerate(self.outcomes):
-            numbers = [(row.counts[x], row.probabilities[x], *row.intervals[x]) for row in self]
-            columns = zip(*numbers, strict=True) if numbers else [()] * 4
-            for name, values in zip(("n", "p", "low", "high"), columns, strict=True):
-                found[f"{name}({outcome})"] = Column(float, values)
+            found[f"n({outcome})"] = Column(float, [row.counts[x] for row in self])
+            found[f"p({outcome})"] = Column(float, [row.probabilities[x] for row in self])
+            for end, name in enumerate(("low", "high")):
+                found[f"{name}({outcome})"] = Column(float, [row.intervals[x][end] for row in self])
         return found
 
     def summary(self) -> Sheet:

@@ -108,12 +108,10 @@ class FittedJoint(Distribution):
 
     @property
     def n_events(self) -> float:
-        """How many events it was learned from."""
         return float(self.label_counts.sum())
 
     @property
     def contexts(self) -> float:
-        """The share of what followed the last labels."""
         return float(self.settings["contexts"])
 
     def read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
@@ -212,7 +210,6 @@ class JointData:
 
     @cached_property
     def rows(self) -> Features:
-        """The features of every row."""
         return self.features.of(self.profile)
 
     @cached_property
@@ -251,7 +248,6 @@ class JointData:
         return found
 
     def variance(self, weights: Weights) -> FloatArray:
-        """N(s) p (1 - p) of every row and outcome."""
         p = softmax(self.rows.logits(weights))
         return np.asarray(self.counts.sum(axis=1, keepdims=True) * p * (1 - p))
 
@@ -513,7 +509,6 @@ class JointSuMM(GraphPredictor):
 
     @property
     def fitted(self) -> FittedJoint:
-        """All that was learned."""
         self._check_fitted()
         return self._fitted
 

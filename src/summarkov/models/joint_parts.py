@@ -86,7 +86,6 @@ class ProfileSummary(Summary):
 
     @property
     def windows(self) -> tuple[int, ...]:
-        """The windows in which occurrences are counted."""
         return *NEAR, self.lookback
 
     @property
@@ -99,7 +98,6 @@ class ProfileSummary(Summary):
         return int((self.lookback + 1) ** columns * (n_labels + 1) ** LAGS)
 
     def of(self, index: Index, where: IntArray | slice = slice(None)) -> Profile:
-        """The profile of some positions."""
         return self.read(self.rows(index, where), index.n_labels)
 
     def rows(self, index: Index, where: IntArray | slice = slice(None)) -> CodeArray:
@@ -198,12 +196,10 @@ class JointFeatures:
 
     @property
     def n_labels(self) -> int:
-        """M."""
         return len(self.base_rates)
 
     @property
     def outcome_rates(self) -> FloatArray:
-        """Base rates of the outcomes."""
         return np.asarray(self._outcomes(self.base_rates[None])[0])
 
     def usual(self, n: int) -> FloatArray:
@@ -243,11 +239,9 @@ class JointFeatures:
         return (len(NEAR) + 2) * self.n_labels + 1 + N_HABITS * self.target.n_outcomes
 
     def columns(self, label: int) -> slice:
-        """The features of one influencer."""
         return slice(label * PER_LABEL, (label + 1) * PER_LABEL)
 
     def of(self, profile: Profile) -> Features:
-        """The features of some rows."""
         from scipy import sparse
 
         n, m = len(profile.seen), self.n_labels
@@ -350,7 +344,6 @@ class Weights:
 
     @classmethod
     def zero(cls, n_labels: int, n_shared: int, n_own: int) -> Weights:
-        """Weights that say nothing."""
         return cls(np.zeros((1 + n_shared + n_own, n_labels)), n_shared)
 
     @property
@@ -494,7 +487,6 @@ class Trees:
 
     @classmethod
     def none(cls, n_outcomes: int, leaves: int) -> Trees:
-        """No trees yet."""
         empty = np.zeros((0, leaves - 1), np.int32)
         return cls(empty, empty, empty, np.zeros((0, leaves)), n_outcomes)
 

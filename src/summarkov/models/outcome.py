@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from os import PathLike
 from typing import Any, NamedTuple, Self
 
@@ -153,7 +154,6 @@ class OutcomeModel(Parameters):
 
     @property
     def fitted(self) -> FittedOutcome:
-        """All that was learned."""
         self._check_fitted()
         return self._fitted
 
@@ -241,25 +241,14 @@ class OutcomeModel(Parameters):
 
     def states_sheet(self) -> Sheet:
         """In how many cases of each state it came about, the most frequent states first."""
-        rows, yes = sorted(self.table_, key=lambda row: -row.n), self.yes
-        cells = [
-            [
-                row.words or "any history",
-                f"{number(row.counts[yes])} of {number(row.n)}",
-                percent(row.counts[yes] / row.n) if row.n else "",
-                " to ".join(map(percent, row.intervals[yes])) if row.n else "",
-                "" if row.seen == "often" else f"{row.seen} seen",
-            ]
-            for row in rows[:MOST]
-        ]
-        head = ["state", "cases", "share", "95% interval", ""]
         when = "the case contains"
         if self.after is not None:
             events = isinstance(self.after, int) and plural(
                 self.after, "tick" if self.layout_.together else "event"
             )
             when = f"had happened {f'after {events}' if events else f'at the age of {self.after}'}"
-        return Sheet(f"{self.name_}, by what {when}", head, cells, len(rows))
+        rows = sorted(self.table_, key=lambda row: -row.n)
+        return self.table_.of_rows(f"{self.name_}, by what {when}", rows, outcomes=[self.name_])
 
     # ------------------------------------------------------------------ use
 
@@ -393,7 +382,6 @@ class OutcomeModel(Parameters):
         return to_html(self, path, events=ended, title=title, sequences=sequences)
 
     def _read(self, events: Any, unknown: Unknown) -> EventSequences:
-        """New events in the vocabulary of the model, without the column of the outcome."""
         return self.model_.fitted.read(self._without_outcome(read_events(events)), unknown)
 
     def _without_outcome(self, data: EventSequences) -> EventSequences:
@@ -414,20 +402,17 @@ class OutcomeModel(Parameters):
 
     def _sheet(self) -> Sheet:
         title, edges = f"Outcome {self.name_}: {self.base_rate_:.1%} of the cases", self.influences_
-        rows = [
-            [
-                edge.influencer,
-                effect_word(edge),
-                f"{number(edge.hits_with)} of {number(edge.n_with)}",
-                outcome_change(edge),
-                times(edge).split(" (")[0] or "unclear",
-                limits(edge),
-            ]
-            for edge in edges[:MOST]
-        ]
-        head = ["influencer", "effect", "cases with it", "without → with", "rate ratio", "95% interval"]
+        cells: dict[str, Callable[[Influence], str]] = {
+            "influencer": attrgetter("influencer"),
+            "effect": effect_word,
+            "cases with it": lambda edge: f"{number(edge.hits_with)} of {number(edge.n_with)}",
+            "without → with": outcome_change,
+            "rate ratio": lambda edge: times(edge).split(" (")[0] or "unclear",
+            "95% interval": limits,
+        }
+        rows = [[cell(edge) for cell in cells.values()] for edge in edges[:MOST]]
         gone = (f"Left out: {plural(n, 'case')}, {why}." for why, n in self.left_out_.items())
-        return Sheet(title, head, rows, len(edges), (*gone, *self.notices_))
+        return Sheet(title, list(cells), rows, len(edges), (*gone, *self.notices_))
 
 
 # ---------------------------------------------------------------------- what the outcome is
@@ -441,7 +426,6 @@ def moment_of(after: object) -> int | Duration | None:
 
 
 def _code(source: EventSource, label: Any) -> int:
-    """The code of a label of events."""
     held = set(source.attributes)
     if str(label) in held:
         raise SettingError(f"{label!r} is an attribute of sequences, and not a label of events")
@@ -683,7 +667,6 @@ class OpenCases:
         return np.flatnonzero(self.counts[place].sum(axis=1) < ENOUGH * self.fitted.scale)
 
     def few_states(self, place: int) -> set[Hashable]:
-        """The same as values to compare by."""
         keys = self.keys[self.few(place)].tolist()
         return {self.fitted.summary.state(key, self.fitted.names) for key in keys}
 
@@ -708,7 +691,6 @@ def _over(counts: FloatArray) -> FloatArray:
 
 
 def _n_positions(data: EventSequences) -> IntArray:
-    """How many positions each sequence has."""
     return np.where(data.lengths > 0, np.append(0, data.positions)[data.offsets[1:]], 0)
 
 

@@ -338,10 +338,8 @@ def resolve_target(target: Any, labels: Sequence[str], layout: Layout = IN_A_ROW
         raise SettingError(
             "this model has no target; give target=, or fit it as a template: InfluenceGraph(model)"
         )
-    names = [target] if is_label(target) else label_list("target", target)
-    if not names:
-        raise SettingError("target is an empty set of labels; name at least one")
-    found = Target(tuple(sorted(set(codes_of(names, labels)))), len(labels), len(layout.attributes))
+    names = [target] if is_label(target) else target
+    found = Target(target_codes(names, labels, "target"), len(labels), len(layout.attributes))
     chosen = [labels[code] for code in found.codes]
     if held := set(chosen) & set(layout.attributes):
         raise SettingError(
@@ -356,11 +354,11 @@ def resolve_target(target: Any, labels: Sequence[str], layout: Layout = IN_A_ROW
     return dataclasses.replace(found, only=True) if layout.outcomes else found
 
 
-def target_codes(targets: Iterable[object], labels: Sequence[str]) -> tuple[int, ...]:
-    """The codes of the labels that the setting ``targets`` lists, sorted."""
-    names = label_list("targets", targets)
+def target_codes(targets: Any, labels: Sequence[str], setting: str = "targets") -> tuple[int, ...]:
+    """The codes of the labels that the setting lists, sorted."""
+    names = label_list(setting, targets)
     if not names:
-        raise SettingError("targets is an empty list; name at least one label, or leave it out for all")
+        raise SettingError(f"{setting} is an empty list; name at least one label")
     return tuple(sorted(set(codes_of(names, labels))))
 
 

@@ -253,15 +253,15 @@ class Predictions(Tabular):
             at = column.get((self.events or ())[row], column.get(str(OTHER)))
             return "" if at is None else percent(self.probabilities[row, at])
 
-        few = self.probabilities[:MOST]
+        few = replace(self, probabilities=self.probabilities[:MOST]).top(_LIKELIEST)
         rows = [
             [
                 self.ids[self.sequences[row]],
                 str(self.positions[row]),
                 *([] if self.events is None else [self.events[row], own(row)]),
-                percent(p[0]) if asked else ", ".join(f"{self.outcomes[x]} {percent(p[x])}" for x in likely),
+                ", ".join(percent(p) if asked else f"{outcome} {percent(p)}" for outcome, p in likely),
             ]
-            for row, (p, likely) in enumerate(zip(few, likeliest(few, _LIKELIEST).tolist(), strict=True))
+            for row, likely in enumerate(few)
         ]
         title = f"Probabilities of {plural(len(self.outcomes), 'outcome')} at {plural(len(self), 'place')}"
         return Sheet(title, head, rows, len(self))
@@ -541,6 +541,16 @@ class Figures:
         return 1 - self.log_loss / self.base_rate_log_loss if self.base_rate_log_loss else 0.0
 
 
+#: Figures as tables have them: the name of a column, and how its numbers are printed.
+_PRINTED = {
+    "log_likelihood": ("log-likelihood", ",.2f"),
+    "log_loss": ("log loss", ".4f"),
+    "base_rate_log_loss": ("base rate", ".4f"),
+    "gain": ("gain", ".1%"),
+    "brier_score": ("Brier", ".4f"),
+}
+
+
 @dataclass(frozen=True, repr=False)
 class Evaluation(Tabular):
     """How well a model or graph predicts new events.
@@ -592,16 +602,11 @@ class Evaluation(Tabular):
         return "event" if self.n_ticks is None else "tick"
 
     def _columns(self) -> Mapping[str, Column]:
-        names = ("n_positions", "log_likelihood", "log_loss", "base_rate_log_loss", "gain", "brier_score")
         figures = self.targets.values()
         return {
             "target": Column(str, [" + ".join(target) for target in self.targets]),
-            **{
-                name: Column(
-                    int if name == "n_positions" else float, [getattr(each, name) for each in figures]
-                )
-                for name in names
-            },
+            "n_positions": Column(int, [each.n_positions for each in figures]),
+            **{name: Column(float, [getattr(each, name) for each in figures]) for name in _PRINTED},
         }
 
     def summary(self) -> Sheet:
@@ -610,17 +615,10 @@ class Evaluation(Tabular):
         if self.next_event is not None:
             named["(next event)" if self.top_1 is not None else "(these, or any other)"] = self.next_event
         rows = [
-            [
-                name,
-                f"{each.log_likelihood:,.2f}",
-                f"{each.log_loss:.4f}",
-                f"{each.base_rate_log_loss:.4f}",
-                f"{100 * each.gain:.1f}%",
-                f"{each.brier_score:.4f}",
-            ]
-            for name, each in named.items()
+            [target, *(format(getattr(each, name), form) for name, (_, form) in _PRINTED.items())]
+            for target, each in named.items()
         ]
-        head = ["target", "log-likelihood", "log loss", "base rate", "gain", "Brier"]
+        head = ["target", *(title for title, _ in _PRINTED.values())]
         ticks = "" if self.n_ticks is None else f"{plural(self.n_ticks, 'tick')} of "
         title = f"{plural(self.n_sequences, 'sequence')} with {ticks}{plural(self.n_events, 'event')}"
         read = (

@@ -339,7 +339,8 @@ class TreeSuMM(SummaryModel):
     def _problem(self, fitted: Fitted) -> TreeProblem:
         """The search with the tree that was learned."""
         counted = Scorer(), fitted.labels, fitted.n_events, fitted.scale, (), ()
-        return self.make_problem(Problem(fitted.summary, fitted.target, *counted))
+        problem = Problem(fitted.summary, fitted.target, *counted, n_targets=fitted.n_targets)
+        return self.make_problem(problem)
 
     def with_settings(self, **settings: Any) -> Self:
         """The model that a fit with other settings would give, without the data.
@@ -359,17 +360,11 @@ class TreeSuMM(SummaryModel):
             raise SettingError(
                 f"gamma can only grow, from {fitted.settings['gamma']:g} on, without the data; fit anew"
             )
-        result = result_of(new._problem(fitted), fitted.table.counts)
-        is_pruned = len(result.table.keys) < len(fitted.table.keys)
-        new._fitted = replace(
-            fitted,
-            summary=result.summary,
-            influencers=result.influencers,
-            table=result.table,
-            score=result.score,
-            settings=new.get_params(deep=False),
-            followed=None if is_pruned else fitted.followed,
-            moments=None if is_pruned else fitted.moments,
-            clusters=None if is_pruned else fitted.clusters,
-        )
+        problem = new._problem(fitted)
+        result = result_of(problem, fitted.table.counts)
+        kept = ["n_sequences", "label_counts"]
+        if len(result.table.keys) == len(fitted.table.keys):  # not pruned
+            kept += ["followed", "moments", "clusters"]
+        counted = {name: getattr(fitted, name) for name in kept}
+        new._fitted = fitted.of(problem, result, new.get_params(deep=False), fitted.layout, **counted)
         return new

@@ -19,7 +19,7 @@ from summarkov.read.ordering import TIES, Gap, TieKind
 from summarkov.read.values import DateFormat
 from summarkov.settings import is_finite
 
-#: What stands between the labels of several columns that are joined to one, unless told otherwise.
+#: What stands between the labels of several columns that are joined to one.
 SEPARATOR = "+"
 #: How messages call a table that has no file name.
 TABLE = "the table"
@@ -41,7 +41,6 @@ class Reading(TypedDict, total=False):
     weight: str | None
     lifecycle: str | None
     missing: str
-    separator: str
     ties: TieKind | None
     times: bool
     attributes: Any
@@ -134,7 +133,6 @@ class Wanted:
     date_format: DateFormat | None = None
     lifecycle: str | None = None
     missing: str = "error"
-    separator: str = SEPARATOR
     ties: TieKind | None = None
     times: bool = False
     cuts: Cuts = field(default_factory=dict)
@@ -183,12 +181,10 @@ class Wanted:
         )
 
     def _check(self) -> None:
-        for name in ("lifecycle", "missing", "separator"):
+        for name in ("lifecycle", "missing"):
             value = getattr(self, name)
             if not isinstance(value, str) and not (name == "lifecycle" and value is None):
                 raise SettingError(f"{name} must be a text, not {value!r}")
-        if not self.separator:
-            raise SettingError("separator must not be empty: it tells the labels apart that are joined")
         if self.ties not in (None, *TIES):
             hint = nearest(str(self.ties), TIES)
             raise SettingError(f"ties must be one of {', '.join(map(repr, TIES))}, not {self.ties!r}{hint}")
@@ -211,15 +207,19 @@ class Wanted:
         places = self.times or self.gap is not None or self.ties in ("together", "error")
         return places or self.drop_duplicates
 
-    @property
-    def is_about_columns(self) -> bool:
-        """Whether something was asked that only a table can answer."""
-        about = self.columns.names() or self.columns.with_lifecycle
-        return bool(about) or self.gap is not None or self.date_format is not None
+    def refuse_columns(self, what: str) -> None:
+        """Refuse whatever only a table can answer, for a source that is none."""
+        about = self.columns.names() or self.columns.with_lifecycle or self.date_format is not None
+        if about or self.needs_places:
+            raise SettingError(
+                "case, event, order_by, weight, lifecycle, date_format, ties, times, session_gap and "
+                f"drop_duplicates are about columns, and {what} has none; make it a table first, for example "
+                "with pandas.DataFrame"
+            )
 
 
 #: Settings that only need a look.
-_AS_THEY_ARE = ("lifecycle", "missing", "separator", "ties", "times", "drop_duplicates")
+_AS_THEY_ARE = ("lifecycle", "missing", "ties", "times", "drop_duplicates")
 
 
 def check_cuts(cuts: object) -> Cuts:

@@ -36,10 +36,6 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
     """
     wanted = _with_told_ends(paths[0], wanted) if kind == "jsonl" else wanted
     asked = wanted.columns
-    if wanted.drop_duplicates:
-        raise SettingError(
-            f"duplicates are rows of a table, and {paths[0]} has none; leave out drop_duplicates=True"
-        )
     if kind == "jsonl":
         if (asked.order and not wanted.times) or asked.with_lifecycle or len(asked.event) > 1:
             raise SettingError(
@@ -48,18 +44,13 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
             )
         times = (asked.order or (TIMES,))[:1] if wanted.times else ()
         chosen = replace(asked, case=asked.case or ID, event=asked.event or (EVENTS,), order=times)
-    else:
-        what = "plain text" if kind == "text" else "SPMF text"
-        if wanted.is_about_columns:
+        if wanted.gap is not None or wanted.drop_duplicates:
             raise SettingError(
-                f"case, event, order_by, weight and lifecycle name columns, and {paths[0]} is {what}, "
-                "which has none"
+                f"session_gap and drop_duplicates are about rows, and {paths[0]} has none; make it a table"
             )
+    else:
+        (wanted if kind == "text" else replace(wanted, ties=None)).refuse_columns(paths[0])
         chosen = Columns(ID, (EVENTS,), ())
-    if wanted.gap is not None or (wanted.times and kind != "jsonl"):
-        raise SettingError(f"session_gap and times need the time of every event, and {paths[0]} has no times")
-    if wanted.ties in ("together", "error") and kind == "text":
-        raise SettingError(f"ties are about the places of events in a column, and {paths[0]} has none")
     read: Callable[[str], Iterator[Line]] = {
         "jsonl": lambda path: _json_sequences(path, chosen, wanted),
         "text": lambda path: _words(path, told=told),

@@ -11,7 +11,7 @@ from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import iterate
 from summarkov.read.case_attributes import with_cases
-from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, SEPARATOR, Columns, Cuts, Wanted, plain
+from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, Columns, Cuts, Wanted, plain
 from summarkov.read.files import Format, format_of, name_of, open_file
 from summarkov.read.ordering import TieKind
 from summarkov.read.rows import Assembly, Line, Lines, Source
@@ -30,7 +30,6 @@ def read_events(
     weight: str | None = None,
     lifecycle: str | None = None,
     missing: str = "error",
-    separator: str = SEPARATOR,
     ties: TieKind | None = None,
     times: bool = False,
     attributes: Any = None,
@@ -68,7 +67,7 @@ def read_events(
         ``event`` name two keys, and ``order_by`` with ``times=True`` that of a list of times, else "times";
         in XES, the keys of attributes (``concept:name``), and ``order_by`` is only sorted by if it is given.
         Several order columns, ``["time", "step"]``, are sorted by in turn. Several event columns are joined
-        to one label, with ``separator`` between them.
+        to one label, with "+" between them.
     labels
         The vocabulary, in any order, where labels may be missing from the data; any other label is
         an ``UnknownLabelError``. By default the labels that occur.
@@ -94,8 +93,6 @@ def read_events(
         What to do with an event without a label: "error", "skip", or any other text, which becomes its
         label. Cases of a table none of whose events is left are left out. With "skip", rows of a table
         without a case are left out, too; otherwise they are an error. A case of nothing but blanks is none.
-    separator
-        What stands between the labels of several event columns.
     ties
         What rows of a case with the same place are: "in row order", one after the other as they come;
         "together", one tick, a set of labels without order; or an "error". If nothing is said they are taken
@@ -171,12 +168,7 @@ def read_events(
         if is_table(source) or _is_dict_of_columns(source, wanted):
             refuse_cut_rows()
             return Assembly(table_source(source, wanted)).in_memory()
-    if wanted.is_about_columns or wanted.needs_places:
-        raise SettingError(
-            "case, event, order_by, weight, lifecycle, date_format, ties, times, session_gap and "
-            "drop_duplicates are about columns, and "
-            f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
-        )
+    wanted.refuse_columns(_kind(source))
     if not isinstance(source, EventSequences):
         return Assembly(_list_source(source, wanted)).in_memory()
     events = source if wanted.labels is None else source.recode(wanted.labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from summarkov.events.describe import Lifecycles, Origin, late_cases
 from summarkov.events.moments import NANOSECONDS, Moments
 from summarkov.events.vocabulary import coded_lists, is_missing
 from summarkov.read.case_attributes import attributes_of, number_of, with_cases
-from summarkov.read.columns import Columns, Wanted
+from summarkov.read.columns import SEPARATOR, Columns, Wanted
 from summarkov.read.ordering import (
     Keys,
     Ties,
@@ -39,6 +39,8 @@ from summarkov.typing import Array, BoolArray, CodeArray, FloatArray, IntArray
 #: What lifecycles are called of which an activity has one row each, when it begins and when it is over.
 _STARTS = {"start", "started", "begin", "begun"}
 _ENDS = {"complete", "completed", "end", "ended", "finish", "finished"}
+#: How many different lifecycles are told apart.
+_MOST_LIFECYCLES = 1000
 
 
 @dataclass(frozen=True)
@@ -84,48 +86,6 @@ class Source:
     blocks: Iterable[Block] | Iterable[Lines]
     by_place: bool = False
     is_lines: bool = False
-
-
-@dataclass
-class LeftOut:
-    """How many events were left out, and why; and what there is that may better be left out.
-
-    ``caseless`` are rows without a case. ``duplicates`` are events of the case, label and place of an earlier
-    one, of which some were ``dropped``.
-    """
-
-    unlabelled: int = 0
-    lifecycle: int = 0
-    lifecycles: set[str] = field(default_factory=set)  # some of those that there are
-    caseless: int = 0
-    duplicates: int = 0
-    dropped: int = 0
-    looked_at: Counter[str] = field(default_factory=Counter)  # starts and ends that nobody asked for
-    n_looked_at: int = 0
-
-    def look_at(self, lifecycle: Encoded) -> None:
-        """Count the lifecycles of some rows that mean a start or an end."""
-        for text, n in zip(lifecycle.texts, lifecycle.counts.tolist(), strict=True):
-            if n and text.strip().casefold() in _STARTS | _ENDS:
-                self.looked_at[text] += n
-        self.n_looked_at += len(lifecycle.codes)
-
-    def mixed(self, column: str | None) -> Lifecycles | None:
-        """Starts and ends of activities that stand side by side, if most rows are of these."""
-        starts, ends = (
-            Counter({text: n for text, n in self.looked_at.items() if text.strip().casefold() in known})
-            for known in (_STARTS, _ENDS)
-        )
-        if column is None or not starts or not ends or 2 * self.looked_at.total() <= self.n_looked_at:
-            return None
-        start, end = (kind.most_common(1)[0][0] for kind in (starts, ends))
-        return Lifecycles(column, start, starts.total(), end, ends.total())
-
-    def refuse_all(self, wanted: Wanted, n_events: int, source: str) -> None:
-        """Refuse a lifecycle that no event has, where there are events."""
-        if self.lifecycle and not n_events and not self.unlabelled:
-            known = ", ".join(repr(text[:40]) for text in sorted(self.lifecycles))
-            raise DataError(f"no event of {source} has lifecycle={wanted.lifecycle!r}; there are {known}")
 
 
 @dataclass(frozen=True)
@@ -174,7 +134,9 @@ class Assembly:
         self.order = [OrderColumn(name, wanted.date_format, thing) for name in self.chosen.order or ()]
         self.labels = Vocabulary(wanted.labels)
         self.texts = {name: Vocabulary() for name in self.chosen.per_case}
-        self.left_out, self.ties, self.backwards, self.n_events = LeftOut(), Ties(), 0, 0
+        self.ties, self.n_events = Ties(), 0
+        #: What :class:`Origin` tells of events that were left out, or may better be; and rows by lifecycle.
+        self.noted, self.lifecycles = Counter[str](), Counter[str]()
         self._values: dict[str, list[Array]] = {name: [] for name in self.texts}
         self._last: tuple[Keys, IntArray] = ((), np.zeros(1, np.int64))
 
@@ -183,7 +145,7 @@ class Assembly:
         blocks = [self.code(block) for block in self.source.blocks]
         blocks = [self.settled(block) for block in blocks]
         part = _in_a_row(blocks) if self.source.is_lines else self.part(self.together(blocks))
-        self.left_out.refuse_all(self.wanted, len(part.codes), self.source.name)
+        self.refuse_none_left(len(part.codes), self.source.name)
         (events,) = self.chunks([part])
         origin, (keys, offsets) = self.origin(), self._last
         if origin is not None and self.kinds and pa.types.is_timestamp(self.kinds[0]):
@@ -209,7 +171,7 @@ class Assembly:
                     what = "no value, or only blanks,"
                     remedy = "fill them, or leave these rows out with missing='skip'"
                     refuse_missing(case.missing, str(chosen.case), path, first_row, what, remedy)
-                self.left_out.caseless += len(case.missing)
+                self.noted["caseless"] += len(case.missing)
                 kept = case.codes >= 0
                 rows = np.where(kept, np.arange(len(kept)), kept.argmax())  # others in place of these
                 rows, kept = (rows, kept) if kept.any() else (rows[:0], kept[:0])
@@ -223,8 +185,8 @@ class Assembly:
             kept &= self._of_lifecycle(lifecycle, kept)
         elif chosen.other_lifecycle in table.column_names:
             with suppress(DataError):  # nobody asked for it
-                self.left_out.look_at(encode(table.column(chosen.other_lifecycle), "", path))
-        self.left_out.unlabelled += int(np.count_nonzero(kept & (event.codes < 0)))
+                self._count_lifecycles(encode(table.column(chosen.other_lifecycle), "", path))
+        self.noted["unlabelled"] += int(np.count_nonzero(kept & (event.codes < 0)))
         kept &= event.codes >= 0
         each = [one.keys(table.column(one.name), path, first_row) for one in self.order]
         keys, kinds = [found for found, _ in each], [kind for _, kind in each]
@@ -246,7 +208,7 @@ class Assembly:
         path, first, lines = block
         each = kept = [line.events for line in lines]
         if self.wanted.missing != "error":
-            each = [[labelled(event, self.wanted, self.left_out) for event in events] for events in kept]
+            each = [[self._labelled(event) for event in events] for events in kept]
             kept = [[event for event in events if event is not None] for events in each]
         codes, offsets, texts, starts = coded_lists(kept, None)
         place = np.arange(len(codes)) if starts is None else np.cumsum(starts) - 1
@@ -272,14 +234,44 @@ class Assembly:
             values[name] = np.array([-1 if text is None else known[text] for text in given], np.int32)
         return Part(self.labels.recode(Encoded(codes, texts)), offsets, ids, keys, kinds, values, starts)
 
+    def _labelled(self, event: Any) -> Any:
+        """A label, or several that happened together, without those that are missing; None if none is left.
+
+        These are counted, or have another label, as asked.
+        """
+        together, missing = isinstance(event, list | tuple | Set), self.wanted.missing
+        if not together and not is_missing(event):
+            return event
+        given = [*event] if together else [event]
+        if missing == "skip":
+            kept = [label for label in given if not is_missing(label)]
+            self.noted["unlabelled"] += len(given) - len(kept)
+        else:
+            kept = [missing if is_missing(label) else label for label in given]
+        if given and not kept:
+            return None
+        return kept if together else kept[0]
+
     def _of_lifecycle(self, lifecycle: Encoded, with_case: BoolArray) -> BoolArray:
         """Which rows have the lifecycle that is wanted, in capitals or not; others are counted."""
         asked = str(self.wanted.lifecycle).casefold()
         fits = np.array([*(text.casefold() == asked for text in lifecycle.texts), False])
         kept: BoolArray = fits[lifecycle.codes]
-        self.left_out.lifecycle += int(np.count_nonzero(with_case & ~kept))
-        self.left_out.lifecycles.update(lifecycle.texts[: 8 - len(self.left_out.lifecycles)])
+        self.noted["other_lifecycle"] += int(np.count_nonzero(with_case & ~kept))
+        self._count_lifecycles(lifecycle)
         return kept
+
+    def _count_lifecycles(self, lifecycle: Encoded) -> None:
+        for text, n in zip(lifecycle.texts, lifecycle.counts.tolist(), strict=True):
+            self.lifecycles[text if len(self.lifecycles) < _MOST_LIFECYCLES else ""] += n
+
+    def refuse_none_left(self, n_events: int, source: str) -> None:
+        """Refuse a lifecycle that no event has, where there are events."""
+        if self.noted["other_lifecycle"] and not n_events and not self.noted["unlabelled"]:
+            known = ", ".join(repr(text[:40]) for text in sorted(self.lifecycles)[:8])
+            raise DataError(
+                f"no event of {source} has lifecycle={self.wanted.lifecycle!r}; there are {known}"
+            )
 
     def _labels(self, table: pa.Table, block: Block) -> Encoded:
         """The labels of rows, of one column or several; -1 where a row has none and is to be left out."""
@@ -295,12 +287,12 @@ class Assembly:
             parts.append(part)
         for part, name in zip(parts[:-1], self.chosen.event, strict=False):
             for text, n in zip(part.texts, part.counts.tolist(), strict=True):
-                if n and wanted.separator in text:
+                if n and SEPARATOR in text:
                     raise DataError(
-                        f"column {name!r} of {block.path} holds {text[:40]!r}, with {wanted.separator!r} in "
-                        "it, which joins the labels of several columns; choose another one with separator="
+                        f"column {name!r} of {block.path} holds {text[:40]!r}, with {SEPARATOR!r} in it, "
+                        "which joins the labels of several columns; write it otherwise, or join them first"
                     )
-        return reduce(lambda first, second: joined(first, second, wanted.separator), parts)
+        return reduce(joined, parts)
 
     def settled(self, coded: Any) -> Any:
         """Rows, or a part, with keys of the types that all blocks have in common."""
@@ -340,7 +332,7 @@ class Assembly:
         if self.source.by_place:
             offsets, names = np.searchsorted(coded.case, np.arange(len(coded.names) + 1)), [*coded.names]
         if coded.keys and not self.order and len(coded.case):
-            self.backwards = count_falls(coded.keys, starts)
+            self.noted["backwards"] = count_falls(coded.keys, starts)
         some = slice(None) if rows is None else rows
         keys, values = [key[some] for key in coded.keys], coded.values
         return Part(
@@ -365,9 +357,8 @@ class Assembly:
             same = None if part.starts is None or wanted.ties in (None, "together") else ~part.starts
         elif same is not None and not together and same.any():
             again = repeated(codes, same)
-            self.left_out.duplicates += int(np.count_nonzero(again))
+            self.noted["dropped" if wanted.drop_duplicates else "duplicates"] += int(np.count_nonzero(again))
             if wanted.drop_duplicates:
-                self.left_out.dropped += int(np.count_nonzero(again))
                 offsets = np.append(0, np.cumsum(~again))[offsets]
                 codes, keys, same = codes[~again], [key[~again] for key in keys], same[~again]
         if wanted.gap is not None and about is not None:
@@ -451,25 +442,35 @@ class Assembly:
 
     def origin(self) -> Origin | None:
         """How events were read; None of files without columns, where there is nothing to tell."""
-        chosen, left_out = self.chosen, self.left_out
-        if self.source.is_lines and not (self.wanted.columns.names() or left_out.unlabelled or self.ties.n):
+        chosen, is_lines = self.chosen, self.source.is_lines
+        if is_lines and not (self.wanted.columns.names() or self.noted["unlabelled"] or self.ties.n):
             return None
+        numbers: dict[str, Any] = dict(self.noted)
         return Origin(
             chosen.case,
             chosen.event,
-            () if self.source.is_lines else chosen.order or (),
+            () if is_lines else chosen.order or (),
             chosen.weight,
             chosen.lifecycle,
             chosen.attributes,
-            unlabelled=left_out.unlabelled,
-            other_lifecycle=left_out.lifecycle,
-            backwards=self.backwards,
             tied_case=self.ties.case,
-            caseless=left_out.caseless,
-            duplicates=left_out.duplicates - left_out.dropped,
-            dropped=left_out.dropped,
-            mixed=left_out.mixed(chosen.other_lifecycle),
+            mixed=self._mixed(chosen.other_lifecycle),
+            **numbers,
         )
+
+    def _mixed(self, column: str | None) -> Lifecycles | None:
+        """Starts and ends of activities that stand side by side, if most rows are of these."""
+        starts, ends = (
+            Counter(
+                {text: n for text, n in self.lifecycles.items() if n and text.strip().casefold() in known}
+            )
+            for known in (_STARTS, _ENDS)
+        )
+        some = starts.total() + ends.total()
+        if column is None or not starts or not ends or 2 * some <= self.lifecycles.total():
+            return None
+        start, end = (kind.most_common(1)[0][0] for kind in (starts, ends))
+        return Lifecycles(column, start, starts.total(), end, ends.total())
 
 
 def _in_a_row(parts: Sequence[Part]) -> Part:
@@ -496,10 +497,10 @@ def _joined(arrays: Sequence[Array]) -> Array:
     return np.concatenate(arrays) if len(arrays) else np.empty(0, np.int32)
 
 
-def joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
+def joined(first: Encoded, second: Encoded) -> Encoded:
     """The labels of two columns as one.
 
-    >>> found = joined(Encoded(np.array([0, 1]), ["a", "b"]), Encoded(np.array([0, 0]), ["x"]), "+")
+    >>> found = joined(Encoded(np.array([0, 1]), ["a", "b"]), Encoded(np.array([0, 0]), ["x"]))
     >>> [found.texts[code] for code in found.codes]
     ['a+x', 'b+x']
     """
@@ -508,24 +509,5 @@ def joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
     pairs[(first.codes < 0) | (second.codes < 0)] = -1
     used, codes = np.unique(pairs, return_inverse=True)
     absent = int(len(used) > 0 and used[0] < 0)
-    texts = [f"{first.texts[p // n]}{separator}{second.texts[p % n]}" for p in used[absent:].tolist()]
+    texts = [f"{first.texts[p // n]}{SEPARATOR}{second.texts[p % n]}" for p in used[absent:].tolist()]
     return Encoded(codes - absent, texts)
-
-
-def labelled(event: Any, wanted: Wanted, left_out: LeftOut) -> Any:
-    """A label, or several that happened together, without those that are missing; None if nothing is left.
-
-    These are counted, or have another label, as asked.
-    """
-    together = isinstance(event, list | tuple | Set)
-    if not together and not is_missing(event):
-        return event
-    given = [*event] if together else [event]
-    if wanted.missing == "skip":
-        kept = [label for label in given if not is_missing(label)]
-        left_out.unlabelled += len(given) - len(kept)
-    else:
-        kept = [wanted.missing if is_missing(label) else label for label in given]
-    if given and not kept:
-        return None
-    return kept if together else kept[0]

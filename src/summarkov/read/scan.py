@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Self, Unpack
 
-import msgspec
 import numpy as np
 
 from summarkov.arrow import arrow_of, numpy_of, pa, text_array
@@ -24,11 +23,10 @@ from summarkov.events.sequences import map_events
 from summarkov.read.columns import Reading, Wanted
 from summarkov.read.files import Format, find_files, plain_name, size_of
 from summarkov.read.lines import line_source
-from summarkov.read.ordering import count_falls, run_starts
+from summarkov.read.ordering import run_starts
 from summarkov.read.rows import Assembly, Coded, Part
 from summarkov.read.tables import file_source
 from summarkov.settings import is_whole, reporter
-from summarkov.typing import Array, HashArray
 
 #: ``progress(done, total, what)``: how far reading (bytes) or grouping (rows) has come; or True.
 Progress = Callable[[int, int, str], None] | bool | None
@@ -116,13 +114,14 @@ def scan_events(
     sizes = dict(zip(paths, accumulate(map(size_of, paths)), strict=True))
     folder = TemporaryFolder(scratch)
     try:
-        with naming_the_disk(folder.path.parent), _Rows(folder.path, assembly) as rows:
+        rows = (
+            _Parts(folder.path, assembly) if source.is_lines else _Rows(folder.path, assembly, memory, n_jobs)
+        )
+        with naming_the_disk(folder.path.parent), rows:
             for block in source.blocks:
                 rows.add(assembly.code(block))
                 tell(sizes[block.path], sizes[paths[-1]], "reading")
-            assembly.left_out.refuse_all(assembly.wanted, rows.n_rows, paths[0])
-            if not rows.are_in_order():
-                rows.sort(memory, n_jobs)
+            assembly.refuse_none_left(rows.n_rows, paths[0])
             return _mapped(assembly, rows, folder, tell, keep_names=names)
     except BaseException:
         folder.remove()
@@ -149,7 +148,12 @@ def _remove_folder(path: Path, maker: int) -> None:
 
 
 def _mapped(
-    assembly: Assembly, rows: _Rows, folder: TemporaryFolder, tell: Callable[..., None], *, keep_names: bool
+    assembly: Assembly,
+    rows: _Parts | _Rows,
+    folder: TemporaryFolder,
+    tell: Callable[..., None],
+    *,
+    keep_names: bool,
 ) -> EventSequences:
     """All events, on memory maps."""
     ids, keys = list[str](), [np.empty(0, np.uint64)]
@@ -170,67 +174,32 @@ def _mapped(
     return assembly.finished(map_events(chunks(), folder, about), ids)
 
 
-class _Rows:
-    """Rows of codes in a file of ours, put in order by DuckDB unless they are."""
+class _Parts:
+    """Whole sequences of lines, kept in a file until all labels are known."""
 
     def __init__(self, folder: Path, assembly: Assembly) -> None:
-        self._folder, self._assembly = folder, assembly
-        self._file = open(folder / "rows", "wb+")  # noqa: SIM115  # closed with this
-        self._hashes: list[HashArray] = [np.empty(0, np.uint64)]  # of names, each time that a case begins
-        self._last: tuple[Any, ...] = ()  # the last name and keys, and their types
-        self._rises = True
-        self._sorted: _Sorted | None = None
-        #: The fields of each block, in which the file has arrays and names.
-        self._blocks: list[tuple[type, dict[str, Any]]] = []
+        self._assembly, self._path = assembly, folder / "sequences"
+        self._file = open(self._path, "wb+")  # noqa: SIM115  # closed with this
+        self._fields: list[dict[str, Any]] = []  # of each part; arrays and names are in the file
         self.n_rows = 0
 
-    def __enter__(self) -> _Rows:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
-        if self._sorted is not None:
-            self._sorted.close()
-        (self._folder / "rows").unlink(missing_ok=True)
+        self._path.unlink(missing_ok=True)
 
-    def add(self, coded: Coded | Part) -> None:
-        """Take some more rows."""
-        if isinstance(coded, Coded):
-            if not len(coded.case):
-                return
-            self._look(coded)
-        self._blocks.append((type(coded), {name: self._save(value) for name, value in vars(coded).items()}))
-        self.n_rows += len(coded.codes)
+    def add(self, part: Part) -> None:
+        """Take some more sequences."""
+        self._fields.append({name: self._save(value) for name, value in vars(part).items()})
+        self.n_rows += len(part.codes)
 
-    def _look(self, coded: Coded) -> None:
-        """Whether rows are in order, as far as a block and the end of the one before tell."""
-        if not self._rises:
-            return
-        names, starts, kinds = coded.names, run_starts(coded.case), tuple(coded.kinds)
-        first, last = ((names[coded.case[at]], *(key[at].item() for key in coded.keys)) for at in (0, -1))
-        goes_on = bool(self._last) and first[0] == self._last[0][0]
-        same_kinds = not self._last or self._last[1] == kinds
-        falls = bool(coded.keys) and count_falls(coded.keys, starts) > 0
-        self._rises = same_kinds and not falls and not (goes_on and first < self._last[0])
-        used, which = np.unique(coded.case[starts], return_inverse=True)
-        self._hashes.append(sequence_keys(names[code] for code in used.tolist())[which][int(goes_on) :])
-        self._last = last, kinds
-
-    def are_in_order(self) -> bool:
-        """Whether all rows are in order. (Two names with one hash only look as if a case came again.)"""
-        hashes = np.concatenate(self._hashes)
-        return self._rises and len(np.unique(hashes)) == len(hashes)
-
-    def sort(self, memory: int, n_jobs: int | None) -> None:
-        """Let DuckDB put rows in order."""
-        self._sorted = _Sorted(self._folder / "spill", memory, n_jobs, self._assembly)
-        self._sorted.fill(self._read())
-
-    def _read(self) -> Iterator[Any]:
-        """The blocks, as they were added, with keys of one type."""
+    def parts(self) -> Iterator[Part]:
+        """The parts, as they were added, with keys of one type."""
         self._file.seek(0)
-        for kind, fields in self._blocks:
-            yield self._assembly.settled(kind(**{name: self._load(value) for name, value in fields.items()}))
+        for fields in self._fields:
+            yield self._assembly.settled(Part(**{name: self._load(kept) for name, kept in fields.items()}))
 
     def _save(self, value: Any) -> Any:
         """What to keep of a field: instead of arrays and names, which go into the file, their types."""
@@ -239,8 +208,8 @@ class _Rows:
             return np.ndarray
         if isinstance(value, Mapping):
             return {name: self._save(each) for name, each in value.items()}
-        if isinstance(value, list | tuple) and value and isinstance(value[0], str):
-            self._save(np.frombuffer(msgspec.msgpack.encode(value), np.uint8))
+        if isinstance(value, list) and value and isinstance(value[0], str):
+            self._save(np.frombuffer(json.dumps(value).encode(), np.uint8))
             return str
         return [self._save(each) for each in value] if isinstance(value, list) else value
 
@@ -248,73 +217,35 @@ class _Rows:
         """The field of which this was kept."""
         if kept is np.ndarray or kept is str:
             array = np.load(self._file, allow_pickle=False)
-            return array if kept is np.ndarray else msgspec.msgpack.decode(array)
+            return array if kept is np.ndarray else json.loads(array.tobytes())
         if isinstance(kept, dict):
             return {name: self._load(each) for name, each in kept.items()}
         return [self._load(each) for each in kept] if isinstance(kept, list) else kept
 
-    def parts(self) -> Iterator[Part]:
-        """All events, some whole sequences at a time."""
-        if self._assembly.source.is_lines:
-            yield from self._read()
-            return
-        held, names = list[Coded](), list[str]()
-        plain = ((coded, list[str]()) for coded in self._read())
-        for coded, more in plain if self._sorted is None else self._sorted.rows():
-            names += more
-            last = int(run_starts(coded.case)[-1])
-            if last or (held and _last_case(held[-1]) != _last_case(coded)):
-                part = self._part([*held, _cut(coded, slice(last))], names)
-                yield part
-                held, names = [], names[len(part.ids) :]
-            held.append(_cut(coded, slice(last, None)))
-        yield self._part(held, names)
 
-    def _part(self, held: Sequence[Coded], names: Sequence[str]) -> Part:
-        """Rows of whole cases; ``names`` begin with theirs where rows come from the sort."""
-        part = self._assembly.part(self._assembly.together(held))
-        return replace(part, ids=names[: len(part.ids)]) if names else part
-
-
-def _last_case(coded: Coded) -> str:
-    return str(coded.names[coded.case[-1]])
-
-
-def _cut(coded: Coded, some: slice) -> Coded:
-    """Some of the rows."""
-    keys, values = [key[some] for key in coded.keys], {name: v[some] for name, v in coded.values.items()}
-    return replace(coded, case=coded.case[some], codes=coded.codes[some], keys=keys, values=values)
-
-
-def _columns(coded: Coded) -> dict[str, Array]:
-    """The codes, keys and values of rows."""
-    keys = {f"k{at}": key for at, key in enumerate(coded.keys)}
-    return {"code": coded.codes, **keys, **{f"v{at}": each for at, each in enumerate(coded.values.values())}}
-
-
-class _Sorted:
+class _Rows:
     """Rows in DuckDB, which groups them by case, sorts them, and writes to a folder what does not fit.
 
     Whatever takes long runs in a thread, for DuckDB does not listen to Ctrl-C while it sorts.
     """
 
-    def __init__(self, folder: Path, memory: int, n_jobs: int | None, assembly: Assembly) -> None:
+    def __init__(self, folder: Path, assembly: Assembly, memory: int, n_jobs: int | None) -> None:
         import duckdb
 
         try:
             os.fspath(folder).encode()
         except UnicodeEncodeError:
             raise SettingError(
-                f"DuckDB cannot write to {os.fspath(folder.parent.parent)!r}, whose name is not UTF-8; "
+                f"DuckDB cannot write to {os.fspath(folder.parent)!r}, whose name is not UTF-8; "
                 "choose another folder for temporary files (scratch=, or TMPDIR)"
             ) from None
-        self._errors, self._memory = duckdb, memory
-        self._kinds, self._values = assembly.kinds, [*assembly.texts]
+        self._errors, self._memory, self._assembly = duckdb, memory, assembly
+        self._kinds, self.n_rows = list[pa.DataType](), 0
         threads = 1 if n_jobs is None else (os.cpu_count() or 1) if n_jobs < 0 else max(1, n_jobs)
         self._db = duckdb.connect(
             config={
                 "memory_limit": f"{max(memory, _LEAST) >> 20}MiB",
-                "temp_directory": os.fspath(folder),
+                "temp_directory": os.fspath(folder / "spill"),
                 "threads": threads,
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
@@ -323,8 +254,10 @@ class _Sorted:
         self._db.execute("SET enable_progress_bar = false")  # it would go to the standard output
         self._pool = ThreadPoolExecutor(1)
 
-    def close(self) -> None:
-        """Forget all rows."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._db.interrupt()
         self._pool.shutdown()
         self._db.close()
@@ -345,36 +278,69 @@ class _Sorted:
             self._db.interrupt()
             raise
 
-    def fill(self, blocks: Iterable[Coded]) -> None:
-        """Take the rows, numbered."""
-        n = 0
-        for coded in blocks:
-            case = pa.DictionaryArray.from_arrays(arrow_of(coded.case), text_array(map(str, coded.names)))
-            columns = {name: arrow_of(each) for name, each in _columns(coded).items()}
-            rows = pa.table({"c": case, "r": arrow_of(np.arange(n, n + len(case))), **columns})
-            self._db.register("new_rows", rows)
-            into = "INSERT INTO rows BY NAME" if n else "CREATE TABLE rows AS"
-            self._run(self._db.execute, f"{into} SELECT * FROM new_rows")
-            n += len(case)
+    def add(self, coded: Coded) -> None:
+        """Take some more rows, numbered."""
+        if not (n := len(coded.case)):
+            return
+        self._settle()
+        coded = self._assembly.settled(coded)
+        values = {f"v{at}": arrow_of(each) for at, each in enumerate(coded.values.values())}
+        keys = {f"k{at}": arrow_of(each) for at, each in enumerate(coded.keys)}
+        case = pa.DictionaryArray.from_arrays(arrow_of(coded.case), text_array(map(str, coded.names)))
+        number = arrow_of(np.arange(self.n_rows, self.n_rows + n))
+        self._db.register(
+            "new_rows", pa.table({"c": case, "r": number, "code": arrow_of(coded.codes), **keys, **values})
+        )
+        into = "INSERT INTO rows BY NAME" if self.n_rows else "CREATE TABLE rows AS"
+        self._run(self._db.execute, f"{into} SELECT * FROM new_rows")
         self._db.unregister("new_rows")
+        self.n_rows += n
 
-    def rows(self) -> Iterator[tuple[Coded, list[str]]]:
-        """All rows, sorted by the first row of their case, by the keys, and by row; and names of cases.
+    def _settle(self) -> None:
+        """Bring the keys of earlier rows to the types that all rows so far have in common."""
+        before, self._kinds = self._kinds, self._assembly.kinds
+        for at, (old, new) in enumerate(zip(before, self._kinds, strict=False)):
+            if old != new and pa.types.is_floating(new):
+                self._run(self._db.execute, f"ALTER TABLE rows ALTER k{at} TYPE DOUBLE")
+            elif old != new:
+                ends = self._db.execute(f"SELECT min(k{at}), max(k{at}) FROM rows").fetchone()
+                self._assembly.order[at].settled(np.array(ends), old)  # refuses what is too far
+                self._run(self._db.execute, f"UPDATE rows SET k{at} = k{at} * 1000")
 
-        A case is known by the number of its first row, and only that has its name.
+    def parts(self) -> Iterator[Part]:
+        """All events, some whole sequences at a time.
+
+        Rows come by the first row of their case, by the keys, and by row. A case is known by the number of
+        its first row, and only that has its name.
         """
+        if not self.n_rows:
+            yield self._assembly.part(self._assembly.together([]))
+            return
         order = ", ".join(["f", *(f"k{at}" for at in range(len(self._kinds))), "r"])
         found = self._db.sql(
             "SELECT * EXCLUDE (c), CASE WHEN r = f THEN c END AS c FROM rows JOIN "
             f"(SELECT c, min(r) AS f FROM rows GROUP BY c) USING (c) ORDER BY {order}"
         )
         make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
-        reader = self._run(make, _ROWS)
+        reader, held, case = self._run(make, _ROWS), list[pa.RecordBatch](), None
         while (batch := self._run(next, reader, None)) is not None:
-            table = pa.Table.from_batches([batch])
-            columns = {name: numpy_of(table.column(name)) for name in table.column_names if name != "c"}
-            cases, case = np.unique(columns["f"], return_inverse=True)
-            keys = [columns[f"k{at}"] for at in range(len(self._kinds))]
-            values = {name: columns[f"v{at}"] for at, name in enumerate(self._values)}
-            coded = Coded(case, [*map(str, cases.tolist())], columns["code"], keys, self._kinds, values)
-            yield coded, table.column("c").drop_null().to_pylist()
+            cases = numpy_of(pa.chunked_array([batch.column("f")]))
+            last = int(np.searchsorted(cases, cases[-1]))  # where the last case begins, which may go on
+            if last or (held and cases[-1] != case):
+                yield self._part([*held, batch[:last]])
+                held = []
+            held, case = [*held, batch[last:]], cases[-1]
+        yield self._part(held)
+
+    def _part(self, batches: Sequence[pa.RecordBatch]) -> Part:
+        """Rows of whole cases, in order."""
+        table = pa.Table.from_batches(batches)
+        column = {name: numpy_of(table.column(name)) for name in table.column_names if name != "c"}
+        return Part(
+            column["code"],
+            np.append(run_starts(column["f"]), table.num_rows),
+            table.column("c").drop_null().to_pylist(),
+            [column[f"k{at}"] for at in range(len(self._kinds))],
+            self._kinds,
+            {name: column[f"v{at}"] for at, name in enumerate(self._assembly.texts)},
+        )

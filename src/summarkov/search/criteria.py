@@ -17,9 +17,6 @@ Prior = Literal["uniform", "base-rate"]
 
 SCORES = ("bic", "aic", "extended-bic", "marginal")
 
-#: From here on Stirling's series with four terms is exact to the last bit or two.
-_STIRLING = 20.0
-
 
 def pseudo_counts(totals: npt.ArrayLike, alpha: float, prior: str = "uniform") -> FloatArray:
     r"""Dirichlet pseudo-counts of the outcomes, of total weight :math:`\alpha |X|`.
@@ -260,46 +257,12 @@ def log_evidence(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
     >>> np.exp(log_evidence([[2, 1], [0, 0]], np.array([0.5, 0.5]))).round(4)
     array([0.0625, 1.    ])
     """
+    from scipy.special import betaln
+
     n = np.asarray(counts, dtype=float)
     prior = np.broadcast_to(pseudo, n.shape)
-    most = n.argmax(axis=-1)[..., None]  # the outcome that occurred most: its terms nearly cancel the total's
-    is_other = np.arange(n.shape[-1]) != most
-    its_prior, its_n = (np.take_along_axis(v, most, axis=-1)[..., 0] for v in (prior, n))
-    other_prior, other_n = (ordered_sum(np.where(is_other, v, 0.0)) for v in (prior, n))
-    others = ordered_sum(np.where(is_other, log_rising(prior, n), 0.0))
-    # Two ways to write the rest; each is precise where the numbers that rise are the smaller ones.
-    by_counts = log_rising(its_prior, its_n) - log_rising(its_prior + other_prior, its_n + other_n)
-    by_others = log_rising(its_prior, other_prior) - log_rising(its_prior + its_n, other_prior + other_n)
-    return np.asarray(others + np.where(other_prior < its_n, by_others, by_counts))
-
-
-def log_rising(a: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
-    r"""The logarithm of :math:`\Gamma(a + n) / \Gamma(a) = a (a + 1) \cdots (a + n - 1)`, elementwise.
-
-    As a difference of two logarithms it would lose all digits where a is large: at a = 1e12 they are 2.7e13,
-    which a float holds to 0.004. From 20 on the difference is therefore that of Stirling's series, term by
-    term:
-
-    .. math:: n \log(a + n) - n + (a - \tfrac12) \log(1 + n/a) + \tfrac{1}{12 (a+n)} - \tfrac{1}{12 a} - \dots
-
-    >>> log_rising([2.0, 1e12], [3.0, 2.0]).round(4), round(float(np.log(24.0)), 4)
-    (array([ 3.1781, 55.262 ]), 3.1781)
-    """
-    from scipy.special import gammaln
-
-    low, by = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(n, dtype=float))
-    rising = np.zeros(low.shape)
-    small = low < _STIRLING
-    rising[small] = gammaln(low[small] + by[small]) - gammaln(low[small])
-    large, by = low[~small], by[~small]
-    high = large + by
-    rising[~small] = (
-        by * np.log(high) - by + (large - 0.5) * np.log1p(by / large) + _series(high) - _series(large)
-    )
-    return rising
-
-
-def _series(x: FloatArray) -> FloatArray:
-    """What Stirling's formula leaves out of the logarithm of the gamma function."""
-    square = x * x
-    return np.asarray((1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * square)) / square) / square) / x)
+    # Outcome by outcome, against all before it; as differences of log-gamma it would lose many digits.
+    before = np.cumsum(prior, axis=-1)[..., :-1]
+    seen = np.cumsum(n, axis=-1)[..., :-1]
+    each = betaln(before + seen, prior[..., 1:] + n[..., 1:]) - betaln(before, prior[..., 1:])
+    return ordered_sum(each)

@@ -126,7 +126,6 @@ class JointTable:
         ]
 
     def states(self, influencers: Codes) -> StateCounts:
-        """The counts of one set of influencers."""
         columns = [self._column[z] for z in influencers]
         return self.table.regroup(self.summary.restricted(self.table.keys, columns))
 
@@ -193,7 +192,6 @@ class Front:
 
     @property
     def top(self) -> float:
-        """The best score."""
         return self.sets[-1][2]
 
     def offer(self, score: float, influencers: Codes) -> None:

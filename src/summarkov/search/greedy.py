@@ -89,7 +89,6 @@ class _Place(NamedTuple):
 
     @property
     def influencers(self) -> Codes:
-        """The influencers, sorted."""
         return tuple(sorted(self.chosen))
 
     @property
@@ -98,7 +97,6 @@ class _Place(NamedTuple):
         return () if self.phase == "shrink" else self.open
 
     def after(self, move: _Move) -> Chosen:
-        """The influencers after a move."""
         if move.action == "remove":
             return {z: k for z, k in self.chosen.items() if z != move.label}
         return self.chosen if move.label < 0 else {**self.chosen, move.label: move.lookback}
@@ -129,7 +127,6 @@ class _Walk:
         self.kind = [kinds.setdefault(_kind(problem), len(kinds)) for problem in problems]
 
     def run(self, ask: Ask, done: Done) -> list[SearchResult]:
-        """Round by round, until every problem is solved."""
         places, waiting = self._start(), list[tuple[_Place, list[_Move]]]()
         while places or waiting:
             n, known = len(self.results), list[tuple[_Place, list[_Move]]]()
@@ -251,7 +248,6 @@ class _Walk:
         return None
 
     def _move(self, place: _Place, move: _Move) -> _Place:
-        """What follows after a move."""
         place, left = place._replace(chosen=place.after(move)), place.open
         if move.action != "change":
             stays = operator.lt if self.in_order else operator.ne
@@ -386,5 +382,4 @@ def _packs(sizes: Sequence[tuple[object, int, int]]) -> Iterator[list[int]]:
 
 
 def joined(influencers: Codes, z: int) -> Codes:
-    """The influencers and one more, sorted."""
     return tuple(sorted((*influencers, z)))

@@ -171,7 +171,6 @@ class Problem:
         return float(n) if n < 2**1000 else float("inf")
 
     def score(self, table: StateCounts, influencers: Sequence[int]) -> float:
-        """Score of one set of influencers from its counts."""
         return float(self.scores(table.counts, len(influencers), self.n_states(influencers)))
 
     def scores(
@@ -200,7 +199,6 @@ class Problem:
     def joined_scores(
         self, counts: CandidateCounts, influencers: Codes, candidates: Sequence[int]
     ) -> FloatArray:
-        """The scores once each candidate joins."""
         n_states = np.array(self.n_joined(influencers, candidates))
         return np.asarray(self.scores(joined_tables([counts]), len(influencers) + 1, n_states)[0])
 

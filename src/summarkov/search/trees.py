@@ -140,7 +140,6 @@ class TreeProblem(Problem):
 
     @property
     def tree(self) -> TreeSummary:
-        """The summary, which is a tree."""
         assert isinstance(self.summary, TreeSummary)
         return self.summary
 
@@ -172,7 +171,6 @@ class TreeProblem(Problem):
         return likelihood - self.per_state - (len(leaves) - 1) * self.penalty
 
     def read_learned(self, told: Any, influencers: tuple[int, ...]) -> Self:
-        """With the tree that was learned."""
         codes = {self.labels[code]: code for code in self.optional}
         with place(".tree"):
             return replace(self, summary=self.tree.read_learned(told.tree, codes, self.max_depth))
@@ -181,7 +179,6 @@ class TreeProblem(Problem):
         return None
 
     def influencers_of(self, table: StateCounts) -> tuple[int, ...]:
-        """The labels that the tree tests."""
         return self.tree.influencers
 
     def steps(self, table: StateCounts) -> tuple[Step, ...]:
@@ -255,17 +252,14 @@ class _Growing:
 
     @property
     def problem_now(self) -> TreeProblem:
-        """The problem, with the tree so far."""
         nodes = tuple(node.test for node in self.root.preorder())
         return replace(self.problem, summary=replace(self.problem.tree, nodes=nodes))
 
     @property
     def leaves(self) -> list[_Node]:
-        """The leaves of the tree so far, in order."""
         return [node for node in self.root.preorder() if node.test is None]
 
     def request(self) -> RecencyRequest:
-        """What to ask for the next level."""
         leaves = self.leaves
         numbers = tuple(number for number, leaf in enumerate(leaves) if leaf in self.wanted)
         self.wanted = [leaves[number] for number in numbers]
@@ -360,7 +354,6 @@ class ContextProblem(Problem):
     """
 
     def influencers_of(self, table: StateCounts) -> tuple[int, ...]:
-        """The labels that the contexts hold."""
         symbols = np.unique(table.keys)
         return tuple((symbols[symbols >= LABEL] - LABEL).tolist())
 

@@ -539,36 +539,28 @@ def _groups(given: Any, codes: Mapping[str, int]) -> list[dict[str, Any]]:
     def limits(record: Any) -> list[Any]:
         return plain([record.ratio, record.low, record.high], 4)  # type: ignore[no-any-return]
 
-    def counts(edge: Influence) -> list[Any]:
-        return plain([edge.hits_with, edge.n_with, edge.hits_without, edge.n_without])  # type: ignore[no-any-return]
+    def in_group(edge: Influence, is_found: bool) -> list[Any]:
+        counts = plain([edge.hits_with, edge.n_with, edge.hits_without, edge.n_without])
+        return [*limits(edge), *counts, is_found]
+
+    def label_row(one: Any) -> list[Any]:
+        reach, rate = (
+            plain([one.reach_first, one.reach_second], 4),
+            plain([one.rate_first, one.rate_second], 4),
+        )
+        return [codes[one.label], reach, limits(one.reach), rate, limits(one.rate)]
+
+    def edge_row(one: Any) -> list[Any]:
+        groups = [in_group(one.first, one.in_first), in_group(one.second, one.in_second)]
+        return [codes[one.influencer], codes[one.target], groups, limits(one.change)]
 
     return [
         {
             "names": list(each.names),
             "sizes": list(each.sizes),
             "level": each.level,
-            "labels": [
-                [
-                    codes[one.label],
-                    plain([one.reach_first, one.reach_second], 4),
-                    limits(one.reach),
-                    plain([one.rate_first, one.rate_second], 4),
-                    limits(one.rate),
-                ]
-                for one in each.labels
-            ],
-            "edges": [
-                [
-                    codes[edge.influencer],
-                    codes[edge.target],
-                    [
-                        [*limits(edge.first), *counts(edge.first), edge.in_first],
-                        [*limits(edge.second), *counts(edge.second), edge.in_second],
-                    ],
-                    limits(edge.change),
-                ]
-                for edge in each.edges
-            ],
+            "labels": [label_row(one) for one in each.labels],
+            "edges": [edge_row(one) for one in each.edges],
         }
         for each in found
     ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,14 @@ from summarkov.events.vocabulary import label_text
 from summarkov.kernels import Index
 from summarkov.settings import check_seed, is_number, span_of
 from summarkov.simulate.draw import after_histories, draw_sequences, flat
-from summarkov.summaries import BinarySummary, Names, WindowSummary
+from summarkov.summaries import BinarySummary, Names
 from summarkov.typing import CodeArray, FloatArray, KeyArray
 
 Key = tuple[int, ...]
 Rule = float | tuple[Sequence[str], Mapping[Key, float]]
 
-#: Above this many influencers in all, or states of them, there are too many histories to check.
-_MOST_INFLUENCERS, _MOST_STATES = 16, 1 << 20
+#: Above this many influencers in all there are too many histories to check.
+_MOST_INFLUENCERS = 16
 
 
 class Dynamics:
@@ -29,14 +30,10 @@ class Dynamics:
     Parameters
     ----------
     rules : mapping from label to rule
-        A probability that depends on nothing, or ``(influencers, table)`` where the table maps the level of
-        every influencer, in the order given, to a probability: (0, 1) means the first did not occur in its
-        window and the second did (for an ordinal summary: its place in the order).
+        A probability that depends on nothing, or ``(influencers, table)``. The table maps 0 or 1 for each
+        influencer, in the order given, to a probability: (0, 1) means that the first did not occur in its
+        window and the second did. Probabilities must sum to 1 after every history.
     lookback, delay : as for :class:`summarkov.BSuMM`, in numbers of events
-    summary : WindowSummary, optional
-        Instead of a look-back: any binary, ordinal or count summary.
-
-    Probabilities must sum to 1 after every history; else they are refused.
 
     Examples
     --------
@@ -53,18 +50,10 @@ class Dynamics:
     EventSequences(100 sequences, 1000 events, 5 labels)
     """
 
-    def __init__(
-        self,
-        rules: Mapping[Any, Rule],
-        *,
-        lookback: int | None = None,
-        delay: int = 0,
-        summary: WindowSummary | None = None,
-    ) -> None:
+    def __init__(self, rules: Mapping[Any, Rule], *, lookback: int | None = None, delay: int = 0) -> None:
         rules = {label_text(label): rule for label, rule in rules.items()}
         self.labels = tuple(sorted(rules))
-        given = BinarySummary(span_of(lookback, "lookback"), span_of(delay, "delay"))
-        self.summary = given if summary is None else summary
+        self.summary = BinarySummary(span_of(lookback, "lookback"), span_of(delay, "delay"))
         if self.summary.durations:
             raise SettingError("rules look back by numbers of events, for no times are drawn; give a number")
         self.summary.window(self.labels)  # refuses a look-back for a label that is not there
@@ -87,11 +76,10 @@ class Dynamics:
         """Refuse rules of too many influencers before all of their states are listed."""
         given = [rule[0] for rule in rules.values() if isinstance(rule, tuple) and rule]
         every = {z for some in given if isinstance(some, Iterable) for z in some}
-        n_states = self.summary.n_states(min(len(every), 64), len(self.labels))
-        if len(every) > _MOST_INFLUENCERS or n_states > _MOST_STATES:
+        if len(every) > _MOST_INFLUENCERS:
             raise SettingError(
-                f"{len(every)} labels influence others, in {n_states:,} states or more; sums can be checked "
-                f"for {_MOST_INFLUENCERS} labels and {_MOST_STATES:,} states at most"
+                f"{len(every)} labels influence others; sums can be checked for {_MOST_INFLUENCERS} labels "
+                "at most"
             )
 
     def _rule(self, label: str, rule: Rule) -> tuple[tuple[str, ...], dict[Key, float]]:
@@ -119,7 +107,7 @@ class Dynamics:
             if not is_number(p) or not 0 <= p <= 1:
                 raise SettingError(f"{says} a probability of {p!r}; it must lie in 0..1")
         full = {tuple(key[i] for i in order): float(p) for key, p in table.items()}
-        states = set(self.summary.keys(influencers))
+        states = set(_states(influencers))
         if missing := states - set(full):
             raise SettingError(f"{says} no probability for state {min(missing)} of {influencers}")
         if extra := set(full) - states:
@@ -133,7 +121,7 @@ class Dynamics:
 
     def _reachable(self, given: Sequence[str]) -> KeyArray:
         """The states that some history can have."""
-        return np.array(self.summary.keys(given, reachable=True), np.int32)
+        return np.array([key for key in _states(given) if self.summary.fits(key, given)], np.int32)
 
     def _probabilities(self, label: str, given: Sequence[str], keys: KeyArray) -> FloatArray:
         """Probability of a label in states of more influencers than its own."""
@@ -143,38 +131,27 @@ class Dynamics:
 
     # ------------------------------------------------------------------ theory
 
-    def is_influencing(self, target: str, labels: Iterable[str]) -> bool:
-        """Whether the target's probability depends on the history only through these labels (Definition 3).
-
-        That is, whether states of its table that some history reaches and that these labels do not tell
-        apart have equal probabilities.
-        """
-        chosen = sorted(set(labels))
-        self._check_known([*chosen, target])
-        given = sorted({*chosen, *self.rules[target][0]})
-        keys = self._reachable(given)
-        told = self.summary.restricted(keys, [given.index(z) for z in chosen]).tolist()
-        seen: dict[Key, float] = {}
-        each = zip(told, self._probabilities(target, given, keys).tolist(), strict=True)
-        return all(abs(seen.setdefault(tuple(key), p) - p) <= 1e-12 for key, p in each)
-
     def minimal_influencers(self, target: str) -> tuple[str, ...]:
-        """The least set of labels that is influencing.
+        """The least set of labels through which alone the target's probability depends on the history.
 
-        It is unique (Theorem 1 of the paper) where every combination of pasts is possible. Since every
-        superset of an influencing set is influencing, labels can be left out one by one.
+        It is unique (Theorem 1 of the paper) where every combination of pasts is possible. Since more labels
+        say no less, labels can be left out one by one.
         """
         self._check_known([target])
-        kept = list(self.rules[target][0])
-        for z in list(kept):
-            fewer = [u for u in kept if u != z]
-            if self.is_influencing(target, fewer):
-                kept = fewer
-        return tuple(kept)
+        kept = self.rules[target][0]
+        for z in kept:
+            fewer = tuple(u for u in kept if u != z)
+            kept = fewer if self._is_influencing(target, fewer) else kept
+        return kept
 
-    def simplifies(self, graph: Mapping[str, Iterable[str]]) -> bool:
-        """Whether every label's influencers in a graph are influencing for it under these dynamics."""
-        return all(self.is_influencing(x, graph.get(x, ())) for x in self.labels)
+    def _is_influencing(self, target: str, labels: Sequence[str]) -> bool:
+        """Whether reachable states that differ in other influencers alone have one probability."""
+        given = self.rules[target][0]
+        keys = self._reachable(given)
+        known = self.summary.restricted(keys, [given.index(z) for z in labels]).tolist()
+        seen: dict[Key, float] = {}
+        each = zip(known, self._probabilities(target, given, keys).tolist(), strict=True)
+        return all(abs(seen.setdefault(tuple(key), p) - p) <= 1e-12 for key, p in each)
 
     # ------------------------------------------------------------------ use
 
@@ -195,8 +172,6 @@ class Dynamics:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rules as plain values, for JSON."""
-        if not isinstance(self.summary, BinarySummary):
-            raise SettingError("only dynamics with a binary summary can be written down as JSON")
         rules = {
             label: [
                 {"state": dict(zip(influencers, key, strict=True)), "probability": p}
@@ -222,6 +197,11 @@ class Dynamics:
                 "dynamics need 'lookback' and 'rules', and every rule a list of rows with 'state' and "
                 f"'probability' ({type(problem).__name__}: {problem})"
             ) from None
+
+
+def _states(influencers: Collection[str]) -> Iterable[Key]:
+    """All combinations of influencers that are there (1) or not (0)."""
+    return itertools.product((0, 1), repeat=len(influencers))
 
 
 def _rule_in(label: str, rows: Sequence[Mapping[str, Any]]) -> Rule:

@@ -64,7 +64,7 @@ FAN_IN = 16
 #: Names of the columns that say in which order rows came: the file, the part of it, and the row.
 CAME = ("summarkov_file", "summarkov_start", "summarkov_row")
 #: Settings of reading that say what labels are.
-_OF_LABELS = ("event", "labels", "lifecycle", "missing", "separator")
+_OF_LABELS = ("event", "labels", "lifecycle", "missing")
 #: Settings that say what attributes are.
 _OF_CASES = ("case", "attributes", "cuts", "missing", "ends_column")
 #: Of these parts of :class:`Origin` there is a number for each shard.

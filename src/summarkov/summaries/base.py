@@ -32,7 +32,6 @@ class Names:
 
     @cached_property
     def codes(self) -> dict[str, int]:
-        """The code of every label."""
         return {label: code for code, label in enumerate(self.labels)}
 
 
@@ -47,12 +46,10 @@ class Reach(NamedTuple):
 
     @property
     def delay_span(self) -> kernels.Span:
-        """The delay as the kernels take it."""
         return kernels.Span(int(self.delay), isinstance(self.delay, Duration))
 
     @property
     def lookback_span(self) -> kernels.Span:
-        """The look-back as the kernels take it."""
         size = kernels.UNLIMITED if self.lookback is None else int(self.lookback)
         return kernels.Span(size, isinstance(self.lookback, Duration))
 
@@ -168,11 +165,9 @@ class Summary(ABC):
         return self.key_array(keys, len(names.influencers)), counts
 
     def key_order(self, key: tuple[Any, ...]) -> Any:
-        """What keys are sorted by."""
         return key
 
     def key_array(self, keys: Sequence[tuple[Any, ...]], n_influencers: int) -> KeyArray:
-        """Some keys as an array."""
         return np.array(keys, dtype=np.int32).reshape(len(keys), self.key_width(n_influencers))
 
 
@@ -225,7 +220,6 @@ def register_summary(name: str) -> Callable[[Factory], Factory]:
 
 
 def registered_summary(name: str) -> HistorySummary:
-    """Make the summary registered under ``name``."""
     if name not in _REGISTERED:
         raise SettingError(
             f"no summary is registered as {name!r}; "

@@ -43,27 +43,22 @@ class HistoryTest(NamedTuple):
 
     @classmethod
     def occurs(cls, label: int, within: int | None, times: int = 1) -> HistoryTest:
-        """Whether a label occurred within some positions."""
         return cls(OCCURS, label, times=times, within=within)
 
     @classmethod
     def more_recent(cls, label: int, than: int) -> HistoryTest:
-        """Whether a label occurred later than another."""
         return cls(MORE_RECENT, label, than)
 
     @classmethod
     def start(cls, events: int) -> HistoryTest:
-        """Whether the sequence has just begun."""
         return cls(START, within=events)
 
     @property
     def labels(self) -> tuple[int, ...]:
-        """The labels that are looked at."""
         return {OCCURS: (self.label,), MORE_RECENT: (self.label, self.than)}.get(self.kind, ())
 
     @property
     def row(self) -> tuple[int, ...]:
-        """The test as the kernels take it."""
         return (*self[:4], UNLIMITED if self.within is None else int(self.within))
 
     def implies(self, answer: bool, other: HistoryTest) -> bool:
@@ -93,13 +88,11 @@ class HistoryTest(NamedTuple):
 
     @property
     def when(self) -> str:
-        """Where a label is looked for."""
         if self.within is None:
             return "before"
         return "just before" if self.within == 1 else f"within {place_words(self.within)}"
 
     def document(self, labels: Sequence[str] | Mapping[int, str]) -> dict[str, Any]:
-        """The test as JSON has it."""
         kind, *names = _NAMES[self.kind]
         page = self.page_form()[1:]
         return {"test": kind} | {
@@ -108,7 +101,6 @@ class HistoryTest(NamedTuple):
         }
 
     def page_form(self) -> list[Any]:
-        """The test as the page has it."""
         within = plain_span(self.within)
         values = {**self._asdict(), "within": within, "events": within}
         kind, *names = _NAMES[self.kind]
@@ -159,7 +151,6 @@ class HistoryTests:
 
     @property
     def durations(self) -> tuple[Duration, ...]:
-        """The look-backs that are times."""
         return tuple(k for k in self.lookbacks if isinstance(k, Duration))
 
     def windows(self, times: int) -> list[int | None]:
@@ -301,7 +292,6 @@ class TreeSummary(Summary):
         return np.concatenate([rows, self.branches], axis=1)
 
     def state(self, key: Key, names: Names) -> tuple[str, ...]:
-        """The conditions of a leaf."""
         return self.rule(int(self.leaves[key[0]]), names.labels)
 
     def words(self, key: Key, names: Names) -> str:
@@ -350,7 +340,6 @@ class TreeSummary(Summary):
         return replace(self, nodes=tuple(nodes(tree, 0)))
 
     def state_document(self, key: Key, names: Names) -> Any:
-        """The number of the leaf."""
         return key[0]
 
     def read_table(self, states: Sequence[Any], counts: IntArray, names: Names) -> tuple[KeyArray, IntArray]:

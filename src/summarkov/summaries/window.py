@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -73,7 +72,6 @@ class WindowSummary(Summary):
 
     @property
     def _given(self) -> list[int | None]:
-        """All look-backs."""
         return list(self.lookback.values()) if isinstance(self.lookback, Mapping) else [self.lookback]
 
     @property
@@ -126,11 +124,6 @@ class WindowSummary(Summary):
     @cached_property
     def _variants(self) -> WeakValueDictionary[object, Self]:
         return WeakValueDictionary()
-
-    def keys(self, influencers: Sequence[str], *, reachable: bool = False) -> list[tuple[int, ...]]:
-        """List all states as keys, or only those that fit into the windows; for few influencers."""
-        every = itertools.product(range(self.cap + 1), repeat=len(influencers))
-        return [key for key in every if not reachable or self.fits(key, influencers)]
 
     def fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
         """Whether some history has a key: a position of a window holds one event, unless it is a tick."""
@@ -224,7 +217,6 @@ class WindowSummary(Summary):
         return {"lookbacks": {z: plain_span(k) for z, k in self.lookback.items()}}
 
     def state_document(self, key: Key, names: Names) -> Any:
-        """The level of each influencer."""
         return dict(zip(names.influencers, key, strict=True))
 
     def read_key(self, state: Any, names: Names) -> tuple[int, ...]:
@@ -252,7 +244,6 @@ class BinarySummary(WindowSummary):
         return int(2**n_influencers)
 
     def state(self, key: Key, names: Names) -> tuple[str, ...]:
-        """The influencers that occurred."""
         return tuple(z for z, level in zip(names.influencers, key, strict=True) if level)
 
 
@@ -279,7 +270,6 @@ class CountSummary(WindowSummary):
         return int((self.cap + 1) ** n_influencers)
 
     def state(self, key: Key, names: Names) -> tuple[tuple[str, int], ...]:
-        """The influencers that occurred, each with its capped count."""
         return tuple((z, int(level)) for z, level in zip(names.influencers, key, strict=True) if level)
 
     def times(self, label: str, level: int) -> str:
@@ -318,13 +308,6 @@ class OrdinalSummary(WindowSummary):
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return sum(math.factorial(n_influencers) // math.factorial(i) for i in range(n_influencers + 1))
 
-    def keys(self, influencers: Sequence[str], *, reachable: bool = False) -> list[tuple[int, ...]]:
-        """List all orders of all subsets, or only those that fit into the window; for few influencers."""
-        n = len(influencers)
-        most = self._room(influencers) if reachable else n
-        orders = itertools.chain.from_iterable(itertools.permutations(range(n), i) for i in range(most + 1))
-        return sorted(tuple(order.index(u) + 1 if u in order else 0 for u in range(n)) for order in orders)
-
     def fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
         """Whether a key has places 1, 2, ... once each; a position of the window holds one label."""
         placed = sorted(filter(None, key))
@@ -347,7 +330,6 @@ class OrdinalSummary(WindowSummary):
         return level
 
     def state(self, key: Key, names: Names) -> tuple[str, ...]:
-        """The influencers that occurred, oldest first."""
         placed = sorted((level, z) for z, level in zip(names.influencers, key, strict=True) if level)
         return tuple(z for _, z in placed)
 

@@ -99,11 +99,9 @@ class TextEvents:
     def passages(
         self, fitted: Shown, target: str, influencer: str | None = None, *, most: int = 12
     ) -> Passages:
-        """Places where a label occurred: all, or the passages behind an edge.
+        """Places where a label occurred, or with ``influencer`` those that have it in its window.
 
-        With ``influencer`` those that have it in its window (in a tree: where it is asked for, and there),
-        which are why there is an edge, or where it inhibits the exceptions. Of more than ``most`` some are
-        shown, spread evenly over the data.
+        In a tree: where it is asked for, and there. At most ``most`` are shown, spread evenly over the data.
         """
         check_whole("most", most, 1)
         events = in_codes_of(fitted, self.events)
@@ -129,9 +127,8 @@ class TextEvents:
     def page_content(self, model: Shown, edges: Sequence[Influence], labels: Sequence[str]) -> dict[str, Any]:
         """What a page holds: some passages of every edge and some sentences of every label, with totals.
 
-        ``sentences`` are document, number, text and how many characters were cut off, each once; a passage is
-        the lag, and the places among them of the influencer's and the target's. ``same`` says whether the
-        events have as many of each label as those that the model was learned from.
+        A passage is the lag, and the places of the influencer's and the target's sentence in ``sentences``.
+        ``same`` says whether the events have as many of each label as those that the model was learned from.
         """
         most = max(1, min(MOST, IN_ALL // max(1, len(edges) + len(labels))))
         places: dict[Sentence, int] = {}
@@ -206,10 +203,7 @@ def in_codes_of(fitted: Shown, events: EventSequences) -> EventSequences:
 def last_before(
     events: EventSequences, places: IntArray, model: Shown, influencer: str
 ) -> tuple[IntArray, IntArray]:
-    """How many positions before each place an influencer (the last in its window) stands, and where.
-
-    The first is 0 if it stands nowhere.
-    """
+    """How many positions before each place an influencer (the last in its window) stands, or 0; and where."""
     delay, lookback = model.fitted.reach(influencer)
     starts = np.repeat(events.offsets[:-1], events.lengths)[places]
     occurs = np.flatnonzero(events.codes == events.code(influencer))

@@ -1,8 +1,4 @@
-"""Topics of sentences: learned, named, saved as plain JSON and loaded again; never a pickle.
-
-A sentence is a row of terms, topics are rows of weights of terms. scikit-learn counts the terms and finds the
-topics; how much of a sentence is each topic is worked out here, for every sentence by itself.
-"""
+"""Topics of sentences, found by scikit-learn, and saved as plain JSON."""
 
 from __future__ import annotations
 
@@ -71,8 +67,8 @@ class TopicModel:
     max_share : float
         Words in more than this share of the sentences are left out: stop words of the corpus.
     proper_names : bool
-        Whether words usually written with a capital inside of sentences can be terms. Names of places and
-        people seldom are what a topic is about. Set it for German, where all nouns are written so.
+        Whether words usually written with a capital inside of sentences can be terms. Set it for German,
+        where all nouns are written so.
     stop_words : "english" or words
         Left out as well. "english" is scikit-learn's list.
     language : str
@@ -289,8 +285,7 @@ def _factorise(matrix: Any, n_topics: int) -> FloatArray:
 
 
 def shares_of(matrix: Any, weights: FloatArray) -> FloatArray:
-    """How much of each sentence is each topic: rows sum to 1, or are zero where a sentence has no terms, or
-    the topics explain hardly anything of it.
+    """How much of each sentence is each topic: rows sum to 1, or are 0 where topics explain hardly anything.
 
     Every row is worked out by itself, so that a sentence has the same topic whatever stands beside it.
     """

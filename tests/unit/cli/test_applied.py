@@ -61,7 +61,7 @@ def test_ticks_attributes_and_times_are_told_apart(folder: Path) -> None:
     assert "look-back 1h,6h,1d" in told
     assert "dose → relief 6h" in " ".join(told.split())
     assert "'6h'" not in told
-    assert "Back: how far back it is looked for" in " ".join(told.split())
+    assert " → target Back " in " ".join(told.split())
     data = json.loads(printed("show", folder / "model.json", "--json"))["data"]
     assert data["events"] == events.n_events == sum(data["labels"].values())
     assert data["positions"] == n_ticks

@@ -88,7 +88,7 @@ def test_a_graph_of_attributes_or_times_is_refused_with_the_true_reason(table: P
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("-k", "auto"), "Back: how far back it is looked for, in events (ticks"),
+        (("-k", "auto"), " → target Back "),
         (("--times", "-k", "2h", "--set", "delay=1"), "more than 1 tick later and within 2h"),
         (("--model", "osumm", "-k", "2"), "Within a tick, labels stand in the order of their names"),
     ],

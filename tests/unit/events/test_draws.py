@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 from summarkov.errors import DataError
-from summarkov.events.draws import (
-    FEW,
-    Bootstrap,
-    deal,
-    distinct_keys,
-    sequence_keys,
-    split_by_key,
-    stable_hashes,
-)
+from summarkov.events.draws import FEW, Bootstrap, distinct_keys, sequence_keys, split_by_key, stable_hashes
 
 MANY = np.sort(sequence_keys(f"case {number}" for number in range(FEW + 3617)))
 
@@ -47,10 +39,8 @@ def test_parts_have_their_sizes_and_nothing_in_common(n):
     assert parts.sum(axis=0).tolist() == [1] * n
     assert parts.sum(axis=1).tolist() == np.diff(np.rint(np.array([0, 0.7, 0.85, 1]) * n)).tolist()
     assert not np.array_equal(parts[0], split_by_key(keys, (0.7, 0.3), seed=2)[0].weights(keys))
-    none, everything = (part.weights(keys).sum() for part in deal(keys, [0], seed=0))
-    assert (none, everything) == (0, n)
-    everything, none = (part.weights(keys).sum() for part in deal(keys, [n], seed=0))
-    assert (none, everything) == (0, n)
+    few, rest = (part.weights(keys).sum() for part in split_by_key(keys, (0.1 / n, 1 - 0.1 / n), seed=0))
+    assert (few, rest) == (0, n)
 
 
 def test_fractions_that_make_no_sense():

@@ -205,13 +205,6 @@ def test_split_is_a_partition_and_repeats_with_its_seed():
     assert all(list(part.ids) == sorted(part.ids, key=int) for part in parts), "the order is kept"
 
 
-def test_split_with_common_labels():
-    events = EventSequences.from_lists([["A", "B"]] * 9 + [["A", "rare"]])
-    parts = events.split((0.5, 0.5), random_state=0, common_labels=True)
-    assert [part.labels for part in parts] == [("A", "B"), ("A", "B")]
-    assert sum(part.n_events for part in parts) == 19
-
-
 @pytest.mark.parametrize("fractions", [(0.5, 0.6), (1.5, -0.5), (), (float("nan"), 1)])
 def test_split_refuses_fractions_that_make_no_sense(events, fractions):
     with pytest.raises(DataError, match="fractions must be positive and sum to 1"):

@@ -1,5 +1,6 @@
 """One prediction explained, on data small enough to count by hand; and the marks of states hardly seen."""
 
+import dataclasses
 import json
 
 import pytest
@@ -33,7 +34,7 @@ def test_in_words(model):
     assert lines[2].startswith("  had X not occurred: 66.6% (49.0% to 81.4%")
     now = Counterfactual("A", True, (), "A", 9, 0.25, (0.1, 0.5), "hardly")
     assert str(now) == "had A occurred just now: 25.0% (10.0% to 50.0%, hardly seen)"
-    json.dumps(model.explain(["A", "X"]).to_dict(), allow_nan=False)
+    json.dumps(dataclasses.asdict(model.explain(["A", "X"])), allow_nan=False)
     # a label within the delay does not count yet, so nothing is said about it
     delayed = sm.BSuMM("B", lookback=3, delay=1, required=["A", "X"], candidates=[]).fit(EVENTS)
     assert [(c.label, c.occurred) for c in delayed.explain(["A", "C"]).counterfactuals] == [("A", False)]

@@ -12,7 +12,6 @@ from summarkov.engines import Bootstrap, replicates
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.simulate.example import web_shop
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 
@@ -21,9 +20,14 @@ def events():
     return web_shop().simulate(n_sequences=120, length=25, random_state=1)
 
 
-@pytest.fixture
-def graph(events):
+@pytest.fixture(scope="module")
+def learned(events):
     return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
+
+
+@pytest.fixture
+def graph(learned):
+    return copy.deepcopy(learned)
 
 
 def test_edges_know_their_confidence(graph, events):
@@ -100,8 +104,8 @@ def test_ratios_of_nothing_are_kept_as_null(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def document(events):
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
+def document(learned, events):
+    graph = copy.deepcopy(learned)
     graph.confidence(events, n=10)
     return json.loads(json.dumps(graph.to_document()))
 

@@ -12,12 +12,11 @@ def day(seed, p):
     """Sequences in which "b" follows "a" with probability ``p``, and "d" follows "c" half of the time."""
     rng = np.random.default_rng(seed)
     sequences = []
-    for _ in range(60):
-        made = [str(rng.choice(list("abcd")))]
-        for _ in range(20):
-            rule = {"a": ("b", p), "c": ("d", 0.5)}.get(made[-1])
-            follows = rule is not None and rng.random() < rule[1]
-            made.append(rule[0] if follows else str(rng.choice(list("abcd"))))
+    for chances, others in zip(rng.random((60, 21)), rng.integers(4, size=(60, 21)), strict=True):
+        made = []
+        for chance, other in zip(chances, others, strict=True):
+            label, often = {"a": ("b", p), "c": ("d", 0.5)}.get(made[-1] if made else "", ("", 0))
+            made.append(label if chance < often else "abcd"[other])
         sequences.append(made)
     return sequences
 

@@ -9,7 +9,6 @@ import pytest
 from summarkov import BSuMM, InfluenceGraph, JointSuMM, read_events, scan_events, write_events
 from summarkov.errors import DataError, SettingError
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 EVENTS = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10

@@ -10,7 +10,6 @@ import summarkov as sm
 from strategies import examples
 from summarkov.errors import DataError
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 ALPHA = 0.1
@@ -43,12 +42,13 @@ def counted(cases, lookback, in_time):
 
 
 def read(cases):
-    rows = {"case": [], "event": [], "hour": [], "region": []}
-    for number, case in enumerate(cases):
-        for labels, hour in case.ticks:
-            for label in labels:
-                for name, value in zip(rows, (f"{number:03}", label, hour, case.region), strict=True):
-                    rows[name].append(value)
+    each = [
+        (f"{number:03}", label, hour, case.region)
+        for number, case in enumerate(cases)
+        for labels, hour in case.ticks
+        for label in labels
+    ]
+    rows = dict(zip(("case", "event", "hour", "region"), map(list, zip(*each, strict=True)), strict=True))
     return sm.read_events(
         rows, case="case", event="event", order_by="hour", times=True, ties="together", attributes=["region"]
     )
@@ -136,12 +136,10 @@ def test_a_graph_over_ticks_explains_lists_of_them():
 
 
 def test_all_values_of_a_given_column_are_told_as_alternatives():
-    rows = {"case": [], "event": [], "region": []}
-    for number in range(60):
-        for event in "ab" if number % 3 else "ba":
-            rows["case"].append(f"{number:02}")
-            rows["event"].append(event)
-            rows["region"].append("nse"[number % 3])
+    each = [
+        (f"{number:02}", x, "nse"[number % 3]) for number in range(60) for x in ("ab" if number % 3 else "ba")
+    ]
+    rows = dict(zip(("case", "event", "region"), map(list, zip(*each, strict=True)), strict=True))
     events = sm.read_events(rows, case="case", event="event", order_by=False, attributes=["region"])
     model = sm.BSuMM("b", lookback=1, given=["region"], required=["a"]).fit(events)
     why = model.explain(events[0])

@@ -4,13 +4,13 @@ import io
 import re
 
 import networkx
+import pyarrow as pa
 import pytest
 
 import summarkov as sm
 from summarkov.simulate.example import web_shop
 from summarkov.wording import percent, visible
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 SEQUENCES = [["A", "B", "C"] * 4, ["C", "A", "B"] * 4, ["B", "B", "A", "D"]] * 5
@@ -142,8 +142,7 @@ def test_every_kind_of_data_is_exported(lookback, kind, tmp_path):
         for case in range(40)
         for day, event in enumerate("ABCAB" if case % 4 else "CACCB")
     ]
-    table = {name: [row[name] for row in rows] for name in rows[0]}
-    events = sm.read_events(table, case="case", event="event", order_by="day", **kind)
+    events = sm.read_events(pa.Table.from_pylist(rows), order_by="day", **kind)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=lookback, required=["A"]), targets=["B", "C"]).fit(events)
     read = networkx.read_graphml(io.BytesIO(graph.to_graphml().encode()))
     assert {data["label"] for _, data in read.nodes(data=True)} == {visible(each) for each in graph.labels_}

@@ -1,7 +1,6 @@
 """What a fitted model says, against numbers worked out by hand."""
 
 import copy
-import dataclasses
 import math
 import pickle
 
@@ -13,7 +12,6 @@ import summarkov as sm
 from summarkov.errors import DataError, SettingError
 from summarkov.evidence import words
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 #: B after every A, never else: 60 positions without A just before (B never), 30 with (B always).
@@ -58,20 +56,6 @@ def test_state_never_seen_gets_the_prior():
 def given(family, target, required, **settings):
     """A model with exactly these influencers and alpha 1, so that numbers come out round."""
     return family(target, alpha=1.0, required=required, candidates=[], **settings)
-
-
-def test_amplifies():
-    """With Z: X 8 of 10. Without: X 2 of 30 (20 of them firsts)."""
-    events = [["Z", "X"]] * 8 + [["Z", "Y"]] * 2 + [["Y", "X"]] * 2 + [["Y", "Y"]] * 8
-    (found,) = given(sm.BSuMM, "X", ["Z"], lookback=1).fit(events).influences_
-    assert (found.influencer, found.target, found.effect) == ("Z", "X", "amplifies")
-    assert found.ratio == pytest.approx((8 / 10) / (2 / 30), rel=1e-12)
-    assert (found.hits_with, found.n_with, found.hits_without, found.n_without) == (8, 10, 2, 30)
-    assert (found.rate_with, found.rate_without) == pytest.approx((0.8, 2 / 30))
-    assert (found.cases_followed, found.cases_with) == (8, 10)
-    assert found.is_thin  # 8 hits, and less than one to be expected
-    share = beta.ppf(0.025, 8, 3)
-    assert found.low == pytest.approx(share / (1 - share) * 30 / 10, rel=1e-9)
 
 
 def test_a_label_that_never_follows_is_not_amplified():
@@ -166,7 +150,6 @@ def test_explain_in_numbers_and_words(model):
         "(seen 30 times)\n"
         "  had A not occurred: 0.17% (0% to 6.0%)"
     )
-    assert list(explained.to_dict()) == [field.name for field in dataclasses.fields(explained)]
 
 
 def test_explain_one_label_of_a_set():

@@ -65,24 +65,9 @@ def drawn(length, n, seed=1):
     return rng.choice(["x", "Y", "Z"], p=[RATE, 0.8 - RATE, 0.2], size=(n, length)).tolist()
 
 
-def without_the_misses(sequences):
-    """The share that leaves out misses that are cut off, but no hits."""
-    found = oracle.occurrences(
-        oracle.cases_of(sequences),
-        [1] * len(sequences),
-        lambda labels: "Z" in labels,
-        "x",
-        (0, False),
-        (10, False),
-    )
-    hits = sum(lag is not None for _, lag, _, _ in found)
-    return hits / (hits + sum(lag is None and is_enough for _, lag, _, is_enough in found))
-
-
 def test_of_windows_that_are_mostly_cut_off_the_rate_is_estimated():
-    """Leaving out only the misses gives 47% where 23% is true."""
+    """Leaving out only the misses would give 47% where 23% is true."""
     sequences = drawn(12, 3000) + drawn(13, 1500, seed=2)
-    assert without_the_misses(sequences) == pytest.approx(0.47, abs=0.01)
     _, edge = edge_of(cut_off(sequences), "Z", "x", 10)
     assert edge.follow_rule == "product-limit"
     assert edge.follow_rate == pytest.approx(0.23, abs=0.015)
@@ -94,7 +79,6 @@ def test_of_windows_that_are_mostly_cut_off_the_rate_is_estimated():
 
 def test_windows_that_are_cut_off_are_left_out_hits_too():
     sequences = drawn(22, 4000)
-    assert without_the_misses(sequences) > 0.28
     _, edge = edge_of(cut_off(sequences), "Z", "x", 10)
     assert edge.follow_rule == "complete windows"
     assert edge.follow_rate == edge.followed / edge.occurrences == pytest.approx(0.23, abs=0.01)

@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from paper.calibration import random_dynamics
 from typer.testing import CliRunner
@@ -14,7 +15,6 @@ from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
 from summarkov.evidence import Difference, GroupComparison, LabelDifference
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 LAST = sm.BSuMM(lookback=1)
@@ -94,11 +94,11 @@ def test_exchanging_the_groups_turns_the_differences_around(groups, found):
 
 def test_groups_that_are_alike_seldom_differ():
     differ = 0
-    for seed in range(20):
+    for seed in range(12):
         made = random_dynamics(seed).simulate
-        pair = made(50, 30, random_state=900 + seed), made(70, 30, random_state=950 + seed)
+        pair = made(50, 20, random_state=900 + seed), made(70, 20, random_state=950 + seed)
         differ += bool(sm.compare_groups(sm.BSuMM(lookback=3), *pair).differing())
-    assert differ <= 2
+    assert differ <= 1
 
 
 def test_never_in_either_group_is_no_difference():
@@ -183,9 +183,6 @@ def test_ends_are_compared_where_both_groups_have_them():
         found = sm.compare_groups(model, *groups)
         assert (sm.END in {edge.target for edge in found.edges}) == ("cut off" not in ends)
         assert sm.END not in {one.label for one in found.labels}
-
-
-# ------------------------------------------------------------------------------------------ by an attribute
 
 
 #: In the west B comes after A far more often than elsewhere, and C comes more often in the east.
@@ -282,15 +279,11 @@ def test_ranges_of_numbers_stand_in_their_order():
         for case in range(24)
         for time, event in enumerate("ababab")
     ]
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
     cuts = {"age": [5, 10, 15]}
-    events = sm.read_events(columns, case="case", order_by="time", attributes=["age"], cuts=cuts)
+    events = sm.read_events(pa.Table.from_pylist(rows), order_by="time", attributes=["age"], cuts=cuts)
     found = sm.compare_groups(sm.BSuMM(lookback=2), events, by="age")
     assert found.names == ("below 5", "5 to <10", "10 to <15", "15 or more")
     assert found.sizes == (6, 6, 6, 6)
-
-
-# ---------------------------------------------------------------------------------------------- command line
 
 
 def run(*words):

@@ -15,7 +15,6 @@ from summarkov.models.joint_parts import Weights, dense
 from summarkov.simulate.example import web_shop
 from summarkov.store import write_sealed
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 
@@ -116,10 +115,10 @@ def test_only_the_targets_are_told_apart(boosted):
 
 
 def test_trees_add_to_the_likelihood(events, boosted):
-    without = boosted.copy(rounds=0).fit(events)
-    assert boosted.copy(rounds=40).fit(events).log_likelihood_ > without.log_likelihood_ + 1
-    for each in (boosted, without):
-        assert math.isclose(each.log_likelihood(events), each.log_likelihood_, rel_tol=1e-9)
+    without, more = (boosted.copy(rounds=rounds).fit(events[:100]) for rounds in (0, 20))
+    assert more.log_likelihood_ > without.log_likelihood_ + 1
+    assert math.isclose(without.log_likelihood(events[:100]), without.log_likelihood_, rel_tol=1e-9)
+    assert math.isclose(boosted.log_likelihood(events), boosted.log_likelihood_, rel_tol=1e-9)
     assert len(boosted.fitted.trees) == 3 * 3
 
 
@@ -250,7 +249,6 @@ def test_all_that_may_come_next_is_explained(model):
         with pytest.raises(SettingError, match=f"most must be a whole number from 1 on, not {most}"):
             model.explain_next(history, most=most)
     assert model.explain(history, why[0].target) == why[0]
-    assert why[0].to_dict()["target"] == why[0].target
     assert "JointSuMM of 10 targets" in repr(model.summary())
 
 

@@ -14,7 +14,6 @@ from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events.attributes import Attributes
 from summarkov.models.outcome import window_words
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 
@@ -22,19 +21,6 @@ def made(seed=1, n=1500, chance=lambda s: 0.7 if "e1" in s and "e2" in s else 0.
     rng = np.random.default_rng(seed)
     sequences = [[f"e{j}" for j in rng.integers(0, 8, rng.integers(3, 15))] for _ in range(n)]
     return sequences, ["declined" if rng.random() < chance(s) else "paid" for s in sequences]
-
-
-def test_both_of_two_events_are_found_and_counted():
-    sequences, y = made(n=800)
-    model = sm.OutcomeModel(value="declined").fit(sequences, y)
-    assert model.influencers_ == ("e1", "e2")
-    found = {}
-    for sequence, result in zip(sequences, y, strict=True):
-        state = tuple(z for z in ("e1", "e2") if z in sequence)
-        found.setdefault(state, [0, 0])[result == "paid"] += 1
-    assert {row.state: list(row.counts) for row in model.table_} == found
-    assert model.base_rate_ == Counter(y)["declined"] / len(y)
-    assert {(edge.target, edge.effect) for edge in model.influences_} == {("outcome=declined", "amplifies")}
 
 
 def test_open_cases_are_told_from_those_that_had_got_as_far():
@@ -296,9 +282,6 @@ def test_the_score_weighs_sequences():
     assert model.score(sequences, y, sample_weight=weights) == pytest.approx(expected, rel=1e-9)
     weighed = sm.read_events(sequences).with_weights(weights)
     assert model.score(weighed, y) == pytest.approx(expected, rel=1e-9)
-
-
-# ------------------------------------------------------------------------------------------------------ files
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.simulate.example import web_shop
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 EVENTS = web_shop().simulate(80, 15, random_state=2)

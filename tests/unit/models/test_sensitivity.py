@@ -12,9 +12,9 @@ from problems import Recorder
 from summarkov.cli.main import app
 from summarkov.errors import SettingError
 from summarkov.models import Stability, StabilityRow
+from summarkov.models.changes import StableEdge
 from summarkov.simulate.example import web_shop
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 EVENTS = web_shop().simulate(n_sequences=60, length=20, random_state=2)
@@ -33,11 +33,7 @@ WEIGHTS = np.arange(60) % 3
     [
         (sm.OSuMM("purchase", search="sweep"), ["purchase"], None),
         (sm.CSuMM("purchase", criterion="extended-bic"), ["purchase"], None),
-        (
-            sm.BSuMM("purchase", search="exact", candidates=["add to cart", "page error", "search"]),
-            ["purchase"],
-            None,
-        ),
+        (sm.BSuMM("purchase", search="exact", candidates=["add to cart", "search"]), ["purchase"], None),
         (sm.BSuMM(["purchase", "search"]), [["purchase", "search"]], None),
         (sm.BSuMM(alpha=1, false_edges=None), ["contact support", "purchase"], WEIGHTS),
     ],
@@ -104,17 +100,8 @@ def test_what_stays_is_counted():
         "y       a             17%  5         1.0",
         "1 influence found in every setting. Else: with which values it is found, whatever the others are.",
     ]
-    document = json.loads(json.dumps(found.to_dict()))
-    assert document["paths"] == {"lookback": [1, 5, None], "gamma": [0.1, 1.0]}
-    at = {"lookback": [1, None], "gamma": [0.1]}
-    assert document["edges"][1] == {"influencer": "a", "target": "x", "share": 2 / 6, "at": at}
-    assert document["rows"][0] == {
-        "target": "x",
-        "settings": {"lookback": 1, "gamma": 0.1},
-        "influencers": ["a", "b"],
-        "score": -1.0,
-        "log_likelihood": -0.5,
-    }
+    assert found.paths == {"lookback": (1, 5, None), "gamma": (0.1, 1.0)}
+    assert found.edges[1] == StableEdge("a", "x", 2 / 6, {"lookback": (1, None), "gamma": (0.1,)})
 
 
 def test_one_path_or_none():
@@ -136,11 +123,7 @@ def test_one_path_or_none():
         (sm.BSuMM("purchase"), {"gamma": 1.0}, "gamma must be a list of values to try, not 1.0"),
         (sm.BSuMM("purchase"), {"gamma": [-1]}, "gamma must be a number from 0 on, not -1"),
         (sm.BSuMM("purchase"), {"lookback": "5"}, "lookback must be a list of values to try, not '5'"),
-        (
-            sm.BSuMM("purchase"),
-            {"lookback": [0]},
-            "lookback must be a whole number from 1 on, None, or",
-        ),
+        (sm.BSuMM("purchase"), {"lookback": [0]}, "lookback must be a whole number from 1 on, None, or"),
         (sm.BSuMM("purchase", criterion="marginal"), {}, "criterion='marginal' has no gamma to vary"),
         (sm.MarkovChain("purchase"), {}, "MarkovChain has no lookback to vary; give lookback=None"),
         (sm.BSuMM(), {}, "this model has no target; give target="),

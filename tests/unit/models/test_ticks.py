@@ -8,7 +8,6 @@ from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
 from summarkov.events.moments import NANOSECONDS, WHOLE_NUMBERS, Moments
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 HOUR = 3600 * 10**9

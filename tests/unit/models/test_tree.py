@@ -12,7 +12,6 @@ import summarkov as sm
 from summarkov.errors import SettingError, StoreError, UnknownLabelError
 from summarkov.summaries import HistoryTest, Names, TreeSummary
 
-#: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
 
 #: B follows A at once unless C came within the last 2; D is noise.

@@ -73,38 +73,28 @@ def test_arrow_values_that_become_text(values, texts):
     assert read_events(table).to_lists() == [texts]
 
 
-def test_dictionary_with_a_repeated_value():
+def test_dictionaries():
     twice = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 2]), ["x", "y", "x"])
     events = read_events(pyarrow.table({"case": twice, "event": twice}))
-    assert events.ids == ("x", "y")
-    assert events.to_lists() == [["x", "x"], ["y"]]
-
-
-def test_dictionary_with_a_missing_value():
+    assert (events.ids, events.to_lists()) == (("x", "y"), [["x", "x"], ["y"]])
     hole = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 1]), pyarrow.array(["x", None]))
     with pytest.raises(DataError, match="has no value in 2 rows, the first is row 2"):
         read_events(pyarrow.table({"case": ["x"] * 3, "event": hole}))
 
 
-@pytest.mark.parametrize(
-    "values", [pyarrow.array([1.0, float("nan")]), pyarrow.array([1.0, float("nan")]).dictionary_encode()]
-)
 @pytest.mark.parametrize("role", ["case", "event", "order"])
-def test_nan_is_missing(values, role):
-    columns = {"case": ["x", "x"], "event": ["a", "b"], "order": [1, 2]}
-    with pytest.raises(DataError) as error:
-        read_events(pyarrow.table({**columns, role: values}))
-    blank, help = (
-        (", or only blanks,", "fill them, or leave these rows out with missing='skip'")
-        if role == "case"
-        else ("", "fill them, or leave these events out with missing='skip'")
-        if role == "event"
-        else ("", "fill or drop them")
-    )
-    assert str(error.value) == (
-        f"column '{role}' of the table has no value{blank} in 1 row, the first is row 2 "
-        f"(the first row of data is 1); {help}"
-    )
+def test_nan_is_missing(role):
+    blank, skip = {"case": (", or only blanks,", "rows"), "event": ("", "events")}.get(role, ("", None))
+    help = f"fill them, or leave these {skip} out with missing='skip'" if skip else "fill or drop them"
+    values = pyarrow.array([1.0, float("nan")])
+    for column in (values, values.dictionary_encode()):
+        columns = {"case": ["x", "x"], "event": ["a", "b"], "order": [1, 2]}
+        with pytest.raises(DataError) as error:
+            read_events(pyarrow.table({**columns, role: column}))
+        assert str(error.value) == (
+            f"column '{role}' of the table has no value{blank} in 1 row, the first is row 2 "
+            f"(the first row of data is 1); {help}"
+        )
 
 
 @pytest.mark.parametrize("role", ["case", "event"])
@@ -124,8 +114,6 @@ def test_values_that_cannot_be_labels(role):
         (pyarrow.array([True]), "order column 'time' of the table holds bool; it must hold numbers"),
         (pyarrow.array([[1]]), "order column 'time' of the table holds list<"),
         (pyarrow.array(["1", "x" * 99]), f"row 2 of the data holds '{'x' * 40}'; write all of it as numbers"),
-        (pyarrow.array([1, None, None]), "'time' of the table has no value in 2 rows, the first is row 2"),
-        (pyarrow.array([1.5, float("nan")]), "column 'time' of the table has no value in 1 row"),
         (pyarrow.nulls(1), "column 'time' of the table has no value in 1 row"),
     ],
     ids=str,
@@ -157,10 +145,10 @@ def test_pandas_columns_of_mixed_types_that_are_needed():
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("column", [pandas.Series(["a"]), polars.Series(["a"])], ids=type)
-def test_a_series_holds_lists(column):
-    with pytest.raises(DataError, match=r"a sequence must be a list of labels, not 'a'; wrap it in a list"):
-        read_events(column)
+def test_a_series_holds_lists():
+    for column in (pandas.Series(["a"]), polars.Series(["a"])):
+        with pytest.raises(DataError, match=r"a sequence must be a list of labels, not 'a'; wrap it in"):
+            read_events(column)
 
 
 def test_stream_that_breaks():
@@ -202,27 +190,22 @@ def of_objects(**columns):
 @pytest.mark.parametrize(
     ("times", "words"),
     [
-        ([ZONED, PLAIN], "one with a time zone and one without"),
-        ([PLAIN, ZONED], "one with a time zone and one without"),
-        ([PLAIN.date(), ZONED], "one with a time zone and one without"),
-        ([ZONED, np.datetime64("2024-01-02T00:00")], "one with a time zone and one without"),
+        *(
+            (times, "one with a time zone and one without")
+            for times in ([ZONED, PLAIN], [PLAIN.date(), ZONED], [ZONED, np.datetime64("2024-01-02T00:00")])
+        ),
         ([pandas.Timestamp(ZONED), pandas.NaT, pandas.Timestamp(PLAIN)], "has no value in 1 row"),
         ([PLAIN, 5], "row 1 of the data holds '2024-01-02 00:00:00' and row 2 '5'"),
-        ([PLAIN.date(), 5.5], "cannot be put in order"),
-        (
-            [datetime.time(9), datetime.time(8, tzinfo=datetime.UTC)],
-            r"row 2 of the data holds '08:00:00\+00:00'",
-        ),
+        ([datetime.time(9), datetime.time(8, tzinfo=datetime.UTC)], r"row 2 of the data holds '08:00:00\+"),
     ],
 )
 def test_times_that_are_refused_as_text_are_refused_as_objects(times, words):
     for table in of_objects(event=["a", "b", "c"][: len(times)], time=times):
         with pytest.raises(DataError, match=words):
             read_events(table, case="case")
+    odd = polars.Series(times, dtype=polars.Object)
     with pytest.raises(DataError):
-        read_events(
-            polars.DataFrame({"case": 1, "event": "a", "time": polars.Series(times, dtype=polars.Object)})
-        )
+        read_events(polars.DataFrame({"case": 1, "event": "a", "time": odd}))
 
 
 def test_times_that_fit_as_text_fit_as_objects():
@@ -244,14 +227,8 @@ def test_times_that_fit_as_text_fit_as_objects():
 
 
 def test_whole_numbers_of_any_size_are_labels():
-    columns = {
-        "case": [HUGE, HUGE],
-        "event": [-HUGE, 7],
-        "age": [HUGE] * 2,
-        "weight": [HUGE] * 2,
-        "x": [HUGE, 1],
-    }
-    for table in of_objects(**columns):
+    same = [HUGE, HUGE]
+    for table in of_objects(case=same, event=[-HUGE, 7], age=same, weight=same, x=[HUGE, 1]):
         events = read_events(table, case="case", order_by=False, attributes=["age"], weight="weight")
         assert (events.ids, events.to_lists()) == ((str(HUGE),), [[str(-HUGE), "7"]])
         assert events.attributes.names == (f"age={HUGE}",)

@@ -38,7 +38,11 @@ def test_lists_and_ids_are_not_taken():
         choose_columns(["id", "event"], Columns(), "log")
 
 
+NONE = "no column of log.csv is recognised as the"
 EACH = "log.csv has columns {} and {}, and each could be the {}; say which with {}="
+
+
+MANY = [f"c{i}" for i in range(21)]
 
 
 @pytest.mark.parametrize(
@@ -51,24 +55,13 @@ EACH = "log.csv has columns {} and {}, and each could be the {}; say which with 
             EACH.format("'Time'", "'timestamp'", "order", "order_by"),
         ),
         (["case", "x", "x"], {"event": "x"}, EACH.format("'x'", "'x'", "event", "event")),
-        (
-            ["user", "event"],
-            {},
-            "no column of log.csv is recognised as the case; name it with case=; "
-            "the columns are 'user', 'event'",
-        ),
+        (["user", "event"], {}, f"{NONE} case; name it with case=; the columns are 'user', 'event'"),
         (
             ["user", "event"],
             {"case": "usr"},
             "log.csv has no column 'usr'; the columns are 'user', 'event'; did you mean 'user'?",
         ),
-        (
-            [f"c{i}" for i in range(21)],
-            {},
-            "no column of log.csv is recognised as the event; name it with event=; the columns are "
-            + ", ".join(f"'c{i}'" for i in range(20))
-            + ", ...",
-        ),
+        (MANY, {}, f"{NONE} event; name it with event=; the columns are {str(MANY[:20])[1:-1]}, ..."),
     ],
 )
 def test_messages(names, asked, message):

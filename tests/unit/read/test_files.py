@@ -110,7 +110,8 @@ def test_plain_text_messages(write):
         "log.txt, line 2: the text is not UTF-8; save the file as UTF-8"
     )
     assert refused("log.txt", SettingError, event="a") == (
-        "case, event, order_by, weight and lifecycle name columns, and log.txt is plain text, which has none"
+        "case, event, order_by, weight, lifecycle, date_format, ties, times, session_gap and drop_duplicates "
+        "are about columns, and log.txt has none; make it a table first, for example with pandas.DataFrame"
     )
 
 
@@ -119,7 +120,7 @@ def test_plain_text_messages(write):
 CHOICES = ", ".join(map(repr, FORMATS))
 
 
-@pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.parquet", "log.jsonl", "log.txt"])
+@pytest.mark.parametrize("name", ["log.csv", "log.parquet", "log.jsonl", "log.txt"])
 def test_file_that_is_not_there_or_empty(write, tmp_path, name):
     assert refused(name) == f"there is no file {name}; check the path"
     assert refused(write(name, "")) == f"{name} is empty; expected events in it"

@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import json
 import tempfile
 
 import numpy as np
@@ -45,7 +44,6 @@ how = st.fixed_dictionaries(
         "order_by": st.sampled_from([[], ["number"], ["day"], ["day", "number"], ["number", "day"]]),
         "lifecycle": st.sampled_from([None, "complete"]),
         "missing": st.sampled_from(["skip", "none"]),
-        "separator": st.sampled_from(["+", " / "]),
     }
 )
 
@@ -110,21 +108,6 @@ def test_rows_that_come_back_from_the_sort_in_many_batches(n_cases, asked, tmp_p
         assert source.attributes == expected.attributes
 
 
-# ---------------------------------------------------------------------- dates
-
-
-@pytest.mark.parametrize("value", ["30/02/2024", "1/13/2024", "2024-01-02", "1/1/24", "", "1/1/2024 x"])
-def test_a_date_of_another_format_is_named(tmp_path, value):
-    rows = f'case,event,when\nx,a,31/12/2023\nx,b,"{value}"\n'
-    (tmp_path / "log.csv").write_text(rows)
-    told = (
-        rf"read: row 2 of the data holds '{value}', which is not written as date_format='%d/%m/%Y' says; mend"
-    )
-    for read in (sm.read_events, sm.scan_events):
-        with pytest.raises(DataError, match=told):
-            read(tmp_path / "log.csv", order_by="when", date_format="%d/%m/%Y")
-
-
 # ---------------------------------------------------------------------- labels
 
 
@@ -132,7 +115,6 @@ def test_a_label_with_the_separator_in_it_is_refused():
     table = pa.table({"case": [1], "a": ["x+y"], "b": ["z"]})
     with pytest.raises(DataError, match=r"column 'a' of the table holds 'x\+y', with '\+' in it"):
         sm.read_events(table, event=["a", "b"])
-    assert sm.read_events(table, event=["a", "b"], separator="|").labels == ("x+y|z",)
     assert sm.read_events(table, event=["b", "a"]).labels == ("z+x+y",)
 
 
@@ -160,26 +142,16 @@ def test_a_dict_of_columns_is_a_table_only_if_columns_are_named():
 # ---------------------------------------------------------------------- weights
 
 
-def weighted(folder, weights):
-    rows = [(case, event, weights[case]) for case in weights for event in "ab" * (2 + len(case))]
-    table = {"case": [r[0] for r in rows], "event": [r[1] for r in rows], "n": [r[2] for r in rows]}
-    pq.write_table(pa.table(table), folder / "log.parquet")
-    with open(folder / "log.csv", "w") as file:
-        file.write("case,event,n\n" + "".join(f"{c},{e},{n}\n" for c, e, n in rows))
-    by_case = {case: [r[1] for r in rows if r[0] == case] for case in weights}
-    lines = [{"id": case, "events": by_case[case], "n": n} for case, n in weights.items()]
-    (folder / "log.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    return by_case
-
-
-@pytest.mark.parametrize("weights", [{"x": 1, "yy": 3, "zzz": 0}, {"x": 0.5, "yy": 2.25, "zzz": 1.0}])
+@pytest.mark.parametrize("weights", [[1, 3, 0], [0.5, 2.25, 1.0]])
 @pytest.mark.parametrize("name", ["log.csv", "log.parquet", "log.jsonl"])
 def test_weights_are_those_of_the_column(tmp_path, weights, name):
-    by_case = weighted(tmp_path, weights)
-    found = sm.read_events(tmp_path / name, weight="n")
-    assert found.weights.tolist() == list(weights.values())
-    expected = sm.BSuMM("b", lookback=1).fit(by_case, sample_weight=list(weights.values()))
-    with sm.scan_events(tmp_path / name, weight="n") as source:
+    cases = {case: ["a", "b"] * (2 + len(case)) for case in ("x", "yy", "zzz")}
+    weighted = sm.EventSequences.from_lists(cases.values(), ids=cases).with_weights(weights)
+    sm.write_events(weighted, tmp_path / name)
+    found = sm.read_events(tmp_path / name, weight="weight")
+    assert found.weights.tolist() == weights
+    expected = sm.BSuMM("b", lookback=1).fit(cases, sample_weight=weights)
+    with sm.scan_events(tmp_path / name, weight="weight") as source:
         for events in (found, source):
             model = sm.BSuMM("b", lookback=1).fit(events)
             assert model.table_.to_frame("pyarrow") == expected.table_.to_frame("pyarrow")
@@ -210,14 +182,15 @@ def test_what_is_no_weight(tmp_path, values, why):
 
 
 def log_of(*traces):
+    """A log of traces: the attributes of each, and of its events."""
+
     def attributes(given):
         return "".join(f'<string key="{key}" value="{value}"/>' for key, value in given.items())
 
-    def trace_of(trace, *events):
+    body = ""
+    for trace, *events in traces:
         inside = "".join(f"<event>{attributes(event)}</event>" for event in events)
-        return f"<trace>{attributes(trace)}{inside}</trace>"
-
-    body = "".join(trace_of(*trace) for trace in traces)
+        body += f"<trace>{attributes(trace)}{inside}</trace>"
     return f"<log>{body}</log>"
 
 

@@ -97,5 +97,5 @@ def test_what_has_no_times(tmp_path):
         read_events([["A"]], session_gap=5)
     assert read_events(table([*rows, ("x", "A", 9)], pa.decimal128(5)), session_gap=5).ids == ("x/1", "x/2")
     (tmp_path / "log.jsonl").write_text("[]\n")
-    with pytest.raises(SettingError, match=r"log\.jsonl has no times"):
+    with pytest.raises(SettingError, match=r"log\.jsonl has none"):
         read_events(tmp_path / "log.jsonl", session_gap=5)

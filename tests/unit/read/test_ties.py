@@ -48,16 +48,11 @@ def test_ticks_are_the_sets_of_equal_times(rows):
 def test_ties_may_be_refused(tmp_path):
     table = table_of([("x", "a", 1), ("x", "b", 1), ("x", "c", 2)])
     table.to_csv(tmp_path / "log.csv", index=False)
+    told = r"1 event of .* with the same 'time' as the one before, for example in case 'x'; say"
     for read in (sm.read_events, sm.scan_events):
-        with pytest.raises(
-            DataError,
-            match=r"1 event of .* with the same 'time' as the one before, for example in case 'x'; say",
-        ):
+        with pytest.raises(DataError, match=told):
             read(tmp_path / "log.csv", ties="error")
     assert sm.read_events(table[1:], ties="error").to_lists() == [["b", "c"]]
-    assert sm.read_events(table, ties="in row order").tied_order == 1
-    with sm.scan_events(tmp_path / "log.csv", ties="together") as source:
-        assert (source.tied_order, source.n_ticks) == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -91,26 +86,41 @@ def test_xes_takes_the_time_stamp(tmp_path):
         sm.read_events(path, ties="error")
 
 
-def test_lists_in_lines_and_itemsets_are_ticks(tmp_path):
-    ticks = [[["a", "b"], ["c"]], [["b"], ["a", "c"]]]
-    lines = tmp_path / "log.jsonl"
-    lines.write_text("".join(json.dumps([t if len(t) > 1 else t[0] for t in s]) + "\n" for s in ticks))
-    found = sm.read_events(lines)
-    assert found.to_lists() == ticks
-    assert found == sm.read_events(ticks)
+def test_lists_of_lists_and_itemsets_are_ticks(tmp_path):
+    lines, spmf = tmp_path / "log.jsonl", tmp_path / "log.spmf"
+    found = sm.read_events([[["b", "a"], [], "c"], [], [["a"], ["a", "a"]], [[]]])
+    assert found.to_lists() == [[["a", "b"], [], ["c"]], [], [["a"], ["a"]], [[]]]
+    assert (found.n_events, found.n_rows, found.n_ticks, found.describe().n_events) == (5, 7, 6, 5)
+    lines.write_text("".join(json.dumps(each) + "\n" for each in found.to_lists()))
+    assert sm.read_events(lines) == found
     with sm.scan_events(lines) as source:
-        assert (source.has_ticks, source.n_ticks) == (True, 4)
-    (tmp_path / "log.spmf").write_text("@ITEM=1=a\n@ITEM=2=b\n@ITEM=3=c\n1 2 -1 3 -1 -2\n2 -1 1 3 -1 -2\n")
-    assert (
-        sm.read_events(tmp_path / "log.spmf")
-        == sm.read_events(tmp_path / "log.spmf", ties="together")
-        == found
-    )
-    assert sm.read_events(tmp_path / "log.spmf", ties="in row order").tied_order == 2
+        assert (source.has_ticks, source.n_ticks, source.n_events) == (True, 6, 5)
+        assert source.codes.tolist() == found.codes.tolist()
+    ticks = [[["a", "b"], ["c"]], [["b"], ["a", "c"]]]
+    spmf.write_text("@ITEM=1=a\n@ITEM=2=b\n@ITEM=3=c\n1 2 -1 3 -1 -2\n2 -1 1 3 -1 -2\n")
+    assert sm.read_events(spmf) == sm.read_events(spmf, ties="together") == sm.read_events(ticks)
+    assert sm.read_events(spmf, ties="in row order").tied_order == 2
     with pytest.raises(DataError, match=r"2 events of .* with the same 'itemset'"):
-        sm.read_events(tmp_path / "log.spmf", ties="error")
-    sm.write_events(found, tmp_path / "again.jsonl")
-    assert sm.read_events(tmp_path / "again.jsonl") == found
+        sm.read_events(spmf, ties="error")
+
+
+@pytest.mark.parametrize(
+    ("missing", "expected", "left_out"),
+    [
+        ("skip", [[["a"], [], ["c"]], [["b"]]], 4),
+        ("nobody", [[["a", "nobody"], ["nobody"], [], ["c"]], [["nobody"], ["b"]]], 0),
+    ],
+)
+def test_missing_labels_of_ticks(missing, expected, left_out, tmp_path):
+    lists = [[["a", None], [None], [], ["c"]], [[None, None], ["b"]]]
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in lists))
+    for way in (lists, path):
+        found = sm.read_events(way, missing=missing)
+        assert found.to_lists() == expected
+        assert (found.origin.unlabelled if found.origin else 0) == left_out
+    with pytest.raises(DataError, match=r"row 1|line 1"):
+        sm.read_events(path)
 
 
 def test_what_has_no_places():

@@ -128,7 +128,7 @@ EDITS = [
     ("binary", drop(*S, 1, "state"), ".targets[0].states[1]: 'state' is missing"),
     # types that are wrong
     ("binary", put("targets", []), ".targets: a BSuMM has one target of its own kind"),
-    ("binary", put(*T, "target", []), ".settings: target is an empty set of labels; name at least one"),
+    ("binary", put(*T, "target", []), ".settings: target is an empty list; name at least one label"),
     ("searched", put(*T, "trace", 0, "action", "ad"), ".targets[0].trace[0].action: unknown value 'ad'"),
     ("searched", put(*T, "trace", 0, "label", "Z"), ".targets[0].trace: expected labels of 'data'"),
     # counts

@@ -59,7 +59,9 @@ class OrderCount {
     OrderCount(const Ticked& events, const OrderEdge& edge, Span<std::int64_t> replicates)
         : events_(events), edge_(edge), replicates_(replicates), width_(1 + 3 * replicates.size),
           fixed_(edge.target == edge.influencer || events.stays[edge.target]), strata_of_(events.n_labels, -1),
-          left_out_(events.n_labels, 0) {
+          left_out_(events.n_labels, 0), what_of_(events.n_labels + 1), row_at_(AT_HAND, -1) {
+        for (std::int64_t code = -1; code < events.n_labels; ++code)
+            what_of_[code + 1] = random_number(static_cast<std::uint64_t>(code + 2), 1);
         for (std::int64_t u = 0; u < edge.strata.size; ++u) strata_of_[edge.strata[u]] = static_cast<std::int32_t>(u);
         for (auto x : edge.left_out) left_out_[x] = 1;
     }
@@ -126,7 +128,7 @@ class OrderCount {
                     }
                     any = true;
                     element.code = code;
-                    element.what += random_number(static_cast<std::uint64_t>(code + 2), 1);
+                    element.what += what_of_[code + 1];
                     if (code < 0) continue;
                     if (code == edge_.target) element.hit = true;
                     if (left_out_[code]) element.out = true;
@@ -166,17 +168,25 @@ class OrderCount {
     void compare() {
         const std::int64_t n = static_cast<std::int64_t>(elements_.size()), last = edge_.strata.size - 1;
         if (events_.together || last < 0) return;
-        std::vector<std::int64_t> begin(events_.n_labels + 2, 0), sorted(n);
-        for (const auto& element : elements_) ++begin[element.code + 2];
-        for (std::size_t code = 1; code < begin.size(); ++code) begin[code] += begin[code - 1];
-        for (std::int64_t e = 0; e < n; ++e) sorted[begin[elements_[e].code + 1]++] = e;
         std::vector<char> known(n, 0);
-        for (std::int64_t from = 0, to = 0; from < n; from = to) {
-            while (to < n && elements_[sorted[to]].code == elements_[sorted[from]].code) ++to;
-            if (to - from < 2) continue;
-            mark({sorted.begin() + from, sorted.begin() + to}, edge_.reaches[last], [&](std::int64_t e) {
-                if (elements_[e].code == elements_[sorted[from]].code) known[e] = 1;
-            });
+        const OrderReach reach = edge_.reaches[last];
+        if (edge_.delay.size == 0) {  // the last element of the same label tells
+            std::vector<std::int64_t> last_of(events_.n_labels + 1, -1);
+            for (std::int64_t e = 0; e < n; ++e) {
+                std::int64_t& before = last_of[elements_[e].code + 1];
+                if (before >= starts_[elements_[e].sequence - first_]) {
+                    const auto place = [&](std::int64_t i) { return reach.in_time ? events_.times[elements_[i].tick] : i; };
+                    known[e] = place(e) - place(before) <= reach.size;
+                }
+                before = e;
+            }
+        } else {
+            std::vector<std::vector<std::int64_t>> of_label(events_.n_labels + 1);
+            for (std::int64_t e = 0; e < n; ++e) of_label[elements_[e].code + 1].push_back(e);
+            for (const auto& some : of_label)
+                mark(some, reach, [&](std::int64_t e) {
+                    if (elements_[e].code == elements_[some[0]].code) known[e] = 1;
+                });
         }
         for (std::int64_t e = 0; e < n; ++e) elements_[e].alike = (elements_[e].pattern >> last & 1) == std::uint64_t(known[e]);
     }
@@ -210,14 +220,13 @@ class OrderCount {
     std::int32_t stratum(const Element& element) {
         const std::uint64_t key =
             (static_cast<std::uint64_t>(events_.stratum[element.tick]) << 1 | element.alike) << edge_.strata.size | element.pattern;
-        if (key == last_key_ && !table_.keys.empty()) return last_row_;
-        const auto [found, is_new] = row_of_.try_emplace(key, static_cast<std::int32_t>(table_.keys.size()));
-        if (is_new) {
+        std::int32_t& row = key < row_at_.size() ? row_at_[key] : row_of_.try_emplace(key, -1).first->second;
+        if (row < 0) {
+            row = static_cast<std::int32_t>(table_.keys.size());
             table_.keys.push_back(key);
             table_.counts.resize(table_.counts.size() + width_, 0);
         }
-        last_key_ = key;
-        return last_row_ = found->second;
+        return row;
     }
 
     Count& cell(std::int32_t row, std::int64_t replicate, std::int64_t what) {
@@ -386,9 +395,9 @@ class OrderCount {
     std::int64_t first_ = 0, row_ = 0, begun_ = 0, turned_ = -1;  // the first sequence at hand; rows and blocks so far
     std::vector<Element> elements_;
     std::vector<std::int64_t> starts_;  // the first element of each sequence, and the number of all
-    std::unordered_map<std::uint64_t, std::int32_t> row_of_;
-    std::uint64_t last_key_ = 0;
-    std::int32_t last_row_ = 0;
+    std::vector<std::uint64_t> what_of_;  // of each label, and before them of none
+    std::vector<std::int32_t> row_at_;    // of small keys, or -1
+    std::unordered_map<std::uint64_t, std::int32_t> row_of_;  // of the others
     OrderTable table_;
 };
 
