@@ -7,6 +7,9 @@ import pytest
 from needs import EXAMPLES, missing_line, why_not
 from slow import SLOW
 
+#: A class of scikit-learn's has to be there before this can be imported.
+collect_ignore = ["src/summarkov/models/pipeline.py"] if why_not("sklearn") else []
+
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     """Mark what is slow, and skip what needs something that is not here."""

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import oracle
 import summarkov as sm
 from summarkov.engines import CandidateCounts, CandidatesRequest, StateCounts, StatesRequest, Target
-from summarkov.events.draws import Drawn
 from summarkov.summaries import (
     BinarySummary,
     ChainSummary,
@@ -46,12 +45,6 @@ def drawn_weights(draws, replicate, n):
     """How often draws have each of ``n`` sequences without names."""
     keys = np.arange(n, dtype=np.uint64)
     return draws.drawn(replicate, keys).weights(keys)
-
-
-def written_down(source, numbers):
-    """Some sequences of a source, by their numbers, as what is drawn."""
-    chosen = np.sort(np.concatenate(source.sequence_keys())[np.asarray(numbers)])
-    return Drawn(chosen, np.ones(len(chosen), np.int64))
 
 
 # --- Data

@@ -11,7 +11,6 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
-from strategies import EVENT_BYTES
 from summarkov import kernels
 from summarkov.engines import source as sources
 from summarkov.engines.source import make_source
@@ -64,8 +63,7 @@ def engine(request, backend, tmp_path):
                 yield make_source(events, n_jobs=2)
         else:
             frame = spark.createDataFrame(table)
-            settings |= {"memory": size * EVENT_BYTES, "partitions": 3}
-            with sm.scan_spark(frame, **settings) as source:
+            with sm.scan_spark(frame, partitions=3, **settings) as source:
                 yield source
 
     open_.name = request.param

@@ -126,7 +126,7 @@ def test_it_equals_the_twin_wherever_the_data_is_cut(question, size):
     for u, (z, span) in enumerate(zip(names, spans, strict=True)):
         for t, x in enumerate((END, "A", "B")):
             expected = oracle.following(made, each, z, x, *span, ATTRIBUTES)
-            assert_equals(follow_numbers(found.of(u, t)), expected)
+            assert_equals(follow_numbers(found[u][t]), expected)
 
 
 def long_log():

@@ -64,8 +64,7 @@ def moved(sequences, weights, complete, edge, shuffles, n_jobs=1):
         tuple(Reach(delay, k) for _, (k, _) in edge["strata"]),
         tuple(code[x] for x in edge["left_out"]),
     )
-    found = []
-    count_moved(source, [question] * 2, shuffles, found.append)
+    found = count_moved(source, [question] * 2, shuffles)
     assert found[0].counts.tolist() == found[1].counts.tolist()
     return found[0]
 

@@ -1,4 +1,4 @@
-"""``predict_spark``: the numbers of memory beside the columns of the dataframe, in every form."""
+"""``predict_spark``: the numbers of memory beside the columns of the dataframe."""
 
 import math
 import re
@@ -56,27 +56,49 @@ def places(events):
     return [(name, position + 1) for name, n in each for position in range(n)]
 
 
-def test_all_columns_are_kept_beside_the_numbers_of_memory(spark, tmp_path, events, graph):
-    given = table()
-    frame = spark.createDataFrame(given)
-    tree = sm.TreeSuMM("Buy").fit(events)
-    names = {graph: ["p_Buy", "p_a_b_c_d", "p_buy_2", "p_cafe"], tree: ["p_Buy"]}
-    for model, columns in names.items():
-        folder = tmp_path / columns[-1]
-        sm.predict_spark(model, frame, **COLUMNS).write.parquet(str(folder))
-        written = parquet.read_table(folder)
-        assert written.column_names == [*given.column_names, "position", "log_likelihood", *columns]
-        p = model.predict_proba(events)
-        rows = keyed(written, "visit no", "position")
-        before = keyed(given, "at")
-        for at, key in enumerate(places(events)):
-            row = rows[key]
-            assert {name: row[name] for name in given.column_names} == before[row["at"],]
-            assert [row[name] for name in columns] == p[at, : len(columns)].tolist()
-            happened = [x for x in model.outcomes_ if x == row["what"]] or [sm.OTHER]
-            assert row["log_likelihood"] == math.log(p[at, model.outcomes_.index(happened[0])])
+MODELS = {
+    "a graph": sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")),
+    "a tree": sm.TreeSuMM("Buy"),
+    "complete cases": sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")),
+    "look-backs in time": sm.BSuMM("Buy", lookback="90s", criterion="aic", required=("buy",)),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_numbers_of_memory_beside_all_columns(spark, tmp_path, kind):
+    given, reading = table(), {**COLUMNS, "ends": "complete" if kind == "complete cases" else "cut off"}
+    if kind == "look-backs in time":
+        times = np.random.default_rng(4).integers(1, 60, size=90).cumsum()
+        given = table(times=times)
+        given = given.set_column(2, "at", pa.array(times * 10**6).cast(pa.timestamp("us", "UTC")))
+        reading["times"] = True
+    events = sm.read_events(given, **reading)
+    model, frame = MODELS[kind].copy().fit(events), spark.createDataFrame(given)
+    columns = ["p_Buy", "p_a_b_c_d", "p_buy_2", "p_cafe"] if len(model.outcomes_) > 2 else ["p_Buy"]
+    columns = ["p_end_of_case"] * (kind == "complete cases") + columns
+    sm.predict_spark(model, frame, **COLUMNS).write.parquet(str(tmp_path / "out"))
+    written, p = spark.read.parquet(str(tmp_path / "out")).toArrow(), model.predict_proba(events)
+    assert written.column_names == [*given.column_names, "position", "log_likelihood", *columns]
+    rows, before = keyed(written, "visit no", "position"), keyed(given, "at")
+    assert len(rows) == len(p) == 90
+    for at, key in enumerate(places(events)):
+        row = rows[key]
+        assert {name: row[name] for name in given.column_names} == before[row["at"],]
+        assert [row[name] for name in columns] == p[at, : len(columns)].tolist()
+        happened = [x for x in model.outcomes_ if x == row["what"]] or [sm.OTHER]
+        assert row["log_likelihood"] == math.log(p[at, model.outcomes_.index(happened[0])])
+    if kind != "complete cases":
         total = math.fsum(row["log_likelihood"] for row in rows.values())
         assert total == pytest.approx(model.log_likelihood(events), rel=1e-12)
+    after = keyed(sm.predict_spark(model, frame, **COLUMNS, rows="next").toArrow(), "visit no")
+    assert len(after) == len(events)
+    last = {name: sequence[-1] for name, sequence in zip(events.ids, events.to_lists(), strict=True)}
+    expected = model.predict_next(events).probabilities
+    for at, name in enumerate(events.ids):
+        row = after[name,]
+        assert (row["position"], row["what"]) == (events.lengths[at] + 1, last[name])
+        assert [row[each] for each in columns] == expected[at, : len(columns)].tolist()
+        assert "log_likelihood" not in row
 
 
 def test_names_of_columns_that_every_table_format_takes(spark, tmp_path, graph):
@@ -90,77 +112,6 @@ def test_names_of_columns_that_every_table_format_takes(spark, tmp_path, graph):
     again = spark.read.orc(str(tmp_path / "orc"))
     assert again.columns == [*predicted.drop("more").columns]
     assert again.count() == 90
-
-
-def test_the_long_form_has_the_likeliest_first(spark, monkeypatch, events, graph):
-    frame = spark.createDataFrame(table())
-    p, labels = graph.predict_proba(events), np.array(graph.outcomes_)
-    for top, n in ((None, 4), (2, 2), (9, 4)):
-        found = sm.predict_spark(graph, frame, **COLUMNS, form="long", top=top).toArrow()
-        new = ["position", "log_likelihood", "rank", "label", "probability"]
-        assert found.column_names == [*table().column_names, *new]
-        rows = keyed(found, "visit no", "position", "rank")
-        assert len(rows) == 90 * n
-        for at, key in enumerate(places(events)):
-            order = np.argsort(-p[at], kind="stable")[:n]
-            told = [rows[*key, rank] for rank in range(1, n + 1)]
-            assert [row["label"] for row in told] == labels[order].tolist()
-            assert [row["probability"] for row in told] == p[at, order].tolist()
-    alone = sm.BSuMM("Buy").fit(events)
-    found = sm.predict_spark(alone, frame, **COLUMNS, form="long").toArrow()
-    assert set(found.column("label").to_pylist()) == {"Buy", None}  # null is any other label
-
-
-def test_what_comes_next_after_each_sequence(spark, events, graph):
-    frame = spark.createDataFrame(table())
-    after = graph.predict_next(events)
-    found = keyed(sm.predict_spark(graph, frame, **COLUMNS, rows="next").toArrow(), "visit no")
-    assert len(found) == len(events)
-    last = {name: sequence[-1] for name, sequence in zip(events.ids, events.to_lists(), strict=True)}
-    for at, name in enumerate(events.ids):
-        row = found[name,]
-        assert (row["position"], row["what"]) == (events.lengths[at] + 1, last[name])
-        assert [value for key, value in row.items() if key.startswith("p_")] == after.probabilities[
-            at
-        ].tolist()
-        assert "log_likelihood" not in row
-    best = sm.predict_spark(graph, frame, **COLUMNS, rows="next", form="long", top=1).toArrow()
-    likeliest = dict(zip(events.ids, after.most_likely, strict=True))
-    assert (
-        dict(zip(*(best.column(name).to_pylist() for name in ("visit no", "label")), strict=True))
-        == likeliest
-    )
-
-
-def test_the_end_of_a_case_counts(spark):
-    """Of a model that was learned from complete cases."""
-    whole = sm.read_events(table(), **COLUMNS, ends="complete")
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")).fit(whole)
-    frame = spark.createDataFrame(table())
-    after = keyed(sm.predict_spark(graph, frame, **COLUMNS, rows="next").toArrow(), "visit no")
-    told, (end,) = graph.predict_next(whole), [x for x in after[whole.ids[0],] if x.startswith("p_end")]
-    for at, name in enumerate(whole.ids):
-        assert after[name,][end] == told.probabilities[at, graph.outcomes_.index(sm.END)]
-    p = sm.predict_spark(graph, frame, **COLUMNS).toArrow()
-    assert p.num_rows == 90
-
-
-def test_models_that_look_back_in_time(spark):
-    times = np.random.default_rng(4).integers(1, 60, size=90).cumsum()
-    given = table(times=times)
-    given = given.set_column(2, "at", pa.array(times * 10**6).cast(pa.timestamp("us", "UTC")))
-    events = sm.read_events(given, **COLUMNS, times=True)
-    model = sm.BSuMM("Buy", lookback="90s", criterion="aic", required=("buy",)).fit(events)
-    assert model.layout_.time == "clock"
-    frame = spark.createDataFrame(given)
-    rows = keyed(sm.predict_spark(model, frame, **COLUMNS).toArrow(), "visit no", "position")
-    p = model.predict_proba(events)[:, 0]
-    assert [rows[key]["p_Buy"] for key in places(events)] == p.tolist()
-    assert len(set(p.tolist())) > 1
-    after = keyed(sm.predict_spark(model, frame, **COLUMNS, rows="next").toArrow(), "visit no")
-    assert [after[name,]["p_Buy"] for name in events.ids] == model.predict_next(events).probabilities[
-        :, 0
-    ].tolist()
 
 
 def test_unknown_labels(spark, events):
@@ -183,9 +134,7 @@ def test_what_is_refused(spark, events, graph):
     streaming = spark.readStream.format("rate").load()
     for words, ask in (
         ("has a column 'Position', .* rename it with", lambda: sm.predict_spark(graph, taken, **COLUMNS)),
-        ("top= goes with form='long'", lambda: sm.predict_spark(graph, frame, top=3)),
         ("rows must be one of 'events', ", lambda: sm.predict_spark(graph, frame, rows="cases")),
-        ("top must be", lambda: sm.predict_spark(graph, frame, form="long", top=0)),
         ("happened together, or with attr", lambda: sm.predict_spark(ticks, frame, **COLUMNS)),
         ("not dict; only these predict", lambda: sm.predict_spark({}, frame, **COLUMNS)),
         ("batches of its writeStream.foreach", lambda: sm.predict_spark(graph, streaming, **COLUMNS)),
@@ -204,9 +153,8 @@ def test_a_stream_is_predicted_batch_by_batch(spark, tmp_path, events, graph):
     def score(batch, number):
         cases = batch.select("visit no").distinct()
         so_far = batch.sparkSession.read.schema(frame.schema).parquet(str(log))
-        predicted = sm.predict_spark(
-            graph, so_far.join(cases, "visit no", "left_semi"), **COLUMNS, rows="next", form="long", top=1
-        )
+        so_far = so_far.join(cases, "visit no", "left_semi")
+        predicted = sm.predict_spark(graph, so_far, **COLUMNS, rows="next")
         predicted.write.mode("overwrite").parquet(str(out / f"batch={number}"))
 
     by_time = given.sort_by("at")
@@ -221,7 +169,7 @@ def test_a_stream_is_predicted_batch_by_batch(spark, tmp_path, events, graph):
         touched = set(by_time.slice(30 * part, 30).column("visit no").to_pylist())
         found = keyed(parquet.read_table(out / f"batch={part}"), "visit no")
         assert {name for (name,) in found} == touched
-        after = dict(zip(sofar.ids, graph.predict_next(sofar).most_likely, strict=True))
-        assert {name: row["label"] for (name,), row in found.items()} == {
+        after = dict(zip(sofar.ids, graph.predict_next(sofar).probabilities[:, 0].tolist(), strict=True))
+        assert {name: row["p_Buy"] for (name,), row in found.items()} == {
             name: after[name] for name in touched
         }

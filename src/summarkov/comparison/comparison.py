@@ -193,7 +193,7 @@ class Comparison(Listed):
                 each[0].name: [
                     {
                         "target": one.target,
-                        "settings": one.settings,
+                        "settings": finite(one.settings),
                         "dev_log_likelihood": finite(one.dev_log_likelihood),
                         "test_log_likelihood": finite(one.log_likelihood),
                         "influencers": one.n_influencers,

@@ -84,11 +84,6 @@ class EventCache(Generic[T]):
     """Values by (events object, key), the least recently used forgotten first.
 
     Events are compared by identity: they cannot be changed, and live here as long as their value does.
-
-    >>> events = EventSequences.from_lists([["A", "B"]])
-    >>> sizes: EventCache[int] = EventCache(most=2)
-    >>> sizes.get(events, "n", lambda: 2), sizes.get(events, "n", lambda: 99)
-    (2, 2)
     """
 
     def __init__(self, most: int) -> None:
@@ -288,14 +283,8 @@ class MatrixRows(NamedTuple):
 
     @classmethod
     def of(cls, events: EventSequences, names: Sequence[str]) -> MatrixRows:
-        """Those of some events; ``names`` are the attributes of the training data.
-
-        >>> events = EventSequences.from_lists([["A", ["A", "B"]], [], ["B"]])
-        >>> rows = MatrixRows.of(events, ())
-        >>> rows.tick.tolist(), rows.before.tolist()
-        ([0, 1, 1, 2], [0, 1, 0])
-        """
-        starts = np.ones(events.n_rows, bool) if events.moments is None else events.moments.starts
+        """Those of some events; ``names`` are the attributes of the training data."""
+        starts = events.moments.starts
         sequence = np.repeat(np.arange(len(events)), events.lengths)[starts]
         given = events.attributes
         has = np.zeros((len(events), len(names)), bool) if given is None else given.among(names)
@@ -309,12 +298,6 @@ def window_features(
 
     "presence": one column per label, 1 if it is among them; "counts": at how many of them; "onehot": one
     column per lag and label, lag 1 first, 1 if the label stands there.
-
-    >>> events = EventSequences.from_lists([["A", "A", "B"]])
-    >>> window_features(events, 2, "counts").toarray().astype(int).tolist()
-    [[0, 0], [1, 0], [2, 0]]
-    >>> window_features(events, 2, "onehot").toarray().astype(int).tolist()
-    [[0, 0, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]]
     """
     from scipy import sparse
 
@@ -349,10 +332,6 @@ def recency_features(
 
     A lag is at most ``longest_lag``, which also stands for a label that has not occurred yet. The position
     counts from 0 and is at most ``last_position``.
-
-    >>> events = EventSequences.from_lists([["A", "A", "B"]])
-    >>> recency_features(events).astype(int).tolist()
-    [[200, 200, 0], [1, 200, 1], [1, 200, 2]]
     """
     at = MatrixRows.of(events, attributes)
     n, m = len(at.before), len(events.labels)
@@ -377,9 +356,7 @@ def clip(probability: npt.ArrayLike) -> FloatArray:
 
 def is_target(events: EventSequences, target: str) -> BoolArray:
     """Whether the target is at each position."""
-    occurred: BoolArray = events.codes == events.code(target)
-    if events.moments is None:
-        return occurred
+    occurred = events.codes == events.code(target)
     found = np.zeros(events.n_ticks, bool)
     found[(np.cumsum(events.moments.starts) - 1)[occurred]] = True
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -68,20 +69,14 @@ def ask(contender: str, predictor: Predictor, events: EventSequences, target: st
     if not ((p >= -_ROUNDING) & (p <= 1 + _ROUNDING)).all():
         raise SettingError(f"{contender} gives {target!r} a probability that is not between 0 and 1")
     p, occurred = np.clip(p, 0.0, 1.0), is_target(events, target)
-    sequence = np.repeat(np.arange(len(events)), events.lengths)
-    if events.moments is not None:
-        sequence = sequence[events.moments.starts]
+    sequence = np.repeat(np.arange(len(events)), events.lengths)[events.moments.starts]
     with np.errstate(divide="ignore"):
         logs = np.log(np.where(occurred, p, 1 - p))
     return Answer(p, occurred, np.bincount(sequence, weights=logs, minlength=len(events)).astype(float))
 
 
 def logs_among_all(codes: npt.NDArray[np.integer], p: FloatArray) -> FloatArray:
-    """Logarithms of what came, where ``p[i, m]`` is divided by the sum of its row; without events of code -1.
-
-    >>> logs_among_all(np.array([0, -1, 1]), np.array([[0.5, 1.5], [1, 1], [0, 0]])).round(4).tolist()
-    [-1.3863, -inf]
-    """
+    """Logarithms of what came, where ``p[i, m]`` is divided by the sum of its row; without codes of -1."""
     known = np.flatnonzero(codes >= 0)
     own, total = p[known, codes[known]], p.sum(axis=1)[known]
     with np.errstate(divide="ignore"):
@@ -166,23 +161,11 @@ def _on_test(
     return tuple(chosen), np.concatenate(by_sequence)[np.argsort(test.sequence_keys())], top
 
 
-def plain(value: Any) -> Any:
-    """Settings as JSON can hold them.
-
-    >>> plain({"lookback": np.int64(5), "grid": (1, float("inf")), "of": BaseException})
-    {'lookback': 5, 'grid': [1, 'inf'], 'of': "<class 'BaseException'>"}
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if np.isfinite(value) else str(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    return repr(value)
+def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as JSON holds them; what it cannot hold, as text."""
+    text = json.dumps(settings, default=lambda value: value.item() if hasattr(value, "item") else repr(value))
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 # ---------------------------------------------------------------------- all of them
@@ -292,9 +275,9 @@ def splits_of(
     (data,), found = _alike({"train": train}), []
     keys = data.sequence_keys()
     for s in range(splits):
-        drawn = split_by_key(np.sort(keys), fractions, seed + s)
-        split = _checked(Split(*(data.only(part) for part in drawn)))
-        tested = keys[drawn[2].weights(keys) > 0]  # alone, sequences of one name may have other keys
+        chosen = [np.isin(keys, part) for part in split_by_key(keys, fractions, seed + s)]
+        split = _checked(Split(*(data[which] for which in chosen)))
+        tested = keys[chosen[2]]  # alone, sequences of one name may have other keys
         found.append((split, tested[np.argsort(split.test.sequence_keys())]))
     return found
 

@@ -102,11 +102,7 @@ DEFAULT = ("chain-0", "chain-1", "chain-2", "bsumm", "osumm")
 
 
 def default_models(layout: Layout) -> tuple[str, ...]:
-    """What is compared on such data if nothing is said: longer chains only of events in a row.
-
-    >>> default_models(Layout(together=True))
-    ('chain-0', 'bsumm', 'osumm')
-    """
+    """What is compared on such data if nothing is said: longer chains only of events in a row."""
     in_a_row = not layout.together and not layout.attributes
     return DEFAULT if in_a_row else tuple(name for name in DEFAULT if name not in ("chain-1", "chain-2"))
 

@@ -116,14 +116,11 @@ class CountStore:
         with self._opened() as database:
             return int(database.execute("PRAGMA user_version").fetchone()[0])
 
-    def _read(self, question: str) -> list[Any]:
-        with self._opened() as database:
-            return database.execute(question).fetchall()
-
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the parts, in the order in which they were added."""
-        return tuple(str(name) for (name,) in self._read("SELECT name FROM parts ORDER BY number"))
+        with self._opened() as database:
+            return tuple(name for (name,) in database.execute("SELECT name FROM parts ORDER BY number"))
 
     def to_events(self, names: Iterable[str] | None = None) -> EventSequences:
         """The events of all parts, or of some, in the vocabulary of all."""
@@ -206,7 +203,7 @@ def _packed(events: EventSequences) -> bytes:
     about = json.dumps({"ids": ids, "tied_order": events.tied_order}).encode()
     arrays: dict[str, Any] = {"codes": events.codes, "offsets": events.offsets, "complete": events.complete}
     arrays |= {"about": np.frombuffer(about, np.uint8), "weights": events.weights}
-    if moments is not None:
+    if not moments.is_plain:
         arrays |= {"starts": moments.starts, "times": moments.times}
     np.savez_compressed(file, **{name: array for name, array in arrays.items() if array is not None})
     return file.getvalue()

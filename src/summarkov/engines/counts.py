@@ -106,13 +106,11 @@ Request = StatesRequest | CandidatesRequest | RecencyRequest
 
 
 def join(requests: Sequence[Request], most: int) -> tuple[list[Request], list[int]]:
-    """Make one request of those that differ in nothing but the target and the replicates.
+    """Joint requests of those that differ in target and replicates alone, and which answers each given one.
 
-    Every event has one label, so one table with an outcome for each label of any target answers them all
-    (N(s, z) is shared). A joint request has at most ``most`` labels, unless one target alone has more. If
-    they are all labels, it keeps a residual outcome too: events of no known label are in the residual of
-    each target that has one.
-    Returns the joint requests and, for every given one, which of them answers it.
+    A joint request has an outcome for each label of any target: at most ``most``, unless one target alone has
+    more. If they are all labels, it keeps a residual outcome too: events of no known label are in the
+    residual of each target that has one.
     """
     members: list[list[Request]] = []
     labels: list[set[int]] = []
@@ -252,9 +250,8 @@ Counts = StateCounts | CandidateCounts | RecencyCounts
 def state_tables(many: Sequence[IntArray]) -> FloatArray:
     """Several ``counts[b, s, x]`` as one array of floats, for scores: all their tables one after the other.
 
-    Tables of fewer states than others are filled up with empty ones, which change no score. In memory tables
-    stand side by side: there are many of them and few states and outcomes, so that scores are worked out in
-    long rows.
+    Tables of fewer states are filled up with empty ones, which change no score. In memory tables stand side
+    by side, so that scores are worked out in long rows.
     """
     n_states = max(counts.shape[1] for counts in many)
     full = np.zeros((many[0].shape[2], n_states, sum(len(counts) for counts in many)))
@@ -312,7 +309,7 @@ class JointCounts:
         elif target != self._joint:
             tables = [np.moveaxis(table, 0, -1) for table in self._picked(target)]
         tables[0] = np.ascontiguousarray(tables[0])  # scores are sums of it, which is faster
-        return _with_any(counts.with_tables(tables)) if target.only else counts.with_tables(tables)
+        return without_empty(counts.with_tables(tables)) if target.only else counts.with_tables(tables)
 
     def _picked(self, target: Target, at: IntArray | slice | None = None) -> Iterator[IntArray]:
         """The target's outcomes, as the first axis of each table, with the residual one if it has that."""
@@ -329,8 +326,8 @@ class JointCounts:
             yield picked
 
 
-def _with_any(counts: Counts) -> Counts:
-    """Without the states in which nothing was counted."""
+def without_empty(counts: Any) -> Any:
+    """Counts without the states in which nothing was counted."""
     if isinstance(counts, RecencyCounts):
         return counts
     some = counts.counts.any(axis=(*range(counts.counts.ndim - 2), -1))

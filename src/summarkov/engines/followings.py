@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.counts import StatesRequest, merge_keys
-from summarkov.engines.source import EventSource, Gathered, Shard
+from summarkov.engines.counts import StateCounts, StatesRequest, merge_keys
+from summarkov.engines.source import EventSource, Shard
 from summarkov.events.vocabulary import END
 from summarkov.kernels import ClusterSums, ClusterValues
 from summarkov.summaries import Reach, WindowSummary
@@ -63,25 +63,8 @@ class Following:
     lags: FloatArray | None = None
 
 
-def _added(lags: IntArray) -> IntArray:
-    """Numbers of equal lags added up."""
-    packed = (lags[:, 0] * 2 + lags[:, 1]) * kernels.LAG_BINS + lags[:, 2]
-    _, first, of = np.unique(packed, return_index=True, return_inverse=True)
-    found = lags[first]
-    found[:, 3] = 0
-    np.add.at(found[:, 3], of, lags[:, 3])
-    return found
-
-
-@dataclass(frozen=True)
-class Followed:
-    """For each influencer of a target, and each label of the target, what was counted: ``edges[u][x]``."""
-
-    edges: tuple[tuple[Following, ...], ...]
-
-    def of(self, influencer: int, label: int) -> Following:
-        """What was counted of one edge."""
-        return self.edges[influencer][label]
+#: What was counted of each influencer of a target, and each label of the target: ``followed[u][x]``.
+Followed = tuple[tuple[Following, ...], ...]
 
 
 def count_followed(source: EventSource, asked: Sequence[Asked]) -> list[Followed]:
@@ -110,10 +93,9 @@ def count_followed(source: EventSource, asked: Sequence[Asked]) -> list[Followed
         for one in asked
     ]
     if not numbers:
-        return [Followed(tuple(() for _ in some)) for some in edges]
-    sums, gathered = source.map(partial(_count_followed, np.array(list(numbers), np.int64), ends))
-    lags = _added(np.concatenate(gathered.parts))
-    starts = np.searchsorted(lags[:, 0], np.arange(len(sums) + 1))
+        return [tuple(() for _ in some) for some in edges]
+    sums, lags = source.map(partial(_count_followed, np.array(list(numbers), np.int64), ends))
+    starts = np.searchsorted(lags.keys[:, 0], np.arange(len(sums) + 1))
 
     def following(mine: int, every: int, is_ordered: bool) -> Following:
         """What is known of an edge; all others are all, less those of z."""
@@ -121,25 +103,25 @@ def count_followed(source: EventSource, asked: Sequence[Asked]) -> list[Followed
         with_, followed, both, first = own[:4].tolist()
         parts = []
         for sign, group, which in ((1, 0, mine), (1, 1, every), (-1, 1, mine)):
-            rows = lags[starts[which] : starts[which + 1]].copy()
-            rows[:, 0] = group
-            rows[:, 3] *= sign
-            parts.append(rows)
-        found = _added(np.concatenate(parts)).astype(float)
-        found[:, 3] /= source.scale
+            rows = slice(starts[which], starts[which + 1])
+            keys = lags.keys[rows].copy()
+            keys[:, 0] = group
+            parts.append(StateCounts(keys, sign * lags.counts[rows]))
+        total = StateCounts.total(parts)
+        found = np.hstack([total.keys, total.counts / source.scale])
         z, rest = (Occurrences(*each.tolist()) for each in (own[4:], others))
         order = (both, first) if is_ordered else (None, None)
         return Following(followed, with_, order[0], order[1], z, rest, found[found[:, 3] != 0])
 
-    return [Followed(tuple(tuple(following(*one) for one in of_z) for of_z in some)) for some in edges]
+    return [tuple(tuple(following(*one) for one in of_z) for of_z in some) for some in edges]
 
 
-def _count_followed(pairs: IntArray, ends: tuple[int, ...], shard: Shard) -> tuple[IntArray, Gathered]:
+def _count_followed(pairs: IntArray, ends: tuple[int, ...], shard: Shard) -> tuple[IntArray, StateCounts]:
     """Those of a shard, see :func:`kernels.count_followed`; complete sequences end in one of ``ends``."""
     complete = np.diff(shard.offsets) > 0
     complete[complete] = np.isin(shard.codes[shard.offsets[1:][complete] - 1], ends)
     sums, lags = kernels.count_followed(shard.index, shard.weights, complete, pairs)
-    return sums, Gathered([lags])
+    return sums, StateCounts(lags[:, :3].astype(np.int32), lags[:, 3:])
 
 
 # ---------------------------------------------------------------------- how much each sequence moves a ratio

@@ -13,7 +13,7 @@ from summarkov.engines.counts import StateCounts, StatesRequest
 from summarkov.engines.source import Answer, EventSource, MemorySource, Shard
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.moments import FARTHEST, Moments
+from summarkov.events.moments import FARTHEST
 from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import END, translation
 from summarkov.kernels import UNLIMITED
@@ -26,17 +26,12 @@ NOT_KNOWN, NOT_TOLD = -1, -2
 
 
 class Verdict(NamedTuple):
-    """What is known of each sequence: whether it has the outcome, what is looked at, and whether it counts.
+    """What is known of each sequence."""
 
-    ``hits`` has 1, 0 or ``NOT_KNOWN``; ``limits`` how many of its positions are looked at; ``first`` the
-    first position at which the outcome is certain, far off where there is none; ``reasons`` a number of
-    ``Outcome.reasons``, 0 where the sequence counts.
-    """
-
-    hits: IntArray
-    limits: IntArray
-    first: IntArray
-    reasons: IntArray
+    hits: IntArray  # whether it has the outcome: 1, 0 or ``NOT_KNOWN``
+    limits: IntArray  # how many of its positions are looked at
+    first: IntArray  # the first position at which the outcome is certain, far off where there is none
+    reasons: IntArray  # a number of ``Outcome.reasons``, 0 where the sequence counts
 
 
 @dataclass(frozen=True)
@@ -179,8 +174,8 @@ class Ended:
         if self.outcome.values is not None:
             keep &= self.outcome.values[shard.codes] == NOT_TOLD
         starts, times = begins(shard)[keep], shard.index.times
-        moments = shard.rows.moments or Moments(starts)
-        moments = replace(moments, starts=starts, times=None if times is None else times[keep])
+        times = None if times is None else times[keep]
+        moments = replace(shard.rows.moments, starts=starts, times=times)
         attributes = np.zeros(len(self.labels) + 1, bool)
         attributes[into[np.flatnonzero(shard.rows.attributes)]] = True
         code_of = np.searchsorted(self.labels, self.outcome.names).astype(np.int32)
@@ -234,17 +229,15 @@ class EndedSource(EventSource):
         given = self._source.given
         shard = Shard(Rows.of(given, ends=True), all_keys=self._source.sequence_keys)
         (which,) = np.nonzero(self._ended.outcome.tell(shard).reasons == 0)
-        found, held = self._ended(shard).rows, given.attributes
-        if held is not None:
-            gone = [of for name, of in zip(held.names, held.of, strict=True) if name not in self.attributes]
-            held = held[which].without(*dict.fromkeys(gone)) if gone else held[which]
+        found = self._ended(shard).rows
+        held = given.attributes.only(self.attributes)[which] if given.attributes and self.attributes else None
         weights = None if self._source.weights is None else self._source.weights[which] / self.scale
         event, labels = found.is_event, [label for label in self.labels if label not in self.attributes]
         return given[which].but(
             codes=translation(self.labels, labels)[found.codes[event]],
             offsets=np.append(0, np.cumsum(event))[found.offsets],
             labels=tuple(labels),
-            moments=None if found.moments is None else found.moments[event],
+            moments=found.moments[event],
             attributes=held,
             weights=weights,
             complete=np.zeros(len(which), bool),
@@ -276,8 +269,7 @@ def moments_up_to(longest: int) -> IntArray:
 def count_open(source: EventSource, outcome: Outcome, request: StatesRequest) -> StateCounts:
     """What became of the cases that were open at each moment, whole ones, until the outcome was certain.
 
-    Keys are those of states, behind the number of positions that had passed. Each case counts once at a
-    moment.
+    Keys are those of states, behind the number of positions that had passed.
     """
     return source.map(partial(_count_open, request, Ended.of(source.labels, replace(outcome, after=None))))
 

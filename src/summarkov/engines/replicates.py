@@ -49,9 +49,8 @@ MOST_PAIRS = 1 << 26
 class ReplicatedSource(Counting):
     """Answers requests for many replicates of a source at once.
 
-    Counts have the replicates asked for (``request.replicates``; None: all) as their first axis. Replicate b
-    is what the source would be under the weights of replicate b alone. ``units`` says what is drawn, and
-    ``n_units`` how many there are: those of the ``keys``.
+    Counts have the replicates asked for as their first axis. ``units`` says what is drawn, and ``n_units``
+    how many there are: those of the ``keys``.
     """
 
     def __init__(
@@ -124,9 +123,8 @@ def units_of(events: EventSequences, blocks: Any = None) -> Units:
     """Cut rows, as they are counted, into units to draw from; attributes go with the first event after them.
 
     ``blocks`` is None, for sequences, or for blocks of N^(1/3) events if there is but one that is not empty;
-    a number, for blocks of that many events in a row; or names: one per sequence, for groups of sequences, or
-    one per event, such as the document that it is from. Keys do not depend on the order of the sequences,
-    unless two have the same name.
+    a number, for blocks of that many events in a row; or names, one per sequence or one per event. Keys do
+    not depend on the order of the sequences, unless two have the same name.
 
     >>> units_of(EventSequences.from_lists([["A", "B", "A"], ["B"]], ends="cut off"), 2).of
     array([0, 0, 1, 2])
@@ -203,10 +201,7 @@ class Weighing:
 
 
 def count_replicates(weighing: Weighing, shard: Shard, requests: Sequence[Request]) -> list[Counts]:
-    """Counts with replicates as their last axis.
-
-    Requests about the same window are counted together, so that few windows need be held at once.
-    """
+    """Counts with replicates as their last axis; those about one window together, so that few are held."""
     weighed, found = weighing.on(shard), dict[int, Counts]()
     windows = [weighed.name(request.summary) for request in requests]
     for at in sorted(range(len(windows)), key=lambda at: (windows[at] not in weighed.kept, windows[at])):
@@ -252,10 +247,7 @@ class WeighedRows:
 
 @dataclass(frozen=True, eq=False)
 class ReplicatedShard:
-    """A shard under many weights.
-
-    What positions see through windows is kept for other requests, as long as there is room.
-    """
+    """A shard under many weights; what positions see through windows is kept as long as there is room."""
 
     shard: Shard
     rows: WeighedRows
@@ -319,8 +311,7 @@ class ReplicatedShard:
 class Positions(WeighedRows):
     """Positions as rows, and the labels in the window then.
 
-    Positions that see the same and hold the same label count alike under any weights, so they are merged
-    first; then every cell of a count is a sum of rows of weights (``add_rows``). Positions that are alike are
+    Positions that see the same and hold the same label count alike under any weights, so they are merged to
     one row that is its own unit, unless there are few such.
     """
 
@@ -403,8 +394,7 @@ class Positions(WeighedRows):
 def window_pairs(index: Index, window: Window) -> tuple[IntArray, CodeArray, CodeArray]:
     """Every label in the window of every position: positions, codes and levels, in order of position.
 
-    The level is 1 (binary), the capped count, or the place (1 = oldest) among all labels in the window
-    (ordinal).
+    Ordinal levels are places (1 = oldest) among all labels in the window.
     """
     stretches = Stretches.of(index, window)
     nobody = np.empty((0, len(index.codes)), np.int64)
@@ -416,13 +406,10 @@ def window_pairs(index: Index, window: Window) -> tuple[IntArray, CodeArray, Cod
         parts.append((position, event, stretches.levels(event, position, nobody)))
     position, event, level = (np.concatenate([part[i] for part in parts]) for i in range(3))
     code = index.codes[event]
+    order = np.lexsort((event if window.is_ordinal else code, position))
+    position, code, level = position[order], code[order], level[order]
     if window.is_ordinal:
-        order = np.lexsort((event, position))
-        position, code = position[order], code[order]
         level = 1 + np.arange(n) - np.searchsorted(position, position)
-    else:
-        order = np.lexsort((code, position))
-        position, code, level = position[order], code[order], level[order]
     return position, code, level.astype(np.int32)
 
 

@@ -35,11 +35,9 @@ class Shuffles:
     """``n`` times the same sequences, the events of an influencer moved against the others at random.
 
     Events move only inside blocks of ``within`` positions of their sequence, or of that much time from its
-    first event on; with None in the whole
-    sequence. The first ``kept`` positions of each stay where they are, and so do times. How far they move
-    follows from the seed, the number of the replicate and the key of the sequence alone, so wherever a
-    sequence is, it comes out the same. Replicate 0 is the data as they are; the others are numbered on
-    from ``done``.
+    first event on; with None in all of it. The first ``kept`` positions of each stay where they are, and so
+    do times. How far they move follows from the seed, the number of the replicate and the key of the sequence
+    alone. Replicate 0 is the data as they are; the others are numbered on from ``done``.
     """
 
     n: int = 99
@@ -70,10 +68,9 @@ class Shuffles:
 
 @dataclass(frozen=True)
 class OrderQuestion:
-    """An edge: influencer and target, and the labels whose presence makes its strata, each with its window.
+    """An edge, and the labels whose presence makes its strata, each with its window.
 
-    ``left_out`` are labels whose events are not counted. With ``only`` nothing is counted but labels that
-    stay.
+    Events of ``left_out`` are not counted; with ``only``, nothing but labels that stay.
     """
 
     influencer: int
@@ -190,10 +187,7 @@ def count_moved(
     shuffles: Shuffles,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Moved]:
-    """Count edges in the data as they are and in each of the shuffles.
-
-    ``progress`` is told how many of the shuffles are done, as it were: some of the edges in all of them.
-    """
+    """Count edges in the data as they are and in each of the shuffles."""
     strata = position_strata(longest_reach([question.window for question in questions]))
     layout, labels = Layout.of(source), source.labels
     how = _How(replace(shuffles, n=0, done=0), strata, {*layout.outcomes, END} & {*labels}, layout.together)
@@ -226,7 +220,7 @@ class _How:
         held, held_by = np.empty(0, np.int32), nothing
         tick, bounds, times, unit = np.arange(len(codes)), shard.offsets, nothing, 1
         stays = np.array([*(label in self.stays for label in shard.labels), False])
-        if moments is not None:
+        if not moments.is_plain:
             index = shard.index
             held, held_by = codes[index.attribute], index.sequence[index.attribute]
             codes, tick, bounds = codes[~index.attribute], index.tick[~index.attribute], index.bounds

@@ -31,6 +31,7 @@ from summarkov.engines.counts import (
     fixed_point,
     join,
     refuse_overflow,
+    without_empty,
 )
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
@@ -71,7 +72,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Shard:
-    """Some sequences, all of each. ``first`` is the number of the first sequence, ``start`` of the first row.
+    """Some sequences; ``first`` is the number of the first, ``start`` that of its first row.
 
     ``all_keys`` tells the keys of all sequences, by which they are drawn and shuffled.
     """
@@ -114,21 +115,11 @@ class Shard:
         assert self.all_keys is not None
         return np.asarray(self.all_keys()[self.first : self.first + self.n_sequences])
 
-    @property
-    def filled_keys(self) -> HashArray:
-        """The keys of the sequences with something to count: not empty, and of a weight above 0."""
-        filled = np.diff(self.index.bounds) > 0
-        return self.keys[filled if self.weights is None else filled & (self.weights > 0)]
-
     def weighed(self, weights: IntArray) -> Shard:
         """The same sequences under other weights."""
         found = replace(self, weights=weights)
         vars(found)["index"] = self.index
         return found
-
-    def of_rows(self, of_sequences: IntArray) -> IntArray:
-        """Numbers, one per sequence, as numbers of rows."""
-        return np.repeat(of_sequences, np.diff(self.offsets))
 
     def count(self, request: Request) -> Counts:
         """Answer one request for this shard alone."""
@@ -188,7 +179,7 @@ def count_labels(shard: Shard) -> IntArray:
     if shard.weights is None:
         return count_codes(shard.codes, len(shard.labels))
     counts = np.zeros(len(shard.labels) + 1, np.int64)
-    np.add.at(counts, shard.codes, shard.of_rows(shard.weights))
+    np.add.at(counts, shard.codes, shard.weights[shard.index.sequence])
     return counts[:-1]
 
 
@@ -205,10 +196,14 @@ class Gathered:
 
     parts: list[Any]
 
-    @classmethod
-    def total(cls, some: Sequence[Gathered]) -> Gathered:
-        """All of them."""
-        return cls([part for one in some for part in one.parts])
+    def __add__(self, other: Gathered) -> Gathered:
+        return Gathered(self.parts + other.parts)
+
+
+def filled_keys(shard: Shard) -> Gathered:
+    """The keys of the sequences with something to count: not empty, and of a weight above 0."""
+    filled = np.diff(shard.index.bounds) > 0
+    return Gathered([shard.keys[filled if shard.weights is None else filled & (shard.weights > 0)]])
 
 
 def added(answers: Sequence[Any]) -> Any:
@@ -243,12 +238,10 @@ class Layout(NamedTuple):
     outcomes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, source: object) -> Layout:
-        """That of a source; one that tells only its counts has events in a row."""
-        unit = getattr(source, "time_unit", None)
-        time = None if unit is None else unit.kind
-        attributes, outcomes = (tuple(getattr(source, name, ())) for name in ("attributes", "outcomes"))
-        return cls(getattr(source, "has_ticks", False), time, attributes, outcomes)
+    def of(cls, source: Counting) -> Layout:
+        """That of a source."""
+        time = None if source.time_unit is None else source.time_unit.kind
+        return cls(source.has_ticks, time, source.attributes, source.outcomes)
 
 
 #: Events in a row, and nothing else.
@@ -286,7 +279,6 @@ class EventSource(Counting):
     n_sequences: int
     tied_order: int
     weights: IntArray | None = None  # of the sequences by number, in units of 1 / scale
-    n_ticks: int | None = None  # the number of positions, where that is known and has_ticks
     origin: Origin | None = None  # how the events were read
 
     def __repr__(self) -> str:
@@ -299,10 +291,10 @@ class EventSource(Counting):
         questions: Sequence[Any] | None = None,
         most_rows: int | None = None,
     ) -> Answer:
-        """What a function returns for every shard, ``added`` up; it may have to travel to where the shard is.
+        """What a function, which may have to travel, returns for every shard, ``added`` up.
 
-        With ``questions`` it takes these too, and returns a list with an answer to each. ``most_rows`` is how
-        many rows of a shard it takes, as far as sequences allow.
+        With ``questions`` it takes these too, and returns a list of answers. ``most_rows`` is how many rows
+        of a shard it takes, as far as sequences allow.
         """
 
     def count(self, requests: Sequence[Request]) -> list[Counts]:
@@ -319,7 +311,7 @@ class EventSource(Counting):
         """N(x) of every label, weighted, in units of ``1 / scale``: counted in one pass, unless known."""
         return self.map(count_labels)
 
-    @property
+    @cached_property
     def n_events(self) -> int:
         """The number of events; the end of a sequence is none."""
         ends = self.label_counts[self.labels.index(END)] if END in self.labels else 0
@@ -339,8 +331,7 @@ class EventSource(Counting):
             return int(self.label_counts[np.searchsorted(self.labels, self.outcomes)].sum())
         if not self.has_ticks:
             return int(self.event_counts.sum())
-        known = None if self.weights is not None else self.n_ticks
-        return int(self.count_outcomes(()).sum()) if known is None else known
+        return int(self.count_outcomes(()).sum())
 
     @property
     def is_weighted(self) -> bool:
@@ -349,8 +340,7 @@ class EventSource(Counting):
 
     def filled_keys(self) -> HashArray:
         """Numbers for the names of all sequences with something to count, sorted."""
-        gathered = self.map(lambda shard: Gathered([shard.filled_keys]))
-        return np.sort(np.concatenate(gathered.parts))
+        return np.sort(np.concatenate(self.map(filled_keys).parts))
 
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> EventSource:
         """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
@@ -417,21 +407,15 @@ class MemorySource(EventSource):
         if events.complete.any():
             refuse_end(events)
         self.tied_order, self.origin, self.ids = events.tied_order, events.origin, events.ids
-        self.labels, self.n_sequences = row_labels(events), len(events)
+        self.labels, self.n_sequences, self.n_events = row_labels(events), len(events), events.n_events
         self.attributes = () if events.attributes is None else events.attributes.names
         self.time_unit, self.has_ticks = events.time_unit, events.has_ticks
-        if self.has_ticks:
-            self.n_ticks = events.n_ticks + int(events.complete.sum())
         self.n_jobs = threads(n_jobs)
         self.weights, self.scale = fixed_point(sample_weight, len(events))
         # How many rows each has at most; those of the last pass.
         self._shards: tuple[int, list[Shard]] = 0, []
         if self.weights is not None:
             refuse_overflow(float(self.weights.astype(float) @ np.diff(self._offsets)), self.scale)
-
-    @property
-    def n_events(self) -> int:
-        return self.given.n_events
 
     def map(
         self,
@@ -481,14 +465,10 @@ class MemorySource(EventSource):
         """Numbers for the names of the sequences, see :meth:`EventSequences.sequence_keys`."""
         return self._keys
 
-    def refuse_unknown(self) -> None:
-        """Refuse events of no known label."""
-        self.given.refuse_unknown()
-
     def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> MemorySource:
         """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
         if tuple(labels) == self.labels and unknown == "error":
-            self.refuse_unknown()
+            self.given.refuse_unknown()
             return self
         given = self.given if END in labels else self.given.with_ends("cut off")
         return self._of(recoded(given, labels, unknown))
@@ -543,7 +523,7 @@ def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None
     """Turn what ``fit`` was given into a source: one already, events, or whatever ``read_events`` takes."""
     source = make_source(data, sample_weight=sample_weight, n_jobs=n_jobs)
     if isinstance(source, MemorySource) and source is not data:
-        source.refuse_unknown()
+        source.given.refuse_unknown()
     return source
 
 
@@ -602,13 +582,10 @@ class GrowingCounts:
             return self._source.count(requests)
         known = [self._without_one(request) for request in requests]
         asked = [
-            replace(request, given=request.influencers[before[0]])
-            if before is not None and isinstance(request, CandidatesRequest)
-            else request
-            for request, before in zip(requests, known, strict=True)
+            request if before is None else before[0] for request, before in zip(requests, known, strict=True)
         ]
         answers = [
-            answer if before is None else _completed(answer, *before)
+            answer if before is None else _completed(answer, *before[1:])
             for answer, before in zip(self._source.count(asked), known, strict=True)
         ]
         self._known, room = {}, _MOST_KEPT
@@ -618,8 +595,10 @@ class GrowingCounts:
                 room -= answer.present.nbytes
         return answers
 
-    def _without_one(self, request: Request) -> tuple[int, CandidateCounts, IntArray] | None:
-        """Where an influencer stands without which enough is known, the counts, and the candidates there."""
+    def _without_one(
+        self, request: Request
+    ) -> tuple[CandidatesRequest, int, CandidateCounts, IntArray] | None:
+        """What to ask where enough is known without an influencer; its place, the counts, and candidates."""
         if not self._known or not _can_grow(request):
             return None
         for at in range(len(request.influencers)):
@@ -628,7 +607,7 @@ class GrowingCounts:
                 before, counts = self._known[rest]
                 places = np.searchsorted(before.candidates, request.candidates)  # sorted, as all are
                 if np.array_equal(np.take(before.candidates, places, mode="clip"), request.candidates):
-                    return at, counts, places
+                    return replace(request, given=request.influencers[at]), at, counts, places
         return None
 
 
@@ -645,17 +624,11 @@ def _name(request: CandidatesRequest, influencers: tuple[int, ...]) -> tuple[obj
 def _completed(answer: Counts, place: int, before: CandidateCounts, chosen: IntArray) -> CandidateCounts:
     """The counts of all positions, from those at which a label is present and those without that label."""
     assert isinstance(answer, CandidateCounts)
-    keys, (rows, held) = kernels.merge_keys([before.keys, np.delete(answer.keys, place, axis=1)])
-    counts = np.zeros((len(keys), before.counts.shape[1]), np.int64)
-    present = np.zeros((len(keys), len(chosen), *before.present.shape[2:]), np.int64)
-    counts[rows], present[rows] = before.counts, before.present[chosen].swapaxes(0, 1)
-    np.subtract.at(counts, held, answer.counts)
-    np.subtract.at(present, held, answer.present.swapaxes(0, 1))
-    left = counts.any(axis=1)  # states in which the label was ever absent
-    keys = np.concatenate([np.insert(keys[left], place, 0, axis=1), answer.keys])
-    order = np.lexsort(keys.T[::-1])
-    return CandidateCounts(
-        keys[order],
-        np.concatenate([counts[left], answer.counts])[order],
-        np.concatenate([present[left].swapaxes(0, 1), answer.present], axis=1)[:, order],
-    )
+    every = np.insert(before.keys, place, 0, axis=1), before.counts, before.present[chosen]
+    parts, levels = [answer, CandidateCounts(*every)], answer.keys[:, place]
+    for level in set(levels.tolist()):
+        at = levels == level
+        absent = np.where(np.arange(answer.keys.shape[1]) == place, np.int32(0), answer.keys[at])
+        parts.append(CandidateCounts(absent, -answer.counts[at], -answer.present[:, at]))
+    found: CandidateCounts = without_empty(CandidateCounts.total(parts))
+    return found

@@ -129,11 +129,7 @@ class Attributes:
 
 
 def column_of(name: str) -> str:
-    """The column of the name of an attribute.
-
-    >>> column_of("region=north")
-    'region'
-    """
+    """The column of the name of an attribute."""
     return name.partition("=")[0]
 
 
@@ -147,13 +143,7 @@ def refuse_column(column: str, source: str) -> None:
 
 
 def join_attributes(parts: Sequence[Attributes | None]) -> Attributes | None:
-    """The attributes of the sequences of several data sets, one data set after the other.
-
-    >>> north = Attributes(["region=north"], [[True]])
-    >>> south = Attributes(["region=south"], [[True]])
-    >>> join_attributes([north, south]).present.tolist()
-    [[True, False], [False, True]]
-    """
+    """The attributes of the sequences of several data sets, one data set after the other."""
     known = [part for part in parts if part is not None]
     if not known:
         return None
@@ -225,7 +215,7 @@ class AskedEnds:
         return cls(vocabulary.ENDS == "cut off")
 
     def complete(
-        self, labels: Sequence[str], codes: CodeArray, offsets: IntArray, moments: Moments | None
+        self, labels: Sequence[str], codes: CodeArray, offsets: IntArray, moments: Moments
     ) -> BoolArray:
         """Which of some whole sequences are, but for what a column tells."""
         n = len(offsets) - 1
@@ -237,15 +227,15 @@ class AskedEnds:
                 if label not in labels:
                     raise SettingError(f"closed_by names {label!r}, which is no label of the data")
             sequence = np.repeat(np.arange(n), np.diff(offsets))
-            tick = np.arange(len(codes)) if moments is None else np.cumsum(moments.starts)
+            tick = np.cumsum(moments.starts)
             of_last = np.full(n, -1)
             of_last[filled] = tick[last]
             closing = np.array([*(label in self.closed_by for label in labels), False])
             closed = closing[codes] & (tick == of_last[sequence])
             found &= np.bincount(sequence[closed], minlength=n) > 0
         if self.open_since is not None:
-            times = None if moments is None else moments.times
-            since = _in_unit(self.open_since, None if moments is None or times is None else moments.unit)
+            times = moments.times
+            since = _in_unit(self.open_since, None if times is None else moments.unit)
             found[filled] &= times is not None and times[last] < since
         return found
 

@@ -19,11 +19,7 @@ MOST_LABELS = 20
 
 
 def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
-    """Labels that differ only in capitals, in blanks, or in how Unicode writes their characters.
-
-    >>> look_alikes(["Pay", "pay ", "leave"])
-    [('Pay', 'pay ')]
-    """
+    """Labels that differ only in capitals, in blanks, or in how Unicode writes their characters."""
     groups: dict[str, list[str]] = {}
     for label in labels:
         key = " ".join(unicodedata.normalize("NFKC", label).casefold().split())
@@ -63,9 +59,6 @@ def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArr
 
     They begin at least a fifth of all sequences, three times their share among the other events, and four
     standard deviations more than that; or all of several sequences.
-
-    >>> special_starts(["go", "stop"], np.array([90, 10]), np.array([100, 100]))
-    [Start(label='go', first=0.9, others=0.1)]
     """
     others = label_counts - starts
     n_starts, n_others = int(starts.sum()), int(others.sum())

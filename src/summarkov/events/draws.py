@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import compress
 
@@ -38,21 +38,13 @@ def sequence_keys(names: Iterable[str]) -> HashArray:
 
 
 def stable_hashes(texts: Iterable[str]) -> HashArray:
-    """A hash of 64 bits for every text, the same in every process, and safe from files made to collide.
-
-    >>> [hex(number) for number in stable_hashes(["a", "b"])]
-    ['0x2f42665b399ef840', '0x754f854de3c27284']
-    """
+    """A hash of 64 bits for every text, the same in every process, and safe from files made to collide."""
     each = b"".join(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
     return np.frombuffer(each, "<u8").astype(np.uint64)
 
 
 def distinct_keys(keys: HashArray) -> HashArray:
-    """The keys of all sequences if they differ, else the numbers of the sequences.
-
-    >>> distinct_keys(sequence_keys(["7", "3"])), distinct_keys(sequence_keys(["7", "7"]))
-    (array([7, 3], dtype=uint64), array([0, 1], dtype=uint64))
-    """
+    """The keys of all sequences if they differ, else the numbers of the sequences."""
     return keys if len(np.unique(keys)) == len(keys) else np.arange(len(keys), dtype=np.uint64)
 
 
@@ -68,14 +60,13 @@ _POISSON = [
 
 @dataclass(frozen=True)
 class Drawn:
-    """How often every unit was drawn: as written down for its key, else ``rest`` times.
+    """How often every unit was drawn: as written down for its key, else never.
 
     Or, with a seed and a number in ``lot``, a Poisson number of times that follows from the hash of its key.
     """
 
-    keys: HashArray = field(default_factory=lambda: np.empty(0, np.uint64))  # sorted
-    times: npt.NDArray[np.integer] = field(default_factory=lambda: np.empty(0, np.int64))
-    rest: int = 0
+    keys: HashArray | None = None  # sorted
+    times: npt.NDArray[np.integer] | None = None
     lot: tuple[int, int] | None = None
 
     def weights(self, keys: HashArray) -> IntArray:
@@ -83,10 +74,10 @@ class Drawn:
         if self.lot is not None:
             hashes = sequence_seeds(*self.lot, keys)
             return np.searchsorted(np.array(_POISSON, np.uint64), hashes, side="right").astype(np.int64)
-        if not len(self.keys):
-            return np.full(len(keys), self.rest)
+        assert self.keys is not None
+        assert self.times is not None
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, self.times[at], self.rest).astype(np.int64)
+        return np.where(self.keys[at] == keys, self.times[at], 0).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -95,10 +86,6 @@ class Bootstrap:
 
     ``start`` is the number of the first, so that many can be drawn in parts. Of more units than ``FEW`` each
     is drawn a Poisson number of times, 1 on average: nearly as many in all.
-
-    >>> keys = np.arange(5, dtype=np.uint64)
-    >>> Bootstrap(n=2, seed=0).drawn(1, keys).weights(keys)
-    array([0, 1, 2, 0, 2])
     """
 
     n: int = 100
@@ -115,16 +102,10 @@ class Bootstrap:
         return Drawn(keys, times.astype(np.min_scalar_type(int(times.max(initial=0)))))
 
 
-def split_by_key(keys: HashArray, fractions: Sequence[float], seed: int) -> list[Drawn]:
-    """Units dealt out at random in parts of some fractions; ``keys`` are those of all units, sorted.
-
-    >>> keys = np.arange(6, dtype=np.uint64)
-    >>> [drawn.weights(keys).tolist() for drawn in split_by_key(keys, [2 / 3, 1 / 3], seed=0)]
-    [[0, 0, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0]]
-    """
+def split_by_key(keys: HashArray, fractions: Sequence[float], seed: int) -> list[HashArray]:
+    """Keys dealt out at random in parts of some fractions, whatever their order."""
     shares = np.asarray(fractions, dtype=float)
     if shares.ndim != 1 or not len(shares) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
         raise DataError(f"fractions must be positive and sum to 1, such as (0.8, 0.2), not {fractions!r}")
     cuts = np.rint(np.cumsum(shares)[:-1] * len(keys)).astype(int)
-    parts = np.split(np.random.default_rng(seed).permutation(len(keys)), cuts)
-    return [Drawn(keys[np.sort(part)], np.ones(len(part), np.uint8)) for part in parts]
+    return np.split(np.random.default_rng(seed).permutation(np.sort(keys)), cuts)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,9 +63,14 @@ class Moments:
         for name in ("starts", "times"):
             given = getattr(self, name)
             if given is not None:
-                held = np.ascontiguousarray(given).view()
+                held = np.asarray(given).view()
                 held.flags.writeable = False
                 object.__setattr__(self, name, held)
+
+    @classmethod
+    def plain(cls, n: int) -> Moments:
+        """Those of n events one after the other, without times; they take no memory."""
+        return cls(np.broadcast_to(np.True_, n))
 
     @classmethod
     def made(
@@ -75,15 +82,11 @@ class Moments:
         unit: TimeUnit = NANOSECONDS,
         *,
         has_ticks: bool = False,
-    ) -> tuple[CodeArray, IntArray, Moments | None]:
-        """Sort the labels of every tick, each once: the codes and offsets then, and the moments, if needed.
+    ) -> tuple[CodeArray, IntArray, Moments]:
+        """Sort the labels of every tick, each once: the codes and offsets then, and the moments.
 
         An event of no known label (-1) is left out of a tick with others; alone, where there are ticks
         (``has_ticks``, or events that happened together), it is an empty tick.
-
-        >>> codes, offsets, moments = Moments.made([2, 0, 2, 1], np.array([0, 4]), [True, False, False, True])
-        >>> codes.tolist(), offsets.tolist(), moments.starts.tolist()
-        ([0, 2, 1], [0, 3], [True, False, True])
         """
         codes: CodeArray = np.asarray(given, np.int32)
         begins = np.array(starts, bool)
@@ -103,8 +106,7 @@ class Moments:
             has_ticks, begins = True, np.append(True, tick[1:] != tick[:-1])[: len(tick)]
             when = None if when is None else when[keep]
         has_empty = bool(has_ticks and len(codes) and codes.min() < 0)
-        plain = when is None and begins.all() and not has_empty
-        return codes, offsets, None if plain else cls(begins, when, unit, has_empty)
+        return codes, offsets, cls(begins, when, unit, has_empty)
 
     def check(self, offsets: IntArray) -> None:
         """Refuse what are no moments of sequences."""
@@ -132,10 +134,15 @@ class Moments:
         """Whether they say nothing: every event is a tick of its own, without a time."""
         return self.times is None and not self.has_ticks
 
+    @cached_property
+    def n_ticks(self) -> int:
+        """The number of ticks."""
+        return int(np.count_nonzero(self.starts))
+
     @property
     def has_ticks(self) -> bool:
         """Whether any events happened together, or none at some position."""
-        return self.has_empty or not self.starts.all()
+        return self.has_empty or self.n_ticks < len(self.starts)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Moments):
@@ -167,49 +174,44 @@ class Moments:
 def with_more_rows(
     codes: CodeArray,
     offsets: IntArray,
-    moments: Moments | None,
+    moments: Moments,
     sequences: IntArray,
     added: npt.ArrayLike,
     *,
     last: bool = False,
     begins: bool = True,
-) -> tuple[CodeArray, IntArray, Moments | None]:
+) -> tuple[CodeArray, IntArray, Moments]:
     """Codes, offsets and moments with one more row for each of ``sequences``, its first or its ``last``.
 
     Its time is that of the row beside it, 0 in an empty sequence. A sequence may be named several times.
 
     >>> codes, offsets = np.array([3, 4, 5], np.int32), np.array([0, 2, 3])
-    >>> with_more_rows(codes, offsets, None, np.array([0]), 7, last=True)
-    (array([3, 4, 7, 5], dtype=int32), array([0, 3, 4]), None)
+    >>> with_more_rows(codes, offsets, Moments.plain(3), np.array([0]), 7, last=True)[:2]
+    (array([3, 4, 7, 5], dtype=int32), array([0, 3, 4]))
     """
     places = offsets[1:][sequences] if last else offsets[:-1][sequences]
     more = np.append(0, np.cumsum(np.bincount(sequences, minlength=len(offsets) - 1)))
-    if moments is not None:
-        times = moments.times
-        if times is not None:
-            beside = np.where(np.diff(offsets)[sequences] > 0, places - last, len(times))
-            times = np.insert(times, places, np.append(times, 0)[beside])
-        moments = replace(moments, starts=np.insert(moments.starts, places, begins), times=times)
+    times = moments.times
+    if times is not None:
+        beside = np.where(np.diff(offsets)[sequences] > 0, places - last, len(times))
+        times = np.insert(times, places, np.append(times, 0)[beside])
+    moments = replace(moments, starts=np.insert(moments.starts, places, begins), times=times)
     return np.insert(codes, places, np.asarray(added, np.int32)), offsets + more, moments
 
 
-def join_moments(parts: list[tuple[int, Moments | None]]) -> Moments | None:
-    """The moments of several data sets, one after the other; each with its number of events."""
-    if all(moments is None for _, moments in parts):
-        return None
-    units = {m.unit for _, m in parts if m is not None and m.times is not None}
-    timed = {m is not None and m.times is not None for n, m in parts if n}
+def join_moments(parts: Sequence[Moments]) -> Moments:
+    """The moments of several data sets, one after the other."""
+    times = [moments.times for moments in parts if moments.times is not None]
+    timed = {moments.times is not None for moments in parts if len(moments.starts)}
+    units = {moments.unit for moments in parts if moments.times is not None}
     if len(units) > 1 or len(timed) > 1:
         raise DataError(
             "some of the data sets have times that others lack, or times in another unit; read all alike"
         )
-    starts = [np.ones(n, bool) if m is None else m.starts for n, m in parts]
-    times = [m.times for _, m in parts if m is not None and m.times is not None]
-    return Moments(
-        np.concatenate(starts),
-        np.concatenate(times) if times else None,
-        units.pop() if units else NANOSECONDS,
-    )
+    starts = np.concatenate([moments.starts for moments in parts])
+    unit = units.pop() if units else NANOSECONDS
+    has_empty = any(moments.has_empty for moments in parts)
+    return Moments(starts, np.concatenate(times) if times else None, unit, has_empty)
 
 
 def time_column(moments: Moments) -> Column:

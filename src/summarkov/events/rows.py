@@ -33,18 +33,13 @@ def event_table(events: EventSequences) -> dict[str, Column]:
     """Sequence, position (or tick) and label of every event; times, attributes and weights, if there are any.
 
     An empty tick is a row without a label.
-
-    >>> from summarkov import EventSequences
-    >>> found = event_table(EventSequences.from_lists([["a", ["b", "c"]]]))
-    >>> {name: list(map(str, column.values)) for name, column in found.items()}
-    {'sequence': ['0', '0', '0'], 'tick': ['1', '2', '2'], 'event': ['a', 'b', 'c']}
     """
     sequence = np.repeat(np.arange(len(events)), events.lengths)
     columns = {
         "sequence": Column(str, np.array(events.ids, object)[sequence]),
         "tick" if events.has_ticks else "position": Column(int, events.positions),
     }
-    if events.moments is not None and events.times is not None:
+    if events.times is not None:
         columns["time"] = time_column(events.moments)
     labels = [*events.labels, None if events.has_ticks else "?"]
     columns["event"] = Column(str, [labels[code] for code in events.codes.tolist()])
@@ -82,7 +77,7 @@ class Rows:
     offsets: IntArray
     labels: tuple[str, ...]
     attributes: BoolArray
-    moments: Moments | None
+    moments: Moments
 
     @classmethod
     def of(
@@ -92,7 +87,7 @@ class Rows:
         last = len(events) if last is None else last
         start, stop = events.offsets[[first, last]].tolist()
         codes, offsets = events.codes[start:stop], events.offsets[first : last + 1] - start
-        moments = None if events.moments is None else events.moments[start:stop]
+        moments = events.moments[start:stop]
         labels, given = row_labels(events, ends=ends), events.attributes
         if labels != events.labels:
             codes = translation(events.labels, labels)[codes]
@@ -107,7 +102,6 @@ class Rows:
             attributes[of_name] = True
             sequence, name = np.nonzero(given.present[first:last])
             # The first event begins a tick in any case, and attributes none.
-            moments = moments or Moments(np.ones(len(codes), bool))
             codes, offsets, moments = with_more_rows(
                 codes, offsets, moments, sequence, of_name[name], begins=False
             )
@@ -115,10 +109,9 @@ class Rows:
 
     def with_next(self) -> Rows:
         """With one more position of no label at the end of each sequence, at the time of its last event."""
-        moments = self.moments or Moments(np.ones(len(self.codes), bool))
-        every = np.arange(len(self.offsets) - 1)
-        codes, offsets, after = with_more_rows(self.codes, self.offsets, moments, every, UNKNOWN, last=True)
-        return replace(self, codes=codes, offsets=offsets, moments=after)
+        rows, every = (self.codes, self.offsets, self.moments), np.arange(len(self.offsets) - 1)
+        codes, offsets, moments = with_more_rows(*rows, every, UNKNOWN, last=True)
+        return replace(self, codes=codes, offsets=offsets, moments=moments)
 
     @property
     def is_event(self) -> BoolArray:
@@ -140,7 +133,7 @@ class Rows:
     def index(self) -> Index:
         """All of them as the kernels take them."""
         rows, moments = (self.codes, self.offsets, len(self.labels)), self.moments
-        if moments is None:
+        if moments.is_plain:
             return Index(*rows)
         return Index(*rows, moments.starts, self.attributes, moments.times, moments.unit.size)
 

@@ -16,7 +16,7 @@ from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events import vocabulary
 from summarkov.events.attributes import Attributes, join_attributes
 from summarkov.events.describe import Description, Origin
-from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
+from summarkov.events.draws import distinct_keys, sequence_keys, split_by_key
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit, join_moments, with_more_rows
 from summarkov.events.vocabulary import (
     END,
@@ -47,7 +47,7 @@ _FIELDS = (
 )
 #: What only the library itself needs: completion leaves it out.
 MACHINERY = {
-    *("but", "has_ticks", "is_mapped", "moments", "only", "only_rows", "refuse_unknown", "sequence_keys"),
+    *("but", "has_ticks", "is_mapped", "moments", "only_rows", "refuse_unknown", "sequence_keys"),
     *("time_unit", "with_end_rows"),
 }
 
@@ -96,7 +96,7 @@ class EventSequences:
     codes: CodeArray
     offsets: IntArray
     labels: tuple[str, ...]
-    moments: Moments | None
+    moments: Moments
     attributes: Attributes | None
     weights: FloatArray | None
     complete: BoolArray
@@ -143,8 +143,8 @@ class EventSequences:
             raise DataError("codes must be one flat array of indices into labels")
         if self._ids is not None and len(self._ids) != n:
             raise DataError(f"there are {n} sequences but {len(self._ids)} ids")
-        if self.moments is not None:
-            self.moments.check(offsets)
+        moments = Moments.plain(len(codes)) if self.moments is None else self.moments
+        moments.check(offsets)
         if self.attributes is not None:
             if len(self.attributes) != n:
                 raise DataError(f"there are {n} sequences but attributes of {len(self.attributes)}")
@@ -156,6 +156,7 @@ class EventSequences:
         checked = {
             "codes": codes,
             "offsets": offsets,
+            "moments": moments,
             "weights": weights,
             "complete": _complete(self.complete, n),
         }
@@ -247,8 +248,7 @@ class EventSequences:
     @property
     def n_events(self) -> int:
         """N, the number of events in all sequences; an empty tick has none."""
-        empty = self.moments is not None and self.moments.has_empty
-        return int(self.label_counts.sum()) if empty else len(self.codes)
+        return int(self.label_counts.sum()) if self.moments.has_empty else len(self.codes)
 
     @property
     def n_rows(self) -> int:
@@ -258,22 +258,22 @@ class EventSequences:
     @property
     def has_ticks(self) -> bool:
         """Whether any events happened together, or none at some position."""
-        return self.moments is not None and self.moments.has_ticks
+        return self.moments.has_ticks
 
     @property
     def time_unit(self) -> TimeUnit | None:
         """What times are measured in; None where there are none."""
-        return None if self.moments is None or self.moments.times is None else self.moments.unit
+        return None if self.times is None else self.moments.unit
 
     @property
     def n_ticks(self) -> int:
         """The number of positions: that of events, where no two happened together."""
-        return len(self.codes) if self.moments is None else int(np.count_nonzero(self.moments.starts))
+        return self.moments.n_ticks
 
     @property
     def times(self) -> IntArray | None:
         """The time of every event, in the unit of ``moments``; None where there are no times."""
-        return None if self.moments is None else self.moments.times
+        return self.moments.times
 
     @property
     def shape(self) -> tuple[int]:
@@ -305,8 +305,7 @@ class EventSequences:
     def positions(self) -> IntArray:
         """The position of every event in its sequence, from 1 on: that of its tick."""
         sequence = np.repeat(np.arange(len(self)), self.lengths)
-        starts = np.ones(self.n_rows, bool) if self.moments is None else self.moments.starts
-        before = np.append(0, np.cumsum(starts))
+        before = np.append(0, np.cumsum(self.moments.starts))
         return np.asarray(before[1:] - before[self.offsets[sequence]])
 
     def __repr__(self) -> str:
@@ -339,7 +338,7 @@ class EventSequences:
         return self.but(
             codes=self.codes[places],
             offsets=offsets,
-            moments=None if self.moments is None else self.moments[places],
+            moments=self.moments[places],
             tied_order=0,
             _ids=None if ids is None else tuple(ids[s] for s in chosen.tolist()),
             _folder=None,
@@ -349,7 +348,7 @@ class EventSequences:
     def __iter__(self) -> Iterator[list[Any]]:
         """Every sequence as a list of labels; of ticks (lists of labels) where events happened together."""
         names = [*self.labels, "?"]
-        ticks = self.moments.starts if self.moments is not None and self.has_ticks else None
+        ticks = self.moments.starts if self.has_ticks else None
         for start, stop in pairwise(self.offsets.tolist()):
             found = [names[code] for code in self.codes[start:stop].tolist()]
             if ticks is None:
@@ -402,12 +401,12 @@ class EventSequences:
         return made
 
     def _with(
-        self, codes: CodeArray, offsets: IntArray, labels: Sequence[str], moments: Moments | None, **more: Any
+        self, codes: CodeArray, offsets: IntArray, labels: Sequence[str], moments: Moments, **more: Any
     ) -> EventSequences:
         """The same sequences, with other events."""
-        if moments is not None:
+        if moments.has_ticks:
             when = moments.starts, moments.times, moments.unit
-            codes, offsets, moments = Moments.made(codes, offsets, *when, has_ticks=moments.has_ticks)
+            codes, offsets, moments = Moments.made(codes, offsets, *when, has_ticks=True)
         rows = {"codes": codes, "offsets": offsets, "labels": tuple(labels), "moments": moments}
         return self.but(**rows, _folder=None, **more)
 
@@ -441,12 +440,9 @@ class EventSequences:
         >>> [len(part) for part in events.split((0.5, 0.5), random_state=1)]
         [5, 5]
         """
-        drawn = split_by_key(np.sort(self.sequence_keys()), fractions, check_seed(random_state))
-        return tuple(self.only(part) for part in drawn)
-
-    def only(self, drawn: Drawn) -> EventSequences:
-        """The sequences that were drawn, however often, in their order."""
-        return self[drawn.weights(self.sequence_keys()) > 0]
+        keys = self.sequence_keys()
+        parts = split_by_key(keys, fractions, check_seed(random_state))
+        return tuple(self[np.isin(keys, part)] for part in parts)
 
     def describe(self) -> Description:
         """Count sequences, events and labels, and say what is worth knowing before learning."""
@@ -556,7 +552,7 @@ class EventSequences:
     def only_rows(self, keep: BoolArray) -> EventSequences:
         """The events that are kept; a tick of which none is goes."""
         before = np.append(0, np.cumsum(keep))
-        moments = None if self.moments is None else self.moments.kept(keep)
+        moments = self.moments.kept(keep)
         return self._with(self.codes[keep], before[self.offsets], self.labels, moments, tied_order=0)
 
     def add_start(self, label: Label = START) -> EventSequences:
@@ -638,7 +634,7 @@ def join_events(parts: Sequence[EventSequences], *, named: bool = True) -> Event
         labels,
         [name for part in parts for name in part.ids] if named else None,
         attributes=join_attributes([part.attributes for part in parts]),
-        moments=join_moments([(part.n_rows, part.moments) for part in parts]),
+        moments=join_moments([part.moments for part in parts]),
         weights=weights,
         ends=np.concatenate([part.complete for part in parts]),
         tied_order=sum(part.tied_order for part in parts),
@@ -652,12 +648,6 @@ def map_events(
 
     All chunks have the same labels and kind of times. The events own the folder, and ``about`` returns what
     else is known of them once all are written.
-
-    >>> from summarkov.read.scan import TemporaryFolder
-    >>> chunks = [EventSequences.from_lists(each, labels=["A", "B"]) for each in ([["A", "B"]], [["B"], []])]
-    >>> with map_events(chunks, TemporaryFolder(), dict) as events:
-    ...     events.to_lists(), events.codes.tolist()
-    ([['A', 'B'], ['B'], []], [0, 1, 1])
     """
     kinds = {"codes": np.int32, "starts": np.bool_, "times": np.int64}
     paths = {name: folder.path / f"{name}.map" for name in kinds}
@@ -666,7 +656,7 @@ def map_events(
     with ExitStack() as stack:
         files = [stack.enter_context(open(path, "wb")) for path in paths.values()]
         for chunk in chunks:
-            moments = chunk.moments or Moments(np.ones(chunk.n_rows, bool))
+            moments = chunk.moments
             is_plain, has_empty = is_plain and moments.is_plain, has_empty or moments.has_empty
             unit = unit if moments.times is None else moments.unit
             for file, values in zip(files, (chunk.codes, moments.starts, moments.times), strict=True):
@@ -681,7 +671,7 @@ def map_events(
     return chunk.but(
         codes=np.asarray(maps["codes"]),
         offsets=np.cumsum(np.concatenate(lengths)),
-        moments=None if is_plain else held,
+        moments=Moments.plain(len(held.starts)) if is_plain else held,
         complete=np.concatenate(complete),
         _folder=folder,
         **{{"ids": "_ids", "keys": "_keys"}.get(name, name): value for name, value in about().items()},

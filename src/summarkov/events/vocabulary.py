@@ -80,11 +80,7 @@ def vocabulary_of(labels: Iterable[object], setting: str = "labels") -> list[str
 
 
 def iterate(sequence: object) -> Iterable[object]:
-    """Return a sequence of labels, or say why it is none.
-
-    >>> list(iterate(("A", "B")))
-    ['A', 'B']
-    """
+    """Return a sequence of labels, or say why it is none."""
     if isinstance(sequence, str | bytes | Mapping) or not isinstance(sequence, Iterable):
         if hasattr(sequence, "label_counts"):  # a source
             kind = type(sequence).__name__
@@ -101,10 +97,6 @@ def coded_lists(
     """The codes of lists of labels, their offsets, the vocabulary, and whether each code begins a tick.
 
     Labels in a list or a set of their own happened together; none of them is an empty tick, a code of -1.
-
-    >>> codes, offsets, labels, starts = coded_lists([["b", 1], ["b"]], None)
-    >>> codes.tolist(), offsets.tolist(), labels, starts
-    ([1, 0, 1], [0, 2, 3], ['1', 'b'], None)
     """
     texts: list[str | None] = []
     starts: list[bool] = []

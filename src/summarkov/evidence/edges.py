@@ -254,11 +254,7 @@ class Influence(Record):
 
 
 def effect_of(low: float, high: float, is_mixed: bool = False) -> str:
-    """An effect in a word, from the interval of its ratio.
-
-    >>> effect_of(1.2, 3.0), effect_of(0.0, 0.9), effect_of(0.5, 2.0), effect_of(1.2, 3.0, is_mixed=True)
-    ('amplifies', 'inhibits', 'unclear', 'mixed')
-    """
+    """An effect in a word, from the interval of its ratio."""
     if is_mixed:
         return "mixed"
     return "amplifies" if low > 1 else "inhibits" if high < 1 else "unclear"
@@ -457,13 +453,7 @@ def _depends(up: CodeArray, down: CodeArray, others: Sequence[str]) -> str:
 
 
 def follow_numbers(counted: Following) -> dict[str, Any]:
-    """The fields of an :class:`Influence` that tell of followings.
-
-    >>> from summarkov.engines.followings import Occurrences
-    >>> numbers = follow_numbers(Following(2, 3, own=Occurrences(4, 2, 4, 2), others=Occurrences(9, 3, 9, 3)))
-    >>> numbers["follow_rule"], numbers["follow_rate"], numbers["follow_rate_other"]
-    ('counted', 0.5, 0.3333333333333333)
-    """
+    """The fields of an :class:`Influence` that tell of followings."""
     names = ("cases_with", "cases_followed", "cases_both", "cases_first")
     found: dict[str, Any] = {name: getattr(counted, name) for name in names}
     own, lags = counted.own, counted.lags

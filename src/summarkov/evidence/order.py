@@ -318,11 +318,6 @@ def order_word(
 
     ``evidence`` is the number of hits with the influencer, or of those expected if that is larger. ``fixed``
     says that the influencer nearly always comes first.
-
-    >>> order_word(2.0, 1.5, 2.4, 0.001), order_word(2.0, 0.9, 1.2, 0.6), order_word(2.0, 0.8, 2.3, 0.6)
-    ('depends on order', 'co-occurrence only', 'unclear')
-    >>> order_word(2.0, 0.9, 1.2, 0.6, evidence=3), order_word(2.0, 0.9, 1.2, 0.6, fixed=True)
-    ('unclear', 'fixed order')
     """
     if fixed:
         return ORDERS[3]

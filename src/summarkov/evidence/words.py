@@ -92,11 +92,7 @@ def change(edge: Influence) -> str:
 
 
 def outcome_change(edge: Influence) -> str:
-    """The share of cases that end so, without the influencer and with it.
-
-    >>> outcome_change(Influence("A", "B", "amplifies", 3.0, 2.0, 4.5, 30, 100, 20, 200))
-    '10.0% → 30.0%'
-    """
+    """The share of cases that end so, without the influencer and with it."""
     return " → ".join(percent(rate) or "never seen" for rate in (edge.rate_without, edge.rate_with))
 
 
@@ -199,11 +195,7 @@ def _followings(edge: Influence, influencer: str, target: str, within: str) -> s
 
 
 def _of(counted: str, things: str) -> str:
-    """A share with what it is a share of.
-
-    >>> _of("42.1% (262 of 623)", "cases"), _of("about 42.1%", "cases")
-    ('42.1% of cases (262 of 623)', 'about 42.1% of cases')
-    """
+    """A share with what it is a share of."""
     return counted.replace("% (", f"% of {things} (", 1) if "% (" in counted else f"{counted} of {things}"
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.kernels.index import BINARY, UNLIMITED, Index, Span, Window, first_later
+from summarkov.kernels.index import BINARY, UNLIMITED, Index, Span, Window
 from summarkov.kernels.numpy_kernels import merge_keys, random_numbers, window_states
 from summarkov.typing import BoolArray, CodeArray, FloatArray, HashArray, IntArray
 
@@ -130,8 +130,7 @@ class ClusterValues:
     block: Span | None = None
 
 
-@dataclass(frozen=True)
-class ClusterSums:
+class ClusterSums(NamedTuple):
     """Sums over sequences, ``[0]``, and over blocks, ``[1]``, of one target; weighted.
 
     ``squares[kind, x, u]`` sums the square of what the positions of a cluster add to an edge together.
@@ -141,9 +140,6 @@ class ClusterSums:
 
     squares: FloatArray
     clusters: IntArray
-
-    def __add__(self, other: ClusterSums) -> ClusterSums:
-        return ClusterSums(self.squares + other.squares, self.clusters + other.clusters)
 
 
 def cluster_presence(
@@ -263,11 +259,12 @@ def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -
 
 
 def _counted(events: OrderEvents, edges: OrderEdges, row: Sequence[int], replicates: IntArray) -> OrderCounts:
-    z, x, lookback, in_time, only, first, last, first_out, last_out = row
+    z, x, size, in_time, only, first, last, first_out, last_out = row
     fixed = x == z or bool(events.stays[x])
     is_z = events.codes == z
     shown = np.ones(len(is_z), bool) if fixed else ~is_z & ~events.stays[events.codes]
-    elements = _Elements(events, shown, (edges.delay, edges.delay_in_time))
+    delay, lookback = Span(edges.delay, edges.delay_in_time), Span(size, bool(in_time))
+    elements = _Elements(events, shown, delay)
     hit = elements.having(events.codes == x)
     stays = elements.having(events.stays[events.codes])
     out = elements.having(np.isin(events.codes, edges.left_out[first_out:last_out])) & ~hit
@@ -278,34 +275,31 @@ def _counted(events: OrderEvents, edges: OrderEdges, row: Sequence[int], replica
         zip(edges.strata[first:last].tolist(), edges.reaches[first:last].tolist(), strict=True)
     ):
         some = np.flatnonzero(elements.having(events.codes == label))
-        there = elements.in_window(some, reach[0], bool(reach[1]))
-        for sequence in events.held_by[events.held == label].tolist():
-            there[elements.starts[sequence] : elements.starts[sequence + 1]] = True
+        there = elements.in_window(some, Span(reach[0], bool(reach[1])))
+        there |= np.isin(elements.sequence, events.held_by[events.held == label])
         pattern |= there.astype(np.int64) << bit
     alike = np.ones(elements.n, bool)
     if last > first and not fixed and not events.together:  # one label each
         reach = edges.reaches[last - 1].tolist()
-        alike = elements.known(events.codes, reach[0], bool(reach[1])) == (pattern >> (last - first - 1) > 0)
+        alike = elements.known(Span(reach[0], bool(reach[1]))) == (pattern >> (last - first - 1) > 0)
     key = ((2 * events.stratum[elements.tick] + alike) << (last - first)) | pattern
     weight = np.ones(elements.n, np.int64) if events.weights is None else events.weights[elements.sequence]
     if fixed:
-        of_z, reach = elements.having(is_z), (lookback, bool(in_time))
+        of_z = elements.having(is_z)
         keys, of = np.unique(key, return_inverse=True)
         counts = np.zeros((len(keys), 1 + 3 * len(replicates)), np.int64)
         np.add.at(counts[:, 0], of[~out], weight[~out])
         places = _Places(events, elements, of_z, of_z | ~(stays | (out & (x == z))))
         for b, replicate in enumerate(replicates.tolist()):
             chosen = places.scattered(np.uint64(replicate)) if replicate else of_z
-            met = elements.in_window(np.flatnonzero(chosen), *reach)
+            met = elements.in_window(np.flatnonzero(chosen), lookback)
             hits = (chosen if x == z else hit) & ~out
             for column, which in enumerate((met & ~out, met & hits, hits), 1 + 3 * b):
                 np.add.at(counts[:, column], of[which], weight[which])
     else:
-        everything = _Elements(events, np.ones(len(is_z), bool), (edges.delay, edges.delay_in_time))
+        everything = _Elements(events, np.ones(len(is_z), bool), delay)
         some = np.flatnonzero(everything.having(is_z))
-        with_z = everything.in_window(some, lookback, bool(in_time))[
-            np.searchsorted(everything.tick, elements.tick)
-        ]
+        with_z = everything.in_window(some, lookback)[np.searchsorted(everything.tick, elements.tick)]
         keys, counts = _rotated(events, elements, (key, weight, out, hit, with_z), replicates)
     kept = counts[:, 0] > 0
     of_sequence = np.bincount(_sequence_of(events, events.tick[is_z]), minlength=len(events.bounds) - 1)
@@ -321,44 +315,39 @@ def _sequence_of(events: OrderEvents, ticks: IntArray) -> IntArray:
 class _Elements:
     """The ticks that hold one of some rows, as positions of their own."""
 
-    def __init__(self, events: OrderEvents, shown: BoolArray, delay: tuple[int, bool]) -> None:
-        self.shown, self.delay = shown, delay
-        self.tick, self.of = np.unique(events.tick[shown], return_inverse=True)
-        self.n = len(self.tick)
-        self.sequence = _sequence_of(events, self.tick)
-        self.starts = np.searchsorted(self.tick, events.bounds)
-        self.times = events.times[self.tick] if len(events.times) else events.times
+    def __init__(self, events: OrderEvents, shown: BoolArray, delay: Span) -> None:
+        tick = events.tick[shown]
+        times = events.times[tick] if len(events.times) == events.bounds[-1] else None
+        offsets, starts = np.searchsorted(tick, events.bounds), np.diff(tick, prepend=-1) > 0
+        self.index = Index(events.codes[shown], offsets, events.n_labels, starts, times=times)
+        self.shown, self.delay, self.n = shown, delay, len(self.index.rows)
+        self.tick, self.sequence = tick[self.index.rows], self.index.sequence[self.index.rows]
 
     def having(self, rows: BoolArray) -> BoolArray:
         """Which of them hold one of some rows."""
         found = np.zeros(self.n, bool)
-        found[self.of[rows[self.shown]]] = True
+        found[self.index.tick[rows[self.shown]]] = True
         return found
 
-    def known(self, codes: CodeArray, lookback: int, in_time: bool) -> BoolArray:
+    def known(self, span: Span) -> BoolArray:
         """Which of them have their own label in their window."""
         found, mine = np.zeros(self.n, bool), np.empty(self.n, np.int32)
-        mine[self.of] = codes[self.shown]
+        mine[self.index.tick] = self.index.codes
         for code in np.unique(mine):
             some = np.flatnonzero(mine == code)
-            found[some] = self.in_window(some, lookback, in_time)[some]
+            found[some] = self.in_window(some, span)[some]
         return found
 
-    def in_window(self, some: IntArray, lookback: int, in_time: bool) -> BoolArray:
+    def in_window(self, some: IntArray, span: Span) -> BoolArray:
         """Which of them have one of some in their window."""
-        begin, end = self._beyond(some, *self.delay), self._beyond(some, lookback, in_time)
+        times, of = self.index.tick_times, self.sequence[some]
+        when = None if times is None else times[some]
+        begin, end = (self.index.beyond(some, when, of, each) for each in (self.delay, span))
         there = end > begin
         changes = np.zeros(self.n + 1, np.int64)
         np.add.at(changes, begin[there], 1)
         np.add.at(changes, end[there], -1)
         return np.asarray(np.cumsum(changes[:-1]) > 0)
-
-    def _beyond(self, some: IntArray, size: int, in_time: bool) -> IntArray:
-        """The first of its sequence that is further than so much after each of some."""
-        stop = self.starts[self.sequence[some] + 1]
-        if not in_time or size == UNLIMITED:
-            return np.asarray(some + np.minimum(size, stop - some - 1) + 1)
-        return first_later(self.times, some + 1, stop, self.times[some] + size)
 
 
 def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
@@ -381,8 +370,8 @@ def _rotated(
     """
     key, weight, out, hit, with_z = each
     what = np.zeros(elements.n, np.uint64)
-    codes = events.codes[elements.shown].astype(np.int64)
-    np.add.at(what, elements.of, random_numbers((codes + 2).astype(np.uint64), np.uint64(1)))
+    codes = elements.index.codes.astype(np.int64)
+    np.add.at(what, elements.index.tick, random_numbers((codes + 2).astype(np.uint64), np.uint64(1)))
     follows = np.append(False, elements.sequence[1:] == elements.sequence[:-1])[: elements.n]
     again = follows & np.append(False, what[1:] == what[:-1])[: elements.n] & (not events.together)
     after = follows & np.append(False, (hit | out)[:-1])[: elements.n]

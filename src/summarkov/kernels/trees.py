@@ -226,8 +226,8 @@ def _grow_trees(
     found = Grown(split, feature, np.zeros(shape, np.int32), sums)
     for t, own in enumerate(values):
         features, parts = np.flatnonzero(allowed[t]), [rows]
-        best = [_best(_level_sums(levels, features, rows, own, how.n_levels), how)]
         for k in range(how.leaves - 1):
+            best = [_best(_level_sums(levels, features, some, own, how.n_levels), how) for some in parts]
             leaf = max(range(len(best)), key=lambda i: best[i][0])
             gain, at, level = best[leaf]
             if gain <= how.least_gain:
@@ -236,9 +236,6 @@ def _grow_trees(
             above = levels[features[at], parts[leaf]] > level
             parts.append(parts[leaf][above])
             parts[leaf] = parts[leaf][~above]
-            best.append((0.0, 0, 0))
-            for i in (leaf, -1) if k + 2 < how.leaves else ():  # what may be split further
-                best[i] = _best(_level_sums(levels, features, parts[i], own, how.n_levels), how)
         for leaf, some in enumerate(parts):
             found.sums[t, leaf] = own[some].sum(axis=0)
     return found

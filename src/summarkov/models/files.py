@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Meta, Struct, to_builtins
 
 from summarkov.engines import Layout, StateCounts
-from summarkov.engines.followings import Clusters, Followed, Following
+from summarkov.engines.followings import Clusters, Following
 from summarkov.errors import DataError, SettingError, StoreError, place
 from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.evidence import OLD_ORDERS, ORDERS, Confidence, Influence, OrderTest, effect_of
@@ -181,7 +181,7 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
         "log_likelihood": fitted.log_likelihood,
     }
     if fitted.followed is not None:
-        found["followings"] = by_edge(map(_following_document, edges) for edges in fitted.followed.edges)
+        found["followings"] = by_edge(map(_following_document, edges) for edges in fitted.followed)
     if fitted.moments is not None:
         found["moments"] = by_edge([Totals(*n)._asdict() for n in each] for each in fitted.moments.tolist())
     if fitted.clusters is not None:
@@ -514,7 +514,7 @@ def _counted_of_edges(read: _Target, influencers: list[str], target: tuple[str, 
             edges = tuple(tuple(replace(followings[z][x]) for x in target) for z in influencers)
             for each in itertools.chain(*edges):
                 _check_following(each)
-        found["followed"] = Followed(edges)
+        found["followed"] = edges
     if read.moments is not None:
         names, moments = Totals._fields, read.moments
         totals = [[[moments[z][x][name] for name in names] for x in target] for z in influencers]

@@ -218,7 +218,7 @@ class Fitted(Distribution):
 
     def following(self, column: int, outcome: int) -> Following | None:
         """How often a label of the target follows an influencer; None: not known."""
-        return None if self.followed is None else self.followed.of(column, outcome)
+        return None if self.followed is None else self.followed[column][outcome]
 
     @property
     def log_likelihood(self) -> float:
@@ -490,9 +490,8 @@ class History:
     def read(cls, given: Any, fitted: Fitted, unknown: Unknown) -> Self:
         """What people give as a history."""
         rows = Rows.of(fitted.read(one_sequence(given), unknown))
-        moments = rows.moments or Moments(np.ones(len(rows.codes), bool))
         attributes = np.array([*(label in fitted.layout.attributes for label in fitted.labels), False])
-        return cls(replace(rows, attributes=attributes, moments=moments), moments)
+        return cls(replace(rows, attributes=attributes), rows.moments)
 
     @property
     def n_positions(self) -> int:

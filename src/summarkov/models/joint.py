@@ -116,7 +116,7 @@ class FittedJoint(Distribution):
 
     def read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
         data = super().read(events, unknown)
-        check_in_a_row("JointSuMM", Layout(data.moments is not None and data.moments.has_ticks))
+        check_in_a_row("JointSuMM", Layout(data.has_ticks))
         return data
 
     def after(self, histories: CodeArray) -> FloatArray:
@@ -312,7 +312,7 @@ def learn_each(
     ]
     for at, found in enumerate(count_followed(source, asked)):
         if found is not None:
-            edges[at] = replace(edges[at], **follow_numbers(found.of(0, 0)))
+            edges[at] = replace(edges[at], **follow_numbers(found[0][0]))
     gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
     for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
         both = 0.5 * (said + said_alone) if n else said

@@ -700,16 +700,14 @@ def _up_to(data: EventSequences, after: int | Duration | None) -> EventSequences
         return data
     keep = data.positions <= after
     if isinstance(after, Duration):
-        times, moments = data.times, data.moments
-        kind = None if times is None or moments is None else moments.unit.kind
-        check_time("after", after, Layout(time=kind))
+        times, unit = data.times, data.time_unit
+        check_time("after", after, Layout(time=None if unit is None else unit.kind))
         assert times is not None
-        assert moments is not None
+        assert unit is not None
         first = np.repeat(np.append(times, 0)[data.offsets[:-1]], data.lengths)
-        keep = times - first <= int(after) // moments.unit.size
+        keep = times - first <= int(after) // unit.size
     offsets = np.append(0, np.cumsum(keep))[data.offsets]
-    kept = None if data.moments is None else data.moments[keep]
-    return data._with(data.codes[keep], offsets, data.labels, kept)
+    return data._with(data.codes[keep], offsets, data.labels, data.moments[keep])
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

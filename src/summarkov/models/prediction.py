@@ -116,8 +116,7 @@ class Distribution(ABC):
         from summarkov.read import read_events
 
         data = read_events(events)
-        moments = data.moments
-        time = None if moments is None or moments.times is None else moments.unit.kind
+        time = None if data.time_unit is None else data.time_unit.kind
         check_new_data(self.layout, data.attributes is not None, time)
         return recoded(data, self.labels, unknown)
 
@@ -275,7 +274,7 @@ def predict_each(model: Distribution, events: Any, unknown: Unknown) -> FloatArr
 
 def predict_rows(model: Distribution, events: EventSequences, unknown: Unknown) -> Predictions:
     """The same with the sequence, position and event of every row."""
-    begins = slice(None) if events.moments is None else events.moments.starts
+    begins = events.moments.starts
     happened = (event for sequence in events for event in sequence)
     return Predictions(
         outcomes=model.outcomes,
@@ -324,7 +323,7 @@ def next_places(data: EventSequences, horizon: int | None = None) -> tuple[Index
     No more than the last positions are there, as many as ``horizon`` says; None: all.
     """
     rows = Rows.of(data)
-    if rows.moments is None:
+    if rows.moments.is_plain:
         codes, offsets, ends = after_histories(data.codes, data.offsets, horizon)
         return Index(codes, offsets, len(data.labels)), ends
     rows = rows.with_next()
@@ -484,7 +483,7 @@ def _measured(
     """
     index, rows = shard.index, shard.index.begins
     weights = np.ones(shard.n_sequences, np.int64) if shard.weights is None else shard.weights
-    weight = shard.of_rows(weights)[rows]
+    weight = weights[index.sequence][rows]
     p, happened = model.at(index)[rows], model.outcome_of[index.codes][rows]
     n = weight[:, None] * (happened[:, None] == np.arange(p.shape[1])) / scale
     known = np.array([weight[happened >= 0].sum(), 0, 0], float)

@@ -178,7 +178,7 @@ def json_lines(events: EventSequences) -> Iterator[str]:
         of_sequences[COMPLETE] = events.complete.tolist()
     if events.weights is not None:
         of_sequences[WEIGHT] = events.weights.tolist()
-    if events.moments is not None and events.moments.times is not None:
+    if events.times is not None:
         starts, values = events.moments.starts, time_column(events.moments).values
         times = np.asarray(values)[starts]
         times = np.datetime_as_string(times) if times.dtype.kind == "M" else times

@@ -499,9 +499,9 @@ def _cases(
         start, stop = known.offsets[number : number + 2].tolist()
         rows = slice(start, min(stop, start + MOST_EVENTS))
         more: dict[str, Any] = {}
-        if moments is not None and moments.has_ticks:
+        if moments.has_ticks:
             more["joined"] = np.flatnonzero(~moments.starts[rows]).tolist()
-        if moments is not None and moments.times is not None and is_timed:
+        if moments.times is not None and is_timed:
             # from millionth to millionth, so that rounding does not add up
             at = [
                 round(t * moments.unit.size / 1000)

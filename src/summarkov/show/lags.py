@@ -74,11 +74,11 @@ class _Places:
     """The positions of events, numbered over all sequences: ``sequence[p]`` is that of position p."""
 
     def __init__(self, events: EventSequences) -> None:
-        starts = np.ones(events.n_events, bool) if events.moments is None else events.moments.starts
+        starts = events.moments.starts
         self.sequence = np.repeat(np.arange(len(events)), events.lengths)[starts]
         self.lengths = np.bincount(self.sequence, minlength=len(events))
         self.times = None if events.times is None else events.times[starts]
-        self.unit = 1 if events.moments is None else events.moments.unit.size
+        self.unit = events.moments.unit.size
         order = np.argsort(events.codes, kind="stable")
         self._places = (np.cumsum(starts) - 1)[order]
         self._first = np.searchsorted(events.codes[order], np.arange(len(events.labels) + 1))

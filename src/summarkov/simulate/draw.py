@@ -8,7 +8,6 @@ import numpy as np
 
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
-from summarkov.events.moments import with_more_rows
 from summarkov.events.vocabulary import END, UNKNOWN, translation
 from summarkov.settings import check_whole
 from summarkov.typing import CodeArray, FloatArray, IntArray
@@ -109,12 +108,12 @@ def after_histories(
     >>> codes.tolist(), offsets.tolist(), ends.tolist()
     ([4, 5, -1, 6, -1], [0, 3, 5], [2, 4])
     """
-    n, lengths = len(offsets) - 1, np.diff(offsets)
     if recent is not None:
+        lengths = np.diff(offsets)
         left = np.repeat(offsets[1:], lengths) - np.arange(len(codes))  # events from this one on
         codes, offsets = codes[left <= recent], np.append(0, np.cumsum(np.minimum(lengths, recent)))
-    laid, new, _ = with_more_rows(codes, offsets, None, np.arange(n), UNKNOWN, last=True)
-    return laid, new, new[1:] - 1
+    new = offsets + np.arange(len(offsets))
+    return np.insert(codes, offsets[1:], np.int32(UNKNOWN)), new, new[1:] - 1
 
 
 def flat(histories: CodeArray, recent: int | None) -> tuple[CodeArray, IntArray]:

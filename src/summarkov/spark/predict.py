@@ -17,15 +17,12 @@ from summarkov.events import EventSequences
 from summarkov.events.rows import cut_between_sequences
 from summarkov.events.vocabulary import Unknown, check_unknown
 from summarkov.models.parameters import Predictor
-from summarkov.models.prediction import Residual, column_names, likeliest, predict_each
-from summarkov.settings import check_whole
+from summarkov.models.prediction import Residual, column_names, predict_each
 from summarkov.spark.source import FRAME, Frame, Reader, explained, map_partitions, read_rows, types
 from summarkov.typing import FloatArray, IntArray
 
 #: What a row is about.
 Rows = Literal["events", "next"]
-#: One column per label, or one row per label.
-Form = Literal["wide", "long"]
 #: Letters of a label in the name of a column.
 _NAME = 48
 
@@ -38,8 +35,6 @@ def predict_spark(
     event: str | None = None,
     order_by: str | Sequence[str] | Literal[False] | None = None,
     rows: Rows = "events",
-    form: Form = "wide",
-    top: int | None = None,
     unknown: Unknown = "error",
 ) -> Any:
     """Predict the events of a Spark dataframe on its cluster.
@@ -53,10 +48,6 @@ def predict_spark(
     rows : {"events", "next"}
         What a row of the result is about. "events": one row per event, predicted from those before it.
         "next": one row per sequence, what comes after its last event.
-    form : {"wide", "long"}
-        "wide": one column of probabilities per label. "long": one row per label, the likeliest first.
-    top
-        In the long form, at most this many of the likeliest labels for each event or sequence.
     unknown
         As for ``predict_proba``.
 
@@ -69,11 +60,9 @@ def predict_spark(
         - ``position``: the place in the sequence, from 1 on, that the row is about;
         - ``log_likelihood``: of what happened there, null for a label that the model does not know. It is
           there for events, where the model has one distribution of what comes next;
-        - wide: ``p_...`` for every label, the numbers of ``predict_proba``. Names have only letters a to z,
-          digits and "_", as every table format takes them; the label itself is in the metadata of the
-          column ("label"), and in its comment. ``p_other`` is for all labels outside the target together;
-        - long: ``rank`` (1 is the likeliest), ``label`` (null: all labels outside the target together), and
-          ``probability``.
+        - ``p_...`` for every label: the numbers of ``predict_proba``. Names have only letters a to z, digits
+          and "_", as every table format takes them; the label itself is in the metadata of the column
+          ("label"), and in its comment. ``p_other`` is for all labels outside the target together.
 
         It is worked out when it is used, such as by ``.write.parquet(path)``.
     """
@@ -81,13 +70,8 @@ def predict_spark(
         raise SettingError(
             f"this takes a fitted model or graph, not {type(model).__name__}; only these predict events"
         )
-    for name, given, allowed in (("rows", rows, get_args(Rows)), ("form", form, get_args(Form))):
-        if given not in allowed:
-            raise SettingError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {given!r}")
-    if top is not None:
-        check_whole("top", top, 1)
-    if form == "wide" and top is not None:
-        raise SettingError("top= goes with form='long'")
+    if rows not in get_args(Rows):
+        raise SettingError(f"rows must be one of {', '.join(map(repr, get_args(Rows)))}, not {rows!r}")
     check_unknown(unknown)
     if model.layout_.together or model.layout_.attributes:
         raise SettingError(
@@ -100,7 +84,7 @@ def predict_spark(
     keep = dataframe.columns if hasattr(dataframe, "columns") else ()
     frame = Frame.of(dataframe, {**reading, "ends": "complete"}, keep)
     fields = dataframe.schema.fields
-    columns = new_columns(model, rows, form)
+    columns = new_columns(model, rows)
     taken = {field.name.casefold(): field.name for field in fields}  # Spark takes "A" and "a" for the same
     for name in columns:
         if name.casefold() in taken:
@@ -113,27 +97,24 @@ def predict_spark(
         for label in sorted({*reader.nothing.labels} - {*model.labels_}) if unknown == "error" else ():
             raise UnknownLabelError(label, model.labels_)
         by_case = frame.by_case(frame.n_partitions(n_events))
-    task = PredictRows(model, rows, top, tuple(columns), tuple(f.name for f in fields), reader)
+    task = PredictRows(model, rows, tuple(columns), tuple(f.name for f in fields), reader)
     schema = types.StructType(list(fields))
     for name, (kind, about) in columns.items():
         schema.add(name, kind, metadata=about)
     return map_partitions(by_case, task, schema)
 
 
-def new_columns(model: Predictor, rows: Rows, form: Form) -> dict[str, tuple[str, dict[str, str]]]:
+def new_columns(model: Predictor, rows: Rows) -> dict[str, tuple[str, dict[str, str]]]:
     """The columns that are made: for each its type in Spark, and what to know about it."""
     found: dict[str, tuple[str, dict[str, str]]] = {}
     found["position"] = ("long", {"comment": "place in the sequence, from 1 on"})
     if rows == "events" and model.fitted.is_complete:
         found["log_likelihood"] = ("double", {"comment": "log-likelihood of what happened"})
-    if form == "long":
-        found |= {"rank": ("integer", {}), "label": ("string", {}), "probability": ("double", {})}
-    else:
-        for name, outcome in zip(table_names(model.outcomes_), model.outcomes_, strict=False):
-            about = {"comment": "probability of any other label"}
-            if not isinstance(outcome, Residual):
-                about = {"comment": f"probability of {outcome}", "label": outcome}
-            found[name] = ("double", about)
+    for name, outcome in zip(table_names(model.outcomes_), model.outcomes_, strict=False):
+        about = {"comment": "probability of any other label"}
+        if not isinstance(outcome, Residual):
+            about = {"comment": f"probability of {outcome}", "label": outcome}
+        found[name] = ("double", about)
     return found
 
 
@@ -166,7 +147,6 @@ class PredictRows:
 
     model: Predictor
     rows: Rows
-    top: int | None
     new: tuple[str, ...]
     keep: tuple[str, ...]
     reader: Reader
@@ -196,10 +176,7 @@ class PredictRows:
             done += part.n_events
 
     def made(self, events: EventSequences) -> tuple[IntArray, dict[str, Any]]:
-        """Rows about some sequences: the event that each is about, and the new columns.
-
-        Each sequence gets one more position, after its last event.
-        """
+        """The event that each row is about, and the new columns; sequences get a position after the last."""
         ended = events.with_ends("complete").with_end_rows()
         p, last = predict_each(self.model.fitted, ended, "ignore"), ended.offsets[1:] - 1
         here, about = last, events.offsets[1:] - 1
@@ -208,17 +185,8 @@ class PredictRows:
         found: dict[str, Any] = {"position": ended.positions[here]}
         if "log_likelihood" in self.new:
             found["log_likelihood"] = self._logs(ended, p)[here]
-        if "rank" not in self.new:
-            names = table_names(self.model.outcomes_)
-            return about, found | {name: np.ascontiguousarray(p[here, x]) for x, name in enumerate(names)}
-        labels = pa.array([None if isinstance(x, Residual) else x for x in self.model.outcomes_], pa.string())
-        most = len(labels) if self.top is None else min(self.top, len(labels))
-        likely = likeliest(p[here], most)
-        found = {name: np.repeat(values, most) for name, values in found.items()}
-        found["rank"] = np.tile(np.arange(1, most + 1, dtype=np.int32), len(likely))
-        found["label"] = labels.take(pa.array(likely.ravel()))
-        found["probability"] = np.take_along_axis(p[here], likely, axis=1).ravel()
-        return np.repeat(about, most), found
+        names = table_names(self.model.outcomes_)
+        return about, found | {name: np.ascontiguousarray(p[here, x]) for x, name in enumerate(names)}
 
     def _logs(self, events: EventSequences, p: FloatArray) -> FloatArray:
         """The logarithm of the probability of what happened; nan where the model does not know that."""

@@ -18,7 +18,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from operator import methodcaller
 from typing import Any, NamedTuple, Unpack
 
@@ -27,7 +27,6 @@ import numpy as np
 from summarkov import __version__, kernels
 from summarkov.arrow import Later, is_text, pa
 from summarkov.engines import MemorySource
-from summarkov.engines import source as engines
 from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions, refuse_overflow
 from summarkov.engines.source import Answer, EventSource, added
 from summarkov.errors import DataError, SettingError, SummarkovError, optional_library, warn_caller
@@ -55,7 +54,7 @@ FRAME = "the dataframe"
 PIECE = 1 << 20
 #: The version of Python that workers must have.
 _PYTHON = ".".join(map(str, sys.version_info[:2]))
-#: Bytes that the tables of counts of a task may take, unless told otherwise.
+#: Bytes that the tables of counts of a task may take.
 WORKER_MEMORY = 1 << 27
 #: Events to a partition, unless there are fewer than there are tasks at a time.
 PARTITION_EVENTS = 1 << 20
@@ -70,9 +69,6 @@ _OF_CASES = ("case", "attributes", "cuts", "missing", "ends_column")
 #: Of these parts of :class:`Origin` there is a number for each shard.
 _NUMBERS = ("unlabelled", "caseless", "duplicates", "dropped")
 
-#: What a further step of preparation may change.
-_COUNTED = ("n_events", "label_counts", "n_ticks")
-
 #: Something to do with the events of each shard before they are counted.
 Step = Callable[[EventSequences], EventSequences]
 
@@ -80,7 +76,6 @@ Step = Callable[[EventSequences], EventSequences]
 def scan_spark(
     dataframe: Any,
     *,
-    memory: int = WORKER_MEMORY,
     partitions: int | None = None,
     **reading: Unpack[Reading],
 ) -> SparkSource:
@@ -93,12 +88,9 @@ def scan_spark(
     Parameters
     ----------
     dataframe : pyspark.sql.DataFrame
-    memory
-        Bytes that tables of counts may take in a task; 128 MiB by default. A task also holds the events of
-        its partition.
     partitions
         In how many parts to cut the data, each of which is a task; by default of a million events each. A
-        case is in one part.
+        case is in one part. A task holds the events of its part, and tables of counts of up to 128 MiB.
     **reading
         ``case``, ``event``, ``order_by``, ``labels`` and all other settings of :func:`read_events`. Rows with
         the same place in the order stay as they come, by file and row, and with ``order_by=False`` all do;
@@ -106,9 +98,8 @@ def scan_spark(
 
     The workers need this package too, in the same version; see the guide to Spark.
     """
-    for name, value in (("memory", memory), ("partitions", partitions)):
-        if value is not None:
-            check_whole(name, value, 1)
+    if partitions is not None:
+        check_whole("partitions", partitions, 1)
     frame = Frame.of(dataframe, reading)
     with explained():
         frame, reader, n_events, n_other = frame.settle()
@@ -119,8 +110,8 @@ def scan_spark(
         shards = Shards(rows.persist(), n, reader.nothing)
         try:
             found: Counter[Any] = sum(shards.ask(survey), Counter({"other_lifecycle": n_other}))
-            about, scale = checked(found, frame, reader.nothing)
-            source = SparkSource(shards, memory, Prepared(found["complete"] > 0, scale), **about)
+            about, scale = checked(found, frame)
+            source = SparkSource(shards, Prepared(found["complete"] > 0, scale), **about)
             absent = {x for x in reader.nothing.labels if not found["label", x]}  # only in rows of no case
             if absent and frame.wanted.labels is None:
                 return source.recode([label for label in source.labels if label not in absent])
@@ -315,7 +306,6 @@ def survey(shard: Shard) -> Counter[Any]:
         "sequences": len(events),
         "complete": int(events.complete.sum()),
         "events": events.n_events,
-        "positions": events.n_ticks,
         "tied": events.tied_order,
         "ticks": int(events.has_ticks),
         "fractions": n_fractions(weights),
@@ -327,11 +317,8 @@ def survey(shard: Shard) -> Counter[Any]:
     return Counter(found)
 
 
-def checked(n: Counter[Any], frame: Frame, nothing: EventSequences) -> tuple[dict[str, Any], int | None]:
-    """What a source knows of all shards, and the unit of weights; refused if shards do not fit together.
-
-    ``n`` is the sum of what :func:`survey` says of them.
-    """
+def checked(n: Counter[Any], frame: Frame) -> tuple[dict[str, Any], int | None]:
+    """What a source knows of all shards, from the sum of their surveys, and the unit of weights."""
     chosen, wanted, order = frame.chosen, frame.wanted, frame.chosen.order or ()
     kinds = [key[1:] for key in n if key[0] == "kinds"]
     if len(kinds) > 1:
@@ -358,11 +345,6 @@ def checked(n: Counter[Any], frame: Frame, nothing: EventSequences) -> tuple[dic
     about: dict[str, Any] = {"origin": origin, "time_unit": kinds[0][0] if kinds else None}
     about |= {"n_sequences": n["sequences"], "n_events": n["events"]}
     about |= {"has_ticks": n["ticks"] > 0, "tied_order": n["tied"]}
-    if scale is None and nothing.attributes is None:
-        counts = {**{label: n["label", label] for label in nothing.labels}, END: n["complete"]}
-        labels = sorted((*nothing.labels, *([END] if n["complete"] else [])))
-        about["label_counts"] = np.array([counts[label] for label in labels], np.int64)
-        about["n_ticks"] = n["positions"] + n["complete"]
     return about, scale
 
 
@@ -388,12 +370,6 @@ class Prepared:
         return MemorySource(events, sample_weight=weights)
 
 
-def _n_events(shard: engines.Shard) -> int:
-    rows, is_event = shard.rows, shard.rows.is_event
-    has_empty = rows.moments is not None and rows.moments.has_empty
-    return int((is_event & (rows.codes >= 0)).sum() if has_empty else is_event.sum())
-
-
 def _on_shard(function: Callable[[Shard], Any], batches: Iterable[pa.RecordBatch]) -> Any:
     data = b"".join(cells(batches))
     return function(unpacked(data)) if data else None
@@ -417,10 +393,8 @@ class Shards:
         if not self.close.alive:
             raise DataError("this source is closed and its cached events are gone; make a new one")
         with explained():
-            found, n = (
-                map_partitions(self.rows, partial(pack, partial(_on_shard, function), None)),
-                self.n_partitions,
-            )
+            n = self.n_partitions
+            found = map_partitions(self.rows, partial(pack, partial(_on_shard, function), None))
             while n > FAN_IN:
                 n = -(-n // FAN_IN)
                 found = map_partitions(found.repartition(n), partial(pack, _added, None))
@@ -435,8 +409,10 @@ def _forget(rows: Any) -> None:
 class SparkSource(EventSource):
     """An :class:`EventSource` over events that are cached on a Spark cluster."""
 
-    def __init__(self, shards: Shards, memory: int, prepared: Prepared, **about: Any) -> None:
-        self._shards, self.memory, self._prepared, self._about = shards, memory, prepared, about
+    memory = WORKER_MEMORY
+
+    def __init__(self, shards: Shards, prepared: Prepared, **about: Any) -> None:
+        self._shards, self._prepared, self._about = shards, prepared, about
         vars(self).update(about)
         self._nothing = prepared.source(shards.nothing)
         self.labels, self.attributes = self._nothing.labels, self._nothing.attributes
@@ -458,11 +434,6 @@ class SparkSource(EventSource):
         found: Answer = added(answers or [ask(self._nothing)])
         return found
 
-    @cached_property
-    def n_events(self) -> int:
-        """The number of events; the end of a sequence is none."""
-        return self.map(_n_events)
-
     @property
     def is_weighted(self) -> bool:
         """Whether sequences have weights of their own."""
@@ -470,12 +441,10 @@ class SparkSource(EventSource):
 
     # ------------------------------------------------------------------ prepare
 
-    def _then(self, step: Step, has_ends: bool | None = None, **about: Any) -> SparkSource:
-        """The same after one more step, which changes the counts of labels and positions."""
-        kept = {name: value for name, value in self._about.items() if name not in _COUNTED}
-        ends = self._prepared.has_ends if has_ends is None else has_ends
-        prepared = Prepared(ends, self._prepared.scale, (*self._prepared.steps, step))
-        return SparkSource(self._shards, self.memory, prepared, **{**kept, **about})
+    def _then(self, step: Step, *, has_ends: bool) -> SparkSource:
+        """The same after one more step."""
+        prepared = Prepared(has_ends, self._prepared.scale, (*self._prepared.steps, step))
+        return SparkSource(self._shards, prepared, **self._about)
 
     def without_ends(self) -> SparkSource:
         """The same sequences, all of them taken for cut off."""
@@ -492,7 +461,8 @@ class SparkSource(EventSource):
             return self.without_ends().recode(labels, unknown=unknown)
         if unknown == "error":
             refuse_unknown_labels(self.labels, self.label_counts, labels)
-        return self._then(partial(recoded, labels=tuple(labels), unknown=unknown))
+        step = partial(recoded, labels=tuple(labels), unknown=unknown)
+        return self._then(step, has_ends=self._prepared.has_ends)
 
 
 # ---------------------------------------------------------------------- a session of Spark
@@ -554,10 +524,7 @@ def _keep_modules() -> None:
 def pack(
     function: Callable[[Any], Any], piece: int | None, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """What a function returns for the batches of a partition, or an error of ours; None is nothing.
-
-    It is in one cell, or in several of ``piece`` bytes each.
-    """
+    """What a function returns for a partition, or an error of ours, in cells of ``piece`` bytes, or one."""
     try:
         found = function(batches)
     except SummarkovError as error:
@@ -597,40 +564,32 @@ def explained() -> Iterator[None]:
         raise _explain(str(error)) from error
 
 
-#: What Spark says, and what to do about it.
-_SAID: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
+#: What Spark says, and what to do about it; numbers stand for what was found.
+_SAID = (
     (
         r"PYTHON_VERSION_MISMATCH.*?in worker[^:]*:? *\(?'?(\d+)(?:\.|, )(\d+)",
-        lambda found: (
-            f"the workers run another Python ({found[1]}.{found[2]}) than the driver ({_PYTHON}); set "
-            f"PYSPARK_PYTHON to a Python {_PYTHON} with summarkov, before the session is started"
-        ),
+        "the workers run another Python ({0[1]}.{0[2]}) than the driver ({python}); set PYSPARK_PYTHON to a "
+        "Python {python} with summarkov, before the session is started",
     ),
     (
         r"SummarkovVersion: (\S+) on workers, (\S+) on",
-        lambda found: f"the workers have summarkov {found[1]} and the driver {found[2]}; install one",
+        "the workers have summarkov {0[1]} and the driver {0[2]}; install one",
     ),
     (
         r'Cannot run program "([^"]*)"',
-        lambda found: (
-            f"the workers cannot start their Python, {found[1]!r}; set PYSPARK_PYTHON to one that is there "
-            "on every worker, before the session is started"
-        ),
+        "the workers cannot start their Python, {0[1]!r}; set PYSPARK_PYTHON to one that is there on every "
+        "worker, before the session is started",
     ),
     (
         r"No module named '?((?:numpy|pyarrow|summarkov)\b[\w.]*)",
-        lambda found: (
-            f"the workers' Python has no module {found[1]!r}; install summarkov there (a cluster library, "
-            "the image of the executors, or a packed environment in spark.archives), or set PYSPARK_PYTHON "
-            f"to a Python that has it, before the session is started (the driver's is {sys.executable})"
-        ),
+        "the workers' Python has no module {0[1]!r}; install summarkov there (a cluster library, the image "
+        "of the executors, or a packed environment in spark.archives), or set PYSPARK_PYTHON to a Python "
+        "that has it, before the session is started (the driver's is {executable})",
     ),
     (
         r"No module named '?([\w.]+)",
-        lambda found: (
-            f"the workers have no module {found[1]!r}, which your own code needs; send it with "
-            "spark.addArtifact or sc.addPyFile"
-        ),
+        "the workers have no module {0[1]!r}, which your own code needs; send it with spark.addArtifact or "
+        "sc.addPyFile",
     ),
 )
 
@@ -639,9 +598,9 @@ def _explain(text: str) -> SummarkovError:
     """An error of Spark as one that says what to do."""
     if "cancelled as part of cancellation of all jobs" in text:  # what Ctrl-C does to Spark's jobs
         raise KeyboardInterrupt
-    for pattern, told in _SAID:
+    for pattern, message in _SAID:
         if found := re.search(pattern, text, re.DOTALL):
-            return SettingError(told(found))
+            return SettingError(message.format(found, python=_PYTHON, executable=sys.executable))
     lines = [line.strip() for line in text.split("JVM stacktrace")[0].splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
     line = (named or lines or [text])[-1 if named else 0]  # of a traceback the last, of others the first

@@ -88,7 +88,7 @@ class TextEvents:
         events = self.events
         if len(self.sentences) != events.n_events:
             raise DataError(f"there are {events.n_events} events but {len(self.sentences)} sentences")
-        if events.moments is not None and events.moments.has_ticks:
+        if events.has_ticks:
             raise DataError("events of sentences follow each other; some of these happened together")
 
     @property

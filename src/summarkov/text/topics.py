@@ -210,10 +210,6 @@ def corpus_stop_words(sentences: Sequence[str], max_share: float, names: bool) -
     """Words that tell nothing in this corpus: in too many sentences, or (unless ``names``) names.
 
     A name is a word that is written with a capital more often than not where it does not begin a sentence.
-
-    >>> sentences = ["The shop in Rome shut.", "The bank in Rome opened.", "The bank shut.", "Rome slept."]
-    >>> sorted(corpus_stop_words(sentences, max_share=0.6, names=False))
-    ['rome', 'the']
     """
     rows = [_WORD.findall(sentence) for sentence in sentences]
     often = Counter(word for row in rows for word in {each.lower() for each in row})
@@ -224,11 +220,7 @@ def corpus_stop_words(sentences: Sequence[str], max_share: float, names: bool) -
 
 
 def leading_terms(terms: Sequence[str], weights: Iterable[float], n: int) -> list[str]:
-    """The heaviest terms, no word twice; for a word the phrase with it that has at least half its weight.
-
-    >>> leading_terms(["estate", "market", "real", "real estate"], [4.0, 1.0, 2.0, 3.0], 2)
-    ['real estate', 'market']
-    """
+    """The heaviest terms, no word twice; for a word the phrase with it that has at least half its weight."""
     ranked = sorted(zip(terms, weights, strict=True), key=lambda pair: (-float(f"{pair[1]:.3g}"), pair[0]))
     ranked = [(term, weight) for term, weight in ranked if weight > 0]
     chosen: list[str] = []

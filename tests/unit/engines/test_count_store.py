@@ -131,9 +131,10 @@ def test_odd_sequences(tmp_path):
     odd = sm.read_events({"": [], "=1": ["a", ""], "a\n": [" ", "\u2603"]})
     ticks = sm.EventSequences.from_lists([[["a", "b"], [], "c"], []])
     for name, events in (("odd", odd), ("ticks", ticks)):
-        store = sm.CountStore(tmp_path / name)
+        store, other = sm.CountStore(tmp_path / name), sm.CountStore(tmp_path / name)
         store.add("day", events)
-        assert store.to_events() == events
+        assert other.names == ("day",)
+        assert store.to_events() == other.to_events() == events
     store.add("half", [["a\ud800"]])
     assert store.to_events(["half"]).to_lists() == [["a\ud800"]]
     with pytest.raises(DataError, match="there are no events to learn from"):
@@ -173,15 +174,6 @@ def test_eight_processes_keep_every_part(tmp_path):
     assert [process.exitcode for process in processes] == [0] * 8
     assert sorted(store.names) == sorted(f"{k}-{at}" for k in range(8) for at in range(20))
     assert len(store.to_events()) == 320
-
-
-def test_two_handles_in_one_process(tmp_path):
-    one, other = sm.CountStore(tmp_path), sm.CountStore(tmp_path)
-    one.add("a", [["A"]])
-    other.add("b", [["B"]])
-    one.add("c", [["C"]])
-    assert one.names == other.names == ("a", "b", "c")
-    assert one.to_events() == other.to_events()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -240,23 +232,17 @@ def set_(store, sql, *values):
     database.close()
 
 
-def test_a_link_is_not_followed(store, tmp_path):
+def test_a_link_another_version_and_a_table_that_is_gone(store, tmp_path):
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / "store.sqlite").symlink_to(store.folder / "store.sqlite")
     with pytest.raises(StoreError, match="is a link, which a store does not follow"):
         sm.CountStore(tmp_path / "linked")
-
-
-def test_a_store_of_another_version(store):
-    set_(store, "PRAGMA user_version = 9")
-    with pytest.raises(StoreError, match=r"was written by another version .*; name a new folder, and add"):
-        sm.CountStore(store.folder)
-
-
-def test_a_table_that_is_gone(store):
     set_(store, "DROP TABLE parts")
     with pytest.raises(StoreError, match="make the store anew"):
         store.to_events()
+    set_(store, "PRAGMA user_version = 9")
+    with pytest.raises(StoreError, match=r"was written by another version .*; name a new folder, and add"):
+        sm.CountStore(store.folder)
 
 
 def test_damaged_parts(store):

@@ -24,25 +24,26 @@ OUTCOME = sm.OutcomeModel(contains="purchase", after=3).fit(EVENTS)
 JOINT = sm.JointSuMM().fit(EVENTS)
 WEIGHTS = [1] * len(EVENTS)
 
+KINDS = {"SummaryModel": MODEL, "InfluenceGraph": WHOLE, "JointSuMM": JOINT, "OutcomeModel": OUTCOME}
+
+
+def of_kinds(methods, kinds=KINDS):
+    """For each kind of model and method what calls it with events."""
+    return {
+        f"{kind}.{method}": lambda e, model=KINDS[kind], method=method: getattr(model, method)(e)
+        for kind in kinds
+        for method in methods
+    }
+
+
 #: What is asked, given events or a source of them.
 WORKS = {
+    **of_kinds(("log_likelihood", "score", "brier_score", "evaluate"), [*KINDS][:3]),
     "SummaryModel.fit": lambda e: str(MODEL.copy().fit(e).table_),
-    "SummaryModel.log_likelihood": lambda e: MODEL.log_likelihood(e),
-    "SummaryModel.score": lambda e: MODEL.score(e),
-    "SummaryModel.brier_score": lambda e: MODEL.brier_score(e),
-    "SummaryModel.evaluate": lambda e: MODEL.evaluate(e),
-    "InfluenceGraph.evaluate": lambda e: WHOLE.evaluate(e),
     "InfluenceGraph.fit": lambda e: sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(e).edges_,
-    "InfluenceGraph.log_likelihood": lambda e: WHOLE.log_likelihood(e),
-    "InfluenceGraph.score": lambda e: WHOLE.score(e),
-    "InfluenceGraph.brier_score": lambda e: WHOLE.brier_score(e),
     "InfluenceGraph.confidence": lambda e: GRAPH.confidence(e, n=3),
     "InfluenceGraph.order_test": lambda e: GRAPH.order_test(e, n=19),
     "JointSuMM.fit": lambda e: sm.JointSuMM(rounds=1).fit(e).to_document(),
-    "JointSuMM.log_likelihood": lambda e: JOINT.log_likelihood(e),
-    "JointSuMM.score": lambda e: JOINT.score(e),
-    "JointSuMM.brier_score": lambda e: JOINT.brier_score(e),
-    "JointSuMM.evaluate": lambda e: JOINT.evaluate(e),
     "OutcomeModel.fit": lambda e: (
         sm.OutcomeModel(contains="purchase", after=3).fit(e).model_.fitted.influences
     ),
@@ -54,31 +55,21 @@ WORKS = {
 IN_MEMORY = "this needs the events in memory, and a MemorySource counts them where they are; give events that"
 #: What needs the events themselves, and what it says to a source.
 REFUSES = {
+    **{
+        name: (ask, IN_MEMORY)
+        for name, ask in (
+            of_kinds(("predict_proba", "predict", "predictions"))
+            | of_kinds(("predict_next",), [*KINDS][:3])
+            | of_kinds(("score", "predict_open", "predict_ended"), ["OutcomeModel"])
+        ).items()
+    },
+    **{
+        f"{kind}.to_html": (lambda e, model=model: model.to_html(events=e), IN_MEMORY)
+        for kind, model in KINDS.items()
+    },
     "tune_joint": (tune_joint, "read them with read_events"),
     "compare": (sm.compare, "on events of this machine, and train is a MemorySource; read them with"),
-    "SummaryModel.predict_proba": (lambda e: MODEL.predict_proba(e), IN_MEMORY),
-    "SummaryModel.predict": (lambda e: MODEL.predict(e), IN_MEMORY),
-    "SummaryModel.predictions": (lambda e: MODEL.predictions(e), IN_MEMORY),
-    "SummaryModel.to_html": (lambda e: MODEL.to_html(events=e), IN_MEMORY),
-    "InfluenceGraph.predict_proba": (lambda e: WHOLE.predict_proba(e), IN_MEMORY),
-    "InfluenceGraph.predict": (lambda e: WHOLE.predict(e), IN_MEMORY),
-    "InfluenceGraph.predictions": (lambda e: WHOLE.predictions(e), IN_MEMORY),
-    "InfluenceGraph.to_html": (lambda e: GRAPH.to_html(events=e), IN_MEMORY),
-    "JointSuMM.predict_proba": (lambda e: JOINT.predict_proba(e), IN_MEMORY),
-    "JointSuMM.predict": (lambda e: JOINT.predict(e), IN_MEMORY),
-    "JointSuMM.predictions": (lambda e: JOINT.predictions(e), IN_MEMORY),
-    "JointSuMM.predict_next": (lambda e: JOINT.predict_next(e), IN_MEMORY),
-    "SummaryModel.predict_next": (lambda e: MODEL.predict_next(e), IN_MEMORY),
-    "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS), IN_MEMORY),
-    "OutcomeModel.predict": (lambda e: OUTCOME.predict(e), IN_MEMORY),
-    "OutcomeModel.predict_proba": (lambda e: OUTCOME.predict_proba(e), IN_MEMORY),
-    "OutcomeModel.predict_open": (lambda e: OUTCOME.predict_open(e), IN_MEMORY),
-    "OutcomeModel.score": (lambda e: OUTCOME.score(e), IN_MEMORY),
-    "OutcomeModel.predict_ended": (lambda e: OUTCOME.predict_ended(e), IN_MEMORY),
-    "OutcomeModel.predictions": (lambda e: OUTCOME.predictions(e), IN_MEMORY),
-    "OutcomeModel.to_html": (lambda e: OUTCOME.to_html(events=e), IN_MEMORY),
-    "JointSuMM.to_html": (lambda e: JOINT.to_html(events=e), IN_MEMORY),
     "JointSuMM.explain_next": (lambda e: JOINT.explain_next(e), "and a MemorySource holds many; give one"),
     "read_events": (sm.read_events, IN_MEMORY),
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),

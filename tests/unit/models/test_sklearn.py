@@ -23,10 +23,12 @@ def selection():
 @pytest.fixture(scope="module")
 def prepared():
     """A pipeline that collapses repeats and learns a graph."""
-    from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    return make_pipeline(FunctionTransformer(lambda x: sm.read_events(x).collapse_repeats()), GRAPH.copy())
+    from summarkov.models import Pipeline
+
+    collapse = FunctionTransformer(lambda x: sm.read_events(x).collapse_repeats())
+    return Pipeline([("collapse", collapse), ("influencegraph", GRAPH.copy())])
 
 
 def test_a_pipeline_prepares_learns_and_scores(prepared):
@@ -36,6 +38,8 @@ def test_a_pipeline_prepares_learns_and_scores(prepared):
     assert whole.score(EVENTS) == expected.score(by_hand)
     assert np.array_equal(whole.predict_proba(EVENTS), expected.predict_proba(by_hand))
     assert np.array_equal(whole.classes_, expected.classes_)
+    after, wanted = whole.predict_next([["browse", "browse"], []]), expected.predict_next([["browse"], []])
+    assert np.array_equal(after.probabilities, wanted.probabilities)
 
 
 def test_a_grid_search_over_a_pipeline(selection, prepared):
