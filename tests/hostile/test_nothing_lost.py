@@ -184,7 +184,7 @@ def test_no_room_for_temporary_files(what, small_disk, tmp_path, monkeypatch):
     """The model that was there stays."""
     events, model = tmp_path / "events.csv", small_disk / "model.json"
     rows = (
-        f"{n % 997},{'abc'[n % 3]},2024-01-{1 + n * 7 % 28:02d},{n % 997 % 2},{'yn'[n % 997 % 2]}\n"
+        f"{n % 9973},{'abc'[n % 3]},2024-01-{1 + n * 7 % 28:02d},{n % 9973 % 2},{'yn'[n % 9973 % 2]}\n"
         for n in range(60_000)
     )
     events.write_text(f"case,event,time,kind,result\n{''.join(rows)}")

@@ -97,11 +97,11 @@ def test_shuffles_of_many_targets_among_many_labels():
 from summarkov.engines import MemorySource
 from summarkov.engines.shuffles import OrderQuestion, Shuffles, count_moved
 from summarkov.summaries import Reach
-n, found = 7_000, []
+n = 7_000
 events = sm.EventSequences.from_lists([[f"{label:05}" for label in range(n)]], ends="cut off")
 asked = [OrderQuestion(label, (label + 1) % n, Reach(0, 1)) for label in range(n)]
 source = MemorySource(events, n_jobs=1)
-count_moved(source, asked, Shuffles(1), lambda each: found.append(int(each.hits[0].sum())))
+found = [int(each.hits[0].sum()) for each in count_moved(source, asked, Shuffles(1))]
 print(len(found), sum(found))"""
     assert within_memory(script) == "7000 7000\n"
 

@@ -70,12 +70,7 @@ _Z, _Z_LAGS = NormalDist().inv_cdf(0.975), NormalDist().inv_cdf(1 - 0.025 / N_LA
 
 @dataclass(frozen=True)
 class FittedJoint(Distribution):
-    """Weights, influencers and trees of a joint model.
-
-    With trees, the logarithm of a probability is the mean of two: that of the weights with ``trees`` on top,
-    and that of the trees ``alone``, which start from base rates. Each has as many rounds as the other.
-    Beside them, what followed the last labels in all sequences (``last``) has its share, if asked for.
-    """
+    """What a :class:`JointSuMM` learned; its trees are those on top of the weights, and those ``alone``."""
 
     summary: ProfileSummary
     labels: tuple[str, ...]

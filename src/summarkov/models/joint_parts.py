@@ -68,15 +68,9 @@ class Profile(NamedTuple):
 
 @dataclass(frozen=True)
 class ProfileSummary(Summary):
-    r"""For each label how long ago it occurred, how often, and how often it followed the labels just before.
+    """The numbers of a :class:`Profile`. Two histories with equal numbers are one state.
 
-    All of it within the last ``lookback`` events: the lag of the last occurrence; the number of occurrences
-    among the last 5, 10 and 20 events, and in the whole window; how often the label came after the same 1, 2
-    and 3 labels that stand just before the position. Beside that, the labels at lags 1 to 3, and the number
-    of events in the window.
-
-    Two histories with equal numbers are one state. With long sequences nearly all of them differ, so a table
-    of states is then about as long as the data.
+    With long sequences nearly all of them differ, so a table of states is then about as long as the data.
     """
 
     lookback: int = 500
@@ -179,16 +173,11 @@ def base_rates(counts: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class JointFeatures:
-    """Turns profiles into features.
+    """Turns profiles into the features that :class:`JointSuMM` names.
 
-    The features of an influencer z are numbers that are 0 while z is not in the window: whether it occurred
-    within the last 1, 2, 3, 5, 10, 20 events and at all, whether it stands 2 or 3 events back, and the
-    logarithm of its share of the last 20 events, and of the window, over its base rate.
-
-    A label's own features tell its habits in this sequence: the logarithm of its share so far over its base
-    rate; and how much larger its share is after the last label, the last two and the last three (as far as
-    they occurred before in this sequence), each over what the shorter one says. A share counts the shorter
-    one as some events of its own, so it says nothing where there is nothing to go by.
+    Those of an influencer are 0 while it is not in the window. Shares are logarithms of shares over base
+    rates; habits after the last labels are over what one label less says. A share counts the shorter one
+    as some events of its own, so it says nothing where there is nothing to go by.
     """
 
     base_rates: FloatArray  # of labels
@@ -300,11 +289,9 @@ class JointFeatures:
     # ------------------------------------------------------------------ for trees
 
     def levels(self, profile: Profile, habits: FloatArray) -> LevelArray:
-        """What trees look at, as levels ``[feature, row]``.
+        """What trees look at, as levels ``[feature, row]``: the profile, but for recent labels, and habits.
 
-        For each label how long ago it occurred (the highest level: not in the window) and how often it is
-        among the last 5, 10 and 20 events and in the window; how many events there are to look back at; and
-        the habits of each outcome.
+        The highest level of a lag means that the label is not in the window.
         """
         lags = np.where(profile.lag == 0, len(_LAGS) + 1, np.searchsorted(_LAGS, profile.lag, side="right"))
         counts = [np.searchsorted(_COUNTS, each, side="right") for each in (*profile.often, profile.seen)]
