@@ -137,7 +137,8 @@ class Moments:
     @cached_property
     def n_ticks(self) -> int:
         """The number of ticks."""
-        return int(np.count_nonzero(self.starts))
+        is_one_value = not any(self.starts.strides)  # as ``plain`` makes them
+        return len(self.starts) if is_one_value else int(np.count_nonzero(self.starts))
 
     @property
     def has_ticks(self) -> bool:
@@ -191,12 +192,15 @@ def with_more_rows(
     """
     places = offsets[1:][sequences] if last else offsets[:-1][sequences]
     more = np.append(0, np.cumsum(np.bincount(sequences, minlength=len(offsets) - 1)))
+    codes = np.insert(codes, places, np.asarray(added, np.int32))
+    if moments.is_plain and begins:
+        return codes, offsets + more, Moments.plain(len(codes))
     times = moments.times
     if times is not None:
         beside = np.where(np.diff(offsets)[sequences] > 0, places - last, len(times))
         times = np.insert(times, places, np.append(times, 0)[beside])
     moments = replace(moments, starts=np.insert(moments.starts, places, begins), times=times)
-    return np.insert(codes, places, np.asarray(added, np.int32)), offsets + more, moments
+    return codes, offsets + more, moments
 
 
 def join_moments(parts: Sequence[Moments]) -> Moments:

@@ -338,7 +338,7 @@ class EventSequences:
         return self.but(
             codes=self.codes[places],
             offsets=offsets,
-            moments=self.moments[places],
+            moments=Moments.plain(len(places)) if self.moments.is_plain else self.moments[places],
             tied_order=0,
             _ids=None if ids is None else tuple(ids[s] for s in chosen.tolist()),
             _folder=None,

@@ -584,12 +584,11 @@ class Confidence(EdgeList):
     Attributes
     ----------
     n, seed, level : int, int, float
-        How many graphs there are, the seed of the draws, and the level of the intervals.
+        How many graphs there are, the seed, and the level of the intervals.
     units, n_units : str, int
         What was drawn, "sequences" or "blocks", and how many of them for each graph.
     edges : tuple of EdgeConfidence
-        Those of the graph, and others that at least a tenth of the replicates have, target by target, the
-        most frequent first.
+        Those of the graph, and others that at least a tenth of the replicates have, the most frequent first.
     seldom : tuple
         Pairs that fewer have: influencer, target, and how many replicates have them.
     """

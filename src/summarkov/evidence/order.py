@@ -94,8 +94,7 @@ class EdgeOrder(Edge):
         Hits with the influencer in the window, and their mean in shuffled sequences. None in older files.
     short : Difference or None
         The local ratio of the same test in blocks hardly longer than the window, for edges that depend on
-        order and are more than crowding out. None if most events of the influencer are in sequences no longer
-        than one block of the test itself.
+        order and are more than crowding out, unless most events of the influencer are in short sequences.
     """
 
     order: str
@@ -165,10 +164,10 @@ class OrderTest(EdgeList):
     Attributes
     ----------
     n, seed : int
-        How many shuffles there are of every edge, and their seed. Of edges near the decision there are ten
-        times as many.
+        How many shuffles there are of every edge (of edges near the decision ten times as many), and their
+        seed.
     within : int, str or None
-        In blocks of how many positions, or of which time, events moved. None: in the whole sequence.
+        In blocks of how many positions, or of which time, events moved; None: in the whole sequence.
     n_pairs : int
         The number of pairs that the search could have chosen.
     edges : tuple of EdgeOrder
@@ -176,8 +175,7 @@ class OrderTest(EdgeList):
     within_short : int or None
         The number of positions of the blocks of ``EdgeOrder.short``; None where there is none.
     after_selection : bool
-        Whether look-backs were learned from the same events. Each edge is tested with the look-back that was
-        chosen, and its p-value does not allow for the choice.
+        Whether look-backs were learned from the same events; p-values do not allow for that choice.
     """
 
     n: int
@@ -316,8 +314,7 @@ def order_word(
 ) -> str:
     """The verdict on an edge that shows ``ratio``, from the interval of observed over shuffled.
 
-    ``evidence`` is the number of hits with the influencer, or of those expected if that is larger. ``fixed``
-    says that the influencer nearly always comes first.
+    ``evidence`` is the number of hits, or of those expected if that is larger.
     """
     if fixed:
         return ORDERS[3]
