@@ -62,7 +62,6 @@ ACCEPTED: tuple[tuple[str, str], ...] = (
     ("shop-groups/1 groups/printed/*", "robust intervals"),
     ("*.json/checksum", "it follows the last digits of numbers, which may differ"),
     ("*.html/places/*", "one layout of networkx instead of the best of thirty"),
-    ("outcome/1 outcome/printed/1[2-4]", "states of outcomes are printed as `table_` is"),
     ("shop/4 show/printed/*", "a pattern is printed as Python does, in one line, and the rest moves up"),
     ("shop/2 learn/printed/*", "what columns are is left to the guide, and the rest moves up"),
     (

@@ -241,14 +241,25 @@ class OutcomeModel(Parameters):
 
     def states_sheet(self) -> Sheet:
         """In how many cases of each state it came about, the most frequent states first."""
+        rows, yes = sorted(self.table_, key=lambda row: -row.n), self.yes
+        cells = [
+            [
+                row.words or "any history",
+                f"{number(row.counts[yes])} of {number(row.n)}",
+                percent(row.counts[yes] / row.n) if row.n else "",
+                " to ".join(map(percent, row.intervals[yes])) if row.n else "",
+                "" if row.seen == "often" else f"{row.seen} seen",
+            ]
+            for row in rows[:MOST]
+        ]
         when = "the case contains"
         if self.after is not None:
             events = isinstance(self.after, int) and plural(
                 self.after, "tick" if self.layout_.together else "event"
             )
             when = f"had happened {f'after {events}' if events else f'at the age of {self.after}'}"
-        rows = sorted(self.table_, key=lambda row: -row.n)
-        return self.table_.of_rows(f"{self.name_}, by what {when}", rows, outcomes=[self.name_])
+        head = ["state", "cases", "share", "95% interval", ""]
+        return Sheet(f"{self.name_}, by what {when}", head, cells, len(rows))
 
     # ------------------------------------------------------------------ use
 
