@@ -22,7 +22,7 @@ from summarkov.read import scan_events
 pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLES = range(1000, 1012)
+TABLES = range(1000, 1008)
 
 
 @pytest.mark.needs("pandas", "polars")

@@ -59,7 +59,7 @@ def test_threads_that_share_a_model_and_processes_that_get_it(name, tmp_path):
         assert all(same(answer, expected) for answer in [*pool.map(go, range(8)), uses(again)])
 
 
-@pytest.mark.parametrize("name", ["learned", "tree", "graph"])
+@pytest.mark.parametrize("name", ["tree", "graph"])
 def test_many_fits_without_growth(name):
     """What is held after some fits is held after many; ``tools/load.py`` does 1000 of every family."""
     events, new = EVENTS[:12], EVENTS[:3]

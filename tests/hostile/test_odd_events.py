@@ -17,7 +17,7 @@ FILES = {
     "only empty": [[], []],
     "one sequence": [list("abcacbabbcab") * 20],
     "all alike": [["a", "b", "c", "d"]] * 30,
-    "more labels than events of each": [[f"l{(7 * i + j * j) % 40}" for j in range(10)] for i in range(20)],
+    "more labels than events of each": [[f"l{(7 * i + j * j) % 20}" for j in range(9)] for i in range(12)],
     "blanks": [["", " ", "\t", ""], [" ", ""]],
     "awkward": [["\x1b[31m", "</script>", "{0}", "a\nb", "é", "e\u0301", "A" * 300], ["{0}", "é"]],
     "others": [["x", "y", "x"], ["y"]],

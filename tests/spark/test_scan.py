@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -233,34 +234,21 @@ def test_frames_that_are_refused(spark):
     mixed = spark.createDataFrame([("a", "p", "1"), ("a", "q", "soon"), ("a", "r", "2")], schema)
     # each case could be put in order, and not all of them in the same way
     apart = [(f"{case}", "p", "1" if case < 5 else "2024-01-31") for case in range(20)]
+    apart, lists = spark.createDataFrame(apart, schema), spark.createDataFrame(pa.table({"events": [["A"]]}))
     before = spark.sparkContext._jsc.getPersistentRDDs().size()
-    for error, words, open_ in (
-        (DataError, "cannot be put in order: a row holds 'soon'", lambda: sm.scan_spark(mixed)),
-        (
-            DataError,
-            "cannot be put in order",
-            lambda: sm.scan_spark(spark.createDataFrame(apart, schema), partitions=6),
-        ),
-        (
-            DataError,
-            "holds lists, .* make a row of each first",
-            lambda: sm.scan_spark(spark.createDataFrame(pa.table({"events": [["A", "B"], ["A"]]}))),
-        ),
-        (
-            SettingError,
-            "takes a Spark DataFrame, not Table; give other tables to read_events",
-            lambda: sm.scan_spark(rows()),
-        ),
-        (
-            SettingError,
-            "join the dataframe of attributes to that of events, frame.join",
-            lambda: sm.scan_spark(frame, attributes=frame),
-        ),
-        (SettingError, r"stays on its cluster: learn from scan_spark\(frame", lambda: sm.read_events(frame)),
-        (SettingError, r"stays on its cluster: learn from scan_spark", lambda: sm.compare(frame)),
+    stays, join = "stays on its cluster: learn from scan_spark", "join the dataframe of attributes to that of"
+    other = "takes a Spark DataFrame, not Table; give other tables to read_events"
+    for error, words, ask, given in (
+        (DataError, "cannot be put in order: a row holds 'soon'", sm.scan_spark, mixed),
+        (DataError, "cannot be put in order", partial(sm.scan_spark, partitions=6), apart),
+        (DataError, "holds lists, .* make a row of each first", sm.scan_spark, lists),
+        (SettingError, other, sm.scan_spark, rows()),
+        (SettingError, f"{join} events, frame.join", partial(sm.scan_spark, attributes=frame), frame),
+        (SettingError, rf"{stays}\(frame", sm.read_events, frame),
+        (SettingError, stays, sm.compare, frame),
     ):
         with pytest.raises(error, match=words):
-            open_()
+            ask(given)
     with (
         sm.scan_spark(frame.limit(0), labels=["A"]) as nothing,
         pytest.raises(DataError, match="no events to learn from"),
