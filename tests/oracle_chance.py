@@ -1,5 +1,6 @@
 """The slow, obvious twin of what influencers that mean nothing gain by chance; standard library only."""
 
+import functools
 import math
 
 
@@ -29,6 +30,7 @@ def upper_tail(a, x):
     return front / (1 + x - a - value)
 
 
+@functools.cache
 def quantile(d, level):
     """What half of a chi-squared variable of d degrees of freedom exceeds with probability ``level``.
 
@@ -40,8 +42,7 @@ def quantile(d, level):
     low, high = 0.0, 1.0
     while upper_tail(d / 2, high) > level:
         high *= 2
-    for _ in range(200):
-        middle = (low + high) / 2
+    while low < (middle := (low + high) / 2) < high:  # until no float lies between
         low, high = (middle, high) if upper_tail(d / 2, middle) > level else (low, middle)
     return high
 

@@ -32,12 +32,7 @@ def test_sure_edges_are_true():
 def test_the_tables():
     done = []
     sections = calibration(
-        graphs=2,
-        sizes=(20, 40),
-        length=20,
-        gammas=(1.0,),
-        n=5,
-        progress=lambda *at: done.append(at),
+        graphs=2, sizes=(20, 40), length=20, gammas=(1.0,), n=5, progress=lambda *at: done.append(at)
     )
     assert done[-1] == (4, 4)
     sure, reliability = sections

@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from paper.__main__ import app
 from paper.bombing import bombing, planted
-from paper.discovery import appendix_dynamics, discovery, f1
+from paper.discovery import discovery, f1
 from paper.fomc import fomc, read_fomc
 from paper.irrelevant import irrelevant, noisy_dynamics, precision
 from paper.order import shuffled_inside, under_order
@@ -15,6 +16,7 @@ from paper.published import published
 from paper.reproduction import reproduce
 from paper.section import Section
 from paper.tables import Tables, read_split, targets_of
+from typer.testing import CliRunner, Result
 
 import summarkov as sm
 from paper import reproduction as report
@@ -56,7 +58,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(report, "REGRESSIONS", REGRESSIONS)
     monkeypatch.setattr(report, "FAMILY", ("vom",))
     monkeypatch.setattr(report, "irrelevant", lambda: irrelevant(sizes=(20,), seeds=2))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     return tmp_path
+
+
+def command(*arguments: str, code: int = 0) -> Result:
+    """Run ``python -m paper reproduce``."""
+    result = CliRunner().invoke(app, ["reproduce", *arguments])
+    assert (result.exit_code, bool(result.stderr)) == (code, code != 0)
+    return result
 
 
 # ------------------------------------------------------------------ the published figures
@@ -81,35 +92,7 @@ def test_every_published_figure_has_its_place():
 def test_a_section_as_markdown_and_for_programs():
     section = Section("T", "about", ["a", "b"], [["1", "x|y"]], ["note"])
     assert section.to_markdown() == "## T\n\nabout\n\n| a | b |\n|---|---|\n| 1 | x\\|y |\n\n- note\n"
-    assert section.to_dict() == {
-        "title": "T",
-        "about": "about",
-        "rows": [{"a": "1", "b": "x|y"}],
-        "notes": ["note"],
-    }
-
-
-def test_f1():
-    found = [f1(found, "BC") for found in ("", "B", "AD", "BC", "BCDE")]
-    assert found == pytest.approx([0, 2 / 3, 0, 1, 2 / 3], rel=1e-12)
-
-
-def test_the_dynamics_of_the_appendix():
-    events = appendix_dynamics().simulate(4000, 10, 0)
-    model = sm.BSuMM("A", lookback=3).fit(events)
-    rates = {row.state: row.probabilities[0] for row in model.table_}
-    assert model.influencers_ == ("B", "C")
-    assert rates == pytest.approx({(): 0.3, ("C",): 0.1, ("B",): 0.35, ("B", "C"): 0.2}, abs=0.02)
-
-
-def test_discovery_counts_its_sizes(folder):
-    steps = []
-    section = discovery(seeds=3, on_done=lambda: steps.append(1))
-    assert len(steps) == 2
-    assert [row[:2] for row in section.rows] == [["5", "0.10"], ["10", "0.20"]]
-    for row in section.rows:
-        mean, theirs, difference = float(row[2].split()[0]), float(row[1]), float(row[3])
-        assert difference == pytest.approx(mean - theirs, abs=0.001)
+    assert section.to_dict()["rows"] == [{"a": "1", "b": "x|y"}]
 
 
 def test_half_of_the_noisy_events_mean_nothing():
@@ -117,14 +100,20 @@ def test_half_of_the_noisy_events_mean_nothing():
     noise = [x.startswith("irrelevant") for x in events.labels]
     assert sum(noise) == 30
     assert events.label_counts[noise].sum() / events.n_events == pytest.approx(0.5, abs=0.02)
-    model = sm.BSuMM("A", lookback=3).fit(events)
-    rates = {row.state: row.probabilities[0] for row in model.table_}
-    assert model.influencers_ == ("B", "C")
-    assert rates == pytest.approx({(): 0.15, ("C",): 0.05, ("B",): 0.175, ("B", "C"): 0.1}, abs=0.02)
-
-
-def test_precision():
+    assert sm.BSuMM("A", lookback=3).fit(events).influencers_ == ("B", "C")
     assert [precision(found, "BC") for found in ((), "B", "BD", "D", "BC")] == [1, 1, 0.5, 0, 1]
+
+
+def test_discovery_counts_its_sizes(folder):
+    found = [f1(found, "BC") for found in ("", "B", "AD", "BC", "BCDE")]
+    assert found == pytest.approx([0, 2 / 3, 0, 1, 2 / 3], rel=1e-12)
+    steps = []
+    section = discovery(seeds=3, on_done=lambda: steps.append(1))
+    assert len(steps) == 2
+    assert [row[:2] for row in section.rows] == [["5", "0.10"], ["10", "0.20"]]
+    for row in section.rows:
+        mean, theirs, difference = float(row[2].split()[0]), float(row[1]), float(row[3])
+        assert difference == pytest.approx(mean - theirs, abs=0.001)
 
 
 def test_the_planted_corpus_has_the_published_size_and_an_or():
@@ -186,35 +175,32 @@ def test_a_table_stands_beside_the_published_figures(folder):
     ]
     assert [row[0] for row in section.rows] == ["Beige Books"] * 2 + ["LinkedIn"] * 2
     assert section.rows[3][2:6] == ["", f"{ours:.2f}", "", ""]
-
-
-def test_targets_are_the_published_ones_or_all(folder, monkeypatch):
-    split = read_split(folder, "linkedin")
     assert targets_of("linkedin", split) == split.train.labels
     assert len(targets_of("timelines", split)) == 15
 
 
 @pytest.mark.parametrize("missing", ["beigebooks.dev.jsonl", "fomc.jsonl", "fomc.published.json"])
-def test_a_missing_file_is_told_before_any_work(folder, monkeypatch, missing):
+def test_a_missing_or_damaged_file_is_told_before_any_work(folder, monkeypatch, missing):
+    text = (folder / missing).read_text()
     (folder / missing).unlink()
     monkeypatch.setattr(run, "tune", None)
     monkeypatch.setattr(report, "discovery", None)
-    with pytest.raises(DataError) as problem:
+    with pytest.raises(
+        DataError, match=f"{re.escape(str(folder / missing))} is missing; the folder must hold "
+    ):
         reproduce(folder)
-    assert str(problem.value).startswith(f"{folder / missing} is missing; the folder must hold ")
-
-
-def test_a_damaged_file_is_told(folder):
+    (folder / missing).write_text(text)
     (folder / "fomc.published.json").write_text('{"settings": {}}')
-    with pytest.raises(DataError) as problem:
+    with pytest.raises(
+        DataError, match=r"fomc\.published\.json does not hold settings and influencers as JSON"
+    ):
         reproduce(folder)
-    assert str(problem.value).endswith("fomc.published.json does not hold settings and influencers as JSON")
 
 
 # ------------------------------------------------------------------ all of it
 
 
-def test_all_of_it(folder, tmp_path):
+def test_all_of_it_as_markdown_as_json_and_printed(folder, monkeypatch):
     told = []
     result = reproduce(folder, progress=lambda done, total: told.append((done, total)))
     assert told == [(n, PIECES) for n in range(1, PIECES + 1)]
@@ -232,11 +218,41 @@ def test_all_of_it(folder, tmp_path):
         "Many irrelevant labels",
     ]
     assert [len(section.rows) for section in result.sections] == [2, 4, 10, 4, 2, 3, 3, 4, 3, 2, 10]
+    ours = [float(row[3]) for section in result.sections[1:5] for row in section.rows]
+    assert all(math.isfinite(figure) and figure < 0 for figure in ours)
+    (row,) = (row for row in result.sections[1].rows if row[:2] == ["LinkedIn", "bsumm"])
+    assert row[2] == "-114.52"
+    assert float(row[4]) == pytest.approx(float(row[3]) + 114.52, abs=0.011)
     document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert document["paper"] == published()["paper"]
     assert document["sections"][1]["rows"][0]["model"] == "bsumm"
-    text = result.to_markdown()
+
+    monkeypatch.setattr(report, "reproduce", lambda *_, **__: result)
+    printed = command(".", "-o", "report.md").stdout
+    assert printed.endswith("\nSaved report.md\n")
+    assert {section.title for section in result.sections} <= {*printed.splitlines()}
+    assert max(len(line.rstrip()) for line in printed.splitlines()) <= 80
+    text = Path("report.md").read_text()
     assert text.startswith("# Reproduction\n\n" + published()["paper"])
     assert text.count("\n## ") == 11
-    ours = [float(row[3]) for section in result.sections[1:5] for row in section.rows]
-    assert all(math.isfinite(figure) and figure < 0 for figure in ours)
+    assert json.loads(command(".", "--json", "-o", "report.json").stdout) == document
+    assert json.loads(Path("report.json").read_text()) == document
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("", "missing argument 'DIR'"),
+        ("nowhere", "nowhere is no folder"),
+        ("empty", "empty/fomc.jsonl is missing; the folder must hold the FOMC topics"),
+        (". -o no/such.md", "cannot write no/such.md: there is no folder no"),
+        (". -o report.html", "cannot tell the format of report.html; let its name end in .json or .md"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(folder, arguments, words):
+    Path("empty").mkdir()
+    result = command(*arguments.split(), code=2)
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+    assert result.stdout == ""

@@ -48,17 +48,12 @@ def test_claims_are_counted():
     assert found.true == dict.fromkeys(CLAIMS, 1)
     assert found.claimed["depends on order"] == 1
     assert found.claimed["an edge"] > 5
-
-
-def test_the_table():
     told = []
     section = worlds_table(2, 5, ["noise, 10 labels"], lambda *done: told.append(done))
     assert told == [(1, 2), (2, 2)]
     (row,) = section.rows
     assert len(row) == len(section.headings) == 1 + 3 * len(CLAIMS)
-    assert row[0] == "noise, 10 labels"
-    assert row[2:4] == ["", ""]
-    assert float(row[4]) == 0.0
+    assert (row[0], row[2:4], float(row[4])) == ("noise, 10 labels", ["", ""], 0.0)
 
 
 def test_coverage_where_sequences_differ():

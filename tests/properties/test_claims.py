@@ -100,16 +100,6 @@ def test_more_sequences_without_either_label_flip_nothing(sequences, more, lookb
         assert (before.hits_with, before.n_with) == (after.hits_with, after.n_with)
 
 
-@examples(40)
-@given(processes())
-def test_edges_of_trees_are_counted_where_the_tree_first_asks(sequences):
-    tree = sm.InfluenceGraph(sm.TreeSuMM(gamma=0.3)).fit(sequences)
-    for edge in tree.edges_:
-        assert edge.effect != "amplifies" or edge.hits_with > 0
-        assert math.isnan(edge.ratio) or edge.low <= edge.ratio <= edge.high
-        assert edge.n_with + edge.n_without <= sum(map(len, sequences))
-
-
 def test_a_log_full_of_zeros():
     """The made-up loan process, every edge against a count by hand: what never follows is not amplified."""
     events = loan_process(400, seed=3)

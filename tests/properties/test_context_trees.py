@@ -123,57 +123,7 @@ def test_no_pruning_has_a_larger_penalised_likelihood(case, gamma):
     assert worth(contexts_of(model)) == pytest.approx(best, rel=1e-9, abs=1e-8)
 
 
-@examples(60)
-@given(cases(), st.data())
-def test_without_a_penalty_it_is_a_chain_where_contexts_were_seen(case, draw):
-    model = case.fit(sm.VariableOrderChain, gamma=0.0)
-    settings = dict(case.settings)
-    chain = sm.MarkovChain(case.target, order=settings.pop("max_order"), **settings)
-    chain.fit(case.train.events, sample_weight=case.weights)
-    test = draw.draw(data(labels=case.train.labels))
-    seen = np.array([s in case.totals for s in case.contexts(test)], bool)
-    assert (model.predict_proba(test.events)[seen] == chain.predict_proba(test.events)[seen]).all()
-    assert model.log_likelihood_ == pytest.approx(chain.log_likelihood_, rel=1e-12, abs=1e-12)
-
-
-@examples(60)
-@given(cases(), st.data())
-def test_with_a_huge_penalty_it_is_a_chain_of_order_0(case, draw):
-    if case.n_events == 1:
-        return  # log(1) = 0: no penalty
-    model = case.fit(sm.VariableOrderChain, gamma=1e6)
-    settings = {name: case.settings[name] for name in ("alpha", "prior")}
-    chain = sm.MarkovChain(case.target, order=0, **settings).fit(
-        case.train.events, sample_weight=case.weights
-    )
-    test = draw.draw(data(labels=case.train.labels))
-    assert model.influencers_ == ()
-    assert (model.predict_proba(test.events) == chain.predict_proba(test.events)).all()
-    assert [row.counts for row in model.table_] == [row.counts for row in chain.table_]
-    assert [row.intervals for row in model.table_] == [row.intervals for row in chain.table_]
-
-
 # ------------------------------------------------------------------ what all models do
-
-
-@examples(60)
-@given(cases(), st.data())
-def test_histories_and_explanations_have_the_numbers_of_positions(case, draw):
-    model = case.fit(sm.VariableOrderChain)
-    test = draw.draw(data(labels=case.train.labels, unknown=True))
-    rows = model.predict_proba(test.events, unknown="ignore")
-    table = {row.state: row for row in model.table_ if "start" not in row.words}
-    at = 0
-    for sequence in test.sequences:
-        for i in range(len(sequence)):
-            (after,) = model.predict_next([sequence[:i]], unknown="ignore").probabilities
-            assert (after == rows[at]).all()
-            why = model.explain(sequence[:i], label=model.target_[0], unknown="ignore")
-            assert why.probability == rows[at][0]
-            if "start" not in why.words:
-                row = table[why.state]
-                assert (why.words, why.support, why.interval) == (row.words, row.n, row.intervals[0])
-            at += 1
 
 
 @examples(40)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import oracle
 from problems import Recorder, naive_score, reachable, search_problems
-from strategies import WINDOWS, Data, Spec, codes, data, examples, specs
-from summarkov.engines import CandidatesRequest, MemorySource, StatesRequest, Target
+from strategies import WINDOWS, Data, Spec, codes, examples, specs
+from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.search import Problem
 from summarkov.search.criteria import SCORES, Scorer
 from summarkov.search.exact import JointTable, Penalties
@@ -158,37 +158,3 @@ def test_no_set_scores_above_its_bound(kind, parameters, problem, drawn):
             bound = largest - least
             top = max(map(score_of, sets))
             assert bound >= top - 1e-9 * max(1, abs(top))
-
-
-@examples(100)
-@given(events=data(nonempty=True), drawn=st.data())
-def test_a_collapsed_table_answers_as_the_data_do(events, drawn):
-    spec = drawn.draw(specs(events.labels, kinds=WINDOWS))
-    summary, source = spec.summary(), MemorySource(events.events)
-    everyone = drawn.draw(st.permutations(range(len(events.labels))))
-    all_ = tuple(sorted(everyone[: drawn.draw(st.integers(0, len(everyone)))]))
-    cut = drawn.draw(st.integers(0, len(all_)))
-    some = drawn.draw(st.permutations(all_))
-    influencers, rest = tuple(sorted(some[:cut])), tuple(some[cut:])
-    target = Target((0,), len(events.labels))
-    (table,) = source.count([StatesRequest(summary, all_, target)])
-    collapsed = JointTable(summary, all_, table, 1)
-
-    for request in (
-        StatesRequest(summary, influencers, target),
-        CandidatesRequest(summary, influencers, target, rest),
-    ):
-        (expected,) = source.count([request])
-        (answer,) = collapsed.count([request])
-        for name in vars(expected):
-            assert np.array_equal(getattr(answer, name), getattr(expected, name)), name
-    for i, likelihood in enumerate(collapsed.likelihoods(influencers, rest)):
-        (table,) = source.count([StatesRequest(summary, tuple(sorted((*influencers, *rest[i:]))), target)])
-        shares = {s: [n / sum(row) for n in row] for s, row in enumerate(table.counts.tolist()) if sum(row)}
-        largest = sum(
-            n * np.log(shares[s][x])
-            for s, row in enumerate(table.counts.tolist())
-            for x, n in enumerate(row)
-            if n
-        )
-        assert likelihood == pytest.approx(largest, rel=1e-9, abs=1e-9)

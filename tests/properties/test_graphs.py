@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import summarkov as sm
-from strategies import WINDOWS, Data, assert_same, data, examples, specs, subsets, weights_of
+from strategies import Data, assert_same, data, examples, specs, subsets, weights_of
 from summarkov.engines import MemorySource
 from summarkov.errors import SettingError
 
@@ -98,21 +98,14 @@ def test_the_next_event_distribution(draw):
     naive = sum(squares) / len(squares) if squares else 0.0
     assert graph.brier_score(test.events, unknown="ignore") == pytest.approx(naive, rel=1e-9)
 
+    mean = graph.log_likelihood(events.events) / events.n_events
+    assert graph.score(events.events) == pytest.approx(mean, rel=1e-12)
     histories = [sequence[:n] for sequence in test.sequences for n in range(len(sequence))]
     assert (graph.predict_next(histories, unknown="ignore").probabilities == p).all()  # bit for bit
 
 
 def flat(events):
     return [label for sequence in events.sequences for label in sequence]
-
-
-@examples(40)
-@given(st.data())
-def test_score_is_the_mean_log_likelihood(draw):
-    events, weights, spec, settings = draw.draw(problems(kinds=WINDOWS))
-    graph = sm.InfluenceGraph(spec.model(**settings)).fit(events.events, sample_weight=weights)
-    naive = graph.log_likelihood(events.events) / events.n_events
-    assert graph.score(events.events) == pytest.approx(naive, rel=1e-12)
 
 
 def test_simulated_data_follow_the_next_event_distribution():

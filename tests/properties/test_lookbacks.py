@@ -145,18 +145,3 @@ def test_a_learned_model_is_the_model_with_these_look_backs(problem, cut):
     assert [row.words for row in learned.table_] == [row.words for row in by_hand.table_]
     histories = [sequence[:n] for sequence in events.sequences for n in range(len(sequence))]
     assert (learned.predict_next(histories).probabilities == learned.predict_proba(events.events)).all()
-
-
-@examples(30)
-@given(problem=problems())
-def test_one_look_back_to_choose_from_is_the_plain_search(problem):
-    events, weights, lookbacks, delay, target, limits, score = problem
-    limits = limits | {"required": ()} | {"max_influencers": None}
-    one = lookbacks[0]
-    a, b = (
-        sm.BSuMM(target, lookback=k, delay=delay, **limits, **score).fit(events.events, sample_weight=weights)
-        for k in (one, (one,))
-    )
-    assert a.influencers_ == b.influencers_
-    assert a.score_ == pytest.approx(b.score_, rel=1e-12)
-    assert [(s.action, s.label) for s in a.trace_] == [(s.action, s.label) for s in b.trace_]

@@ -84,37 +84,31 @@ def test_a_longer_chain_never_fits_worse(events, order, settings, draw):
     assert largest(order + 1) >= largest(order) - 1e-9
 
 
+#: Pairs of models that are the same: of a look-back and a delay, and of all labels at this look-back.
+ONE = {"max_influencers": 1}
+TWINS = {
+    "counting up to 1": lambda window, each: (sm.CSuMM(cap=1, **window), sm.BSuMM(**window)),
+    "the last order of one": lambda window, each: (sm.OSuMM(**window, **ONE), sm.BSuMM(**window, **ONE)),
+    "the first order of one": lambda window, each: (
+        sm.OSuMM(mask="first", **window, **ONE),
+        sm.BSuMM(**window, **ONE),
+    ),
+    "equal look-backs": lambda window, each: (sm.BSuMM(**window | each), sm.BSuMM(**window)),
+    "equal look-backs, counts": lambda window, each: (sm.CSuMM(**window | each), sm.CSuMM(**window)),
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
 @examples(40)
 @given(data(nonempty=True), SETTINGS, SEARCHES, st.data())
-def test_counting_up_to_1_is_binary(events, settings, search, draw):
+def test_twins(name, events, settings, search, draw):
     target, window = draw.draw(targets(events.labels)), windows(draw)
-    a = sm.CSuMM(target, cap=1, **window, **settings, **search).fit(events.events)
-    b = sm.BSuMM(target, **window, **settings, **search).fit(events.events)
+    pair = TWINS[name](window, {"lookback": dict.fromkeys(events.labels, window["lookback"])})
+    a, b = (each.copy(target=target, **settings, **search).fit(events.events) for each in pair)
     assert_same_model(a, b, events)
-
-
-@examples(40)
-@given(data(nonempty=True), SETTINGS, SEARCHES, st.sampled_from(["last", "first"]), st.data())
-def test_an_order_of_one_label_is_binary(events, settings, search, mask, draw):
-    target, window = draw.draw(targets(events.labels)), windows(draw)
-    only = {"max_influencers": 1} | settings | search
-    a = sm.OSuMM(target, mask=mask, **window, **only).fit(events.events)
-    b = sm.BSuMM(target, **window, **only).fit(events.events)
-    assert_same_model(a, b, events)
-    fixed = {"required": (draw.draw(st.sampled_from(events.labels)),), "candidates": ()} | settings
-    a = sm.OSuMM(target, mask=mask, **window, **fixed).fit(events.events)
-    b = sm.BSuMM(target, **window, **fixed).fit(events.events)
-    assert_same_model(a, b, events)
-
-
-@examples(40)
-@given(data(nonempty=True), SETTINGS, SEARCHES, st.data())
-def test_a_mapping_of_equal_look_backs_is_one_look_back(events, settings, search, draw):
-    target, window = draw.draw(targets(events.labels)), windows(draw)
-    each = dict.fromkeys(events.labels, window["lookback"])
-    for family in (sm.BSuMM, sm.CSuMM):
-        a = family(target, **(window | {"lookback": each}), **settings, **search).fit(events.events)
-        b = family(target, **window, **settings, **search).fit(events.events)
+    if pair[0].max_influencers == 1:
+        fixed = {"required": (draw.draw(st.sampled_from(events.labels)),), "candidates": ()}
+        a, b = (each.copy(target=target, **fixed, **settings).fit(events.events) for each in pair)
         assert_same_model(a, b, events)
 
 

@@ -109,6 +109,13 @@ def test_tree_estimates_and_predictions_equal_the_oracle(case, draw):
     found = model.predict_proba(test.events, unknown="ignore")
     naive = [theta[rules.leaf(tree, past)] for past in histories(test)]
     assert found == pytest.approx(np.array(naive).reshape(found.shape), rel=1e-9)
+    assert np.array_equal(model.predict_next(histories(test), unknown="ignore").probabilities, found)
+    value = 0.0
+    for row, event in zip(naive, [e for s in test.sequences for e in s], strict=True):
+        x = oracle.outcome(event, case.target)
+        if x < case.n_outcomes and (event != UNKNOWN or case.n_outcomes > len(case.target)):
+            value += math.log(row[x])
+    assert model.log_likelihood(test.events, unknown="ignore") == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
 @examples(60)
@@ -133,27 +140,3 @@ def test_other_settings_without_the_data_equal_a_new_fit(case, gamma, alpha):
     assert again.score_ == pytest.approx(new.score_, rel=1e-12)
     assert np.array_equal(again.fitted.theta, new.fitted.theta)
     assert again.trace_ == new.trace_
-
-
-@examples(60)
-@given(cases(), st.data())
-def test_histories_have_the_numbers_of_positions(case, draw):
-    model = case.fit()
-    test = draw.draw(data(labels=case.train.labels, unknown=True))
-    histories = [sequence[:n] for sequence in test.sequences for n in range(len(sequence))]
-    after = model.predict_next(histories, unknown="ignore").probabilities
-    assert np.array_equal(after, model.predict_proba(test.events, unknown="ignore"))
-
-
-@examples(40)
-@given(cases(), st.data())
-def test_log_likelihood_of_new_events(case, draw):
-    model = case.fit()
-    test = draw.draw(data(labels=case.train.labels, unknown=True))
-    p = model.predict_proba(test.events, unknown="ignore")
-    value = 0.0
-    for row, event in zip(p, [e for s in test.sequences for e in s], strict=True):
-        x = oracle.outcome(event, case.target)
-        if x < case.n_outcomes and (event != UNKNOWN or case.n_outcomes > len(case.target)):
-            value += math.log(row[x])
-    assert model.log_likelihood(test.events, unknown="ignore") == pytest.approx(value, rel=1e-9, abs=1e-9)

@@ -81,25 +81,6 @@ def test_reachable_parameters_equal_the_oracle(search, problem):
     check(model, events, weights, search, score_of, limits)
 
 
-@pytest.mark.parametrize("search", ["greedy", "sweep"])
-@examples(40)
-@given(problem=search_problems(kinds=("custom",)))
-def test_a_custom_copy_of_the_binary_summary_learns_the_same_model(search, problem):
-    events, weights, spec, target, limits, score = problem
-    plain = Spec("binary", spec.lookback, spec.delay)
-    a, b = (
-        s.model(target, search=search, **limits, **score).fit(events.events, sample_weight=weights)
-        for s in (plain, spec)
-    )
-    assert a.influencers_ == b.influencers_
-    assert a.score_ == b.score_
-    assert [(step.action, step.label) for step in a.trace_] == [
-        (step.action, step.label) for step in b.trace_
-    ]
-    assert a.log_likelihood_ == b.log_likelihood_
-    assert (a.predict_proba(events.events) == b.predict_proba(events.events)).all()
-
-
 @examples(60)
 @given(problem=search_problems(kinds=("chain",)))
 def test_a_chain_is_scored_by_bic(problem):

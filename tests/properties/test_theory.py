@@ -113,13 +113,6 @@ def test_the_minimal_influencing_set_is_unique(drawn):
         assert influencing == {u for u in map(frozenset, all_subsets(LABELS)) if minimal[0] <= u}
 
 
-def test_a_state_that_no_history_reaches_does_not_matter():
-    """At look-back 1, A and B never both occurred: what is written for that state is never used."""
-    table = {(0, 0): 0.5, (0, 1): 0.5, (1, 0): 0.5, (1, 1): 0.25}
-    known = sm.Dynamics({"A": (("A", "B"), table), "B": 0.5}, lookback=1)
-    assert known.minimal_influencers("A") == ()
-
-
 @examples(60)
 @given(dynamics())
 def test_the_next_event_has_the_written_probability(drawn):
@@ -150,23 +143,6 @@ def test_probabilities_that_do_not_sum_to_1_are_refused(drawn, draw):
 def within(share, p, n):
     """Whether a share of n draws is within five standard errors of p."""
     return abs(share - p) <= 5 * np.sqrt(p * (1 - p) / n) + 1e-12
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_frequencies_approach_the_tables(seed):
-    drawn = sm.Dynamics(PAPER, lookback=3).simulate(2000, 10, random_state=seed)
-    sequences = drawn.to_lists()
-    assert len(sequences) == 2000
-    assert {len(s) for s in sequences} == {10}
-    for target in "ABCDE":
-        influencers, table = PAPER[target] if target in "AB" else ((), {(): PAPER[target]})
-        counts = oracle.counts(
-            sequences, (target,), lambda past, u=influencers: oracle.binary_state(past, u, 3)
-        )
-        assert set(counts) == set(table)
-        for state, (yes, no) in counts.items():
-            assert yes + no > 1000
-            assert within(yes / (yes + no), table[state], yes + no)
 
 
 def test_frequencies_approach_the_tables_with_lengths_and_delay():

@@ -12,33 +12,28 @@ from summarkov.simulate.example import web_shop
 EVENTS = web_shop().simulate(n_sequences=40, length=12, random_state=1)
 
 
-def test_it_is_the_model_with_each_setting():
-    grid = ({"penalty": 10.0}, {"penalty": 100.0, "leaves": 3})
+def test_it_is_the_model_with_each_setting_and_shares_of_the_last_labels_are_one_fit():
+    grid = ({"penalty": 10.0, "contexts": (0.0, 0.3)}, {"penalty": 100.0, "leaves": 3})
     contender = JointContender("joint", sm.JointSuMM(gamma=0.0), grid, (0, 2))
     found = list(contender.fit_each(EVENTS, EVENTS.labels))
     assert [settings for settings, _ in found] == [
-        {**each, "rounds": rounds} for each in grid for rounds in (0, 2)
+        *(
+            {"penalty": 10.0, "contexts": share, "rounds": rounds}
+            for rounds in (0, 2)
+            for share in (0.0, 0.3)
+        ),
+        *({**grid[1], "rounds": rounds} for rounds in (0, 2)),
     ]
     column = EVENTS.labels.index("search")
     for settings, predictor in found:
         model = sm.JointSuMM(gamma=0.0, **settings).fit(EVENTS)
-        expected = model.predict_proba(EVENTS)[:, column]
-        np.testing.assert_allclose(predictor.probability(EVENTS, "search"), expected, rtol=1e-12)
+        expected = model.predict_proba(EVENTS)
+        np.testing.assert_allclose(predictor.next_event(EVENTS), expected, rtol=1e-12)
+        np.testing.assert_allclose(predictor.probability(EVENTS, "search"), expected[:, column], rtol=1e-12)
         assert predictor.influencers("search") == model.influencers_["search"]
-
-
-def test_several_shares_of_the_last_labels_are_one_fit_each_as_if_alone():
-    grid = ({"penalty": 10.0, "contexts": (0.0, 0.3)},)
-    contender = JointContender("joint", sm.JointSuMM(gamma=0.0), grid, (0, 2))
-    found = list(contender.fit_each(EVENTS, EVENTS.labels))
-    told = [(settings["rounds"], settings["contexts"]) for settings, _ in found]
-    assert told == [(0, 0.0), (0, 0.3), (2, 0.0), (2, 0.3)]
-    for settings, predictor in found:
-        model = sm.JointSuMM(gamma=0.0, **settings).fit(EVENTS)
         assert predictor.fitted.log_likelihood == model.log_likelihood_
-        np.testing.assert_allclose(predictor.next_event(EVENTS), model.predict_proba(EVENTS), rtol=1e-12)
         assert predictor.fitted.settings == {**model.fitted.settings, "targets": None}
-    assert len({predictor.loss(EVENTS) for _, predictor in found}) == 4
+    assert len({predictor.loss(EVENTS) for _, predictor in found}) == 6
 
 
 def test_losses_weigh_sequences():
@@ -96,12 +91,6 @@ def test_all_labels_have_the_same_settings():
     on_dev = [sum(one.dev_log_likelihood for one in each.results[0][0].chosen) for each in alone]
     assert tuned.chosen[0].settings["penalty"] == few.grid[int(np.argmax(on_dev))]["penalty"]
     assert sum(one.dev_log_likelihood for one in tuned.chosen) == max(on_dev)
-
-
-def test_compare_knows_it():
-    result = sm.compare(EVENTS, models=["chain-0", "joint"], targets=["purchase", "search"])
-    assert {line.name for line in result.lines} == {"chain-0", "joint"}
-    assert all(np.isfinite(line.log_likelihood) for line in result.lines)
 
 
 @pytest.mark.parametrize("name", ["joint", "joint-boosted"])

@@ -7,7 +7,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.comparison import MatrixContender
-from summarkov.comparison.contenders import EventCache, is_target, recency_features, window_features
+from summarkov.comparison.contenders import is_target, recency_features, window_features
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import Attributes
@@ -40,10 +40,7 @@ def random_events(seed):
 def random_ticks(seed):
     """The same with sets of labels, some of them empty, in the place of single ones."""
     rng = np.random.default_rng(seed)
-    lists = [
-        [sorted(rng.choice(list("ABC"), rng.integers(0, 4), replace=False).tolist()) for _ in range(n)]
-        for n in [0, *rng.integers(0, 8, 10).tolist(), 0]
-    ]
+    lists = [[[x for x in "ABC" if rng.random() < 0.5] for _ in range(n)] for n in (0, 7, 1, 5, 3, 4, 0)]
     return EventSequences.from_lists(lists, labels=LABELS)
 
 
@@ -85,17 +82,13 @@ def test_features_equal_naive_loops(made):
     assert recency_features(nothing).shape == (0, 5)
 
 
-def test_an_unknown_event_keeps_its_place_and_says_nothing():
-    events = EventSequences.from_lists([["A", "X", "B"]]).recode(("A", "B"), unknown="ignore")
-    assert window_features(events, 1, "presence").toarray().tolist() == [[0, 0], [1, 0], [0, 0]]
-    assert window_features(events, 2, "onehot").toarray().tolist() == [[0] * 4, [1, 0, 0, 0], [0, 0, 1, 0]]
-    assert recency_features(events).tolist() == [[200, 200, 0], [1, 200, 1], [2, 200, 2]]
-
-
-def test_attributes_are_columns_and_the_target_is_looked_for_in_ticks():
-    present = [[True, False], [False, True]]
+def test_unknown_events_attributes_and_ticks_by_hand():
+    unknown = EventSequences.from_lists([["A", "X", "B"]]).recode(("A", "B"), unknown="ignore")
+    assert window_features(unknown, 1, "presence").toarray().tolist() == [[0, 0], [1, 0], [0, 0]]
+    assert window_features(unknown, 2, "onehot").toarray().tolist() == [[0] * 4, [1, 0, 0, 0], [0, 0, 1, 0]]
+    assert recency_features(unknown).tolist() == [[200, 200, 0], [1, 200, 1], [2, 200, 2]]
     events = EventSequences.from_lists([[["A", "B"], ["A"]], [["B"]]]).with_attributes(
-        Attributes(["r=n", "r=s"], present)
+        Attributes(["r=n", "r=s"], [[True, False], [False, True]])
     )
     names = ["r=m", "r=n", "r=s"]  # of the training data
     window = window_features(events, 1, "presence", names).toarray().astype(int)
@@ -105,29 +98,23 @@ def test_attributes_are_columns_and_the_target_is_looked_for_in_ticks():
     assert is_target(events, "B").tolist() == [True, False, True]
 
 
-def test_values_of_some_events_are_kept():
-    a, b, c = (random_events(0) for _ in range(3))
-    calls = []
-    kept: EventCache[str] = EventCache(most=2)
-    for events, key, name in ((a, 0, "a"), (b, 0, "b"), (a, 0, "a"), (c, 0, "c"), (a, 0, "a"), (b, 0, "b")):
-        assert kept.get(events, key, lambda name=name: calls.append(name) or name) == name
-    assert calls == ["a", "b", "c", "b"]  # equal events are not the same; the oldest is forgotten
-
-
 # ------------------------------------------------------------------ logistic regression
 
 
-def planted(seed, n=120, length=12):
-    """B has probability .8 after an A among the last two events and .1 otherwise; A and C share the rest."""
+def made(seed, n, length, chance):
+    """B comes with a chance that depends on the past, A and C share the rest; one sequence is empty."""
     rng = np.random.default_rng(seed)
-    lists = []
-    for _ in range(n):
-        sequence = []
+    lists = [[] for _ in range(n + 1)]
+    for sequence in lists[:-1]:
         for _ in range(length):
-            p = 0.8 if "A" in sequence[-2:] else 0.1
+            p = chance(sequence)
             sequence.append(str(rng.choice(["B", "A", "C"], p=[p, (1 - p) / 2, (1 - p) / 2])))
-        lists.append(sequence)
-    return EventSequences.from_lists([*lists, []], labels=LABELS)
+    return EventSequences.from_lists(lists, labels=LABELS)
+
+
+def planted(seed, n=120, length=12):
+    """B has probability .8 after an A among the last two events and .1 otherwise."""
+    return made(seed, n, length, lambda past: 0.8 if "A" in past[-2:] else 0.1)
 
 
 @learned
@@ -202,16 +189,8 @@ def test_settings_that_make_no_sense():
 
 
 def two_back(seed, n=30, length=10):
-    """B stands two events after an A, with probability .9; A and C come at random otherwise."""
-    rng = np.random.default_rng(seed)
-    lists = []
-    for _ in range(n):
-        sequence = []
-        for i in range(length):
-            after = i >= 2 and sequence[-2] == "A" and rng.random() < 0.9
-            sequence.append("B" if after else str(rng.choice(["A", "C"])))
-        lists.append(sequence)
-    return EventSequences.from_lists([[], *lists], labels=LABELS)
+    """B stands two events after an A, with probability .9."""
+    return made(seed, n, length, lambda past: 0.9 if past[-2:-1] == ["A"] else 0.0)
 
 
 @learned
@@ -233,34 +212,10 @@ def test_trees_are_those_of_scikit_learn():
 # ------------------------------------------------------------------ ticks and attributes
 
 
-def documents(n):
-    """Two labels in every tick, or one; those of the north have "news" in three of four ticks."""
-    lists = [[["dull", "news"], ["dull", "news"], ["dull"], ["dull", "news"]], [["dull"]] * 4] * n
-    north = [[True, False], [False, True]] * n
-    return sm.read_events(lists).with_attributes(Attributes(["at=north", "at=south"], north))
-
-
-@learned
-@pytest.mark.parametrize(
-    "contender",
-    [
-        regression(1, "presence", (100.0,)),
-        regression(1, "onehot", (100.0,)),
-        boosting([(3, 0.1, 0.0)], [60]),
-    ],
-)
-def test_learners_say_how_likely_a_label_is_in_a_tick(contender):
-    events = documents(40)
-    (line,) = sm.compare(events, dev=events, test=events, models=[contender], targets=["news"]).lines
-    # Three of eight ticks have it: to know the attribute alone costs less than the base rate.
-    alone = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25)) / 2
-    assert line.log_loss < alone + 0.01
-
-
 @pytest.mark.parametrize("name", ["chain-1", "joint"])
 def test_what_tells_of_events_in_a_row_alone_refuses_ticks_and_attributes(name):
     with pytest.raises(SettingError, match="some of these happened together; use BSuMM"):
-        sm.compare(documents(10).with_attributes(None), models=[name], targets=["news"])
+        sm.compare([[["A", "B"], ["A"]], [["A"]] * 4] * 10, models=[name], targets=["A"])
     in_a_row = sm.read_events([["A", "B"], ["B"]] * 9).with_attributes(
         Attributes(["at=north"], [[True], [False]] * 9)
     )

@@ -100,6 +100,9 @@ def test_certainty_and_what_was_ruled_out():
     found = measured(events, [[0.5], [1.0], [0.5], [0.5]], "a", cut=2)
     assert found.by_sequence.tolist() == [math.log(0.5), -math.inf, math.log(0.5)]
     assert found.log_likelihood == -math.inf
+    nothing = measured(EventSequences.from_lists([[], []], labels=["a"]), np.empty((0, 1)), "a")
+    assert nothing.by_sequence.tolist() == [0.0, 0.0]
+    assert (nothing.chosen[0].brier, nothing.n_positions, nothing.log_likelihood) == (0.0, 0, 0.0)
 
 
 def test_a_sequence_is_summed_on_its_own():
@@ -108,13 +111,6 @@ def test_a_sequence_is_summed_on_its_own():
     p = np.full((1001, 1), 1e-300)
     p[-1] = 1 - 1e-12
     assert measured(events, p, "a").by_sequence[1] == math.log(p[-1, 0])
-
-
-def test_no_events():
-    events = EventSequences.from_lists([[], []], labels=["a"])
-    found = measured(events, np.empty((0, 1)), "a")
-    assert found.by_sequence.tolist() == [0.0, 0.0]
-    assert (found.chosen[0].brier, found.n_positions, found.log_likelihood) == (0.0, 0, 0.0)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -153,14 +149,6 @@ def test_single_label_models_by_hand(order):
     expected = oracle_next.next_event_log_loss(TEST, models)
     found = losses(TRAIN, DEV, TEST, models=[f"chain-{order}"])
     assert found == {f"chain-{order}": pytest.approx(expected, rel=1e-12)}
-
-
-def test_a_graph_divides_in_the_same_way():
-    model = sm.BSuMM(lookback=2, false_edges=None)
-    test = [sequence for sequence in TEST if "e" not in sequence]
-    graph = sm.InfluenceGraph(model).fit(TRAIN)
-    (found,) = losses(TRAIN, DEV, test, models=[model]).values()
-    assert found == pytest.approx(graph.evaluate(test).next_event.log_loss, rel=1e-12)
 
 
 def test_what_came_and_had_no_probability_costs_everything():

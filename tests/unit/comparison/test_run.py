@@ -39,7 +39,7 @@ def same(one, other):
 class Guess:
     """A contender of one's own: the same probability everywhere; counts how often it is fitted."""
 
-    p: float = 0.3
+    p: float | dict[str, float] = 0.3
     name: str = "guess"
     fits: list[int] = field(default_factory=list, repr=False)
 
@@ -48,7 +48,7 @@ class Guess:
         yield {"p": self.p}, self
 
     def probability(self, events, target):
-        return np.full(events.n_events, self.p)
+        return np.full(events.n_events, self.p[target] if isinstance(self.p, dict) else self.p)
 
     def influencers(self, target):
         return None
@@ -60,12 +60,9 @@ class Guess:
 def test_three_parts_are_the_protocol():
     assert {line.name for line in sm.compare(TRAIN, DEV, TEST).lines} == set(DEFAULT)
     result = sm.compare(TRAIN, DEV, TEST, models=["chain-1", "bsumm"])
-    labels = ["a", "b", "c"]
-    split = Split(*(sm.EventSequences.from_lists(part, labels=labels) for part in (TRAIN, DEV, TEST)))
-    by_hand = {c.name: tune(c, split, labels) for c in lineup(["chain-1", "bsumm"])}
-    assert {line.name: line.log_likelihood for line in result.lines} == pytest.approx(
-        {name: tuned.log_likelihood for name, tuned in by_hand.items()}, rel=1e-12
-    )
+    split = Split(*(sm.EventSequences.from_lists(part, labels=list("abc")) for part in (TRAIN, DEV, TEST)))
+    by_hand = {c.name: tune(c, split, list("abc")).log_likelihood for c in lineup(["chain-1", "bsumm"])}
+    assert {line.name: line.log_likelihood for line in result.lines} == pytest.approx(by_hand, rel=1e-12)
     assert result.n_test == (18,)
 
 
@@ -143,21 +140,8 @@ def test_where_an_unknown_label_stands_no_target_occurred():
     """The twin: it says 1/2, 1/4 and 1/4 everywhere, and costs log(1 - p) of each at an unknown label."""
     share = {"a": 0.5, "b": 0.25, "c": 0.25}
 
-    class Shares:
-        name = "shares"
-
-        def fit_each(self, train, targets):
-            assert tuple(targets) == train.labels == ("a", "b", "c")
-            yield {}, self
-
-        def probability(self, events, target):
-            return np.full(events.n_events, share[target])
-
-        def influencers(self, target):
-            return None
-
     odd = [list("axb"), list("y")]
-    result = sm.compare(TRAIN, DEV, odd, models=[Shares()], n_bootstrap=2)
+    result = sm.compare(TRAIN, DEV, odd, models=[Guess(share)], n_bootstrap=2)
     expected = sum(math.log(p if x == came else 1 - p) for x, p in share.items() for came in "axby") / 3
     (line,) = result.lines
     assert line.log_likelihood == pytest.approx(expected, rel=1e-12)
@@ -166,8 +150,7 @@ def test_where_an_unknown_label_stands_no_target_occurred():
 
 
 @pytest.mark.parametrize(
-    "model",
-    ["chain-1", "bsumm", pytest.param("lr-onehot-3", marks=pytest.mark.needs("sklearn"))],
+    "model", ["chain-1", "bsumm", pytest.param("lr-onehot-3", marks=pytest.mark.needs("sklearn"))]
 )
 def test_a_target_that_was_asked_for_is_one_even_if_train_does_not_know_it(model):
     result = sm.compare(TRAIN, [*DEV, list("az")], TEST, models=[model], targets=["z"])
@@ -195,42 +178,22 @@ def test_chosen_targets():
     ("given", "options", "error", "words"),
     [
         ((TRAIN, DEV), {}, SettingError, "give train, dev and test, or train alone to have it split"),
-        ((TRAIN, None, TEST), {}, SettingError, "give train, dev and test, or train alone"),
         ((TRAIN, DEV, TEST), {"splits": 2}, SettingError, "train, dev and test are already split"),
         ((TRAIN,), {"splits": 0}, SettingError, "splits must be a whole number from 1 on, not 0"),
-        ((TRAIN,), {"splits": True}, SettingError, "splits must be a whole number from 1 on, not True"),
         ((TRAIN,), {"fractions": (0.5, 0.5)}, SettingError, "fractions are those of train, dev and test"),
         ((TRAIN,), {"fractions": (0.5, 0.4, 0.4)}, DataError, "fractions must be positive and sum to 1"),
         ((TRAIN[:2],), {}, DataError, "part has no events; give more sequences or other fractions"),
         ((TRAIN, DEV, [[]]), {}, DataError, "the test part has no events"),
-        ((TRAIN, [[], []], TEST), {}, DataError, "the dev part has no events"),
-        (([[]], DEV, TEST), {}, DataError, "the train part has no events"),
         ((TRAIN,), {"models": []}, SettingError, "there is nothing to compare; name at least one model"),
         ((TRAIN,), {"models": "bsumm"}, SettingError, "models must be a list; write ['bsumm']"),
         ((TRAIN,), {"models": ["bsum"]}, SettingError, "there is no model 'bsum'; did you mean 'bsumm'?"),
-        (
-            (TRAIN,),
-            {"models": ["xyz"]},
-            SettingError,
-            "there is no model 'xyz'; the models are bsumm, bsumm-auto",
-        ),
+        ((TRAIN,), {"models": ["xyz"]}, SettingError, "'xyz'; the models are bsumm, bsumm-auto"),
         ((TRAIN,), {"models": ["vom", "VOM"]}, SettingError, "two contenders have the same name, 'vom'"),
-        ((TRAIN,), {"models": [Guess(), Guess(0.1)]}, SettingError, "the same name, 'guess'"),
         ((TRAIN,), {"models": [3]}, SettingError, "3 is no contender, which has a name"),
-        (
-            (TRAIN,),
-            {"targets": "a"},
-            DataError,
-            "targets must be a list of labels, not 'a'; wrap it in a list",
-        ),
+        ((TRAIN,), {"targets": "a"}, DataError, "targets must be a list of labels, not 'a'; wrap it in a"),
         ((TRAIN,), {"targets": []}, SettingError, "targets must hold at least one label"),
         ((TRAIN,), {"targets": ["d"]}, UnknownLabelError, "unknown label 'd'; the labels are 'a', 'b', 'c'"),
-        (
-            (TRAIN,),
-            {"n_bootstrap": 0},
-            SettingError,
-            "n_bootstrap must be a whole number from 1 to 1000000, not 0",
-        ),
+        ((TRAIN,), {"n_bootstrap": 0}, SettingError, "n_bootstrap must be a whole number from 1 to 1000000"),
     ],
 )
 def test_what_makes_no_sense_is_refused(given, options, error, words, monkeypatch, tmp_path):
@@ -243,7 +206,6 @@ def test_what_makes_no_sense_is_refused(given, options, error, words, monkeypatc
 # ------------------------------------------------------------------ contenders
 
 
-@pytest.mark.needs("sklearn")
 def test_what_is_not_on_this_machine_is_refused():
     source = MemorySource(sm.read_events(TRAIN))
     words = "compared on events of this machine, and train is a MemorySource; read them with read_events"

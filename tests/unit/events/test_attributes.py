@@ -74,15 +74,18 @@ def test_what_is_no_attribute(names, present, why):
         (lambda events: events.pool_rare(2), [0, 1, 2]),
         (lambda events: events.collapse_repeats(), [0, 1, 2]),
         (lambda events: events.add_start(), [0, 1, 2]),
+        (lambda events: events.with_weights([1, 2, 3]), [0, 1, 2]),
         (lambda events: read_events(events), [0, 1, 2]),
         (copy.deepcopy, [0, 1, 2]),
         (lambda events: pickle.loads(pickle.dumps(events)), [0, 1, 2]),
     ],
 )
-def test_events_keep_them(events, change, kept):
-    found = change(events)
+def test_events_keep_them_and_how_they_end(events, change, kept):
+    complete = [True, False, True]
+    found = change(events.with_ends(complete))
     assert found.attributes.names == NAMES
     assert found.attributes.present.tolist() == PRESENT[kept].tolist()
+    assert found.complete.tolist() == [complete[k] for k in kept]
 
 
 def test_events_with_other_attributes_differ(events):

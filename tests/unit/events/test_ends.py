@@ -1,7 +1,5 @@
 """Which sequences are complete: kept by what is done with events, told in several ways, and said."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -17,25 +15,6 @@ def test_sequences_are_complete_unless_said():
     assert read_events(LISTS).complete.all()
     assert not read_events(LISTS, ends="cut off").complete.any()
     assert EventSequences([0], [0, 1], ["A"]).complete.tolist() == [True]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda events: events.map_labels({"A": "D"}),
-        lambda events: events.pool_rare(2),
-        lambda events: events.collapse_repeats(),
-        lambda events: events.add_start(),
-        lambda events: events.restrict(["A"]),
-        lambda events: events.recode(["A", "B", "C", "D"]),
-        lambda events: events.with_weights([1, 2, 3, 4]),
-        lambda events: events[[0, 1, 2, 3]],
-        lambda events: read_events(events),
-        lambda events: pickle.loads(pickle.dumps(events)),
-    ],
-)
-def test_it_stays_known(change):
-    assert change(MIXED).complete.tolist() == [True, False, True, False]
     assert MIXED[1:3].complete.tolist() == [False, True]
 
 

@@ -8,7 +8,7 @@ from scipy.stats import beta
 
 from oracle_effects import greenland_robins, mantel_haenszel
 from summarkov.evidence import Strata, rate_ratio, widened, widening
-from summarkov.evidence.groups import compared_rates, compared_ratios, limits_of_ratios, limits_of_shares
+from summarkov.evidence.groups import compared_ratios, limits_of_shares
 from summarkov.evidence.ratios import directions
 
 
@@ -30,14 +30,6 @@ def test_with_enough_hits_it_is_greenland_and_robins():
     assert (low, high) == pytest.approx(greenland_robins(MANY), rel=1e-9)
     assert 1 < low < ratio < high
     assert p_value < 0.05
-
-
-@pytest.mark.needs("statsmodels")
-def test_it_agrees_with_statsmodels():
-    from statsmodels.stats.contingency_tables import StratifiedTable
-
-    tables = [np.array([[a, n1 - a], [b, n0 - b]]) for a, n1, b, n0 in MANY]
-    assert limits(MANY)[0] == pytest.approx(StratifiedTable(tables).riskratio_pooled, rel=1e-12)
 
 
 def test_other_levels_give_other_limits_and_the_p_value_is_where_one_is_on_the_edge():
@@ -72,10 +64,7 @@ def test_sums_of_zero_have_one_sided_bounds():
     assert math.isnan(ratio)
     assert (low, high, p_value) == (0.0, math.inf, 1.0)
     assert math.isnan(limits([(0, 0, 3, 5)])[0])  # never seen with
-
-
-def test_one_hit_of_one_says_next_to_nothing():
-    _, low, high, _ = limits([(1, 1, 5, 100)])
+    _, low, high, _ = limits([(1, 1, 5, 100)])  # one hit of one says next to nothing
     assert low < 1 < high
 
 
@@ -141,42 +130,14 @@ def test_intervals_widen_if_resampled_ratios_spread_more():
     assert float(found.ratio / low) == pytest.approx(float(found.ratio / found.low) ** 2, rel=1e-9)
     assert float(high / found.ratio) == pytest.approx(float(found.high / found.ratio) ** 2, rel=1e-9)
     assert float(widening(found, np.array([0.0, np.inf, np.nan, 2.0]))) == 1.0  # too few that say something
-
-
-def test_a_ratio_of_nothing_is_not_widened():
-    found = rate_ratio(columns([(0, 100, 50, 1000)]))
-    assert [float(each) for each in widened(found, np.array(5.0))] == [float(found.low), float(found.high)]
+    nothing = rate_ratio(columns([(0, 100, 50, 1000)]))
+    assert [float(each) for each in widened(nothing, np.array(5.0))] == [
+        float(nothing.low),
+        float(nothing.high),
+    ]
 
 
 # ----------------------------------------------------------------------------------------------- two groups
-
-
-def agrees(differences, level):
-    for one in differences:
-        assert (one.low > 1 or one.high < 1) == (one.adjusted < 1 - level)
-        assert one.adjusted == pytest.approx(min(1.0, one.p_value * len(differences)))
-
-
-def test_compared_rates_agree_with_their_intervals():
-    hits, n = [np.array([5, 50, 0, 10]), np.array([9, 20, 12, 10])], [np.full(4, 100), np.full(4, 100)]
-    found = compared_rates(hits, n, 0.95)
-    assert [one.ratio for one in found] == pytest.approx([1.8, 0.4, math.inf, 1.0])
-    agrees(found, 0.95)
-    assert [one.adjusted < 0.05 for one in found] == [False, True, True, False]
-
-
-def test_compared_ratios_agree_with_their_intervals():
-    first = limits_of_ratios([columns(MANY), columns([(0, 5415, 300, 9000)]), columns(MANY)], [1.0, 1.0, 4.0])
-    second = limits_of_ratios(
-        [columns([(20, 200, 60, 300)]), columns([(0, 221, 30, 900)]), columns([(20, 200, 60, 300)])],
-        [1.0, 1.0, 4.0],
-    )
-    found = compared_ratios(first, second, 3, 0.95)
-    agrees(found, 0.95)
-    assert found[0].adjusted < 0.05
-    assert (found[1].low, found[1].high, found[1].p_value) == (0.0, math.inf, 1.0)  # 0 and 0: no difference
-    assert found[2].adjusted > found[0].adjusted
-    assert compared_ratios(first, second, 0, 0.95) == []
 
 
 def test_shares_are_compared_between_sequences():

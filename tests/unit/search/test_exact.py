@@ -1,6 +1,7 @@
 """Exact search: what it finds that greedy does not, what it proves, and what it refuses."""
 
 import importlib
+import io
 import json
 import pickle
 
@@ -46,25 +47,6 @@ def test_it_finds_an_exclusive_or(fitted):
     assert [step.label for step in fitted.trace_] in (["A", "B"], ["B", "A"])
     assert fitted.trace_[-1].score == pytest.approx(fitted.score_, rel=1e-12)
     assert greedy.trace_.certificate is None
-
-
-def test_the_table_is_that_of_the_influencers_found(fitted):
-    again = sm.BSuMM("X", lookback=2, required=("A", "B"), max_influencers=2).fit(exclusive_or())
-    assert [(row.words, row.counts) for row in fitted.table_] == [
-        (row.words, row.counts) for row in again.table_
-    ]
-    assert fitted.score_ == again.score_
-    assert fitted.log_likelihood_ == again.log_likelihood_
-
-
-def test_fractional_weights():
-    events = exclusive_or()
-    twice = events[[0, 0]]
-    whole = sm.BSuMM("X", lookback=2, search="exact").fit(events)
-    halves = sm.BSuMM("X", lookback=2, search="exact").fit(twice, sample_weight=[0.25, 0.75])
-    assert halves.influencers_ == whole.influencers_
-    assert halves.score_ == whole.score_
-    assert halves.trace_.certificate == whole.trace_.certificate
 
 
 def test_counts_beyond_what_floats_hold():
@@ -114,43 +96,13 @@ def test_a_limit_that_is_just_enough():
         assert not fewer.is_optimal
 
 
-def test_one_pass_serves_all_labels():
-    asked = []
-
-    class Counting(MemorySource):
-        def count(self, requests):
-            asked.append(len(requests))
-            return super().count(requests)
-
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, search="exact")).fit(Counting(exclusive_or()))
-    assert asked == [5]
-    assert all(model.trace_.certificate.is_optimal for model in graph.models_.values())
-
-
 def test_too_many_candidates(monkeypatch):
     monkeypatch.setattr(importlib.import_module("summarkov.search.exact"), "_MOST_CELLS", 100)
     with pytest.raises(TooLargeError, match="the states of 5 candidates together may be too many") as caught:
         sm.BSuMM("X", lookback=2, search="exact").fit(exclusive_or())
     assert "candidates=" in str(caught.value)
-    assert sm.BSuMM("X", lookback=2, search="exact", candidates=["A", "B"]).fit(
-        exclusive_or()
-    ).influencers_ == (
-        "A",
-        "B",
-    )
-
-
-def test_a_target_that_is_certain():
-    model = sm.BSuMM("A", search="exact").fit([["A", "A"]])
-    assert model.influencers_ == ()
-    assert model.trace_.certificate.examined == 1
-    assert model.trace_.certificate.is_optimal
-
-
-def test_a_trace_can_be_copied(fitted):
-    again = pickle.loads(pickle.dumps(fitted.trace_))
-    assert again == fitted.trace_
-    assert again.certificate == fitted.trace_.certificate
+    few = sm.BSuMM("X", lookback=2, search="exact", candidates=["A", "B"]).fit(exclusive_or())
+    assert few.influencers_ == ("A", "B")
 
 
 # ---------------------------------------------------------------------------------- stored
@@ -162,6 +114,15 @@ def test_a_certificate_is_stored(tmp_path, fitted):
     assert again.trace_ == fitted.trace_
     assert again.trace_.certificate == fitted.trace_.certificate
     assert again.max_sets == 100_000
+    assert pickle.loads(pickle.dumps(fitted.trace_)).certificate == fitted.trace_.certificate
+    document = fitted.to_document()
+    document["targets"][0]["certificate"]["greedy"] = ["Z"]
+    with pytest.raises(StoreError, match=r"targets\[0\]\.certificate.*: expected"):
+        sm.load(io.StringIO(json.dumps(document)))
+    greedy = sm.BSuMM("X", lookback=2).fit(exclusive_or())
+    document = greedy.to_document()
+    del document["settings"]["max_sets"]  # as files from before exact search have it
+    assert sm.load(io.StringIO(json.dumps(document))).influencers_ == greedy.influencers_
 
 
 def test_more_sets_than_there_are_atoms(tmp_path):
@@ -172,27 +133,6 @@ def test_more_sets_than_there_are_atoms(tmp_path):
     certificate = sm.load(tmp_path / "m.json").trace_.certificate
     assert certificate == model.trace_.certificate
     assert certificate.examined + certificate.pruned + certificate.open == 2**200
-
-
-def test_files_from_before_exact_search(tmp_path):
-    model = sm.BSuMM("X", lookback=2).fit(exclusive_or())
-    document = model.to_document()
-    del document["settings"]["max_sets"]
-    (tmp_path / "m.json").write_text(json.dumps(document))
-    assert sm.load(tmp_path / "m.json").influencers_ == model.influencers_
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"pruned": -1}, {"open": None}, {"greedy_gap": -1.0}, {"bound": "high"}, {"greedy": ["Z"]}],
-    ids=str,
-)
-def test_damaged_certificates(tmp_path, fitted, changes):
-    document = fitted.to_document()
-    document["targets"][0]["certificate"] |= changes
-    (tmp_path / "m.json").write_text(json.dumps(document))
-    with pytest.raises(StoreError, match=r"targets\[0\]\.certificate.*: expected"):
-        sm.load(tmp_path / "m.json")
 
 
 # ---------------------------------------------------------------------------------- command line
@@ -226,9 +166,6 @@ def test_the_command_line_says_what_is_proved(run):
     assert "for 0 of 1 label no other influencers score better; for the rest none score" in stopped
     assert "(6 sets scored)" in stopped
     assert "certificate" not in json.loads(run("learn", "events.jsonl", "-t", "X", "--json"))
-
-
-def test_the_command_line_sums_up_a_graph(run):
     text = " ".join(run("learn", "events.jsonl", "--lookback", "2", "--search", "exact").split())
     assert "Exact search: for 5 of 5 labels no other influencers score better" in text
     stopped = run("learn", "events.jsonl", "--search", "exact", "--set", "max_sets=2", "--gamma", "0.1")

@@ -1,5 +1,6 @@
 """Learned look-backs: planted ones are found, shared passes stay shared, files and words carry them."""
 
+import io
 import json
 
 import pytest
@@ -101,14 +102,6 @@ def test_the_first_round_of_all_targets_is_counted_as_one(events):
     }
 
 
-def test_only_what_the_influencers_need_is_remembered(events):
-    model = sm.BSuMM("X", lookback=(2, 10)).fit(events)
-    assert model.fitted.summary.horizon == 10
-    assert sm.BSuMM("B", lookback=(2, 10)).fit(events).fitted.summary.horizon == 0  # no influencers
-    assert BinarySummary({"B": 2}).horizon is None  # other labels: the whole past
-    assert BinarySummary({"B": 2, "C": None}, only=True).horizon is None
-
-
 def test_a_graph_predicts_and_simulates(graph, events):
     few = events[:3]
     after = graph.predict_next([few.to_lists()[0][:n] for n in range(5)]).probabilities
@@ -136,24 +129,16 @@ def test_files_keep_what_was_learned(graph, events, tmp_path):
 @pytest.mark.parametrize(
     ("edit", "sentence"),
     [
-        (lambda t: t.pop("lookbacks"), "expected 'lookbacks' for each of B, C"),
         (lambda t: t["lookbacks"].pop("B"), "expected 'lookbacks' for each of B, C"),
         (lambda t: t["lookbacks"].update(B=4), "one of the look-backs 1, 2, 3, 5, 10, 20, None, found 4"),
-        (lambda t: t["lookbacks"].update(B=True), "expected a whole number or a text or null"),
-        (lambda t: t.update(lookbacks=[2, 10]), "expected an object or null"),
         (lambda t: t["trace"][0].update(lookback=4), "expected one of the look-backs"),
-        (lambda t: t["trace"][0].update(action="turn"), "unknown value 'turn'"),
     ],
 )
-def test_damaged_look_backs_are_refused(events, tmp_path, edit, sentence):
-    path = tmp_path / "m.json"
-    sm.BSuMM("X", lookback="auto").fit(events).save(path)
-    document = json.loads(path.read_text())
+def test_damaged_look_backs_are_refused(events, edit, sentence):
+    document = json.loads(json.dumps(sm.BSuMM("X", lookback="auto").fit(events).to_document()))
     edit(document["targets"][0])
-    path.write_text(json.dumps(document))
-    with pytest.raises(StoreError) as caught:
-        sm.load(path)
-    assert sentence in str(caught.value)
+    with pytest.raises(StoreError, match=sentence):
+        sm.load(io.StringIO(json.dumps(document)))
 
 
 def test_words_say_where_each_influencer_is_looked_for(events):
@@ -166,14 +151,10 @@ def test_words_say_where_each_influencer_is_looked_for(events):
     ]
     assert model.explain(["C", "D", "D", "B"]).words == "B within 2 positions, C within 10 positions"
     assert model.explain(["B", "C", "D", "D"]).words == "no B within 2 positions, C within 10 positions"
-    assert (
-        BinarySummary({"A": 1, "B": None}, delay=0).words((1, 0), Names(("A", "B"), "AB"))
-        == "A just before, no B ever"
-    )
-    assert (
-        BinarySummary({"A": 4}, delay=1).words((1, 0), Names(("A", "B"), "AB"))
-        == "A 2 to 4 positions before, no B 2 or more positions before"
-    )
+    names = Names(("A", "B"), "AB")
+    assert BinarySummary({"A": 1, "B": None}).words((1, 0), names) == "A just before, no B ever"
+    delayed = BinarySummary({"A": 4}, delay=1).words((1, 0), names)
+    assert delayed == "A 2 to 4 positions before, no B 2 or more positions before"
 
 
 @pytest.mark.parametrize("lookback", ["auto", (1, 2)])

@@ -73,12 +73,6 @@ def overlaps(some):
     return [(a, b) for i, a in enumerate(some) for b in some[i + 1 :] if a.overlaps(b)]
 
 
-def test_states_of_a_tree_are_its_leaves(events):
-    model = sm.TreeSuMM("purchase").fit(events)
-    shown = [text.get_text() for text in plot.states(model).get_yticklabels()]
-    assert len(shown) == len(model.table_)
-
-
 def test_graph_has_every_label_about_where_the_page_has_it(graph):
     axes = plot.graph(graph)
     codes = {label: i for i, label in enumerate(graph.labels_)}
@@ -182,10 +176,6 @@ def test_lines_to_and_fro_are_two():
     assert np.linalg.norm(back - middle, axis=1).min() > 0.04  # inches
 
 
-def test_a_notebook_shows_the_figure(graph):
-    assert plot.graph(graph)._repr_png_()[:4] == b"\x89PNG"
-
-
 def test_graph_fades_what_is_not_sure(events):
     graph = sm.InfluenceGraph(sm.BSuMM(gamma=0.3, false_edges=None), targets=["purchase", "search"]).fit(
         events
@@ -229,12 +219,14 @@ def test_calibration_draws_the_reliability(graph):
         plot.calibration(found, label="serch")
 
 
-def test_given_axes_are_drawn_on(graph):
+def test_figures_are_shown_in_notebooks_and_drawn_on_given_axes(graph, events):
     from matplotlib.figure import Figure
 
     axes = Figure().subplots(1, 2)[1]
-    assert plot.states(graph.models_["search"], ax=axes) is axes
     assert plot.graph(graph, ax=axes) is axes
+    tree = sm.TreeSuMM("purchase").fit(events)
+    assert len(plot.states(tree, ax=axes).get_yticklabels()) == len(tree.table_)
+    assert plot.graph(graph)._repr_png_()[:4] == b"\x89PNG"
 
 
 def test_hostile_labels_are_text(tmp_path):

@@ -90,6 +90,8 @@ def test_the_same_every_time(graph: sm.InfluenceGraph, tmp_path: Path) -> None:
     written = (tmp_path / "graph.html").read_text(encoding="utf-8")
     assert written == graph.to_html()
     assert written == sm.load(tmp_path / "graph.json").to_html()
+    with pytest.raises(StoreError, match="cannot be written"):
+        graph.to_html(tmp_path / "nowhere" / "page.html")
 
 
 def test_labels_are_data_and_never_markup() -> None:
@@ -108,14 +110,8 @@ def test_what_the_page_is_told(graph: sm.InfluenceGraph) -> None:
     assert told["labels"] == list(graph.labels_)
     assert told["n"] == EVENTS.label_counts.tolist()
     assert told["sequences"] == 200
-    assert told["lengths"] == {
-        "sequences": 200,
-        "shortest": 15,
-        "median": 15,
-        "longest": 15,
-        "width": 1,
-        "bins": [200],
-    }
+    of_length = {"sequences": 200, "shortest": 15, "median": 15, "longest": 15, "width": 1, "bins": [200]}
+    assert told["lengths"] == of_length
     assert told["settings"]["lookback"] == 5
     codes = {label: code for code, label in enumerate(graph.labels_)}
     edges, columns = told["edges"], ("influencer", "target", "effect")
@@ -131,15 +127,6 @@ def test_what_the_page_is_told(graph: sm.InfluenceGraph) -> None:
         assert [step[1] for step in target["trace"]] == [codes[step.label] for step in model.trace_]
 
 
-def test_lengths_of_sequences_in_bins() -> None:
-    events = sm.read_events([["A"] * n for n in (0, 1, 1, 2, 99)])
-    lengths = contents._lengths(events.lengths)
-    assert lengths["width"] == 5
-    assert len(lengths["bins"]) == 20
-    assert (lengths["bins"][0], lengths["bins"][-1], sum(lengths["bins"])) == (4, 1, 5)
-    assert contents._lengths(sm.read_events([], labels=["A"]).lengths)["bins"] == []
-
-
 def test_a_model_with_too_many_states_is_refused(
     graph: sm.InfluenceGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,16 +140,6 @@ def test_an_unfitted_model() -> None:
         sm.BSuMM("A").to_html()
     with pytest.raises(NotFittedError, match="call fit"):
         sm.InfluenceGraph(sm.BSuMM()).to_html()
-
-
-def test_all_or_nothing(graph: sm.InfluenceGraph, tmp_path: Path) -> None:
-    path = tmp_path / "page.html"
-    path.write_text("before")
-    assert graph.to_html(path) is None
-    assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
-    with pytest.raises(StoreError, match="cannot be written"):
-        graph.to_html(tmp_path / "nowhere" / "page.html")
 
 
 def test_the_parts_are_all_used() -> None:
@@ -188,22 +165,16 @@ def test_a_page_of_many_labels_stays_small() -> None:
     assert len((graph.to_html(events=events) or "").encode()) < 300_000
 
 
-def test_other_events_than_those_of_the_model_have_no_profiles(graph: sm.InfluenceGraph) -> None:
-    assert contents.content(graph, EVENTS[:10])["lags"] is not None
-    assert contents.content(graph, [["something else"]])["lags"] is None
-
-
 def test_sequences_are_in_the_page_only_if_asked_for(
     graph: sm.InfluenceGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert contents.content(graph, EVENTS)["cases"] is None
+    assert contents.content(graph, EVENTS[:10])["lags"] is not None
+    assert contents.content(graph, [["something else"]])["lags"] is None
     cases = contents.content(graph, EVENTS, sequences=3)["cases"]
     rows = EVENTS.to_lists()
-    assert [[graph.labels_[code] for code in codes] for _, codes, _ in cases] == [
-        rows[0],
-        rows[100],
-        rows[-1],
-    ]
+    shown = [[graph.labels_[code] for code in codes] for _, codes, _ in cases]
+    assert shown == [rows[0], rows[100], rows[-1]]
     monkeypatch.setattr(contents, "MOST_EVENTS", 4)
     assert [(len(codes), cut) for _, codes, cut in contents.content(graph, EVENTS, sequences=1)["cases"]] == [
         (4, 11)
@@ -224,14 +195,6 @@ def test_places_are_apart_and_in_the_picture(graph: sm.InfluenceGraph) -> None:
     assert place.max() <= 1
     gaps = [np.abs(a - b).max() for a, b in itertools.combinations(place, 2)]
     assert min(gaps) > 0.05
-
-
-def test_a_circle_is_drawn_without_crossings() -> None:
-    found = np.array(places(6, [(i, (i + 1) % 6, 1.0) for i in range(6)]))
-    centre = found.mean(axis=0)
-    angles = np.arctan2(*(found - centre).T)
-    turns = np.diff(np.unwrap([*angles, angles[0]]))
-    assert (np.sign(turns) == np.sign(turns[0])).all()
 
 
 def test_a_process_goes_from_left_to_right() -> None:

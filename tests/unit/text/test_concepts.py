@@ -48,7 +48,6 @@ def test_descriptions_take_part():
     ("given", "settings", "words"),
     [
         ("storm", {}, "must be a list of names, not 'storm'"),
-        ([], {}, "concepts is an empty list"),
         ([7], {}, "concepts must be names"),
         (["a"], {"threshold": 2}, "threshold must be from -1 to 1"),
     ],

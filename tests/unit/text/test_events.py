@@ -106,11 +106,6 @@ def test_a_file_without_sentences_is_refused(tmp_path: Path, line, words):
         read_text_events(tmp_path / "events.jsonl")
 
 
-def test_every_event_has_a_sentence():
-    with pytest.raises(DataError, match="there are 1 events but 0 sentences"):
-        TextEvents(sm.read_events([["A"]]), ())
-
-
 # ---------------------------------------------------------------------------------- passages
 
 
@@ -204,7 +199,8 @@ def test_sentences_of_a_label():
     assert {p.before for p in passages} == {()}
 
 
-def test_events_that_happened_together_have_no_order_of_sentences():
-    together = sm.read_events([[["Ant", "Bee"], ["Cat"]]])
+def test_every_event_has_a_sentence_and_a_place():
+    with pytest.raises(DataError, match="there are 1 events but 0 sentences"):
+        TextEvents(sm.read_events([["A"]]), ())
     with pytest.raises(DataError, match="follow each other; some of these happened together"):
-        TextEvents(together, tuple(Sentence("x", n, "") for n in range(3)))
+        TextEvents(sm.read_events([[["Ant", "Bee"], ["Cat"]]]), (Sentence("x", 1, ""),) * 3)
