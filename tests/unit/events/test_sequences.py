@@ -8,6 +8,7 @@ import pytest
 
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events import EventSequences
+from summarkov.events.sequences import join_events
 
 #: Numbers as the paper counts them.
 pytestmark = pytest.mark.cut_off
@@ -264,6 +265,13 @@ def test_no_sequences_at_all():
     assert (len(events), events.n_events, events.labels) == (0, 0, ())
     assert events.describe().longest == 0
     assert [len(part) for part in events.split((0.5, 0.5))] == [0, 0]
+
+
+def test_empty_ticks_stay_when_data_sets_are_joined():
+    parts = [EventSequences.from_lists(each) for each in ([["A", []]], [["B"]])]
+    joined = join_events(parts)
+    assert joined.to_lists() == [[["A"], []], [["B"]]]
+    assert (joined.n_events, joined.n_ticks) == (2, 3)
 
 
 @pytest.mark.needs("sklearn")
