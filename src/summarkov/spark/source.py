@@ -568,27 +568,27 @@ def explained() -> Iterator[None]:
 _SAID = (
     (
         r"PYTHON_VERSION_MISMATCH.*?in worker[^:]*:? *\(?'?(\d+)(?:\.|, )(\d+)",
-        "the workers run another Python ({0[1]}.{0[2]}) than the driver ({python}); set PYSPARK_PYTHON to a "
-        "Python {python} with summarkov, before the session is started",
+        r"the workers run another Python (\1.\2) than the driver "
+        f"({_PYTHON}); set PYSPARK_PYTHON to a Python {_PYTHON} with summarkov, before the session is started",
     ),
     (
         r"SummarkovVersion: (\S+) on workers, (\S+) on",
-        "the workers have summarkov {0[1]} and the driver {0[2]}; install one",
+        r"the workers have summarkov \1 and the driver \2; install one",
     ),
     (
         r'Cannot run program "([^"]*)"',
-        "the workers cannot start their Python, {0[1]!r}; set PYSPARK_PYTHON to one that is there on every "
+        r"the workers cannot start their Python, '\1'; set PYSPARK_PYTHON to one that is there on every "
         "worker, before the session is started",
     ),
     (
         r"No module named '?((?:numpy|pyarrow|summarkov)\b[\w.]*)",
-        "the workers' Python has no module {0[1]!r}; install summarkov there (a cluster library, the image "
+        r"the workers' Python has no module '\1'; install summarkov there (a cluster library, the image "
         "of the executors, or a packed environment in spark.archives), or set PYSPARK_PYTHON to a Python "
         "that has it, before the session is started (the driver's is {executable})",
     ),
     (
         r"No module named '?([\w.]+)",
-        "the workers have no module {0[1]!r}, which your own code needs; send it with spark.addArtifact or "
+        r"the workers have no module '\1', which your own code needs; send it with spark.addArtifact or "
         "sc.addPyFile",
     ),
 )
@@ -600,7 +600,7 @@ def _explain(text: str) -> SummarkovError:
         raise KeyboardInterrupt
     for pattern, message in _SAID:
         if found := re.search(pattern, text, re.DOTALL):
-            return SettingError(message.format(found, python=_PYTHON, executable=sys.executable))
+            return SettingError(found.expand(message).replace("{executable}", sys.executable))
     lines = [line.strip() for line in text.split("JVM stacktrace")[0].splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
     line = (named or lines or [text])[-1 if named else 0]  # of a traceback the last, of others the first
