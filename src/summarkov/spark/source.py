@@ -568,8 +568,8 @@ def explained() -> Iterator[None]:
 _SAID = (
     (
         r"PYTHON_VERSION_MISMATCH.*?in worker[^:]*:? *\(?'?(\d+)(?:\.|, )(\d+)",
-        r"the workers run another Python (\1.\2) than the driver "
-        f"({_PYTHON}); set PYSPARK_PYTHON to a Python {_PYTHON} with summarkov, before the session is started",
+        rf"the workers run another Python (\1.\2) than the driver ({_PYTHON}); set PYSPARK_PYTHON to a "
+        f"Python {_PYTHON} with summarkov, before the session is started",
     ),
     (
         r"SummarkovVersion: (\S+) on workers, (\S+) on",
