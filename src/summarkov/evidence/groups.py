@@ -11,9 +11,10 @@ import numpy as np
 
 from summarkov.evidence.edges import Difference, Edge, Influence
 from summarkov.evidence.ratios import Strata, rate_ratio, widened
-from summarkov.frames import Listed, Records
+from summarkov.evidence.words import times
+from summarkov.frames import MOST, Listed, Records, Sheet
 from summarkov.typing import FloatArray
-from summarkov.wording import number, plural
+from summarkov.wording import factor, factor_interval, number, plural
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,6 @@ class EdgeDifference(Edge):
     second: Influence
     change: Difference
 
-    shown_columns: ClassVar[tuple[str, ...]] = (
-        *("influencer", "target", "first_ratio", "second_ratio", "change_low", "change_high"),
-    )
-
 
 @dataclass(frozen=True, repr=False)
 class GroupComparison(Listed):
@@ -93,11 +90,26 @@ class GroupComparison(Listed):
         found = (one for one in self.labels if min(one.reach.adjusted, one.rate.adjusted) <= at)
         return Records(found, LabelDifference)
 
+    def summary(self) -> Sheet:
+        """The first edges, with their ratio in each group and the interval of the change."""
+        rows = [
+            [
+                *(edge.influencer, edge.target, _shown(edge.first), _shown(edge.second)),
+                factor_interval(edge.change.low, edge.change.high),
+            ]
+            for edge in self.edges[:MOST]
+        ]
+        head = ("influencer", "target", "first", "second", "change")
+        return Sheet(self._title(), head, rows, len(self.edges), tuple(self._notes()))
+
     def _title(self) -> str:
         first, second = (
             f"{name} ({number(n)} sequences)" for name, n in zip(self.names, self.sizes, strict=True)
         )
-        return f"first: {first}, second: {second}; change is second by first, {self.level:.0%} intervals"
+        return (
+            f"first: {first}, second: {second}; rate ratios with the same influencers equal in both, "
+            f"change is second by first, {self.level:.0%} intervals"
+        )
 
     def _notes(self) -> Iterable[str]:
         labels = ", ".join(one.label for one in self.differing_labels()) or "none"
@@ -105,6 +117,11 @@ class GroupComparison(Listed):
         if not self.edges:
             edges = "No influence was found, neither in one of the groups nor in both together."
         return edges, f"Labels that differ: {labels}"
+
+
+def _shown(edge: Influence) -> str:
+    """The ratio of an edge in a group, in the words of every table; of an unclear one the ratio alone."""
+    return times(edge) or factor(edge.ratio)
 
 
 @dataclass(frozen=True)

@@ -218,7 +218,8 @@ def graph(
         _draw(axes, edge, lines[-1])
     for edge, points in zip(drawn if factors else (), lines, strict=False):
         rectangles = _write_factor(axes, edge, points, rectangles, 0.8 * font_size)
-    return axes  # type: ignore[no-any-return]
+    drawn_on: Axes = axes
+    return drawn_on
 
 
 def _box(ax: Any, label: str, font_size: float) -> Any:

@@ -332,3 +332,15 @@ def test_groups_by_attributes_of_an_xes_log(tmp_path):
     told = run(path, "--by", "cost").stderr
     assert "column 'cost' of" in told
     assert "changes during case 'case 0': '1' in one row and '2' in another" in told
+
+
+def test_a_ratio_without_comparable_cases_is_no_number(tmp_path):
+    """Of Haggle and Offer no moment is comparable: the table says so, as that of a graph does."""
+    one = [["Apply", "Offer", "Haggle", "Offer"], ["Apply", "Check", "Decline"]] * 30
+    edges = sm.compare_groups(sm.BSuMM(lookback=3), one, one)
+    shown = {(row[0], row[1]): row[2:4] for row in edges.summary().rows}
+    for edge in edges.edges:
+        cells = shown[edge.influencer, edge.target]
+        assert not {"0", "inf", "nan"} & set(cells)
+        if not edge.first.hits_without and edge.first.n_without and edge.first.hits_with:
+            assert cells[0].startswith("only with it")
