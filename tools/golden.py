@@ -60,6 +60,7 @@ ACCEPTED: tuple[tuple[str, str], ...] = (
     ("shop-groups/*/n", "nothing is resampled"),
     ("shop-groups/*/seed", "nothing is resampled"),
     ("shop-groups/1 groups/printed/*", "robust intervals"),
+    ("beigebooks/1 show/printed/*", "what columns mean is said in the guide"),
     ("*.json/checksum", "it follows the last digits of numbers, which may differ"),
     ("*.html/places/*", "one layout of networkx instead of the best of thirty"),
     ("shop/4 show/printed/*", "a pattern is printed as Python does, in one line, and the rest moves up"),
