@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from paper.section import Section
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.evidence import Confidence
 from summarkov.models import BSuMM, InfluenceGraph, OSuMM
 from summarkov.read import read_events
-
-#: Graphs from resampled documents.
-REPLICATES = 200
 
 
 class Fomc(NamedTuple):
     """The data of the case study, and what was published about it."""
 
     events: EventSequences  # all documents as one sequence
-    documents: list[str]  # the one that each event is from
     settings: dict[str, Any]
     influencers: dict[str, dict[str, list[str]]]  # by model and topic
 
@@ -39,8 +33,7 @@ def read_fomc(folder: str | os.PathLike[str]) -> Fomc:
     try:
         given = json.loads(files[1].read_text(encoding="utf-8"))
         documents = by_date(read_events(files[0], ends="cut off"))
-        names = [name for name, n in zip(documents.ids, documents.lengths, strict=True) for _ in range(n)]
-        return Fomc(joined(documents), names, given["settings"], given["influencers"])
+        return Fomc(joined(documents), given["settings"], given["influencers"])
     except (KeyError, TypeError, json.JSONDecodeError) as problem:
         raise DataError(f"{files[1]} does not hold settings and influencers as JSON") from problem
 
@@ -63,7 +56,6 @@ def fomc(data: Fomc) -> list[Section]:
     for family in (BSuMM, OSuMM):
         theirs = data.influencers.get(family.__name__, {})
         graph = InfluenceGraph(family(**settings, false_edges=None)).fit(events)
-        sure = graph.confidence(events, n=REPLICATES, blocks=data.documents)
         rows, same, shared, published_edges, our_edges = [], 0, 0, 0, 0
         for topic, ours in graph.influencers_.items():
             published = set(theirs.get(topic, ()))
@@ -72,47 +64,21 @@ def fomc(data: Fomc) -> list[Section]:
             published_edges += len(published)
             our_edges += len(ours)
             equal = "yes" if published == set(ours) else ""
-            rows.append([topic, *(_with_frequency(z, topic, sure) for z in (sorted(published), ours)), equal])
+            rows.append([topic, *map(", ".join, (sorted(published), ours)), equal])
         sections.append(
             Section(
                 f"FOMC statements, {family.__name__}",
                 f"All documents joined by date into one sequence ({events.n_events} events); "
                 + ", ".join(f"{name} {value}" for name, value in settings.items())
-                + f". In brackets how many of {REPLICATES} graphs have the edge, each from "
-                f"{sure.n_units} documents drawn with replacement.",
+                + ".",
                 ["topic", "published influencers", "ours", "equal"],
                 rows,
                 [
                     f"{same} of {len(rows)} sets are equal; of {published_edges} published edges {shared} "
                     f"are among our {our_edges}.",
-                    _stability(theirs, graph, sure),
                     "Inside one document every topic stands once and in arbitrary order, so the published "
                     "graph can be approached but not reproduced: another order gives other sets.",
                 ],
             )
         )
     return sections
-
-
-def _frequency(z: str, topic: str, sure: Confidence) -> float:
-    """How often an edge was found again; edges that hardly any graph has are not listed."""
-    edge = sure.of(z, topic)
-    return 0.0 if edge is None else edge.frequency
-
-
-def _with_frequency(influencers: Sequence[str], topic: str, sure: Confidence) -> str:
-    shares = [(z, _frequency(z, topic, sure)) for z in influencers]
-    return ", ".join(f"{z} ({f'{share:.0%}' if share else '<10%'})" for z, share in shares)
-
-
-def _stability(theirs: dict[str, list[str]], graph: InfluenceGraph, sure: Confidence) -> str:
-    """Which of the published edges would be found again."""
-    shares = {(z, x): _frequency(z, x, sure) for x, found in theirs.items() for z in found}
-    stable = [f"{z} to {x} ({share:.0%})" for (z, x), share in shares.items() if share >= 0.8]
-    half, hardly = sum(share >= 0.5 for share in shares.values()), sum(s < 0.1 for s in shares.values())
-    return (
-        f"Of the {len(shares)} published edges, {len(stable)} are in at least 80% of the graphs of resampled "
-        f"documents, {half} in at least half, {hardly} in less than a tenth. Of our {len(graph.edges_)} "
-        f"edges, {len(sure.stable(0.8))} are in at least 80%. The published ones that are: "
-        f"{', '.join(stable) or 'none'}."
-    )

@@ -92,9 +92,10 @@ def concepts_section(sentences: Sequence[str], file: Path) -> Section:
 
 
 def learned(found: TextEvents, model: Any, n: int) -> sm.InfluenceGraph:
-    """A graph with its confidence; documents are what is drawn, also where they are one sequence."""
+    """A graph, with its confidence if there are several sequences to draw from."""
     graph = sm.InfluenceGraph(model).fit(found.events)
-    graph.confidence(found.events, n=n, blocks=found.documents if len(found.events) == 1 else None)
+    if len(found.events) > 1:
+        graph.confidence(found.events, n=n)
     return graph
 
 

@@ -59,6 +59,8 @@ ACCEPTED: tuple[tuple[str, str], ...] = (
     ("shop-groups/*/edges/*", "robust intervals and follow rates, nothing is resampled"),
     ("shop-groups/*/n", "nothing is resampled"),
     ("shop-groups/*/seed", "nothing is resampled"),
+    ("*/units", "whole sequences are resampled"),
+    ("*/n_units", "whole sequences are resampled"),
     ("shop-groups/1 groups/printed/*", "robust intervals"),
     ("beigebooks/1 show/printed/*", "what columns mean is said in the guide"),
     ("*.json/checksum", "it follows the last digits of numbers, which may differ"),
@@ -110,7 +112,7 @@ diabetes-tree: learn DIABETES -m tree -t HSE -t TET --json -o m.json
     evaluate a.json DIABETES --json
     report m.json -o p.html
 diabetes-confidence: learn DIABETES --confidence 20 --no-order-test --json -o m.json
-    confidence m.json DIABETES --blocks 20 -n 10 --no-order-test --json
+    confidence m.json DIABETES -n 10 --no-order-test --json
 diabetes-joint: learn DIABETES -m joint --json -o m.json
     learn DIABETES -m joint --set rounds=40 --set contexts=0.2 -k 50 --json -o t.json
     evaluate t.json DIABETES --json

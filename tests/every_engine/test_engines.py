@@ -188,8 +188,6 @@ def test_what_is_worked_out_from_models(engine):
         if isinstance(source, MemorySource):
             return  # graphs are measured on events
         assert same_measures(one, source, other, events)
-        with pytest.raises(SettingError, match="for blocks of events give the events themselves"):
-            one.confidence(source, n=5, blocks=3)
         with pytest.raises(SettingError, match="sample_weight needs events in memory"):
             one.score(source, sample_weight=[1] * len(events))
         with pytest.raises(DataError, match=r"needs the events in memory, and a .*Source counts them where"):

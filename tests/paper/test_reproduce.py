@@ -130,13 +130,9 @@ def test_documents_are_joined_by_date(folder):
     assert data.events.to_lists() == [list("abababab" + "bcbcbcbc" + "cacacaca")]
     binary, ordinal = fomc(data)
     graph = sm.InfluenceGraph(sm.BSuMM(alpha=0.1, lookback=2, gamma=0.3, false_edges=None)).fit(data.events)
-    sure = graph.confidence(data.events, n=200, blocks=data.documents)
-    assert sure.n_units == 12
     for x, row in zip("abc", binary.rows, strict=True):
-        shares = [(z, sure.of(z, x).frequency) for z in graph.influencers_[x]]
-        assert row[2] == ", ".join(f"{z} ({share:.0%})" for z, share in shares)
-    assert re.sub(r" \([<\d]+%\)", "", "; ".join(row[1] for row in ordinal.rows)) == "a, c; ; "
-    assert binary.notes[1].startswith("Of the 1 published edges, ")
+        assert row[2] == ", ".join(graph.influencers_[x])
+    assert "; ".join(row[1] for row in ordinal.rows) == "a, c; ; "
     equal = sum(row[3] == "yes" for row in binary.rows)
     assert binary.notes[0].startswith(f"{equal} of 3 sets are equal; of 1 published edges ")
 

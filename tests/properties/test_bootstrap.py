@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import summarkov as sm
 from strategies import data, drawn_weights, examples, from_counts, specs, subsets
 from summarkov.engines import Bootstrap, MemorySource
+from summarkov.engines.replicates import ReplicatedSource
 from summarkov.models.learning import learn_replicates
 from summarkov.search.criteria import SCORES
 from summarkov.simulate.example import web_shop
@@ -46,7 +47,7 @@ def test_each_replicate_is_the_graph_of_its_weights(more, chosen, seed):
     source = MemorySource(events.events, sample_weight=own, n_jobs=more.draw(st.sampled_from([None, 2])))
     draws = Bootstrap(n=4, seed=seed)
     models = [template.copy(target=x) for x in events.labels]
-    replicated = source.replicated(draws, list(range(len(events.events))))
+    replicated = ReplicatedSource(source, draws, source.filled_keys())
     found = learn_replicates(models, replicated, len(models))
     some = np.flatnonzero(events.events.lengths > 0)
     for b in range(draws.n):

@@ -39,9 +39,7 @@ def confidence(given: Any) -> Document:
     with Reading(given).as_learned(graph.layout_).open(given.file, known=graph.labels_) as (events,):
         if given.order_test:
             add_order_test(graph, events, within=given.within, seed=seed)
-        add_confidence(
-            graph, events, n=given.graphs, blocks=given.blocks, level=given.level, random_state=seed
-        )
+        add_confidence(graph, events, n=given.graphs, level=given.level, random_state=seed)
     saved = save_model(graph, output)
 
     def data() -> dict[str, Any]:

@@ -46,7 +46,7 @@ def learn(given: Any) -> Document:
             learned_in = None if given.order_test else time.monotonic() - began
             add_order_test(fitted, events, within=given.within, learned_in=learned_in)
         if given.confidence is not None:
-            add_confidence(fitted, events, n=given.confidence, blocks=given.blocks)
+            add_confidence(fitted, events, n=given.confidence)
         tied_order, origin = events.tied_order, events.origin
         ends = CaseEnds.of(int(events.complete.sum()), events.lengths, origin)
         without = make_source(events).without_ends()
@@ -85,8 +85,6 @@ def _check_learn(given: Any, is_joint: bool, is_single: bool) -> None:
             raise SettingError(f"--tune chooses {name}; leave out one of them")
     if given.within is not None and given.order_test is False:
         raise SettingError("--within says how the order test shuffles; leave out --no-order-test")
-    if given.blocks is not None and given.confidence is None:
-        raise SettingError("--blocks says what --confidence resamples; give that too")
 
 
 def _fit(template: Any, events: EventSequences, given: Any, is_single: bool) -> Any:

@@ -437,7 +437,7 @@ def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Par
     if sure is not None:
         yield ""
         yield (
-            f"{plural(sure.n, 'resampled graph')}: each is learned from {sure.n_units:,} {sure.units} drawn "
+            f"{plural(sure.n, 'resampled graph')}: each is learned from {sure.n_sequences:,} sequences drawn "
             f"with replacement. The intervals ({sure.level:.0%}) are wider where these spread more."
         )
         missing = sorted(sure.missing(), key=lambda edge: -edge.frequency)

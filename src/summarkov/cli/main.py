@@ -154,7 +154,6 @@ How sure they are:
     shuffled cases show it too. Default: for a graph, unless that takes ten times as long as learning.
 <within>
 --confidence N  Learn N more graphs from resampled sequences, and say how many of them have each edge.
---blocks N  Resample blocks of N events in a row, not sequences. Default for one single sequence.
 """,
     "learn.outcome": """
 Learn what makes a case end one way and not the other.
@@ -212,7 +211,6 @@ Say how sure each edge of a graph is: learn it again from resampled events.
 FILE must be what MODEL was learned from. An edge is sure if most of the graphs have it.
 <model> <path>
 --graphs -n N  How many graphs to learn. [default: 100]
---blocks N  Draw blocks of N events in a row instead of sequences. Default for one single sequence.
 --level P  Level of the intervals of ratios. [default: 0.95]
 --order-test/--no-order-test  Test too whether each edge depends on order, or whether shuffled cases show
     it. [default: yes]

@@ -356,15 +356,15 @@ class EventSource(Counting):
 
     pool_rare = collapse_repeats = add_start = map_labels
 
-    def replicated(self, draws: Bootstrap, blocks: Any = None) -> ReplicatedSource:
+    def replicated(self, draws: Bootstrap) -> ReplicatedSource:
         """The same sequences under each of many weights."""
         from summarkov.engines.replicates import ReplicatedSource
 
         keys = self.filled_keys()
-        if blocks is not None or len(keys) == 1:
+        if len(keys) < 2:
             raise SettingError(
-                "whole sequences of a source are drawn, and more than one is needed; for blocks of events "
-                "give the events themselves, read with read_events"
+                "sequences are drawn again, and these events have one; cut it into several, such as days or "
+                "documents, when the events are read"
             )
         return ReplicatedSource(self, draws, keys)
 
@@ -476,14 +476,6 @@ class MemorySource(EventSource):
     def without_ends(self) -> MemorySource:
         """The same sequences, all of them taken for cut off."""
         return self if END not in self.labels else self._of(self.given.with_ends("cut off"))
-
-    def replicated(self, draws: Bootstrap, blocks: Any = None) -> ReplicatedSource:
-        """The same events under each of many weights of their sequences, or of blocks of them."""
-        if blocks is None and len(self.filled_keys()) > 1:
-            return super().replicated(draws)
-        from summarkov.engines.replicates import in_blocks
-
-        return in_blocks(self, draws, blocks)
 
     def _of(self, events: EventSequences) -> MemorySource:
         """A source of other events of the same sequences, with their weights in units of ``1 / scale``."""

@@ -585,8 +585,8 @@ class Confidence(EdgeList):
     ----------
     n, seed, level : int, int, float
         How many graphs there are, the seed, and the level of the intervals.
-    units, n_units : str, int
-        What was drawn, "sequences" or "blocks", and how many of them for each graph.
+    n_sequences : int
+        How many sequences were drawn for each graph.
     edges : tuple of EdgeConfidence
         Those of the graph, and others that at least a tenth of the replicates have, the most frequent first.
     seldom : tuple
@@ -596,14 +596,14 @@ class Confidence(EdgeList):
     n: int
     seed: int
     level: float
-    units: str
-    n_units: int
+    n_sequences: int
     edges: tuple[EdgeConfidence, ...]
     seldom: tuple[tuple[str, str, int], ...] = ()
 
     def _title(self) -> str:
-        unit = self.units.removesuffix("s")
-        drawn = f"{plural(self.n, 'graph')}, each learned from {plural(self.n_units, unit)} drawn again"
+        drawn = (
+            f"{plural(self.n, 'graph')}, each learned from {plural(self.n_sequences, 'sequence')} drawn again"
+        )
         return f"{drawn}; {self.level:.0%} intervals"
 
     def stable(self, at_least: float = 0.9) -> Records[EdgeConfidence]:

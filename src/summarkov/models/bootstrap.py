@@ -48,14 +48,13 @@ def bootstrap(
     *,
     n: int = 100,
     seed: int = 0,
-    blocks: Any = None,
     level: float = 0.95,
     progress: Progress = None,
 ) -> Confidence:
     """Learn fitted models of one kind again ``n`` times; see :meth:`InfluenceGraph.confidence`."""
     check_resampling(models, source, n, seed, level)
     parts = [Bootstrap(min(_TOGETHER, n - at), seed, at) for at in range(0, n, _TOGETHER)]
-    replicated = [source.replicated(part, blocks) for part in parts]
+    replicated = [source.replicated(part) for part in parts]
     templates = [type(model)(**model.fitted.settings) for model in models]
     on_done = progress_counter(progress, len(models) * n)
     found: Counter[Edge] = Counter()
@@ -100,8 +99,7 @@ def bootstrap(
         n,
         seed,
         float(level),
-        unit.units,
-        unit.n_units,
+        unit.n_sequences,
         tuple(map(sure, edges)),
         tuple((source.labels[z], source.labels[x], found[at, z, x]) for at, z, x in seldom),
     )

@@ -571,13 +571,12 @@ def _read_graph(read: _Models, template: SummaryModel, models: list[SummaryModel
     if read.confidence is not None:
         with place(".confidence"):
             edges = [_edge_confidence(edge, known) for edge in _edges(read.confidence, graph)]
-            graph._confidence = checked({**read.confidence, "edges": edges}, Confidence)
+            n = read.confidence.get("n_sequences", read.confidence.get("n_units"))
+            graph._confidence = checked({**read.confidence, "n_sequences": n, "edges": edges}, Confidence)
             sure = graph._confidence
             _check_sizes(sure, *sure.edges)
-            if not (sure.n and 0 < sure.level < 1 and sure.units in ("sequences", "blocks")):
-                raise StoreError(
-                    "expected 'n' from 1 on, a 'level' between 0 and 1, and 'units' sequences or blocks"
-                )
+            if not (sure.n and 0 < sure.level < 1):
+                raise StoreError("expected 'n' from 1 on, and a 'level' between 0 and 1")
     if read.order is not None:
         with place(".order"):
             edges = [_edge_order(edge) for edge in _edges(read.order, graph)]

@@ -297,7 +297,6 @@ class InfluenceGraph(GraphPredictor):
         *,
         n: int = 100,
         random_state: int = 0,
-        blocks: Any = None,
         level: float = 0.95,
         sample_weight: Any = None,
         progress: Progress = None,
@@ -316,11 +315,6 @@ class InfluenceGraph(GraphPredictor):
             How many graphs.
         random_state : int
             Each graph has its own stream of random numbers, so the first 100 of 200 are those of 100.
-        blocks : int or names, optional
-            What to draw instead of sequences, for events that hang together: names of groups, one per
-            sequence; or blocks inside sequences, as a number of events in a row or as one name per event
-            (such as the document it is from). The past of an event is what it was, whatever else is drawn. A
-            single sequence is cut into blocks of N^(1/3) events unless told otherwise.
         level : float
             Of the intervals of strengths, from their percentiles.
         progress : function or True, optional
@@ -333,7 +327,7 @@ class InfluenceGraph(GraphPredictor):
         [0.9, 1.0, 1.0]
         """
         models, source = self._tested(events, sample_weight)
-        how: dict[str, Any] = {"n": n, "blocks": blocks, "level": level, "progress": progress}
+        how: dict[str, Any] = {"n": n, "level": level, "progress": progress}
         self._confidence = found = bootstrap(models, source, seed=check_seed(random_state), **how)
         return found
 

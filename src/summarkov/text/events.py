@@ -91,11 +91,6 @@ class TextEvents:
         if events.has_ticks:
             raise DataError("events of sentences follow each other; some of these happened together")
 
-    @property
-    def documents(self) -> list[str]:
-        """The document that each event is from: ``blocks`` for ``confidence``, if all are one sequence."""
-        return [sentence.document for sentence in self.sentences]
-
     def passages(
         self, fitted: Shown, target: str, influencer: str | None = None, *, most: int = 12
     ) -> Passages:

@@ -36,14 +36,14 @@ def test_learn_with_confidence_says_and_saves_it(files, tmp_path):
 
 def test_confidence_of_a_graph_learned_before(files, tmp_path):
     command = ("confidence", files / "graph.json", files / "events.jsonl", "-n", 10, "--seed", 2)
-    text = printed(*command, "-o", tmp_path / "sure.json", "--blocks", 25, "--level", 0.8)
-    assert "150 blocks drawn with replacement. The intervals (80%)" in " ".join(text.split())
+    text = printed(*command, "-o", tmp_path / "sure.json", "--level", 0.8)
+    assert "150 sequences drawn with replacement. The intervals (80%)" in " ".join(text.split())
     direct = sm.load(files / "graph.json")
     document = json.loads(printed(*command, "--json"))
     sure = direct.confidence(sm.read_events(files / "events.jsonl"), n=10, random_state=2)
     assert [edge["frequency"] for edge in document["edges"]] == [edge.frequency for edge in sure.edges]
     assert document["saved"] is None
-    assert sm.load(tmp_path / "sure.json").confidence_.units == "blocks"
+    assert sm.load(tmp_path / "sure.json").confidence_.level == 0.8
 
 
 def test_the_same_of_events_that_are_streamed(files, tmp_path):

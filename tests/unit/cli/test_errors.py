@@ -193,7 +193,6 @@ LEARN, CASES, CONVERT = "learn events.jsonl", "outcome cases.csv", "convert even
             f"{LEARN} --within month",
             "--within must be a number of positions or a time such as 7d, not 'month'",
         ),
-        (f"{LEARN} --blocks 5", "--blocks says what --confidence resamples"),
         (f"{LEARN} --tune", "--tune is for --model joint"),
         (f"{LEARN} -m joint --tune --set rounds=3", "--tune chooses rounds"),
         (f"{LEARN} -m joint --set cap=3", "cap is not a setting of --model joint"),

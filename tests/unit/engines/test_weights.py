@@ -113,7 +113,7 @@ def test_confidence_with_weights(weighted):
     events, weights, _ = weighted
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(events, sample_weight=weights)
     sure = graph.confidence(events, n=6, sample_weight=weights)
-    assert sure.n_units == 40
+    assert sure.n_sequences == 40
     held = np.flatnonzero(weights)
     again = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(events[held], sample_weight=weights[held])
     assert again.confidence(events[held], n=6, sample_weight=weights[held]) == sure

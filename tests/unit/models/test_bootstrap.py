@@ -8,7 +8,7 @@ import pytest
 
 import summarkov as sm
 from strategies import drawn_weights
-from summarkov.engines import Bootstrap, replicates
+from summarkov.engines import Bootstrap
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.simulate.example import web_shop
 
@@ -36,7 +36,7 @@ def test_edges_know_their_confidence(graph, events):
     confidence = graph.confidence(events, n=20)
     assert graph.confidence_ is confidence
     assert (confidence.n, confidence.seed, confidence.level) == (20, 0, 0.95)
-    assert (confidence.units, confidence.n_units) == ("sequences", 120)
+    assert confidence.n_sequences == 120
     for edge in graph.edges_:
         sure = confidence.of(edge.influencer, edge.target)
         assert (edge.frequency, edge.low, edge.high) == (sure.frequency, sure.low, sure.high)
@@ -49,14 +49,11 @@ def test_edges_know_their_confidence(graph, events):
     assert graph.fit(events).confidence_ is None  # of the counts before
 
 
-def test_one_long_sequence_is_cut_into_blocks(events):
+def test_one_sequence_cannot_be_resampled(events):
     joined = sm.EventSequences(events.codes, [0, events.n_events], events.labels)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(joined)
-    confidence = graph.confidence(joined, n=10)
-    assert (confidence.units, confidence.n_units) == ("blocks", 200)  # of 15 events, the cube root of 3000
-    documents = [event // 25 for event in range(events.n_events)]
-    assert graph.confidence(joined, n=10, blocks=documents).n_units == 120
-    assert graph.confidence(joined, n=10, blocks=documents) == graph.confidence(joined, n=10, blocks=25)
+    with pytest.raises(SettingError, match="sequences are drawn again, and these events have one; cut it"):
+        graph.confidence(joined, n=10)
 
 
 @pytest.mark.parametrize(
@@ -65,8 +62,6 @@ def test_one_long_sequence_is_cut_into_blocks(events):
         ({"n": 0}, "n must be a whole number from 1"),
         ({"n": 2.5}, "n must be"),
         ({"level": 1}, "level must be"),
-        ({"blocks": [1, 2]}, "blocks must name"),
-        ({"blocks": 0}, "blocks must have"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(graph, events, settings, message):
@@ -114,8 +109,7 @@ def document(learned, events):
     ("damage", "message"),
     [
         ({"n": 0}, "confidence: expected 'n' from 1 on"),
-        ({"level": 1.5}, "confidence: expected 'n' from 1 on, a 'level' between 0 and 1"),
-        ({"units": "days"}, "'units' sequences or blocks"),
+        ({"level": 1.5}, "confidence: expected 'n' from 1 on, and a 'level' between"),
         ({"influencer": "nobody"}, "edges from labels to targets of the graph"),
         ({"frequency": 1.2}, "expected 'frequency' from 0 to 1"),
         ({"low": -1.0}, "expected 'low' from 0 on"),
@@ -125,7 +119,7 @@ def document(learned, events):
 def test_damaged_confidence_is_refused(document, tmp_path, damage, message):
     document = copy.deepcopy(document)
     sure = next(edge for edge in document["confidence"]["edges"] if edge["effect"] == "amplifies")
-    (document["confidence"] if damage.keys() & {"n", "level", "units"} else sure).update(damage)
+    (document["confidence"] if damage.keys() & {"n", "level"} else sure).update(damage)
     (tmp_path / "graph.json").write_text(json.dumps(document))
     with pytest.raises(StoreError) as caught:
         sm.load(tmp_path / "graph.json")
@@ -159,12 +153,3 @@ def test_models_that_are_learned_again_replicate_by_replicate(template, events):
         assert edge.in_graph == ((edge.influencer, edge.target) in known)
         if isinstance(template, sm.TreeSuMM):
             assert math.isnan(edge.ratio) or edge.ratio == known[edge.influencer, edge.target]
-            with pytest.raises(SettingError, match="blocks must not cut"):
-                graph.confidence(some, n=2, blocks=5)
-
-
-def test_little_room_for_what_positions_see_changes_nothing(events, monkeypatch):
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback="auto"), targets=["purchase", "search"]).fit(events[:40])
-    expected = graph.confidence(events[:40], n=5)
-    monkeypatch.setattr(replicates, "_MOST_KEPT", 0)
-    assert graph.confidence(events[:40], n=5) == expected

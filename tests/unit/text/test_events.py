@@ -40,7 +40,7 @@ def test_repeats(repeats, events, numbers):
     assert found.events.ids == ("x", "y", "z")
     assert [sentence.number for sentence in found.sentences] == numbers
     assert found.sentences[0] == Sentence("x", 1, "Ant was one.")
-    assert found.documents == ["x"] * len(events[0]) + ["z"] * 2
+    assert [each.document for each in found.sentences] == ["x"] * len(events[0]) + ["z"] * 2
 
 
 def test_labels_that_are_left_out_part_no_runs():
