@@ -159,7 +159,7 @@ def examine_order(world: OrderWorld, rng: Random) -> Counter[str]:
     for edge in graph.order_test(events).depends_on_order:
         pair = edge.influencer, edge.target
         if pair in names:
-            found["found"] += edge.ratio > 1
+            found["found"] += edge.ratio > 1 and not edge.is_crowding_out
             found[f"found, {edge.order_scale}"] += 1
         elif edge.influencer != edge.target and not edge.is_crowding_out:
             found["false"] += 1

@@ -257,7 +257,7 @@ def test_grey_influences_stand_apart(visit: Any) -> None:
     assert crowded
     page = visit(graph)
     said = page.locator("#panel-label .apart").all_inner_texts()
-    assert any(text.startswith("Crowding out, no more than other events becoming") for text in said)
+    assert any(text.startswith("Crowding out, other events becoming") for text in said)
     assert page.locator("#picture .edge.crowding").count() == len(crowded)
     assert "crowding out" in page.locator("#legend").inner_text()
     assert page.locator("#panel-label .influences li.crowding").count() == len(crowded)

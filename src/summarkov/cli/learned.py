@@ -30,7 +30,7 @@ _ASIDE = {
     "fixed order": "Fixed order: the influencer comes first in 99% or more of the cases with both",
     "unclear order": "Unclear order: the order test cannot tell whether these depend on order",
     "unclear direction": "Unclear direction: the interval holds 1, or rates and ratio point different ways",
-    "crowding out": "Crowding out: no more than other events becoming more or less likely explains",
+    "crowding out": "Crowding out: other events becoming more or less likely explain most of it",
     "co-occurrence only": "Co-occurrence only: no clear difference from shuffled cases",
     "not comparable": "Not comparable: no comparison with other influencers held equal",
     "too few events": "Too few events: under 10 seen and under 10 expected, or under 5 cases",

@@ -88,7 +88,7 @@ class Influence(Record):
         What the order test shows (:class:`summarkov.evidence.EdgeOrder`): the verdict, the ratio over that of
         shuffled sequences, its 95% interval, the p-value, the adjusted one, "short range" or "slow change".
     competition : bool or None
-        Whether Z changes x only because it makes other events more or less likely (crowding out); None if
+        Whether Z changes x mostly because it makes other events more or less likely (crowding out); None if
         there are none such.
     """
 

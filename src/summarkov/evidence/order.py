@@ -132,14 +132,17 @@ class EdgeOrder(Edge):
 
     @property
     def is_crowding_out(self) -> bool:
-        """Whether nothing is left in its ``remainder``: other events became more or less likely, no more.
+        """Whether other events becoming more or less likely explain most of it.
 
-        There ``adjusted`` is above 0.05, or the ratio is on the other side of 1.
+        In its ``remainder``, ``adjusted`` is above 0.05, or less than half of the effect is left (of the
+        logarithm of the ratio).
         """
         left = self.remainder
         if left is None or np.isnan(left.ratio):
             return False
-        return not (left.adjusted <= RATE and (left.ratio < 1) == (self.ratio < 1))
+        half = np.sqrt(self.ratio)
+        is_left = left.ratio <= half if self.ratio < 1 else left.ratio >= half
+        return left.adjusted > RATE or not is_left
 
     @property
     def order_scale(self) -> str | None:

@@ -352,7 +352,7 @@ def _order(edge: Influence) -> str:
     crowding = ""
     if edge.competition:
         became = "less" if edge.order_ratio > 1 else "more"
-        crowding = f"; crowding out: no more than other events becoming {became} likely explains"
+        crowding = f"; crowding out: other events becoming {became} likely explain most of it"
     scale = f", {SCALES[edge.order_scale]}" if edge.order_scale in SCALES else ""
     return f"; depends on order{scale}{numbers}{crowding}"
 

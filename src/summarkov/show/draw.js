@@ -70,7 +70,7 @@ function explain() {
   for (const effect of effects.filter((each) => edges.some((edge) => edge.effect === each))) items.push([sample(effect, usual), effect]);
   const greys = [...new Set(edges.map((edge) => edge.faint).filter(Boolean))], other = greys.filter((why) => why !== "crowding out");
   if (other.length) items.push([sample("amplifies", isMatrix ? 4 : 1.2, "faint"), `grey: ${other.join(" or ")}`]);
-  if (other.length < greys.length) items.push([sample("inhibits", isMatrix ? 4 : 1.2, "faint crowding"), "crowding out: no more than other events becoming more or less likely explains"]);
+  if (other.length < greys.length) items.push([sample("inhibits", isMatrix ? 4 : 1.2, "faint crowding"), "crowding out: other events becoming more or less likely explain most of it"]);
   if (largest > 0) items.push([isMatrix ? "size" : "width", ": lower bound of the effect, ", sample("amplifies", small), `${factor(Math.exp(0.25 * largest))} `, sample("amplifies", large), factor(Math.exp(largest))]);
   if (edges.length && !isMatrix) items.push([joint ? "×2: twice the odds with it in the window, all else equal" : model.outcome ? "×2: twice as likely with it, other influencers equal" : "×2: twice as likely as the next event with it in the window, other influencers equal", edges.some((edge) => edge.confidence !== undefined) ? "; paler: less sure" : ""]);
   document.getElementById("legend").replaceChildren(...items.map((item) => make("li", {}, item)));

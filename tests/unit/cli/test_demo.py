@@ -41,6 +41,10 @@ def test_it_fits_a_screen(told: tuple[Path, str]) -> None:
     assert len(lines) <= 60
 
 
+def test_its_headline_counts_what_is_planted(told: tuple[Path, str]) -> None:
+    assert "\n11 influences depend on order (set aside: 2 crowding out, 2 unclear order) among" in told[1]
+
+
 def test_what_to_try_next_works(told: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
     folder, output = told
     monkeypatch.chdir(folder)

@@ -154,6 +154,10 @@ def test_what_is_crowding_out():
     assert replace(edge, remainder=replace(left, ratio=1.4)).is_crowding_out
     assert replace(edge, ratio=1.5, remainder=left).is_crowding_out
     assert not replace(edge, ratio=1.5, remainder=replace(left, ratio=1.4)).is_crowding_out
+    for ratio in (0.4, 2.5):  # of its effect a little less than half is left, or a little more
+        weaker, stronger = ratio**0.49, ratio**0.51
+        assert replace(edge, ratio=ratio, remainder=replace(left, ratio=weaker)).is_crowding_out
+        assert not replace(edge, ratio=ratio, remainder=replace(left, ratio=stronger)).is_crowding_out
 
 
 # ---------------------------------------------------------------------- worlds whose truth is known
