@@ -38,7 +38,6 @@ SLOW = (
     "tests/unit/comparison/test_run.py::test_a_sequence_that_is_tested_again",
     "tests/unit/comparison/test_run.py::test_labels_that_train_does_not_know_are_all_alike",
     "tests/unit/comparison/test_run.py::test_nothing_on_dev_depends_on_test",
-    "tests/unit/evidence/test_patterns.py::test_nothing_is_named_that_is_not_there",
     "tests/unit/store/test_damage.py",
     "tests/unit/show/test_figures.py::test_equal_figures_are_equal_files",
     "tests/unit/search/test_lookbacks.py::test_each_replicate_learns",

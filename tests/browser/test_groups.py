@@ -39,8 +39,7 @@ def test_the_groups_are_told_side_by_side(visit: Any, graph: sm.InfluenceGraph, 
     one = found.labels[0]
     row = page.locator(".grouped.labels tbody tr").first
     assert f"{percent(one.reach_first)} → {percent(one.reach_second)}" in row.inner_text()
-    assert f"{percent(one.rate_first)} → {percent(one.rate_second)}" in row.inner_text()
-    assert row.locator("strong").count() == sum(d.low > 1 or d.high < 1 for d in (one.reach, one.rate))
+    assert row.locator("strong").count() == (one.reach.low > 1 or one.reach.high < 1)
     rows = page.locator(".grouped.influences tbody tr")
     assert rows.count() == len(found.edges)
     edge = found.edges[0]

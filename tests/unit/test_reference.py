@@ -59,7 +59,7 @@ def test_what_is_inherited_is_described_as_above():
     assert "alpha : float\n    Pseudo-count of the prior" in chain
     assert "alpha : float\n    The weight, for each outcome," in tree  # its own words
     assert "order : int\n    k, how many of the last labels to look at.\n\nAttributes\n----------\n" in chain
-    assert "influences_, patterns_, trace_\n    Empty: nothing is searched for.\n" in chain
+    assert "influences_, trace_\n    Empty: nothing is searched for.\n" in chain
     assert chain.count("Parameters\n---") == chain.count("Examples\n---") == 1
 
 

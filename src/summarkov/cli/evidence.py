@@ -73,7 +73,7 @@ def groups(given: Any) -> Document:
     events = reading.read(*files, first=False)
     with progress("Comparing", 1, "steps") as advance:
         found = compare_groups(template, *([events] if by else events), **asked, progress=advance)
-    title = "Labels: share of sequences with it (reach), and of events (rate); those that differ first"
+    title = "Labels: share of sequences with it (reach); those that differ first"
     parts = [found.summary()] if by else []
     for each in found.comparisons if by else [found]:
         parts += [each.summary(), each.labels.sheet(title)]

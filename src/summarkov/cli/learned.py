@@ -72,7 +72,6 @@ def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
             **_found(one),
             "base_rates": one.base_rates_,
             "edges": one.influences_,
-            "patterns": one.patterns_,
             "outcomes": [x if isinstance(x, str) else None for x in one.outcomes_],  # null: all other labels
             "states": one.table_,
             "trace": one.trace_,
@@ -465,7 +464,6 @@ def _model(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iter
     yield from _how_to_read(edges, models)
     if not edges and fitted.summary.by_label:
         yield "No event type was found to influence it."
-    yield from (f"Pattern ({each.kind}): {each}." for each in model.patterns_ if each.target in chosen)
     is_cut = most is not None and len(table) * len(chosen) > most
     rows = sorted(table, key=lambda row: -row.n) if is_cut else list(table)
     yield table.of_rows("", rows, most, chosen)

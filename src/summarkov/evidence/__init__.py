@@ -21,22 +21,8 @@ from summarkov.evidence.edges import (
     presence,
     weight,
 )
-from summarkov.evidence.explanation import (
-    Active,
-    Counterfactual,
-    Explanation,
-    Pattern,
-    Share,
-    SharedExplanation,
-    pattern_of,
-)
-from summarkov.evidence.groups import (
-    EdgeDifference,
-    GroupComparison,
-    GroupShare,
-    LabelDifference,
-    SeveralGroups,
-)
+from summarkov.evidence.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
+from summarkov.evidence.groups import EdgeDifference, GroupComparison, LabelDifference, SeveralGroups
 from summarkov.evidence.order import OLD_ORDERS, EdgeOrder, OrderTest, Remainder
 from summarkov.evidence.ratios import (
     Strata,

@@ -1,4 +1,4 @@
-"""Why a label has its probability: what counts of the past, a product of factors, patterns of influencers."""
+"""Why a label has its probability: what counts of the past, and a product of factors."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
-from summarkov.engines import StateCounts
-from summarkov.evidence.edges import presence
-from summarkov.evidence.ratios import exact_intervals, seen
 from summarkov.frames import Column, Sheet, Tabular
-from summarkov.search.criteria import probabilities
-from summarkov.typing import BoolArray, FloatArray
 from summarkov.wording import interval, percent, plural, several
 
 
@@ -256,106 +249,3 @@ _NEAR_ONE = 0.05
 def ordered(shares: list[Share]) -> tuple[Share, ...]:
     """The strongest first, in either direction."""
     return tuple(sorted(shares, key=lambda share: (-abs(math.log(share.factor)), share.label)))
-
-
-# ---------------------------------------------------------------------- patterns of influencers
-
-#: Tables of more influencers have too many states to have one simple name.
-_MOST = 4
-
-
-@dataclass(frozen=True)
-class Pattern:
-    r"""The simple name of a target's table over two to four influencers, where its intervals support one.
-
-    States are taken by presence alone, and each must have been seen often. The table has *two levels* if
-    every 95% interval of the likely states lies above every one of the unlikely, and within either group all
-    intervals have a point in common. Then ``kind`` is, by the likely states, "and" (all influencers
-    together), "or" (any), "nor" (none), "xor" (one of two but not both), or "without": one state in which
-    some are there and some are not. Else it is "together" if, by their intervals, two influencers each alone
-    lie above none, and both above each alone, and :math:`1 - p` with both is less than
-    :math:`(1 - p_1)(1 - p_2) / (1 - p_0)` by more than 1.96 standard deviations of the logarithm.
-
-    Attributes
-    ----------
-    target, influencers : str, tuple of str
-        The label, and those that it depends on.
-    kind, words : str
-        The name of the pattern, and the same in a sentence.
-    probability, otherwise : float
-        The share of the target in the likely states and in all others; for "together", with both and with
-        none.
-    """
-
-    target: str
-    kind: str
-    influencers: tuple[str, ...]
-    words: str
-    probability: float
-    otherwise: float
-
-    def __str__(self) -> str:
-        shares = f"{percent(self.probability)} instead of {percent(self.otherwise)}"
-        return f"{self.target} with {self.words}: {shares}"
-
-
-def pattern_of(
-    table: StateCounts, pseudo: FloatArray, scale: int, outcome: int, target: str, names: Sequence[str]
-) -> Pattern | None:
-    """Name the pattern of a table for one outcome, or None where there is no simple name."""
-    collapsed = presence(table)
-    counts = collapsed.counts / scale
-    n = counts.sum(axis=1)
-    if not 2 <= len(names) <= _MOST or len(n) < 2 ** len(names):
-        return None
-    if any(seen(each, float(pseudo.sum())) != "often" for each in n.tolist()):
-        return None
-    theta = probabilities(counts, pseudo)[:, outcome]
-    low, high = np.moveaxis(exact_intervals(counts[:, outcome], n), -1, 0)
-    likely = _two_levels(theta, low, high)
-    if likely is None:
-        if not _is_more_together(theta, low, high, n):
-            return None
-        words = f"{several(names)} together more than apart"
-        return Pattern(target, "together", tuple(names), words, float(theta[-1]), float(theta[0]))
-    named = _shape(collapsed.keys[likely].tolist(), names)
-    if named is None:
-        return None
-    share = (float(counts[rows, outcome].sum() / n[rows].sum()) for rows in (likely, ~likely))
-    return Pattern(target, named[0], tuple(names), named[1], *share)
-
-
-def _two_levels(theta: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray | None:
-    """The likely states, if the table has two levels."""
-    for least in np.unique(theta)[1:]:
-        on = theta >= least
-        apart = low[on].min() > high[~on].max()
-        if apart and all(low[group].max() <= high[group].min() for group in (on, ~on)):
-            return np.asarray(on)
-    return None
-
-
-def _shape(likely: list[list[int]], names: Sequence[str]) -> tuple[str, str] | None:
-    """Kind and words for the likely states, each of which says which influencers are there."""
-    if len(likely) > 1:
-        if len(likely) == 2 ** len(names) - 1 and all(map(any, likely)):
-            return "or", several(names, "or")
-        if sorted(likely) == [[0, 1], [1, 0]]:
-            return "xor", f"{names[0]} or {names[1]} but not both"
-        return None
-    present = [z for z, is_there in zip(names, *likely, strict=True) if is_there]
-    absent = [z for z in names if z not in present]
-    if not absent:
-        return "and", f"{several(names)} together"
-    if not present:
-        return "nor", f"neither {names[0]} nor {names[1]}" if len(names) == 2 else f"none of {several(names)}"
-    return "without", f"{several(present)} without {several(absent, 'or')}"
-
-
-def _is_more_together(theta: FloatArray, low: FloatArray, high: FloatArray, n: FloatArray) -> bool:
-    """Whether two influencers do more together than each on its own; states are none, each alone, both."""
-    if len(theta) != 4 or not (low[1:3] > high[0]).all() or not low[3] > high[1:3].max():
-        return False
-    log_not = np.log1p(-theta)
-    spread = theta / ((1 - theta) * n)  # variance of log(1 - theta)
-    return bool(log_not @ [1, -1, -1, 1] < -1.96 * math.sqrt(spread.sum()))

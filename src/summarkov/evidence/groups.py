@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import ClassVar
@@ -12,30 +12,25 @@ import numpy as np
 from summarkov.evidence.edges import Difference, Edge, Influence
 from summarkov.evidence.ratios import Strata, rate_ratio, widened
 from summarkov.evidence.words import times
-from summarkov.frames import MOST, Listed, Records, Sheet
+from summarkov.frames import MOST, Column, Listed, Records, Sheet, Tabular, columns_of
 from summarkov.typing import FloatArray
 from summarkov.wording import factor, factor_interval, number, plural
 
 
 @dataclass(frozen=True)
 class LabelDifference:
-    """One ``label`` in two groups: the share of sequences in which it occurs, and its share of all events.
+    """One ``label`` in two groups: the share of sequences in which it occurs, and how these differ.
 
-    ``reach_first``, ``reach_second`` and ``reach`` are the first share in each group and how these differ,
-    ``rate_first``, ``rate_second`` and ``rate`` the other one.
+    ``reach_first`` and ``reach_second`` are the shares, and ``reach`` is by how many times they differ.
     """
 
     label: str
     reach_first: float
     reach_second: float
     reach: Difference
-    rate_first: float
-    rate_second: float
-    rate: Difference
 
     shown_columns: ClassVar[tuple[str, ...]] = (
         *("label", "reach_first", "reach_second", "reach_ratio", "reach_adjusted"),
-        *("rate_first", "rate_second", "rate_ratio", "rate_adjusted"),
     )
 
 
@@ -85,10 +80,9 @@ class GroupComparison(Listed):
         return Records((edge for edge in self.edges if edge.change.adjusted <= at), EdgeDifference)
 
     def differing_labels(self, at: float | None = None) -> Records[LabelDifference]:
-        """The labels that occur in more of the sequences, or more often, in one group, at that level."""
+        """The labels that occur in more of the sequences of one group, at that level."""
         at = 1 - self.level if at is None else at
-        found = (one for one in self.labels if min(one.reach.adjusted, one.rate.adjusted) <= at)
-        return Records(found, LabelDifference)
+        return Records((one for one in self.labels if one.reach.adjusted <= at), LabelDifference)
 
     def summary(self) -> Sheet:
         """The first edges, with their ratio in each group and the interval of the change."""
@@ -124,21 +118,11 @@ def _shown(edge: Influence) -> str:
     return times(edge) or factor(edge.ratio)
 
 
-@dataclass(frozen=True)
-class GroupShare:
-    """A ``label`` in a ``group``: the share of sequences with it, ``reach``, and that of events, ``rate``."""
-
-    label: str
-    group: str
-    reach: float
-    rate: float
-
-
 @dataclass(frozen=True, repr=False)
-class SeveralGroups(Listed):
+class SeveralGroups(Tabular):
     """Groups of sequences by what a column says of them: how each differs from all others.
 
-    The frame has one row per label and group.
+    The frame has one row per group and edge.
 
     Attributes
     ----------
@@ -149,8 +133,6 @@ class SeveralGroups(Listed):
     left_out : dict
         Groups of fewer than two sequences, with their numbers of sequences: they are only among the
         others.
-    shares : tuple of GroupShare
-        One for every label in every group.
     comparisons : tuple of GroupComparison
         One for every group, with the others as its first and the group as its second; where there are but
         two groups, one of the second with the first. Their levels are such that all hold together.
@@ -160,10 +142,12 @@ class SeveralGroups(Listed):
     names: tuple[str, ...]
     sizes: tuple[int, ...]
     left_out: dict[str, int]
-    shares: tuple[GroupShare, ...]
     comparisons: tuple[GroupComparison, ...]
 
-    listed = ("shares",)
+    def _columns(self) -> Mapping[str, Column]:
+        edges = [edge for one in self.comparisons for edge in one.edges]
+        groups = [one.names[1] for one in self.comparisons for _ in one.edges]
+        return {"group": Column(str, groups), **columns_of(EdgeDifference, edges)}
 
     def differing(self) -> dict[str, Records[EdgeDifference]]:
         """The edges that differ, by the name of the group."""
@@ -173,17 +157,13 @@ class SeveralGroups(Listed):
         """The labels that differ, by the name of the group."""
         return {one.names[1]: one.differing_labels() for one in self.comparisons}
 
-    def _title(self) -> str:
-        each = zip(self.names, self.sizes, strict=True)
-        return f"{self.by}: " + ", ".join(f"{name} ({number(n)} sequences)" for name, n in each)
-
-    def _notes(self) -> Iterable[str]:
-        few = [f"{name}: {plural(n, 'sequence')}, too few to compare" for name, n in self.left_out.items()]
+    def summary(self) -> Sheet:
+        """The groups, and how many edges of each differ."""
+        sizes = ", ".join(f"{a} ({number(n)} sequences)" for a, n in zip(self.names, self.sizes, strict=True))
+        notes = [f"{name}: {plural(n, 'sequence')}, too few to compare" for name, n in self.left_out.items()]
         differing = self.differing().items()
-        return [
-            *few,
-            *(f"{name}: {len(some)} edges differ from those of the others" for name, some in differing),
-        ]
+        notes += [f"{name}: {len(some)} edges differ from those of the others" for name, some in differing]
+        return Sheet(f"{self.by}: {sizes}", notes=notes)
 
 
 # ---------------------------------------------------------------------- the numbers
@@ -253,28 +233,6 @@ def limits_of_ratios(strata: Sequence[Strata], factors: Sequence[float]) -> Limi
     def limits(level: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         found = rate_ratio(joined, level)
         return (found.ratio, *widened(found, wider))
-
-    return limits
-
-
-def limits_of_shares(hits: FloatArray, n: FloatArray) -> Limits:
-    r"""The limits of shares of events, ``hits[sequence, quantity]`` of ``n[sequence]`` in each sequence.
-
-    Sequences differ, so the variance is that between them: with :math:`r = \sum_i k_i / \sum_i n_i`, of its
-    logarithm, :math:`\frac{K}{K - 1} \sum_i (k_i - r n_i)^2 / (\sum_i k_i)^2`. With fewer than ten sequences
-    with a hit the limits are 0 and infinity.
-    """
-    from scipy.special import ndtri
-
-    total = hits.sum(axis=0)
-    share = total / n.sum()
-    spread = ((hits - share * n[:, None]) ** 2).sum(axis=0) * len(n) / max(len(n) - 1, 1)
-    enough = (hits > 0).sum(axis=0) >= 10
-    deviation = np.where(enough, np.sqrt(spread) / np.where(enough, total, 1.0), np.inf)
-
-    def limits(level: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        far = np.where(enough, np.exp(-ndtri((1 - level) / 2) * np.where(enough, deviation, 0.0)), np.inf)
-        return share, share / far, np.where(enough, share * far, np.inf)
 
     return limits
 

@@ -19,7 +19,6 @@ from summarkov.events import END, EventSequences
 from summarkov.events.sequences import join_events
 from summarkov.evidence import (
     GroupComparison,
-    GroupShare,
     Influence,
     LabelDifference,
     SeveralGroups,
@@ -32,7 +31,6 @@ from summarkov.evidence.groups import (
     compared_rates,
     compared_ratios,
     limits_of_ratios,
-    limits_of_shares,
     simultaneous,
 )
 from summarkov.frames import Column, Listed, Records, Sheet, Tabular, columns_of
@@ -89,7 +87,7 @@ def compare_groups(
     -------
     GroupComparison
         With ``labels``, ``edges``, ``differing_labels()`` and ``differing()``; with ``by`` one for each group
-        (``SeveralGroups``), and how often each label is in every group.
+        (``SeveralGroups``).
 
     >>> from summarkov import BSuMM
     >>> before, after = [["A", "B", "C"] * 5] * 30, [["A", "C", "B"] * 5] * 30
@@ -158,28 +156,16 @@ def _weights(events: EventSequences) -> FloatArray:
 def _label_differences(
     groups: Sequence[EventSequences], chosen: Sequence[str], level: float
 ) -> tuple[LabelDifference, ...]:
-    """How chosen labels differ: the sequences that they reach, and their share of events."""
-    reached, n, counted = [], [], []
+    """How chosen labels differ: the sequences that they reach."""
+    reached, n = [], []
     for events in groups:
-        hits, lengths = _counts(events, chosen)
-        reached.append(_weights(events) @ (hits > 0))
-        n.append(np.full(len(chosen), _weights(events).sum()))
-        counted.append((hits[lengths > 0], lengths[lengths > 0]))
-    reach = compared_rates(reached, n, level)
-    first, second = (limits_of_shares(*each) for each in counted)
-    rate = compared_ratios(first, second, len(chosen), level)
-    reaches = [(hits / of).tolist() for hits, of in zip(reached, n, strict=True)]
-    rates = [(hits.sum(axis=0) / of.sum()).tolist() for hits, of in counted]
-    found = map(LabelDifference, chosen, *reaches, reach, *rates, rate)
-    return tuple(sorted(found, key=lambda one: (min(one.reach.adjusted, one.rate.adjusted), one.label)))
-
-
-def _counts(events: EventSequences, labels: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    """How often each of these labels occurs in each sequence, weighted, and how long that is, weighted."""
-    weight, counts = _weights(events), np.zeros((len(events), len(events.labels)))
-    np.add.at(counts, (np.repeat(np.arange(len(events)), events.lengths), events.codes), 1)
-    chosen = [events.labels.index(label) for label in labels]
-    return weight[:, None] * counts[:, chosen], weight * events.lengths
+        weight, hits = _weights(events), np.zeros((len(events), len(events.labels)), bool)
+        hits[np.repeat(np.arange(len(events)), events.lengths), events.codes] = True
+        reached.append(weight @ hits[:, [events.labels.index(label) for label in chosen]])
+        n.append(np.full(len(chosen), weight.sum()))
+    shares = [(hits / of).tolist() for hits, of in zip(reached, n, strict=True)]
+    found = map(LabelDifference, chosen, *shares, compared_rates(reached, n, level))
+    return tuple(sorted(found, key=lambda one: (one.reach.adjusted, one.label)))
 
 
 def _edge_differences(
@@ -243,19 +229,11 @@ def _compare_by(
         called, each = (names[0] if two else "others", name), 1 - (1 - level) / len(compared)
         comparisons.append(_compare_two(graph, events, groups == name, called, each, lambda *_: None))
         tell(done + 1, len(compared))
-    labels = [{each.label: each for each in one.labels} for one in comparisons]
-    shares = [GroupShare(x, names[0], of.reach_first, of.rate_first) for x, of in labels[0].items() if two]
-    shares += [
-        GroupShare(x, name, one[x].reach_second, one[x].rate_second)
-        for name, one in zip(compared, labels, strict=True)
-        for x in one
-    ]
     return SeveralGroups(
         by=column,
         names=tuple(names),
         sizes=tuple(sizes[name] for name in names),
         left_out={name: size for name, size in sizes.items() if name not in names},
-        shares=tuple(sorted(shares, key=lambda one: list(labels[0]).index(one.label))),
         comparisons=tuple(comparisons),
     )
 

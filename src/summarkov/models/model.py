@@ -14,9 +14,8 @@ from summarkov.engines import EventSource, as_source
 from summarkov.errors import SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import END, Label, Unknown, label_text
-from summarkov.evidence import Explanation, Pattern
-from summarkov.evidence.explanation import pattern_of
-from summarkov.frames import Records, Sheet
+from summarkov.evidence import Explanation
+from summarkov.frames import Sheet
 from summarkov.models.fitted import Edges, Fitted, History, StateTable, explain
 from summarkov.models.learning import learn
 from summarkov.models.parameters import Predictor, candidate_codes, codes_of, given_codes, label_list
@@ -174,16 +173,6 @@ class SummaryModel(Predictor):
     def influences_(self) -> Edges:
         """How each influencer changes the probability of each label of the target, the surest first."""
         return Edges(self.fitted.influences)
-
-    @property
-    def patterns_(self) -> Records[Pattern]:
-        """How the influencers work together on each label of the target, where that has a simple name."""
-        fitted = self.fitted
-        if not fitted.summary.by_level:
-            return Records((), Pattern)
-        asked = fitted.table, fitted.pseudo, fitted.scale
-        found = (pattern_of(*asked, i, x, fitted.influencer_labels) for i, x in enumerate(self.target_))
-        return Records(filter(None, found), Pattern)
 
     # ------------------------------------------------------------------ use
 

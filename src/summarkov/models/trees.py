@@ -78,7 +78,7 @@ class MarkovChain(SummaryModel):
 
     Attributes
     ----------
-    influences_, patterns_, trace_
+    influences_, trace_
         Empty: nothing is searched for.
 
     Examples
@@ -128,7 +128,7 @@ class VariableOrderChain(SummaryModel):
 
     Attributes
     ----------
-    influences_, patterns_
+    influences_
         Empty: contexts are no sets of labels.
 
     Examples

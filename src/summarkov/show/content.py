@@ -288,7 +288,7 @@ def _targets(model: Shown) -> list[dict[str, Any]]:
         return _joint_targets(model)
     if not is_outcome(model):
         return [_target(each) for each in models_of(model)]
-    once: dict[str, Any] = {"trace": [], "certificate": None, "patterns": []}
+    once: dict[str, Any] = {"trace": [], "certificate": None}
     opened = model.open_cases
     tables = [opened.at(place) for place in range(len(opened.moments))]
     whole = _target(model.model_, model.model_.fitted, [model.yes])
@@ -342,11 +342,6 @@ def _target(model: Shown, fitted: Any = None, shown: Sequence[int] | None = None
             for step in model.trace_
         ],
         "certificate": None if certificate is None else _certificate(certificate, codes),
-        "patterns": [
-            [codes[each.target], each.kind, each.words, *plain([each.probability, each.otherwise], 4)]
-            for each in model.patterns_
-            if codes[each.target] in targets
-        ],
         "few": plain(max(FEW, float(fitted.pseudo.sum()))),
         "summary": _summary(fitted, outcomes),
         "states": {**_states(fitted), "n": plain(seen.sum(axis=1))},
@@ -395,7 +390,7 @@ def marked(labels: Sequence[str]) -> list[str]:
 
 def _joint_targets(model: Shown) -> list[dict[str, Any]]:
     """What the page has of each target of any model; a joint one has no states."""
-    labels, none = model.fitted.labels, ("trace", "patterns", "hits", "p")
+    labels, none = model.fitted.labels, ("trace", "hits", "p")
     return [
         {
             "x": [labels.index(x)],
@@ -519,9 +514,9 @@ def _cases(
 def _groups(given: Any, codes: Mapping[str, int]) -> list[dict[str, Any]]:
     """What ``compare_groups`` found, once or several times.
 
-    A label has its reach and its share of events in each group, and by how many times each differs; an edge
-    has the ratio with its interval and the counts in each group, whether the graph of the group alone has it,
-    and by how many times the ratio differs.
+    A label has its reach in each group, and by how many times it differs; an edge has the ratio with its
+    interval and the counts in each group, whether the graph of the group alone has it, and by how many times
+    the ratio differs.
     """
     given = given.comparisons if isinstance(given, evidence.SeveralGroups) else given
     found = [given] if isinstance(given, GroupComparison) or not isinstance(given, Iterable) else list(given)
@@ -544,11 +539,7 @@ def _groups(given: Any, codes: Mapping[str, int]) -> list[dict[str, Any]]:
         return [*limits(edge), *counts, is_found]
 
     def label_row(one: Any) -> list[Any]:
-        reach, rate = (
-            plain([one.reach_first, one.reach_second], 4),
-            plain([one.rate_first, one.rate_second], 4),
-        )
-        return [codes[one.label], reach, limits(one.reach), rate, limits(one.rate)]
+        return [codes[one.label], plain([one.reach_first, one.reach_second], 4), limits(one.reach)]
 
     def edge_row(one: Any) -> list[Any]:
         groups = [in_group(one.first, one.in_first), in_group(one.second, one.in_second)]

@@ -18,7 +18,7 @@ function buildGroups() {
 
 function showGroups() {
   const { names, sizes, level, labels: those, edges: found } = model.groups[comparison];
-  const sureLabels = those.filter(([, , reach, , share]) => isSure(reach) || isSure(share)).length, sureEdges = found.filter(([, , , change]) => isSure(change)).length;
+  const sureLabels = those.filter(([, , reach]) => isSure(reach)).length, sureEdges = found.filter(([, , , change]) => isSure(change)).length;
   const by = [visible(names[1]), " by ", visible(names[0])], percentages = Math.round(100 * level);
   document.getElementById("compared").replaceChildren(
     make("h2", {}, joined(names.map((each) => make("bdi", {}, visible(each))), " and ")),
@@ -48,10 +48,10 @@ const groupTable = (kind, heads, rows, row) => {
 
 function labelsOf(those, by) {
   const { names } = model.groups[comparison], x = (share) => 8 + 124 * share;
-  return groupTable("labels", ["Label", "Reach", by, "Share of events", by], those, ([code, reach, reachBy, share, shareBy]) => {
+  return groupTable("labels", ["Label", "Reach", by], those, ([code, reach, reachBy]) => {
     const drawn = shape("svg", { viewBox: "0 0 140 18", class: "plot", role: "img", "aria-label": reach.map((each, i) => `${names[i]}: ${percent(each)}`).join(", ") });
     drawn.append(shape("path", { class: "tick", d: "M8,9 H132" }), ...reach.map((each, i) => groupMark(i, x(each), 9)));
-    return make("tr", { "data-code": code }, make("td", {}, nameButton(code, open)), make("td", {}, drawn, make("span", { class: "small" }, reach.map(percent).join(" → "))), make("td", {}, changeWords(reachBy)), make("td", { class: "small" }, share.map(percent).join(" → ")), make("td", {}, changeWords(shareBy)));
+    return make("tr", { "data-code": code }, make("td", {}, nameButton(code, open)), make("td", {}, drawn, make("span", { class: "small" }, reach.map(percent).join(" → "))), make("td", {}, changeWords(reachBy)));
   });
 }
 

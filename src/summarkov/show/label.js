@@ -31,12 +31,6 @@ function influencesOf(code) {
     nameButton(edge.from, open), `: ${sentenceOf(edge)} `, evidenceButton(edge), passagesButton(edge)]);
 }
 
-// Where the influencers work together in a way that has a simple name.
-function patternsOf(target, code) {
-  return target.patterns.filter(([label]) => label === code).map(([, kind, words, p, otherwise]) =>
-    make("p", { class: "pattern" }, `Pattern (${kind}): with `, make("bdi", { dir: "auto" }, visible(words)), `; ${kind === "together" ? "with all" : "then"} the next event at ${percent(p)} of moments, ${kind === "together" ? "with none" : "otherwise"} at ${percent(otherwise)}.`));
-}
-
 function influencedBy(code) {
   if (!outgoing[code].length) return [make("p", { class: "quiet" }, "It was found to influence no label.")];
   return edgeList(outgoing[code], (edge) => [nameButton(edge.to, open), ` ${edge.change} ${edge.times || "(unclear)"}`, " ", evidenceButton(edge)]);
@@ -89,7 +83,6 @@ function showLabel() {
     ...(edge ? cardOf(edge) : []),
     make("h3", {}, "Influenced by"),
     ...(its ? influencesOf(code) : [make("p", { class: "quiet" }, "This label has no model here; it is one that others may depend on.")]),
-    ...(its ? patternsOf(its.target, code) : []),
     ...passagesOf(code, edge?.number),
     make("h3", {}, "Influences"), ...influencedBy(code),
     ...(its ? [

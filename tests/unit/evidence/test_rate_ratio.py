@@ -8,7 +8,6 @@ from scipy.stats import beta
 
 from oracle_effects import greenland_robins, mantel_haenszel
 from summarkov.evidence import Strata, rate_ratio, widened, widening
-from summarkov.evidence.groups import compared_ratios, limits_of_shares
 from summarkov.evidence.ratios import directions
 
 
@@ -135,22 +134,3 @@ def test_intervals_widen_if_resampled_ratios_spread_more():
         float(nothing.low),
         float(nothing.high),
     ]
-
-
-# ----------------------------------------------------------------------------------------------- two groups
-
-
-def test_shares_are_compared_between_sequences():
-    rng = np.random.default_rng(5)
-    n = np.full(200, 10.0)
-    same = rng.binomial(10, 0.2, (200, 1)).astype(float)
-    lumpy = np.where(rng.random((200, 1)) < 0.25, 8.0, 0.0)  # the same share, all in a quarter of them
-    narrow, wide = (
-        compared_ratios(limits_of_shares(hits, n), limits_of_shares(same, n), 1, 0.95)[0]
-        for hits in (same, lumpy)
-    )
-    assert math.log(wide.high / wide.low) > 1.5 * math.log(narrow.high / narrow.low)
-    few = np.zeros((200, 1))
-    few[:3] = 1
-    unknown = compared_ratios(limits_of_shares(few, n), limits_of_shares(same, n), 1, 0.95)[0]
-    assert (unknown.low, unknown.high, unknown.adjusted) == (0.0, math.inf, 1.0)

@@ -44,7 +44,6 @@ RESULTS = {
     "influences": (MODEL.influences_, len(MODEL.influencers_)),
     "table": (MODEL.table_, len(MODEL.table_)),
     "trace": (MODEL.trace_, len(MODEL.trace_)),
-    "patterns": (MODEL.patterns_, len(MODEL.patterns_)),
     "confidence": (GRAPH.copy().fit(EVENTS).confidence(EVENTS, n=5), None),
     "groups": (GROUPS, len(GROUPS.edges)),
     "labels of groups": (GROUPS.labels, 1),

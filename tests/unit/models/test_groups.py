@@ -51,23 +51,18 @@ def test_the_edge_that_differs_is_found(found):
 
 
 def test_differences_agree_with_their_intervals(found):
-    kinds = [[e.change for e in found.edges], [x.reach for x in found.labels], [x.rate for x in found.labels]]
+    kinds = [[e.change for e in found.edges], [x.reach for x in found.labels]]
     for changes in kinds:
         for one in changes:
             assert (one.low > 1 or one.high < 1) == (one.adjusted < 0.05)
             assert one.adjusted == pytest.approx(min(1.0, one.p_value * len(changes)))
 
 
-def test_labels_come_first_with_reach_and_share(groups, found):
+def test_labels_come_with_their_reach(groups, found):
     assert {one.label for one in found.labels} == {"B", "D"}
     for one in found.labels:
-        for events, reach, rate in zip(
-            groups, (one.reach_first, one.reach_second), (one.rate_first, one.rate_second), strict=True
-        ):
+        for events, reach in zip(groups, (one.reach_first, one.reach_second), strict=True):
             assert reach == pytest.approx(sum(one.label in s for s in events) / len(events))
-            assert rate == pytest.approx(sum(s.count(one.label) for s in events) / sum(map(len, events)))
-        assert one.rate.ratio == pytest.approx(one.rate_second / one.rate_first)
-    assert [one.label for one in found.differing_labels()] == ["B"]
 
 
 def test_ratios_are_those_of_the_groups_beside_all_influencers(groups, found):
@@ -153,8 +148,7 @@ def test_weights_are_those_of_the_sequences(groups):
 
 @pytest.mark.parametrize(("level", "n"), [(0.95, 1), (1 - 0.05 / 3, 0)])
 def test_what_differs_is_what_the_intervals_say(level, n):
-    wide, close = Difference(1.0, 0.5, 2.0, 1.0, 1.0), Difference(1.5, 0.99, 2.3, 0.02, 0.02)
-    label = LabelDifference("A", 0.5, 0.5, wide, 0.2, 0.3, close)
+    label = LabelDifference("A", 0.2, 0.3, Difference(1.5, 0.99, 2.3, 0.02, 0.02))
     found = GroupComparison(("others", "north"), level, (45, 15), (label,), ())
     assert len(found.differing_labels()) == n
     assert f"Labels that differ: {'A' if n else 'none'}" in str(found.summary())
@@ -171,7 +165,8 @@ def test_empty_sequences_are_among_those_that_a_label_does_not_reach():
     weighed = sm.read_events(second).with_weights(np.repeat([3.0, 1.0], 50))
     assert sm.compare_groups(LAST, first, weighed, targets=["A"]).labels[0].reach_second == 0.75
     several = sm.compare_groups(LAST, first + second, by=["x"] * 100 + ["y"] * 100, targets=["A"])
-    assert [(one.group, one.reach) for one in several.shares] == [("x", 0.5), ("y", 0.5)]
+    (label,) = several.comparisons[0].labels
+    assert (label.reach_first, label.reach_second) == (0.5, 0.5)
     assert several.sizes == (100, 100)
 
 
@@ -223,13 +218,15 @@ def test_groups_are_named_sized_and_counted(regions, table):
     assert [one.names for one in regions.comparisons] == [("others", name) for name in regions.names]
     assert {round(one.level, 4) for one in regions.comparisons} == {round(1 - 0.05 / 3, 4)}
     assert [one.sizes for one in regions.comparisons] == [(161, 80)] * 3
-    for one in regions.shares:
-        here = table[table["region"] == one.group]
-        mine = here[here["event"] == one.label]
-        assert one.rate == pytest.approx(len(mine) / len(here))
-        assert one.reach == pytest.approx(mine["case"].nunique() / here["case"].nunique())
-    assert len(regions.to_frame("pandas")) == 9
-    assert "C" in {one.label for one in regions.differing_labels()["east"]}
+    for comparison in regions.comparisons:
+        here = table[table["region"] == comparison.names[1]]
+        for one in comparison.labels:
+            mine = here[here["event"] == one.label]
+            assert one.reach_second == pytest.approx(mine["case"].nunique() / here["case"].nunique())
+    frame = regions.to_frame("pandas")
+    assert len(frame) == sum(len(one.edges) for one in regions.comparisons)
+    assert set(frame["group"]) == set(regions.names)
+    assert regions.differing_labels().keys() == set(regions.names)
     edges = {(edge.influencer, edge.target): edge for edge in regions.differing()["west"]}
     assert edges["A", "A"].change.high < 1  # in the west B comes instead
 
@@ -251,7 +248,7 @@ def test_weights_of_the_events_count(table):
     two = table[table["region"].isin(["north", "west"])].assign(n=lambda t: np.where(t["case"] < 120, 2, 0))
     (one,) = sm.compare_groups(LAST, read(two, weight="n"), by="region").comparisons
     (other,) = sm.compare_groups(LAST, read(two[two["case"] < 120]), by="region").comparisons
-    assert [x.rate_second for x in one.labels] == pytest.approx([x.rate_second for x in other.labels])
+    assert [x.reach_second for x in one.labels] == pytest.approx([x.reach_second for x in other.labels])
     assert one.sizes == other.sizes
 
 
