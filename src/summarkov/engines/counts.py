@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, Self
 
@@ -159,16 +159,12 @@ class _Tables:
     @property
     def tables(self) -> tuple[IntArray, ...]:
         """All arrays."""
-        return tuple(getattr(self, name) for name in self._names)
-
-    @property
-    def _names(self) -> list[str]:
-        return [each.name for each in fields(self) if each.name != "keys"]  # type: ignore[arg-type]  # a mixin
+        return tuple(array for name, array in vars(self).items() if name != "keys")
 
     def with_tables(self, tables: Iterable[IntArray], **others: Any) -> Self:
         """Counts of the same states with other arrays."""
-        found: Any = replace(self, **dict(zip(self._names, tables, strict=True)), **others)  # type: ignore[type-var]
-        return found  # type: ignore[no-any-return]
+        names = (name for name in vars(self) if name != "keys")
+        return type(self)(**{**vars(self), **dict(zip(names, tables, strict=True)), **others})
 
     @classmethod
     def total(cls, parts: Sequence[Any]) -> Any:

@@ -31,7 +31,6 @@ from summarkov.engines.counts import (
     fixed_point,
     join,
     refuse_overflow,
-    without_empty,
 )
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
@@ -566,40 +565,39 @@ class GrowingCounts:
             and not source.is_weighted
             and int(source.label_counts.sum()) >= _FROM_EVENTS
         )
-        self._known: dict[tuple[object, ...], tuple[CandidatesRequest, CandidateCounts]] = {}
+        self._known: dict[tuple[object, ...], tuple[IntArray, CandidateCounts]] = {}
 
     def count(self, requests: Sequence[Request]) -> list[Counts]:
         """Answer all requests in one pass over the data."""
         if not self._is_worth:
             return self._source.count(requests)
-        known = [self._without_one(request) for request in requests]
-        asked = [
-            request if before is None else before[0] for request, before in zip(requests, known, strict=True)
-        ]
-        answers = [
-            answer if before is None else _completed(answer, *before[1:])
-            for answer, before in zip(self._source.count(asked), known, strict=True)
-        ]
+        asked, known = [*requests], [self._without_one(request) for request in requests]
+        for at, before in enumerate(known):
+            request = asked[at]
+            if before is not None and isinstance(request, CandidatesRequest):
+                asked[at] = replace(request, given=request.influencers[before[0]])
+        answers = self._source.count(asked)
+        for at, before in enumerate(known):
+            answers[at] = answers[at] if before is None else _completed(answers[at], *before)
         self._known, room = {}, _MOST_KEPT
         for request, answer in zip(requests, answers, strict=True):
             if _can_grow(request) and isinstance(answer, CandidateCounts) and room > 0:
-                self._known[_name(request, request.influencers)] = request, answer
+                self._known[_name(request, request.influencers)] = np.array(request.candidates), answer
                 room -= answer.present.nbytes
         return answers
 
-    def _without_one(
-        self, request: Request
-    ) -> tuple[CandidatesRequest, int, CandidateCounts, IntArray] | None:
-        """What to ask where enough is known without an influencer; its place, the counts, and candidates."""
+    def _without_one(self, request: Request) -> tuple[int, CandidateCounts, IntArray] | None:
+        """The place of an influencer without which enough is known; these counts, and rows of candidates."""
         if not self._known or not _can_grow(request):
             return None
         for at in range(len(request.influencers)):
             rest = _name(request, (*request.influencers[:at], *request.influencers[at + 1 :]))
             if rest in self._known:
-                before, counts = self._known[rest]
-                places = np.searchsorted(before.candidates, request.candidates)  # sorted, as all are
-                if np.array_equal(np.take(before.candidates, places, mode="clip"), request.candidates):
-                    return replace(request, given=request.influencers[at]), at, counts, places
+                there, counts = self._known[rest]
+                wanted = np.array(request.candidates)
+                rows = np.searchsorted(there, wanted)  # sorted, as all are
+                if np.array_equal(there.take(rows, mode="clip"), wanted):
+                    return at, counts, rows
         return None
 
 
@@ -616,11 +614,17 @@ def _name(request: CandidatesRequest, influencers: tuple[int, ...]) -> tuple[obj
 def _completed(answer: Counts, place: int, before: CandidateCounts, chosen: IntArray) -> CandidateCounts:
     """The counts of all positions, from those at which a label is present and those without that label."""
     assert isinstance(answer, CandidateCounts)
-    every = np.insert(before.keys, place, 0, axis=1), before.counts, before.present[chosen]
-    parts, levels = [answer, CandidateCounts(*every)], answer.keys[:, place]
-    for level in set(levels.tolist()):
-        at = levels == level
-        absent = np.where(np.arange(answer.keys.shape[1]) == place, np.int32(0), answer.keys[at])
-        parts.append(CandidateCounts(absent, -answer.counts[at], -answer.present[:, at]))
-    found: CandidateCounts = without_empty(CandidateCounts.total(parts))
-    return found
+    _, (_, absent) = kernels.merge_keys([before.keys, np.delete(answer.keys, place, axis=1)])
+    counts, present = before.counts.copy(), before.present[chosen]
+    np.subtract.at(counts, absent, answer.counts)
+    for level in set(answer.keys[:, place].tolist()):  # of each, a state stands once
+        at = answer.keys[:, place] == level
+        present[:, absent[at]] -= answer.present[:, at]
+    keys = np.concatenate([np.insert(before.keys, place, 0, axis=1), answer.keys])
+    order = np.lexsort(keys.T[::-1])
+    order = order[np.append(counts.any(axis=1), np.ones(len(answer.keys), bool))[order]]
+    counts, present = (
+        np.concatenate([counts, answer.counts]),
+        np.concatenate([present, answer.present], axis=1),
+    )
+    return CandidateCounts(keys[order], counts[order], present[:, order])

@@ -12,8 +12,17 @@ import numpy as np
 
 from summarkov.engines import StateCounts
 from summarkov.engines.followings import Following
-from summarkov.evidence.ratios import Strata, added, directions, given_selected, rate_ratio, widened
+from summarkov.evidence.ratios import (
+    RateRatio,
+    Strata,
+    added,
+    directions,
+    given_selected,
+    rate_ratio,
+    widened,
+)
 from summarkov.frames import Listed, Record, Records
+from summarkov.kernels import group
 from summarkov.summaries import TreeSummary
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 from summarkov.wording import plural, several
@@ -308,6 +317,11 @@ class Contrast:
         """What is compared: configurations that were seen both with the influencer and without it."""
         return Strata.of(*vars(self.counted).values())
 
+    @cached_property
+    def estimate(self) -> RateRatio:
+        """The ratio with its 95% interval."""
+        return rate_ratio(self.strata)
+
     def added(self) -> tuple[FloatArray, FloatArray]:
         """What a position in each state adds to the logarithm of the ratio, and a hit beside that."""
         base, hit = added(self.strata)
@@ -327,7 +341,7 @@ class Contrast:
             """Mantel and Haenszel's sums if some of the other influencers are not held equal."""
             keys = self.keys.copy()
             keys[:, [*dropped, *more]] = 0
-            of = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+            of, _ = group(keys)
             strata = Strata.of(*(np.bincount(of, each) for each in vars(self.counted).values()))
             return [float(each) for each in strata.sums()]
 
@@ -352,8 +366,8 @@ def contrast(table: StateCounts, scale: int, column: int, outcome: int) -> Contr
     """The contrast of the influencer in ``column`` in a table by presence; replicates come first."""
     here, others = table.keys[:, column] > 0, table.keys.copy()
     others[:, column] = 0
-    keys, stratum = np.unique(others, axis=0, return_inverse=True)
-    stratum = stratum.ravel()
+    stratum, first = group(others)
+    keys = others[first]
     counted = np.zeros((4, *table.counts.shape[:-2], len(keys)))
     for side, rows in enumerate((here, ~here)):
         counted[2 * side][..., stratum[rows]] = table.counts[..., rows, outcome] / scale
@@ -412,7 +426,7 @@ def influence_of(
     wider than from counts its interval is, because sequences differ.
     """
     strata = found.strata
-    estimate = rate_ratio(strata, level)
+    estimate = found.estimate if level == 0.95 else rate_ratio(strata, level)
     factor = 1.0 if wider is None else wider
     low, high = (float(limit) for limit in widened(estimate, np.asarray(factor)))
     more, less = directions(strata)
@@ -420,7 +434,7 @@ def influence_of(
     expected = strata.n_with * strata.hits_without / np.maximum(strata.n_without, 1e-300)
     selected: dict[str, Any] = {}
     if margin is not None:
-        selected = dict(zip(CORRECTED, given_selected(strata, margin, level, factor), strict=True))
+        selected = dict(zip(CORRECTED, given_selected(strata, margin, level, factor, estimate), strict=True))
     return Influence(
         influencer,
         target,
@@ -463,11 +477,11 @@ def follow_numbers(counted: Following) -> dict[str, Any]:
     is_cut, is_estimated = own.n_whole < own.n, 2 * own.n_whole < own.n and lags is not None
     found["follow_rule"] = "product-limit" if is_estimated else "complete windows" if is_cut else "counted"
     found["left_out"] = own.n - own.n_whole if is_cut and not is_estimated else 0.0
-    for group, (name, each) in enumerate((("", own), ("_other", counted.others))):
+    for row, (name, each) in enumerate((("", own), ("_other", counted.others))):
         n, followed = (each.n, each.followed) if is_estimated else (each.n_whole, each.followed_whole)
         rate = followed / n if n else None
         if n and is_estimated and lags is not None:
-            rate = product_limit(n, lags[lags[:, 0] == group, 1:])
+            rate = product_limit(n, lags[lags[:, 0] == row, 1:])
         found |= {f"occurrences{name}": n, f"followed{name}": followed, f"follow_rate{name}": rate}
     return found
 

@@ -357,7 +357,7 @@ _STEP, _BEYOND = 0.01, 4.0
 
 
 def given_selected(
-    strata: Strata, margin: float, level: float = 0.95, factor: float = 1.0
+    strata: Strata, margin: float, level: float = 0.95, factor: float = 1.0, known: RateRatio | None = None
 ) -> tuple[float, float, float]:
     r"""Ratio and interval of one comparison, allowing for its having been selected.
 
@@ -375,6 +375,7 @@ def given_selected(
     mean of all values weighted by that likelihood. So an edge whose margin is wide keeps its ratio, and one
     that nothing else than chance may have brought in gets a ratio near 1.
 
+    ``known`` is the ratio at this level, where that was worked out before.
     ``factor`` is how many times as wide the interval is because sequences differ. A ratio of 0 or infinity
     counts as if half a hit were added on either side; its interval stays open on that side.
 
@@ -387,13 +388,16 @@ def given_selected(
     References: Ghosh, Zou and Wright, American Journal of Human Genetics 82 (2008), whose third estimate and
     whose acceptance regions these are.
     """
-    found = rate_ratio(strata, level)
+    found = known or rate_ratio(strata, level)
     ratio = float(found.ratio)
     low, high = (float(limit) for limit in widened(found, np.asarray(factor)))
     if np.isnan(ratio) or margin == np.inf:
         return ratio, low, high
     if ratio > 0 and np.isfinite(ratio):
-        centre, deviation = float(np.log(ratio)), float(rate_ratio(strata).deviation)
+        centre, deviation = (
+            float(np.log(ratio)),
+            float((found if level == 0.95 else rate_ratio(strata)).deviation),
+        )
     else:
         centre, deviation = _with_half_a_hit(strata)
     x = abs(centre) / deviation

@@ -20,7 +20,7 @@ from summarkov.kernels.edges import (
     OrderEvents,
     block_starts,
 )
-from summarkov.kernels.index import MOST_CELLS, Index, Span
+from summarkov.kernels.index import MOST_CELLS, Index
 from summarkov.kernels.trees import Grower, Grown, LevelArray, Recency
 from summarkov.typing import IntArray
 
@@ -71,9 +71,7 @@ def cluster_presence(
     index: Index, weights: IntArray | None, targets: Sequence[ClusterTarget], values: Sequence[ClusterValues]
 ) -> list[ClusterSums]:
     """See :func:`summarkov.kernels.edges.cluster_presence`."""
-    blocks: dict[Span | None, IntArray] = {}
-    for one in values:
-        blocks.setdefault(one.block, block_starts(index, one.block))
+    blocks = {block: block_starts(index, block) for block in {one.block for one in values}}
     asked: list[tuple[object, ...]] = [
         (*target[:3], target.labels, one.present, one.base, one.hit, blocks[one.block])
         for target, one in zip(targets, values, strict=True)

@@ -213,7 +213,7 @@ class Fitted(Distribution):
         """How many times wider than from counts an interval is because sequences differ; None: not known."""
         if self.clusters is None:
             return None
-        counted = rate_ratio(found.strata, level)
+        counted = found.estimate if level == 0.95 else rate_ratio(found.strata, level)
         return robust_widening(counted, found.strata, *self.clusters.edge(column, outcome), level)
 
     def following(self, column: int, outcome: int) -> Following | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -159,14 +160,18 @@ class Problem:
         r"""What BIC takes off for the distribution of a state: :math:`\gamma (|X| - 1) \log(N) / 2`."""
         return self.scorer.gamma * (self.target.n_outcomes - 1) * float(half_log(self.n_events))
 
+    @cached_property
+    def _n_labels(self) -> int:
+        """How many labels a history can hold: the end is in none."""
+        return len(self.labels) - (END in self.labels)
+
     def n_states(self, influencers: Sequence[int]) -> float:
         """|S(U)| as a float (infinite where no float is large enough), for each of the strata."""
         others = [z for z in influencers if z not in self.given]
-        n_labels = len(self.labels) - (END in self.labels)  # which is in no history
         if self.reachable_only:
-            n = self.summary.n_reachable([self.labels[z] for z in others], n_labels)
+            n = self.summary.n_reachable([self.labels[z] for z in others], self._n_labels)
         else:
-            n = self.summary.n_states(len(others), n_labels)
+            n = self.summary.n_states(len(others), self._n_labels)
         n *= self.n_strata
         return float(n) if n < 2**1000 else float("inf")
 
