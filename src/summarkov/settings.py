@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from fractions import Fraction
 from itertools import count
-from typing import Any, Self, TypeGuard
+from typing import Any, Self, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -126,6 +127,29 @@ def write_progress(done: int, total: int, what: str = "") -> None:
     """Write how much is done to the standard error, in one line that is written over."""
     end = "\n" if done >= total else ""
     print(f"\r{done:,} of {total:,} done {what}".rstrip().ljust(60), end=end, file=sys.stderr, flush=True)
+
+
+Result = TypeVar("Result")
+
+
+def until_interrupted(results: Iterable[Result], total: int, what: str, each: int = 1) -> list[Result]:
+    """Results as they come; after an interrupt those that are finished, with a warning, if there are any.
+
+    They are about ``total`` of ``what``, a result about ``each`` of these.
+
+    >>> until_interrupted(iter("abc"), 3, "letters")
+    ['a', 'b', 'c']
+    """
+    finished: list[Result] = []
+    try:
+        for result in results:
+            finished += [result]
+    except KeyboardInterrupt:
+        if not finished:
+            raise
+        done = f"{len(finished) * each:,} of {total:,} {what}"
+        warnings.warn(f"interrupted: this is about the first {done}", stacklevel=3)
+    return finished
 
 
 _TIME = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([a-z]*)\s*")

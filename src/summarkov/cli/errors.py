@@ -62,9 +62,9 @@ class Commands(TyperGroup):
             code = self._run(*args, **{**extra, "standalone_mode": False})
         except KeyboardInterrupt:
             code = INTERRUPTED
-        if code and came:  # what was done before one came is done
+        if came:  # a result, if there is one, is about what was finished before
             code = 128 + came[0]
-        if code == INTERRUPTED or (code and came):
+        if code == INTERRUPTED or came:
             report("interrupted")
         sys.exit(code)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from summarkov.cli.errors import reporting
 from summarkov.cli.learn import add_confidence, add_order_test, refuse_nothing_to_learn
 from summarkov.cli.learned import learned
 from summarkov.cli.page import Document, Line, Part, progress, shown
@@ -97,6 +98,7 @@ def compare(given: Any) -> Document:
     reading = Reading(given).for_models(*(getattr(each, "template", None) for each in lineup(names or ())))
     with (
         reading.open(given.file, *parts) as data,
+        reporting(),
         progress("Comparing", given.splits * len(names or DEFAULT), "models") as advance,
     ):
         result = run(

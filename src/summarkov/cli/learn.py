@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from summarkov.cli.errors import reporting
 from summarkov.cli.learned import document, learned, outcome_document
 from summarkov.cli.learned import outcome as outcome_parts
 from summarkov.cli.page import Document, Line, Part, errors, progress, shorten
@@ -46,7 +48,8 @@ def learn(given: Any) -> Document:
             learned_in = None if given.order_test else time.monotonic() - began
             add_order_test(fitted, events, within=given.within, learned_in=learned_in)
         if given.confidence is not None:
-            add_confidence(fitted, events, n=given.confidence)
+            with suppress(KeyboardInterrupt):  # the model is learned already
+                add_confidence(fitted, events, n=given.confidence)
         tied_order, origin = events.tied_order, events.origin
         ends = CaseEnds.of(int(events.complete.sum()), events.lengths, origin)
         without = make_source(events).without_ends()
@@ -217,7 +220,7 @@ def add_order_test(
 
 def add_confidence(graph: InfluenceGraph, events: Any, **settings: Any) -> None:
     """Ask for the confidence of a graph, with a bar."""
-    with progress("Resampling", len(graph.models_), "labels") as advance:
+    with reporting(), progress("Resampling", len(graph.models_), "labels") as advance:
         graph.confidence(events, progress=advance, **settings)
 
 

@@ -287,6 +287,8 @@ def progress(what: str, total: int | None = None, unit: str = "") -> Iterator[Ad
             bars.BarColumn(bar_width=24),
             bars.MofNCompleteColumn(),
             bars.TextColumn(unit, markup=False),
+            bars.TimeRemainingColumn(elapsed_when_finished=False),
+            bars.TextColumn("left,", markup=False),
         ]
     with bars.Progress(*columns, bars.TimeElapsedColumn(), console=errors(), transient=True) as going:
         task = going.add_task(visible(what), total=total)

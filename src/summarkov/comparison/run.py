@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from summarkov.events.rows import cuts
 from summarkov.events.vocabulary import Label, vocabulary_of
 from summarkov.models import SummaryModel
 from summarkov.models.prediction import binned, hits
-from summarkov.settings import MOST_REPLICATES, check_seed, check_whole, reporter
+from summarkov.settings import MOST_REPLICATES, check_seed, check_whole, reporter, until_interrupted
 from summarkov.typing import BoolArray, FloatArray, HashArray
 
 #: Told the trials done, the trials in all, and what is being worked on.
@@ -238,21 +238,27 @@ def compare(
     contenders = lineup(default_models(layout) if models is None else models, n_jobs=n_jobs)
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")
-    results: list[list[Tuned]] = [[] for _ in contenders]
-    total, done = len(parts) * len(contenders), 0
-    for number, (whole, _) in enumerate(parts):
-        split, chosen = _known(whole, names)
-        for c, contender in enumerate(contenders):
+    total = len(parts) * len(contenders)
+
+    def tuned(number: int) -> Iterator[Tuned]:
+        """Each contender on one split."""
+        split, chosen = _known(parts[number][0], names)
+        for done, contender in enumerate(contenders, number * len(contenders)):
             what = contender.name if len(parts) == 1 else f"{contender.name}, split {number + 1}"
             tell(done, total, what)
-            results[c].append(tune(contender, split, chosen))
-            done += 1
-            tell(done, total, what)
+            yield tune(contender, split, chosen)
+            tell(done + 1, total, what)
+
+    if len(parts) == 1:
+        results = [[one] for one in until_interrupted(tuned(0), total, "models")]
+    else:
+        each = until_interrupted((list(tuned(number)) for number in range(len(parts))), len(parts), "splits")
+        results = [list(of_all) for of_all in zip(*each, strict=True)]
     return Comparison(
         results,
         [tuned.n_positions for tuned in results[0]],
         unit="tick" if layout.together else "event",
-        sequences=[keys for _, keys in parts],
+        sequences=[keys for _, keys in parts[: len(results[0])]],
         n_bootstrap=n_bootstrap,
         seed=seed,
     )

@@ -27,19 +27,29 @@ from summarkov.evidence.order import order_test
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import learn_replicates, progress_counter
 from summarkov.models.parameters import tested_codes
-from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_seed, check_whole
+from summarkov.search import SearchResult
+from summarkov.settings import (
+    MOST_REPLICATES,
+    Progress,
+    check_level,
+    check_seed,
+    check_whole,
+    until_interrupted,
+)
 from summarkov.summaries import WindowSummary
 
 if TYPE_CHECKING:
+    from summarkov.engines.replicates import ReplicatedSource
     from summarkov.models.model import SummaryModel
 
 
-#: Replicates that are learned together: what they have in common is counted once.
-_TOGETHER = 128
+#: Replicates that are learned together; an interrupt loses those of the last part.
+_TOGETHER = 10
 #: Edges that the graph has not are listed from this frequency on.
 _LISTED = 0.1
 
 Edge = tuple[int, int, int]  # model, influencer, label of the target
+Found = tuple[int, int, int | None]  # model, influencer, how far it looks back
 
 
 def bootstrap(
@@ -54,18 +64,24 @@ def bootstrap(
     """Learn fitted models of one kind again ``n`` times; see :meth:`InfluenceGraph.confidence`."""
     check_resampling(models, source, n, seed, level)
     parts = [Bootstrap(min(_TOGETHER, n - at), seed, at) for at in range(0, n, _TOGETHER)]
-    replicated = [source.replicated(part) for part in parts]
     templates = [type(model)(**model.fitted.settings) for model in models]
     on_done = progress_counter(progress, len(models) * n)
+
+    def learned() -> Iterator[tuple[ReplicatedSource, Counter[Found]]]:
+        for part in parts:
+            one = source.replicated(part)
+            results = learn_replicates(templates, one, models[0].fitted.n_targets, on_done)
+            yield one, Counter(_found(models, source.labels, results))
+
+    finished = until_interrupted(learned(), n, "resampled graphs", _TOGETHER)
     found: Counter[Edge] = Counter()
     lookbacks: dict[tuple[int, int], Counter[int | None]] = defaultdict(Counter)  # how often each was found
-    for one in replicated:
-        learned = learn_replicates(templates, one, models[0].fitted.n_targets, on_done)
-        for at, results in enumerate(learned):
-            for result in results:
-                for z in set(result.influencers) - set(models[at].fitted.given):
-                    lookbacks[at, z][result.summary.reach(source.labels[z])[1]] += 1
-                    found.update((at, z, x) for x in models[at].fitted.target.codes)
+    for (at, z, lookback), times in sum((each for _, each in finished), Counter[Found]()).items():
+        lookbacks[at, z][lookback] += times
+        found.update(dict.fromkeys(((at, z, x) for x in models[at].fitted.target.codes), times))
+    replicated = [one for one, _ in finished]
+    if len(finished) < len(parts):  # interrupted, so no more is counted than the data themselves
+        n, replicated = len(finished) * _TOGETHER, []
     edges = list(_listed(models, found, n))
     requests = {(at, z): _request(models[at].fitted, z, lookbacks[at, z]) for at, z, _ in edges}
     if not models[0].fitted.summary.by_level:  # such a model looks at more than presence
@@ -85,7 +101,7 @@ def bootstrap(
         outcome, place = fitted.target.codes.index(x), requests[at, z].influencers.index(z)
         tables = [table for part in counted if isinstance(table := part[at, z], StateCounts)]
         data, *drawn = (contrast(presence(table), source.scale, place, outcome) for table in tables)
-        drawn_ratios = np.concatenate([each.strata.ratio() for each in drawn])
+        drawn_ratios = np.concatenate([np.empty(0), *(each.strata.ratio() for each in drawn)])
         wider, margin = float(widening(rate_ratio(data.strata), drawn_ratios)), None
         if is_there:
             column = fitted.influencers.index(z)
@@ -94,12 +110,12 @@ def bootstrap(
         made = influence_of(*names, data, margin=margin, wider=wider, level=float(level))
         return edge_confidence(names, made, frequency, is_there)
 
-    unit, seldom = replicated[0], sorted(found.keys() - set(edges))
+    seldom = sorted(found.keys() - set(edges))
     return Confidence(
         n,
         seed,
         float(level),
-        unit.n_sequences,
+        finished[0][0].n_sequences,
         tuple(map(sure, edges)),
         tuple((source.labels[z], source.labels[x], found[at, z, x]) for at, z, x in seldom),
     )
@@ -119,6 +135,16 @@ def check_resampling(
         raise DataError(
             "these are not the events that the model was learned from; give those, with their weights"
         )
+
+
+def _found(
+    models: Sequence[SummaryModel], labels: Sequence[str], results: Sequence[Sequence[SearchResult]]
+) -> Iterator[Found]:
+    """What each model has found in each replicate, without what it was given."""
+    for at, model in enumerate(models):
+        for result in results[at]:
+            for z in set(result.influencers) - set(model.fitted.given):
+                yield at, z, result.summary.reach(labels[z])[1]
 
 
 def _listed(models: Sequence[SummaryModel], found: Counter[Edge], n: int) -> Iterator[Edge]:

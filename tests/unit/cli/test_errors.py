@@ -299,6 +299,18 @@ def test_interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch, problem: typ
     assert Path("model.json").read_text() == "what was there before"
 
 
+def test_interrupted_with_a_model_learned(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        monkeypatch.setattr("summarkov.cli.errors.came", [2])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("summarkov.models.graph.bootstrap", stop)
+    result = run("learn", "events.jsonl", "--confidence", 10, "-o", "model.json", code=130)
+    assert "Saved the model as model.json" in result.stdout
+    assert result.stderr.strip() == "Error: interrupted"
+    assert sm.load("model.json").confidence_ is None
+
+
 def test_a_mistake_of_ours_is_a_sentence_too(fail: Fail, monkeypatch: pytest.MonkeyPatch) -> None:
     def stumble(*_: object, **__: object) -> None:
         raise KeyError("surprise")

@@ -57,6 +57,22 @@ class Guess:
 # ------------------------------------------------------------------ parts and splits
 
 
+@pytest.mark.parametrize(("splits", "done"), [(1, 1), (2, 3)])
+def test_an_interrupt_leaves_what_is_finished(splits, done):
+    def stop(now, total, what):
+        if now == done:
+            raise KeyboardInterrupt
+
+    asked = {"models": FAST, "splits": splits}
+    words = "1 of 2 models" if splits == 1 else "1 of 2 splits"
+    with pytest.warns(UserWarning, match=f"interrupted: this is about the first {words}"):
+        found = sm.compare(TRAIN, **asked, progress=stop)
+    assert same(found, sm.compare(TRAIN, models=FAST[:1] if splits == 1 else FAST))
+    done = 0
+    with pytest.raises(KeyboardInterrupt):
+        sm.compare(TRAIN, **asked, progress=stop)
+
+
 def test_three_parts_are_the_protocol():
     assert {line.name for line in sm.compare(TRAIN, DEV, TEST).lines} == set(DEFAULT)
     result = sm.compare(TRAIN, DEV, TEST, models=["chain-1", "bsumm"])

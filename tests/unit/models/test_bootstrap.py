@@ -56,6 +56,23 @@ def test_one_sequence_cannot_be_resampled(events):
         graph.confidence(joined, n=10)
 
 
+def test_an_interrupt_leaves_the_graphs_that_are_learned(graph, events):
+    def stop(done, total):
+        if done > share * total:
+            raise KeyboardInterrupt
+
+    share = 0
+    with pytest.raises(KeyboardInterrupt):
+        graph.confidence(events, n=35, progress=stop)
+    assert graph.confidence_ is None
+    whole, share = graph.confidence(events, n=20), 0.7
+    with pytest.warns(UserWarning, match="interrupted: this is about the first 20 of 35 resampled graphs"):
+        found = graph.confidence(events, n=35, progress=stop)
+    frequencies = [{(e.influencer, e.target): e.frequency for e in one.edges} for one in (found, whole)]
+    assert (found.n, frequencies[0]) == (20, frequencies[1])
+    assert all(one.low <= one.ratio <= one.high for one in found.edges)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
