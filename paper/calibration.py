@@ -79,9 +79,11 @@ def examine(seed: int, n_sequences: int, length: int, gamma: float, n: int) -> F
     events = dynamics.simulate(n_sequences, length, random_state=seed + 1_000_000)
     template = BSuMM(lookback=LOOKBACK, gamma=gamma, false_edges=None)
     graph = InfluenceGraph(template, targets=TARGETS).fit(events)
+    sure = graph.confidence(events, n=n, random_state=seed)
     edges = [
-        (edge.frequency, edge.in_graph, (edge.influencer, edge.target) in truth)
-        for edge in graph.confidence(events, n=n, random_state=seed).edges
+        (edge.frequency or 0.0, in_graph, (edge.influencer, edge.target) in truth)
+        for in_graph, some in ((True, sure.edges), (False, sure.others))
+        for edge in some
     ]
     return Found(gamma, n_sequences, tuple(edges), len(truth))
 

@@ -242,6 +242,7 @@ class Records(Tabular, tuple[T, ...]):
     """A tuple of records of one dataclass, ``record``, that is also a table, with one row per record."""
 
     record: type
+    shown: Sequence[str] = ()  # columns, where these are not those of the class
 
     def __new__(cls, records: Iterable[T] = (), record: type = object) -> Self:
         """Keep the records, and of which class they are, which an empty tuple could not tell."""
@@ -262,7 +263,7 @@ class Records(Tabular, tuple[T, ...]):
     def sheet(self, title: str, notes: Iterable[str] = ()) -> Sheet:
         """The summary under a title."""
         columns = columns_of(self.record, self[:MOST])
-        shown = getattr(self.record, "shown_columns", tuple(columns))
+        shown = self.shown or getattr(self.record, "shown_columns", tuple(columns))
         cells = [[_cell(value, columns[name].kind) for value in columns[name].values] for name in shown]
         return Sheet(title, shown, list(zip(*cells, strict=True)), len(self), tuple(notes))
 

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from typing import IO, Any, NoReturn, TypeVar, overload
+from typing import IO, Any, NoReturn, TypeVar, get_args, overload
 
 from summarkov.errors import DataError, StoreError
 from summarkov.read.files import arrow_file, is_address, name_of, write_atomically
@@ -43,11 +43,14 @@ def checked(value: Any, kind: Any) -> Any:
     import msgspec
 
     def as_array(kind: Any, value: Any) -> Any:
-        """A field that is an array: rows of four numbers, as lags of followings are."""
+        """A field that is an array of numbers: nested lists of these."""
         import numpy as np
 
-        rows = msgspec.convert(value, list[tuple[float, float, float, float]])
-        return np.array(rows, float).reshape(-1, 4)
+        (form,) = get_args(get_args(kind)[1])
+        found = np.array(value)
+        if found.size and not np.can_cast(found.dtype, form, "same_kind"):
+            raise ValueError("expected numbers, in lists of equal length")
+        return found.astype(form)
 
     try:
         found = msgspec.convert(value, kind, dec_hook=as_array)

@@ -70,17 +70,6 @@ def test_a_file_may_be_laid_out_anew_or_go_without_its_checksum(name, tmp_path):
 
 #: Changes that make no sense, whatever the checksum says, and what is said of them.
 NONSENSE = [
-    # Such a file once loaded, and its edges could not be told.
-    *(
-        (name, ["targets", 0, "sequences"], {}, ".targets[0].followings: expected one entry for each of a")
-        for name in ("ordered", "resampled", "rules")
-    ),
-    (
-        "rules",
-        ["settings", "average"],
-        True,
-        "trees are no longer averaged over prunings; learn the model again",
-    ),
     # Two influencers cannot both be the one event of a look-back of 1.
     *(
         (
@@ -91,27 +80,19 @@ NONSENSE = [
         )
         for name in ("binary", "ordinal")
     ),
-    *((name, ["version"], version, "version") for name in ("binary", "nmf") for version in (0, 3, 10**400)),
+    *((name, ["version"], version, "version") for name in ("binary", "nmf") for version in (0, 4, 10**400)),
+    (
+        "binary",
+        ["version"],
+        2,
+        "written in version 2 of the format, and this program reads 3; learn the model",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("name", "place", "value", "said"), NONSENSE)
 def test_nonsense(name, place, value, said, tmp_path):
     assert said in refusal(tmp_path, name, without_checksum(name, place, value))
-
-
-@pytest.mark.parametrize(
-    ("kind", "family", "what"),
-    [
-        ("Bag", None, "a bag of models"),
-        ("InfluenceGraph", "ContextTreeWeighting", "an average of context trees"),
-    ],
-)
-def test_models_that_are_gone_are_refused_with_what_to_take_instead(kind, family, what, tmp_path):
-    path = tmp_path / "gone.json"
-    path.write_text(json.dumps({"format": "summarkov", "version": 1, "kind": kind, "model": family}))
-    with pytest.raises(StoreError, match=rf"{what}, which .* no longer has; fit a JointSuMM"):
-        sm.load(path)
 
 
 @pytest.mark.parametrize("name", SOME)

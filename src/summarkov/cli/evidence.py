@@ -27,7 +27,6 @@ _KINDS = ("bsumm", "osumm", "csumm")
 def confidence(given: Any) -> Document:
     """How sure each edge of a graph is."""
     from summarkov.models import InfluenceGraph
-    from summarkov.models.files import order_document
 
     output, seed = given.output, given.seed
     check_output(output, given.file)  # into the model itself is fine: nothing in it is lost
@@ -44,7 +43,7 @@ def confidence(given: Any) -> Document:
     saved = save_model(graph, output)
 
     def data() -> dict[str, Any]:
-        tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
+        tested = {} if graph.order_ is None else {"order": graph.order_}
         return {"saved": saved, **vars(graph.confidence_), **tested}
 
     said = [] if saved is None else ["", Line(f"Saved the graph as {saved}")]

@@ -88,7 +88,6 @@ def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
                 if only in (None, x)
             ],
         }
-    from summarkov.models.files import order_document
 
     models = fitted.models_
     return {
@@ -99,7 +98,7 @@ def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
             {"target": x, **_found(model), "base_rate": model.base_rates_[0]} for x, model in models.items()
         ],
         **({"confidence": fitted.confidence_} if fitted.confidence_ else {}),
-        **({"order": order_document(fitted.order_)} if fitted.order_ else {}),
+        **({"order": fitted.order_} if fitted.order_ else {}),
     }
 
 
@@ -439,7 +438,7 @@ def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Par
             f"{plural(sure.n, 'resampled graph')}: each is learned from {sure.n_sequences:,} sequences drawn "
             f"with replacement. The intervals ({sure.level:.0%}) are wider where these spread more."
         )
-        missing = sorted(sure.missing(), key=lambda edge: -edge.frequency)
+        missing = sorted(sure.missing(), key=lambda edge: -(edge.frequency or 0))
         if missing:
             names = first_of([f"{_arrow(edge)} ({edge.frequency:.0%})" for edge in missing], 5)
             yield Note(f"Not in this graph, but in most of those: {names}")

@@ -45,22 +45,23 @@ class Occurrences:
 
 @dataclass(frozen=True)
 class Following:
-    """What was counted of an influencer z and a target x; None: not known.
+    """What was counted of an influencer z and a target x.
 
     ``cases_with`` are sequences with z, ``cases_followed`` those in which x follows z in the window,
     ``cases_both`` those with z and x, ``cases_first`` those of them in which the first z comes before the
-    first x. ``own`` are occurrences of z, ``others`` all positions at which z does not stand. A row of
-    ``lags`` is 0 (own) or 1 (others), 0 (followed first after that lag) or 1 (not followed before the
-    sequence was cut off after that lag), the bin of the lag, and a number.
+    first x; None where that has no meaning. ``own`` are occurrences of z, ``others`` all positions at which
+    z does not stand. A row of ``lags`` is 0 (own) or 1 (others), 0 (followed first after that lag) or 1
+    (not followed before the sequence was cut off after that lag), the bin of the lag, and a number; they
+    are there only where windows of z were cut off.
     """
 
+    cases_with: float
     cases_followed: float
-    cases_with: float | None = None
+    own: Occurrences
+    others: Occurrences
+    lags: FloatArray | None = None
     cases_both: float | None = None
     cases_first: float | None = None
-    own: Occurrences | None = None
-    others: Occurrences | None = None
-    lags: FloatArray | None = None
 
 
 #: What was counted of each influencer of a target, and each label of the target: ``followed[u][x]``.
@@ -100,7 +101,14 @@ def count_followed(source: EventSource, asked: Sequence[Asked]) -> list[Followed
     def following(mine: int, every: int, is_ordered: bool) -> Following:
         """What is known of an edge; all others are all, less those of z."""
         own, others = sums[mine] / source.scale, (sums[every, 4:] - sums[mine, 4:]) / source.scale
-        with_, followed, both, first = own[:4].tolist()
+        with_, followed, *order = own[:4].tolist()
+        z, rest = (Occurrences(*each.tolist()) for each in (own[4:], others))
+        return Following(
+            with_, followed, z, rest, lags_of(mine, every) if z.n_whole < z.n else None, *order * is_ordered
+        )
+
+    def lags_of(mine: int, every: int) -> FloatArray:
+        """How soon an influencer, and all others, are followed or cut off."""
         parts = []
         for sign, group, which in ((1, 0, mine), (1, 1, every), (-1, 1, mine)):
             rows = slice(starts[which], starts[which + 1])
@@ -109,9 +117,7 @@ def count_followed(source: EventSource, asked: Sequence[Asked]) -> list[Followed
             parts.append(StateCounts(keys, sign * lags.counts[rows]))
         total = StateCounts.total(parts)
         found = np.hstack([total.keys, total.counts / source.scale])
-        z, rest = (Occurrences(*each.tolist()) for each in (own[4:], others))
-        order = (both, first) if is_ordered else (None, None)
-        return Following(followed, with_, order[0], order[1], z, rest, found[found[:, 3] != 0])
+        return np.asarray(found[found[:, 3] != 0])
 
     return [tuple(tuple(following(*one) for one in of_z) for of_z in some) for some in edges]
 

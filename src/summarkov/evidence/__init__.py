@@ -11,7 +11,6 @@ from summarkov.evidence.edges import (
     Confidence,
     Contrast,
     Difference,
-    EdgeConfidence,
     Influence,
     contrast,
     contrasts_in_table,
@@ -23,7 +22,7 @@ from summarkov.evidence.edges import (
 )
 from summarkov.evidence.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
 from summarkov.evidence.groups import EdgeDifference, GroupComparison, LabelDifference, SeveralGroups
-from summarkov.evidence.order import OLD_ORDERS, EdgeOrder, OrderTest, Remainder
+from summarkov.evidence.order import EdgeOrder, OrderTest, Remainder
 from summarkov.evidence.ratios import (
     Strata,
     exact_intervals,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,7 +21,7 @@ from summarkov.evidence.ratios import (
     rate_ratio,
     widened,
 )
-from summarkov.frames import Listed, Record, Records
+from summarkov.frames import Listed, Record, Records, Sheet
 from summarkov.kernels import group
 from summarkov.summaries import TreeSummary
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
@@ -47,7 +47,7 @@ class Influence(Record):
 
     A position is *with* Z if Z is in its window, else *without*; a *hit* is a position of x. This is
     statistical influence (Granger style), not proof of a cause, and depends on the data set. Numbers that are
-    not known, as in older model files, are None.
+    not known are None.
 
     Attributes
     ----------
@@ -471,16 +471,14 @@ def follow_numbers(counted: Following) -> dict[str, Any]:
     names = ("cases_with", "cases_followed", "cases_both", "cases_first")
     found: dict[str, Any] = {name: getattr(counted, name) for name in names}
     own, lags = counted.own, counted.lags
-    if own is None or counted.others is None:
-        return found
-    # Lags may be lost where a file of complete sequences was added to; its windows are whole.
-    is_cut, is_estimated = own.n_whole < own.n, 2 * own.n_whole < own.n and lags is not None
+    is_cut, is_estimated = lags is not None, 2 * own.n_whole < own.n
     found["follow_rule"] = "product-limit" if is_estimated else "complete windows" if is_cut else "counted"
     found["left_out"] = own.n - own.n_whole if is_cut and not is_estimated else 0.0
     for row, (name, each) in enumerate((("", own), ("_other", counted.others))):
         n, followed = (each.n, each.followed) if is_estimated else (each.n_whole, each.followed_whole)
         rate = followed / n if n else None
-        if n and is_estimated and lags is not None:
+        if n and is_estimated:
+            assert lags is not None
             rate = product_limit(n, lags[lags[:, 0] == row, 1:])
         found |= {f"occurrences{name}": n, f"followed{name}": followed, f"follow_rate{name}": rate}
     return found
@@ -541,54 +539,19 @@ class Difference(Record):
 class EdgeList(Listed):
     """A dataclass of what is said of ``edges``."""
 
-    listed = ("edges",)
+    listed: ClassVar[tuple[str, ...]] = ("edges",)
     edges: tuple[Any, ...]
 
     def of(self, influencer: str, target: str) -> Any:
         """What is said of the edge from ``influencer`` to ``target``; None if it is not listed."""
-        return next((one for one in self.edges if (one.influencer, one.target) == (influencer, target)), None)
+        listed = (one for name in self.listed for one in getattr(self, name))
+        return next((one for one in listed if (one.influencer, one.target) == (influencer, target)), None)
 
     def added_to(self, edges: Iterable[Influence]) -> list[Influence]:
         """Edges with what is shown of this."""
         said = {(one.influencer, one.target): one for one in self.edges}
         found = ((edge, said.get((edge.influencer, edge.target))) for edge in edges)
         return [edge if one is None else one.added_to(edge) for edge, one in found]
-
-
-@dataclass(frozen=True, repr=False)
-class EdgeConfidence(Edge):
-    """How often an edge was found again, and in which interval its ratio lies; see :class:`Influence`.
-
-    Attributes
-    ----------
-    influencer, target, in_graph : str, str, bool
-        The edge, and whether the graph itself has it.
-    effect, ratio : str, float
-        Those of the data themselves, beside the influencers of the graph; of a look-back that is learned, at
-        that which most replicates found. Trees and summaries of your own tell nothing of an edge that is not
-        in the graph: NaN.
-    low, high : float
-        The interval of the ratio, or a wider one if the ratios of the replicates spread more.
-    frequency : float
-        The share of replicates whose graph has the edge.
-    corrected_ratio, corrected_low, corrected_high : float or None
-        The same, allowing for selection; None for an edge that is not in the graph.
-    """
-
-    in_graph: bool
-    effect: str
-    ratio: float
-    low: float
-    high: float
-    frequency: float
-    corrected_ratio: float | None = None
-    corrected_low: float | None = None
-    corrected_high: float | None = None
-
-    def added_to(self, edge: Influence) -> Influence:
-        interval = edge.interval if (self.low, self.high) == (edge.low, edge.high) else "resampled"
-        taken = ("effect", "low", "high", "frequency", *(() if self.corrected_low is None else CORRECTED))
-        return replace(edge, interval=interval, **{name: getattr(self, name) for name in taken})
 
 
 @dataclass(frozen=True, repr=False)
@@ -601,8 +564,13 @@ class Confidence(EdgeList):
         How many graphs there are, the seed, and the level of the intervals.
     n_sequences : int
         How many sequences were drawn for each graph.
-    edges : tuple of EdgeConfidence
-        Those of the graph, and others that at least a tenth of the replicates have, the most frequent first.
+    edges : tuple of Influence
+        Those of the graph with their ``frequency``, the share of replicates that have them, and the wider
+        interval if the ratios of the replicates spread more.
+    others : tuple of Influence
+        Edges that the graph does not have, and at least a tenth of the replicates: beside its influencers,
+        and where look-backs are learned, at the one that most replicates found. Trees and summaries of your
+        own tell nothing of them but their frequency.
     seldom : tuple
         Pairs that fewer have: influencer, target, and how many replicates have them.
     """
@@ -611,8 +579,11 @@ class Confidence(EdgeList):
     seed: int
     level: float
     n_sequences: int
-    edges: tuple[EdgeConfidence, ...]
+    edges: tuple[Influence, ...]
+    others: tuple[Influence, ...]
     seldom: tuple[tuple[str, str, int], ...] = ()
+
+    listed = ("edges", "others")
 
     def _title(self) -> str:
         drawn = (
@@ -620,22 +591,19 @@ class Confidence(EdgeList):
         )
         return f"{drawn}; {self.level:.0%} intervals"
 
-    def stable(self, at_least: float = 0.9) -> Records[EdgeConfidence]:
+    def summary(self) -> Sheet:
+        """The first edges of the graph, with what was found of them."""
+        edges = Records(self.edges, Influence)
+        edges.shown = ("influencer", "target", "effect", "ratio", "low", "high", "frequency", *CORRECTED)
+        return edges.sheet(self._title())
+
+    def stable(self, at_least: float = 0.9) -> Records[Influence]:
         """The edges of the graph that at least this share of the replicates have too."""
-        stable = (edge for edge in self.edges if edge.in_graph and edge.frequency >= at_least)
-        return Records(stable, EdgeConfidence)
+        return Records((edge for edge in self.edges if (edge.frequency or 0) >= at_least), Influence)
 
-    def missing(self, at_least: float = 0.5) -> Records[EdgeConfidence]:
+    def missing(self, at_least: float = 0.5) -> Records[Influence]:
         """The edges that the graph does not have, and at least this share of the replicates has."""
-        missing = (edge for edge in self.edges if not edge.in_graph and edge.frequency >= at_least)
-        return Records(missing, EdgeConfidence)
+        return Records((edge for edge in self.others if (edge.frequency or 0) >= at_least), Influence)
 
-
-def edge_confidence(
-    names: tuple[str, str], known: Influence | None, frequency: float, in_graph: bool = True
-) -> EdgeConfidence:
-    """How sure an edge is of which this is known; None: nothing is, as the graph does not have it."""
-    if known is None:
-        return EdgeConfidence(*names, False, "unclear", math.nan, 0.0, math.inf, frequency)
-    numbers = {name: getattr(known, name) for name in ("effect", "ratio", "low", "high", *CORRECTED)}
-    return EdgeConfidence(*names, in_graph, frequency=frequency, **numbers)
+    def added_to(self, edges: Iterable[Influence]) -> list[Influence]:
+        return [self.of(edge.influencer, edge.target) or edge for edge in edges]

@@ -30,8 +30,6 @@ from summarkov.settings import Duration, Progress, is_whole, read_time, reporter
 from summarkov.typing import BoolArray, FloatArray
 from summarkov.wording import plural
 
-#: What older files call the verdicts on an edge.
-OLD_ORDERS = {"about order": ORDERS[0], "company only": ORDERS[1]}
 #: The expected share of false edges among those that depend on order.
 RATE = 0.05
 #: In so many sequences at least, and in this share of them, the influencer comes first: a fixed order. From

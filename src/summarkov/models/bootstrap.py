@@ -14,7 +14,7 @@ from summarkov.engines import Bootstrap, EventSource, StateCounts, StatesRequest
 from summarkov.errors import DataError, SettingError
 from summarkov.evidence import (
     Confidence,
-    EdgeConfidence,
+    Influence,
     OrderTest,
     contrast,
     influence_of,
@@ -22,7 +22,7 @@ from summarkov.evidence import (
     rate_ratio,
     widening,
 )
-from summarkov.evidence.edges import edge_confidence
+from summarkov.evidence.edges import CORRECTED
 from summarkov.evidence.order import order_test
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import learn_replicates, progress_counter
@@ -90,14 +90,17 @@ def bootstrap(
     answers = [source.count(asked), *(one.count(asked) for one in replicated)]
     counted = [dict(zip(requests, each, strict=True)) for each in answers]
 
-    def sure(edge: Edge) -> EdgeConfidence:
+    known = {(one.influencer, one.target): one for model in models for one in model.fitted.influences}
+
+    def sure(edge: Edge) -> Influence:
         """What is said of an edge, beside its target's influencers."""
         at, z, x = edge
         fitted, frequency = models[at].fitted, found[edge] / n
         names, is_there = (fitted.labels[z], fitted.labels[x]), z in fitted.influencers
+        mine = known.get(names)
         if not requests:
-            known = {(one.influencer, one.target): one for one in fitted.influences}
-            return edge_confidence(names, known.get(names), frequency)
+            nothing = Influence(*names, "unclear", math.nan, 0.0, math.inf, 0.0, 0.0, 0.0, 0.0)
+            return replace(mine or nothing, frequency=frequency)
         outcome, place = fitted.target.codes.index(x), requests[at, z].influencers.index(z)
         tables = [table for part in counted if isinstance(table := part[at, z], StateCounts)]
         data, *drawn = (contrast(presence(table), source.scale, place, outcome) for table in tables)
@@ -108,15 +111,20 @@ def bootstrap(
             margin = None if fitted.margins is None else fitted.margins[column]
             wider = max(wider, fitted.wider(column, outcome, data, level) or 1.0)
         made = influence_of(*names, data, margin=margin, wider=wider, level=float(level))
-        return edge_confidence(names, made, frequency, is_there)
+        if mine is None:
+            return replace(made, frequency=frequency)
+        interval = mine.interval if (made.low, made.high) == (mine.low, mine.high) else "resampled"
+        taken = {name: getattr(made, name) for name in ("effect", "low", "high", *CORRECTED)}
+        return replace(mine, **taken, interval=interval, frequency=frequency)
 
-    seldom = sorted(found.keys() - set(edges))
+    seldom, told = sorted(found.keys() - set(edges)), list(map(sure, edges))
     return Confidence(
         n,
         seed,
         float(level),
         finished[0][0].n_sequences,
-        tuple(map(sure, edges)),
+        tuple(one for one in told if (one.influencer, one.target) in known),
+        tuple(one for one in told if (one.influencer, one.target) not in known),
         tuple((source.labels[z], source.labels[x], found[at, z, x]) for at, z, x in seldom),
     )
 

@@ -1,8 +1,9 @@
 """Model files: plain JSON that a colleague can read in ten years.
 
 A file holds counts, settings and results of tests. What follows from counts is there for people only and is
-not read. JSON has no infinity: what is infinite or not known is null. Anybody may have edited a file: msgspec
-checks structure and types; here, counts must add up, labels be known and states be ones of the summary.
+not read. JSON has no infinity: numbers of edges that are infinite or not known are the texts "inf" and "nan".
+Anybody may have edited a file: msgspec checks structure and types; here, counts must add up, labels be known
+and states be ones of the summary.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -18,11 +18,11 @@ import numpy as np
 from msgspec import Meta, Struct, to_builtins
 
 from summarkov.engines import Layout, StateCounts
-from summarkov.engines.followings import Clusters, Following
+from summarkov.engines.followings import Clusters, Followed, Following
 from summarkov.errors import DataError, SettingError, StoreError, place
 from summarkov.events.vocabulary import label_text, vocabulary_of
-from summarkov.evidence import OLD_ORDERS, ORDERS, Confidence, Influence, OrderTest, effect_of
-from summarkov.evidence.edges import Totals, edge_confidence
+from summarkov.evidence import ORDERS, Confidence, Influence, OrderTest
+from summarkov.evidence.edges import Totals
 from summarkov.kernels import LAG_BINS, NONE
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
@@ -46,30 +46,20 @@ from summarkov.models.outcome import FittedOutcome, OpenCases, OutcomeModel, mom
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Certificate, Problem, Scorer, SearchResult
 from summarkov.settings import Duration
-from summarkov.store import Place, check_seal, checked, finite, read_document
+from summarkov.store import Place, check_seal, checked, read_document
 from summarkov.summaries import CustomSummary, Names, Summary, registered_summary
+from summarkov.typing import FloatArray
 
-#: Of the format.
-VERSION = 2
+#: Of the format. Earlier ones were of versions that were never released.
+VERSION = 3
 #: Settings that are lists of numbers; other lists are sets of labels.
 _NUMBERS = ("lookback", "lookbacks", "counts", "starts")
 #: Settings that are stored elsewhere, or are of this machine only.
 _NOT_STORED = ("target", "n_jobs")
-#: Settings that are younger than the format, and the value that files without them were written with.
-_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": (), "contexts": 0.0, "paper": False}
-#: Kinds of models that are gone.
-_GONE = {"Bag": "a bag of models", "ContextTreeWeighting": "an average of context trees"}
-#: What a file says of an edge of a joint model.
-_JOINT_EDGE = (
-    *("influencer", "target", "depends", "ratio", "low", "high"),
-    *("hits_with", "n_with", "hits_without", "n_without"),
-    *("cases_with", "cases_followed", "occurrences", "followed", "follow_rate"),
-    *("occurrences_other", "followed_other", "follow_rate_other", "left_out", "follow_rule"),
-    *("cases_both", "cases_first"),
-)
-
 #: Numbers of edges that are at most 1.
 _SHARES = ("p_value", "adjusted", "frequency", "follow_rate", "follow_rate_other")
+#: What of an edge is text and no number: a label may be called "inf".
+_TEXTS = ("influencer", "target", "without", "depends", "not_comparable")
 
 T = TypeVar("T")
 Model = SummaryModel | InfluenceGraph | JointSuMM | OutcomeModel
@@ -86,19 +76,16 @@ def load(path: Place) -> Model:
     with place(name):
         if not isinstance(document, dict) or document.get("format") != "summarkov":
             raise StoreError("not a summarkov model; its 'format' is not 'summarkov'")
-        version, kind = document.get("version"), document.get("kind")
+        version = document.get("version")
         if type(version) is not int or version < 1:
             raise StoreError.expected("a 'version' from 1 on", version)
-        if version > VERSION:
+        if version != VERSION:
+            what = "install a newer summarkov" if version > VERSION else "learn the model again"
             raise StoreError(
-                f"written in version {version} of the format, but this program reads versions 1 to "
-                f"{VERSION}; install a newer summarkov"
+                f"written in version {version} of the format, and this program reads {VERSION}; {what}"
             )
-        for gone in (kind, document.get("model")):
-            if isinstance(gone, str) and gone in _GONE:
-                raise StoreError(f"{_GONE[gone]}, which this version no longer has; fit a JointSuMM instead")
         try:
-            model = _read_joint(document) if kind == "JointSuMM" else _read_models(document)
+            model = _read_joint(document) if document.get("kind") == "JointSuMM" else _read_models(document)
         except StoreError:
             raise
         except (SettingError, DataError) as problem:
@@ -125,23 +112,25 @@ def document_of(model: Model) -> dict[str, Any]:
         models = [model.model_ if isinstance(model, OutcomeModel) else model]
     fitted, layout = models[0].fitted, models[0].fitted.layout
     labels = dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True))
-    positions = int(fitted.table.counts.sum()) if layout.together else 0
-    beside: Any = layout.together, positions, layout.time, [*layout.attributes], [*layout.outcomes]
+    positions: Any = int(fitted.table.counts.sum())
     scale: Any = fitted.scale
+    beside: Any = layout.together, layout.time, [*layout.attributes], [*layout.outcomes]
     found = {
         **head,
         "model": type(models[0]).__name__,
         "settings": _settings_document(fitted),
-        "data": to_builtins(_Data(fitted.n_sequences, scale, labels, *beside)),
+        "data": to_builtins(_Data(fitted.n_sequences, scale, labels, positions, *beside)),
         "n_targets": fitted.n_targets,
         "targets": [_target_document(each) for each in models],
     }
+    if isinstance(model, OutcomeModel):
+        return found | _outcome_document(model)
     if isinstance(model, InfluenceGraph):
         if model.confidence_ is not None:
-            found["confidence"] = confidence_document(model.confidence_)
+            found["confidence"] = _record(model.confidence_)
         if model.order_ is not None:
-            found["order"] = order_document(model.order_)
-    return found | _outcome_document(model) if isinstance(model, OutcomeModel) else found
+            found["order"] = {"within": None, **_record(model.order_)}
+    return found
 
 
 def _settings_document(fitted: Fitted | FittedJoint) -> dict[str, Any]:
@@ -168,56 +157,50 @@ def _plain(value: Any) -> Any:
 
 def _target_document(model: SummaryModel) -> dict[str, Any]:
     fitted = model.fitted
-    target, names = [fitted.labels[x] for x in fitted.target.codes], fitted.influencer_labels
-
-    def by_edge(rows: Iterable[Iterable[Any]]) -> dict[str, dict[str, Any]]:
-        return {z: dict(zip(target, row, strict=True)) for z, row in zip(names, rows, strict=False)}
-
-    found: dict[str, Any] = {
-        "target": target,
-        "influencers": list(names),
+    rows = zip(fitted.table.keys.tolist(), fitted.observed.tolist(), fitted.theta[:-1].tolist(), strict=True)
+    counted = {name: getattr(fitted, name) for name in ("followed", "moments", "clusters", "certificate")}
+    return {
+        "target": [fitted.labels[x] for x in fitted.target.codes],
+        "influencers": list(fitted.influencer_labels),
         **fitted.summary.learned_document(fitted.labels),
         "score": fitted.score if np.isfinite(fitted.score) else None,
         "log_likelihood": fitted.log_likelihood,
+        **{name: _record(each) for name, each in counted.items() if each is not None},
+        "states": [{**_state(fitted, key), "counts": n, "probabilities": p} for key, n, p in rows],
+        "trace": [
+            {name: value.text if isinstance(value, Duration) else value for name, value in vars(step).items()}
+            for step in model.trace_
+        ],
     }
-    if fitted.followed is not None:
-        found["followings"] = by_edge(map(_following_document, edges) for edges in fitted.followed)
-    if fitted.moments is not None:
-        found["moments"] = by_edge([Totals(*n)._asdict() for n in each] for each in fitted.moments.tolist())
-    if fitted.clusters is not None:
-        squares = by_edge(fitted.clusters.squares.transpose(2, 1, 0).tolist())
-        n = zip(names, fitted.clusters.n.T.tolist(), strict=True)
-        found["clusters"] = {z: {"n": each, "squares": squares[z]} for z, each in n}
-    rows = zip(fitted.table.keys.tolist(), fitted.observed.tolist(), fitted.theta[:-1].tolist(), strict=True)
-    found["states"] = [{**_state(fitted, key), "counts": n, "probabilities": p} for key, n, p in rows]
-    found["trace"] = [
-        {name: value.text if isinstance(value, Duration) else value for name, value in vars(step).items()}
-        for step in model.trace_
-    ]
-    return found if fitted.certificate is None else {**found, "certificate": dict(vars(fitted.certificate))}
+
+
+def _record(value: Any) -> Any:
+    """A record and all in it as plain values, without what is not known."""
+    return _plain_numbers(to_builtins(value, enc_hook=lambda array: array.tolist()))
+
+
+def _plain_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain_numbers(each) for name, each in value.items() if each is not None}
+    if isinstance(value, list | tuple):
+        return [_plain_numbers(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _state(fitted: Fitted, key: list[int]) -> dict[str, Any]:
     return {"state": fitted.summary.state_document(key, fitted.names)}
 
 
-def _following_document(counted: Following) -> dict[str, Any]:
-    """What was counted of an edge; lags only where a window was cut off."""
-    found = {k: v for k, v in to_builtins(replace(counted, lags=None)).items() if v is not None}
-    if counted.own is not None and counted.own.n_whole < counted.own.n and counted.lags is not None:
-        found["lags"] = counted.lags.tolist()
-    return found
-
-
 def _outcome_document(model: OutcomeModel) -> dict[str, Any]:
     after, opened = moment_of(model.after), model.open_cases
-    moment = after.text if isinstance(after, Duration) else after
-    texts = (model.outcome, model.value, model.contains, model.ends_with)
-    named = (None if text is None else str(text) for text in texts)
-    asked: list[Any] = [model.name_, *named, moment, tuple(map(str, model.classes_.tolist()))]
+    texts = {name: getattr(model, name) for name in ("outcome", "value", "contains", "ends_with")}
+    settings: dict[str, Any] = {name: str(text) for name, text in texts.items() if text is not None}
+    if after is not None:
+        settings["after"] = after.text if isinstance(after, Duration) else after
     states = zip(opened.keys.tolist(), opened.counts.swapaxes(0, 1).tolist(), strict=True)
+    classes = [str(each) for each in model.classes_]
     return {
-        "outcome": to_builtins(_Outcome(*asked)),
+        "outcome": {"name": model.name_, "settings": settings, "classes": classes},
         "left_out": model.left_out_,
         "overall_rate": model.overall_rate_,
         "open_cases": {
@@ -227,28 +210,9 @@ def _outcome_document(model: OutcomeModel) -> dict[str, Any]:
     }
 
 
-def confidence_document(confidence: Confidence) -> dict[str, Any]:
-    """How sure the edges of a graph are, as plain values."""
-    return {**vars(confidence), "edges": [finite(vars(edge)) for edge in confidence.edges]}
-
-
-def order_document(found: OrderTest) -> dict[str, Any]:
-    """An order test as plain values."""
-    edges = [finite(to_builtins(edge)) for edge in found.edges]
-    for edge, tested in zip(edges, found.edges, strict=True):
-        if (left := edge["remainder"]) is not None:
-            name = "inhibited" if tested.ratio > 1 else "amplified"
-            edge["remainder"] = {name: left.pop("without"), **left}
-        if tested.local_low is None:  # of an earlier version
-            for name in ("local_ratio", "local_low", "local_high", "hits", "expected"):
-                del edge[name]
-    return {**vars(found), "edges": edges}
-
-
 def _joint_document(fitted: FittedJoint) -> dict[str, Any]:
     """A fitted joint model as plain values."""
-    names, last, weights = (None, *fitted.labels), fitted.last, fitted.weights
-    contexts = () if last is None else zip(last.keys.tolist(), last.counts.tolist(), strict=True)
+    weights, last = fitted.weights, fitted.last
     outcomes = [
         {
             "target": None if not isinstance(name, str) else name,
@@ -262,8 +226,6 @@ def _joint_document(fitted: FittedJoint) -> dict[str, Any]:
                 }
                 for z in np.flatnonzero(fitted.chosen[:, x]).tolist()
             },
-            "trees": _trees_document(fitted.trees, x),
-            "alone": _trees_document(fitted.alone, x),
         }
         for x, name in enumerate(fitted.outcomes)
     ]
@@ -275,24 +237,22 @@ def _joint_document(fitted: FittedJoint) -> dict[str, Any]:
         },
         "log_likelihood": fitted.log_likelihood,
         "outcomes": outcomes,
-        # how often each outcome followed the last labels, the last one first
-        "last_labels": [{"last": [names[code] for code in key], "counts": n} for key, n in contexts],
-        "edges": [{name: getattr(edge, name) for name in _JOINT_EDGE} for edge in fitted.edges],
+        # trees of all outcomes, round by round: on top of the weights, and alone
+        "trees": _record(fitted.trees),
+        "alone": _record(fitted.alone),
+        # how often each outcome followed the last labels, the last one first: numbers of labels from 1 on
+        **(
+            {}
+            if last is None
+            else {"last_labels": {"keys": last.keys.tolist(), "counts": last.counts.tolist()}}
+        ),
+        "edges": _record(fitted.edges),
     }
-
-
-def _trees_document(trees: Trees, outcome: int) -> list[dict[str, Any]]:
-    splits = np.stack([trees.leaf, trees.feature, trees.level], axis=2)
-    return [
-        {"splits": [row for row in splits[t].tolist() if row[0] != NONE], "values": trees.value[t].tolist()}
-        for t in range(outcome, len(trees), trees.n_outcomes)
-    ]
 
 
 # ---------------------------------------------------------------------- models of one summary, and graphs
 
 Count = Annotated[int, Meta(ge=0, le=2**62)]
-Size = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -300,8 +260,8 @@ class _Data(Struct, omit_defaults=True):
     sequences: Count
     scale: Literal[1, 1048576]
     labels: dict[str, Count]
+    positions: Count
     together: bool = False
-    positions: Count = 0
     time: Literal["clock", "number"] | None = None
     attributes: list[str] = []
     outcomes: list[str] = []
@@ -320,36 +280,22 @@ class _Step(Struct):
     lookback: int | str | None = None
 
 
-class _Clusters(Struct):
-    n: tuple[Size, Size]
-    squares: dict[str, tuple[Size, Size]]
-
-
-class _OlderFollowing(Struct):
-    followed: dict[str, Size]
-
-
 class _Target(Struct):
     target: list[str]
     influencers: list[str]
     states: list[_State[Count]]
     trace: list[_Step]
     certificate: Certificate | None = None
-    followings: dict[str, dict[str, Following]] | None = None
-    sequences: dict[str, _OlderFollowing] | None = None
-    moments: dict[str, dict[str, dict[str, Size]]] | None = None
-    clusters: dict[str, _Clusters] | None = None
+    followed: Followed | None = None
+    moments: FloatArray | None = None
+    clusters: Clusters | None = None
     lookbacks: dict[str, int | str | None] | None = None
     tree: Any = None
 
 
 class _Outcome(Struct):
     name: str
-    column: str | None
-    value: str | None
-    contains: str | None
-    ends_with: str | None
-    after: Annotated[int, Meta(ge=1)] | str | None
+    settings: dict[str, Annotated[int, Meta(ge=1)] | str]
     classes: tuple[str, str]
 
 
@@ -375,11 +321,6 @@ class _Models(Struct):
 
 def _read_models(document: dict[str, Any]) -> SummaryModel | InfluenceGraph | OutcomeModel:
     """A model, a graph, or the model of an outcome."""
-    if document.get("kind") == "OutcomeModel" and "open_cases" not in document:
-        raise StoreError(
-            "a model of an outcome from before outcomes were about whole cases, so its numbers mean "
-            "something else; learn it again with 'summarkov outcome' or OutcomeModel.fit"
-        )
     read, families = checked(document, _Models), all_families()
     for name, known in (("kind", {*families, "InfluenceGraph", "OutcomeModel"}), ("model", {*families})):
         if (given := getattr(read, name)) not in known:
@@ -404,15 +345,7 @@ def _read_models(document: dict[str, Any]) -> SummaryModel | InfluenceGraph | Ou
 def _settings(given: dict[str, Any], family: type[SummaryModel | JointSuMM]) -> dict[str, Any]:
     """The settings of a model; what their values may be, the model knows."""
     known = set(family().get_params(deep=False)) - set(_NOT_STORED)
-    settings: dict[str, Any] = {name: value for name, value in _YOUNGER.items() if name in known}
-    given = dict(given)
-    if "random_state" in known and "seed" in given:  # as older files call it
-        seed = given.pop("seed")
-        given["random_state"] = given.get("random_state") or seed
-    if family.__name__ == "TreeSuMM":  # older ones could be averaged
-        if given.pop("average", False):
-            raise StoreError("trees are no longer averaged over prunings; learn the model again")
-        given.pop("split", None)
+    settings: dict[str, Any] = {}
     for name, value in given.items():
         with place(f".{name}"):
             if name not in known:
@@ -437,20 +370,12 @@ def _layout(data: _Data) -> Layout:
     return Layout(data.together, data.time, tuple(sorted(data.attributes)), tuple(sorted(data.outcomes)))
 
 
-def _n_positions(data: _Data) -> int:
-    """How many positions were counted."""
-    if data.together and not data.outcomes:
-        return data.positions
-    counted = set(data.outcomes or data.labels) - set(data.attributes)
-    return sum(n for name, n in data.labels.items() if name in counted)
-
-
 def _read_target(
     read: _Target, template: SummaryModel, summary: Summary, layout: Layout, document: _Models
 ) -> SummaryModel:
     """The model of one target."""
     data, names = document.data, tuple(read.target)
-    labels, n_positions = tuple(data.labels), _n_positions(data)
+    labels = tuple(data.labels)
     code_of = {label: code for code, label in enumerate(labels)}
     for each in (read.target, read.influencers):
         if each != sorted(set(each)) or not code_of.keys() >= set(each):
@@ -462,7 +387,7 @@ def _read_target(
     model = template.copy(target=names[0] if len(names) == 1 else names)
     summary.window(labels)  # refuses labels that are not there
     check_layout(model, summary, layout)
-    counted = Scorer(), labels, n_positions / data.scale, data.scale, (), ()
+    counted = Scorer(), labels, data.positions / data.scale, data.scale, (), ()
     n_targets = max(document.n_targets, len(document.targets))
     problem = model.make_problem(Problem(summary, target, *counted, n_targets=n_targets))
     model.make_search(problem)  # refuses settings with which none could start
@@ -473,7 +398,7 @@ def _read_target(
         states = [row.state for row in read.states]
         table = StateCounts(*problem.summary.read_table(states, counts, Names(read.influencers, labels)))
         total = table.counts.sum(axis=0)
-        if (total[: len(codes)] != label_counts[list(codes)]).any() or total.sum() != n_positions:
+        if (total[: len(codes)] != label_counts[list(codes)]).any() or total.sum() != data.positions:
             raise StoreError("the counts do not add up to those of the labels in 'data'")
     learned = problem.influencers_of(table)
     influencers = influencers if learned is None else learned
@@ -486,63 +411,57 @@ def _read_target(
         sizes = proof.examined, proof.pruned, proof.open, proof.gap, proof.greedy_gap
         if min(sizes) < 0 or not {*proof.greedy} <= {*labels}:
             raise StoreError(".certificate: expected numbers from 0 on, and labels of 'data'")
-    edges = [labels[z] for z in influencers] if problem.summary.by_label else []
-    score = problem.score(table, influencers)
+    edges = len(influencers) if problem.summary.by_label else 0, len(names)
+    _check_counted(read, *edges)
     model._fitted = model.fitted_type.of(
         problem,
-        SearchResult(problem.summary, influencers, score, table, steps, read.certificate),
+        SearchResult(
+            problem.summary, influencers, problem.score(table, influencers), table, steps, read.certificate
+        ),
         model.get_params(deep=False),
         layout,
         n_sequences=data.sequences,
         label_counts=label_counts,
-        **_counted_of_edges(read, edges, names),
+        followed=read.followed,
+        moments=read.moments,
+        clusters=read.clusters,
     )
     return model
 
 
-def _counted_of_edges(read: _Target, influencers: list[str], target: tuple[str, ...]) -> dict[str, Any]:
-    """Followings, totals of a tree and sums over sequences, where a file has them."""
-    found: dict[str, Any] = {}
-    shape, followings, clusters = (len(influencers), len(target)), read.followings, read.clusters
-    if followings is None and read.sequences is not None:
-        older = read.sequences.items()
-        followings = {z: {x: Following(n) for x, n in each.followed.items()} for z, each in older}
-    if followings is not None:
-        with place(".followings"):
-            if list(followings) != influencers:
-                raise StoreError(f"expected one entry for each of {', '.join(influencers)}")
-            edges = tuple(tuple(replace(followings[z][x]) for x in target) for z in influencers)
-            for each in itertools.chain(*edges):
+def _check_counted(read: _Target, n_influencers: int, n_labels: int) -> None:
+    """Refuse followings, totals of a tree and sums over sequences that are not of these edges."""
+    followed, moments, clusters = read.followed, read.moments, read.clusters
+    if followed is not None:
+        with place(".followed"):
+            if list(map(len, followed)) != [n_labels] * n_influencers:
+                raise StoreError(f"expected {n_labels} entries for each of {n_influencers} influencers")
+            for each in itertools.chain(*followed):
                 _check_following(each)
-        found["followed"] = edges
-    if read.moments is not None:
-        names, moments = Totals._fields, read.moments
-        totals = [[[moments[z][x][name] for name in names] for x in target] for z in influencers]
-        found["moments"] = np.reshape(totals, (*shape, len(names)))
-        if (found["moments"][..., ::2] > found["moments"][..., 1::2]).any():
-            raise StoreError(".moments: expected no more hits than positions")
+    if moments is not None:
+        _array(moments, (n_influencers, n_labels, len(Totals._fields)), float)
+        if moments.size and (moments < 0).any() | (moments[..., ::2] > moments[..., 1::2]).any():
+            raise StoreError(".moments: expected numbers from 0 on, and no more hits than positions")
     if clusters is not None:
-        squares = np.reshape([[clusters[z].squares[x] for x in target] for z in influencers], (*shape, 2))
-        n = np.reshape([clusters[z].n for z in influencers], (len(influencers), 2))
-        found["clusters"] = Clusters(squares.transpose(2, 1, 0), n.T)
-    return found
+        for array, shape in (
+            (clusters.squares, (2, n_labels, n_influencers)),
+            (clusters.n, (2, n_influencers)),
+        ):
+            if (_array(array, shape, float) < 0).any():
+                raise StoreError(".clusters: expected numbers from 0 on")
 
 
 def _check_following(found: Following) -> None:
     """Refuse more of a part than of the whole."""
-    parts = [
-        ("cases_followed", found.cases_followed, "cases_with", found.cases_with),
-        ("cases_first", found.cases_first, "cases_both", found.cases_both),
-    ]
-    for one in filter(None, (found.own, found.others)):
-        parts += [(k, getattr(one, k), "n", one.n) for k in ("followed", "n_whole")]
-        parts += [("followed_whole", one.followed_whole, k, getattr(one, k)) for k in ("followed", "n_whole")]
-    for name, some, of, whole in parts:
-        if whole is not None and (some is None or not 0 <= some <= whole):
-            raise StoreError(f"expected {name!r} from 0 to {of!r}")
+    parts = [(found.cases_followed, found.cases_with), (found.cases_first or 0, found.cases_both or 0)]
+    for one in (found.own, found.others):
+        parts += [(one.followed, one.n), (one.n_whole, one.n)]
+        parts += [(one.followed_whole, one.followed), (one.followed_whole, one.n_whole)]
+    if not all(0 <= some <= whole for some, whole in parts):
+        raise StoreError("expected parts that are no larger than the whole")
     if (lags := found.lags) is None:
         return
-    totals = np.array([0.0 if one is None else one.n * (1 + 1e-9) for one in (found.own, found.others)])
+    totals = np.array([one.n * (1 + 1e-9) for one in (found.own, found.others)])
     is_off = (lags < 0).any() or (lags[:, :3] % 1).any() or (lags[:, :3] > (1, 1, LAG_BINS - 1)).any()
     if is_off or (np.bincount(lags[:, 0].astype(int), lags[:, 3], 2) > totals).any():
         raise StoreError("expected rows of 'lags': 0 or 1, 0 or 1, the bin of a lag, and parts of 'n'")
@@ -567,51 +486,38 @@ def _read_graph(read: _Models, template: SummaryModel, models: list[SummaryModel
     events = tuple(label for label in first.labels if label not in first.layout.attributes)
     graph = InfluenceGraph(template, targets=None if tuple(names) == events else tuple(names))
     graph._take(models)
-    known = {(edge.influencer, x): edge for x, m in graph.models_.items() for edge in m.fitted.influences}
     if read.confidence is not None:
         with place(".confidence"):
-            edges = [_edge_confidence(edge, known) for edge in _edges(read.confidence, graph)]
-            n = read.confidence.get("n_sequences", read.confidence.get("n_units"))
-            graph._confidence = checked({**read.confidence, "n_sequences": n, "edges": edges}, Confidence)
-            sure = graph._confidence
-            _check_sizes(sure, *sure.edges)
+            sure = graph._confidence = _known(checked(_numbers(read.confidence), Confidence), graph)
+            _check_sizes(sure, *sure.others)
             if not (sure.n and 0 < sure.level < 1):
                 raise StoreError("expected 'n' from 1 on, and a 'level' between 0 and 1")
     if read.order is not None:
         with place(".order"):
-            edges = [_edge_order(edge) for edge in _edges(read.order, graph)]
-            order = checked({**read.order, "edges": edges}, OrderTest)
-            graph._order = replace(order, edges=tuple(map(replace, order.edges)))  # with all that it may have
-            _check_sizes(order, *(part for e in order.edges for part in (e, e.remainder, e.short)))
+            order = graph._order = _known(checked(_numbers(read.order), OrderTest), graph)
+            _check_sizes(order, *(part for e in order.edges for part in (e.remainder, e.short)))
             if not {edge.order for edge in order.edges} <= {*ORDERS} or order.within in ("", 0):
                 raise StoreError(f"expected 'order' one of {', '.join(ORDERS)}, and 'within' above 0 or null")
     return graph
 
 
-def _edges(read: dict[str, Any], graph: InfluenceGraph) -> list[dict[str, Any]]:
-    """The entries of edges, which must be from labels to targets of the graph."""
-    edges = [_numbers(edge) for edge in checked(read.get("edges"), list[Any])]
+def _known(found: T, graph: InfluenceGraph) -> T:
+    """What is said of edges, which must be from labels to targets of the graph."""
+    edges: Any = found.edges  # type: ignore[attr-defined]
+    _check_sizes(*edges)
     for edge in edges:
-        if edge.get("influencer") not in graph.labels_ or edge.get("target") not in graph.models_:
-            raise StoreError.expected("edges from labels to targets of the graph", edge.get("influencer"))
-    return edges
+        if edge.influencer not in graph.labels_ or edge.target not in graph.models_:
+            raise StoreError.expected("edges from labels to targets of the graph", edge.influencer)
+    return found
 
 
-def _numbers(entry: Any) -> dict[str, Any]:
-    """The entry of an edge with what null stands for in numbers that may be infinite or not known.
-
-    There is no upper limit; a ratio that has a lower limit only is infinite, else it is not known.
-    """
-    read: dict[str, Any] = dict(checked(entry, dict[str, Any]))
-    for name in [name for name, value in read.items() if value is None]:
-        if name.endswith(("low", "high")):
-            read[name] = math.inf
-        elif name.endswith("ratio") or name in ("observed", "shuffled"):
-            which = name.removesuffix("ratio") if name.endswith("ratio") else ""
-            low, high = read.get(f"{which}low"), read.get(f"{which}high")
-            endless = high in (None, math.inf) and low is not None and low != 0 and name != "shuffled"
-            read[name] = math.inf if endless else math.nan
-    return read
+def _numbers(value: Any) -> Any:
+    """Plain values, with infinite and unknown numbers for the texts that stand for them."""
+    if isinstance(value, dict):
+        return {name: each if name in _TEXTS else _numbers(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_numbers(each) for each in value]
+    return float(value) if value in ("inf", "nan") else value
 
 
 def _check_sizes(*records: object) -> None:
@@ -621,33 +527,13 @@ def _check_sizes(*records: object) -> None:
             raise StoreError.expected(f"{name!r} from 0 {'to 1' if name in _SHARES else 'on'}", value)
 
 
-def _edge_confidence(read: dict[str, Any], known: Mapping[tuple[str, str], Influence]) -> dict[str, Any]:
-    mine = known.get((read["influencer"], read["target"]))
-    if "ratio" not in read:  # of the first version, which had another measure: counts tell the ratio
-        share = checked(read.get("frequency"), Share)
-        return dict(vars(edge_confidence((read["influencer"], read["target"]), mine, share)))
-    if not math.isfinite(read.get("corrected_low", math.inf)):
-        if math.isfinite(read.get("corrected_ratio", math.nan)):
-            raise StoreError.expected("'corrected_low' beside 'corrected_ratio'", None)
-        read = {k: v for k, v in read.items() if not k.startswith("corrected_")}
-    return {**read, "in_graph": mine is not None}
-
-
-def _edge_order(read: dict[str, Any]) -> dict[str, Any]:
-    left, short = (read.get(name) and _numbers(read[name]) for name in ("remainder", "short"))
-    if left:
-        left["without"] = left.get("inhibited", left.get("amplified"))
-    order = OLD_ORDERS.get(str(read.get("order")), read.get("order"))
-    return {**read, "order": order, "remainder": left, "short": short}
-
-
 def _read_outcome(read: _Models, template: SummaryModel, model: SummaryModel) -> OutcomeModel:
     """The model of an outcome, from that of whole cases and what was counted at every moment."""
     asked, opened, fitted = read.outcome, read.open_cases, model.fitted
     if asked is None or opened is None or set(fitted.layout.outcomes) != {asked.name, f"{asked.name}: no"}:
         raise StoreError(".outcome: expected one of the 'outcomes' of 'data', and not its opposite")
-    after = Duration.of(asked.after, "after").text if isinstance(asked.after, str) else asked.after
-    found = OutcomeModel(template, asked.column, asked.value, asked.contains, asked.ends_with, after)
+    found = OutcomeModel(template, **asked.settings)  # type: ignore[arg-type]  # which are checked when used
+    moment_of(found.after)
     classes = (False, True) if asked.classes == ("False", "True") else asked.classes
     with place(".open_cases"):
         shape = (len(opened.states), len(opened.after), fitted.target.n_outcomes)
@@ -666,17 +552,12 @@ def _read_outcome(read: _Models, template: SummaryModel, model: SummaryModel) ->
 
 class _JointData(Struct):
     sequences: Count
-    labels: dict[str, Size]
+    labels: dict[str, Annotated[float, Meta(ge=0)]]
 
 
 class _JointInfluencer(Struct):
     weights: list[float]
     gain: float
-
-
-class _JointTree(Struct):
-    splits: list[tuple[Count, Count, Count]]
-    values: list[float]
 
 
 class _JointOutcome(Struct):
@@ -685,13 +566,11 @@ class _JointOutcome(Struct):
     habits: list[float]
     place: list[float]
     influencers: dict[str, _JointInfluencer]
-    trees: list[_JointTree]
-    alone: list[_JointTree]
 
 
-class _JointContext(Struct):
-    last: list[str | None]
-    counts: list[Size]
+class _JointContexts(Struct):
+    keys: list[list[Count]]
+    counts: list[list[Annotated[float, Meta(ge=0)]]]
 
 
 class _Joint(Struct):
@@ -699,8 +578,10 @@ class _Joint(Struct):
     data: _JointData
     log_likelihood: float
     outcomes: list[_JointOutcome]
+    trees: Trees
+    alone: Trees
     edges: list[dict[str, Any]]
-    last_labels: list[_JointContext] = []
+    last_labels: _JointContexts | None = None
 
 
 def _read_joint(document: dict[str, Any]) -> JointSuMM:
@@ -712,12 +593,11 @@ def _read_joint(document: dict[str, Any]) -> JointSuMM:
         model = JointSuMM(**_settings(read.settings, JointSuMM))
     model._check()
     target, settings = model._target(labels), model.get_params(deep=False)
-    summary = ProfileSummary(settings["lookback"])
     features = JointFeatures(base_rates(counts), target)
     names = [*(labels[x] for x in target.codes), None][: target.n_outcomes]
     if [one.target for one in read.outcomes] != names:
         raise StoreError(".outcomes: expected the targets in the order of labels, and null for the rest")
-    edges = [_joint_edge(_numbers(edge)) for edge in read.edges]
+    edges = tuple(checked(_numbers(read.edges), list[Influence]))
     _check_sizes(*edges)
     if not ({edge.influencer for edge in edges} <= {*labels} and {edge.target for edge in edges} <= {*names}):
         raise StoreError(".edges: expected edges between labels of 'data'")
@@ -732,16 +612,16 @@ def _read_joint(document: dict[str, Any]) -> JointSuMM:
             chosen[z, x], gains[z, x] = True, influencer.gain
             weights.shared[features.columns(z), x] = _array(influencer.weights, (PER_LABEL,), float)
     model._fitted = FittedJoint(
-        summary=summary,
+        summary=ProfileSummary(settings["lookback"]),
         labels=labels,
         features=features,
         weights=weights,
         chosen=chosen.astype(bool),
         gains=gains,
-        trees=_trees([one.trees for one in read.outcomes], settings, features),
-        alone=_trees([one.alone for one in read.outcomes], settings, features),
-        last=_contexts(read.last_labels, labels, target.n_outcomes) if settings["contexts"] else None,
-        edges=tuple(edges),
+        trees=_trees(read.trees, settings, features),
+        alone=_trees(read.alone, settings, features),
+        last=_contexts(read.last_labels, len(labels), target.n_outcomes) if settings["contexts"] else None,
+        edges=edges,
         log_likelihood=read.log_likelihood,
         n_sequences=read.data.sequences,
         label_counts=counts,
@@ -750,32 +630,24 @@ def _read_joint(document: dict[str, Any]) -> JointSuMM:
     return model
 
 
-def _joint_edge(read: dict[str, Any]) -> Influence:
-    read.setdefault("cases_followed", read.get("sequences"))  # as older files call it
-    found = checked({**read, "effect": "", "interval": "likelihood"}, Influence)
-    return replace(found, effect=effect_of(found.low, found.high, bool(found.depends)))
+def _trees(read: Trees, settings: dict[str, Any], features: JointFeatures) -> Trees:
+    """Trees as arrays; those that are not of the settings, or ask what is not there, are refused."""
+    n_outcomes = features.target.n_outcomes
+    n, n_splits = settings["rounds"] * n_outcomes, settings["leaves"] - 1
+    value = _array(read.value, (n, n_splits + 1), float)
+    leaf, feature, level = (_array(a, (n, n_splits), np.int32) for a in (read.leaf, read.feature, read.level))
+    is_off = (leaf > range(n_splits)) | (feature >= features.n_tree_features) | (level > N_LEVELS)
+    none = (leaf == NONE) & (feature == NONE) & (level == 0)
+    if (is_off | (np.minimum(np.minimum(leaf, feature), level) < 0) & ~none).any():
+        raise StoreError(".trees: expected splits of leaves and features that are there")
+    return Trees(leaf, feature, level, value, n_outcomes)
 
 
-def _trees(read: list[list[_JointTree]], settings: dict[str, Any], features: JointFeatures) -> Trees:
-    """Trees of every outcome, round by round."""
-    n_splits = settings["leaves"] - 1
-    if any(len(each) != settings["rounds"] for each in read):
-        raise StoreError(f".outcomes: expected {settings['rounds']} 'trees', and as many 'alone'")
-    flat = [tree for of_round in zip(*read, strict=True) for tree in of_round]
-    filled = [tree.splits + [(NONE, NONE, 0)] * (n_splits - len(tree.splits)) for tree in flat]
-    splits = _array(filled, (len(flat), n_splits, 3))
-    if (splits > [(at, features.n_tree_features - 1, N_LEVELS) for at in range(n_splits)]).any():
-        raise StoreError(".outcomes: expected 'splits' of leaves and features that are there")
-    values = _array([tree.values for tree in flat], (len(flat), n_splits + 1), float)
-    leaf, feature, level = np.moveaxis(splits.astype(np.int32), 2, 0)
-    return Trees(leaf, feature, level, values, len(read))
-
-
-def _contexts(read: list[_JointContext], labels: tuple[str, ...], n_outcomes: int) -> LastLabels:
+def _contexts(read: _JointContexts | None, n_labels: int, n_outcomes: int) -> LastLabels:
     """How often each outcome followed the last labels."""
-    codes: dict[str | None, int] = {None: 0} | {label: code for code, label in enumerate(labels, start=1)}
-    keys = _array([[codes[label] for label in one.last] for one in read], (len(read), CONTEXT), np.int32)
-    counts = _array([one.counts for one in read], (len(read), n_outcomes), float)
-    if not len(counts) or not counts.any(axis=1).all():
-        raise StoreError(".last_labels: expected at least one context, and counts not all of which are 0")
+    given = _JointContexts([], []) if read is None else read
+    keys = _array(given.keys, (len(given.keys), CONTEXT), np.int32)
+    counts = _array(given.counts, (len(given.keys), n_outcomes), float)
+    if not len(keys) or not counts.any(axis=1).all() or keys.max() > n_labels:
+        raise StoreError(".last_labels: expected contexts of labels, and counts not all of which are 0")
     return LastLabels.of(keys, counts)

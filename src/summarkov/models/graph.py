@@ -227,7 +227,7 @@ class InfluenceGraph(GraphPredictor):
     def edges_(self) -> Edges:
         """Every influence by evidence: the surest first, then labels on themselves, then faint ones."""
         edges = [edge for model in self.models_.values() for edge in model.fitted.influences]
-        for found in (self.order_, self.confidence_):
+        for found in (self.confidence_, self.order_):
             edges = edges if found is None else found.added_to(edges)
         return Edges(edges)
 
@@ -323,7 +323,7 @@ class InfluenceGraph(GraphPredictor):
         >>> from summarkov import BSuMM, InfluenceGraph, read_events
         >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5, ends="cut off")
         >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
-        >>> [edge.frequency for edge in graph.confidence(events, n=20).edges if edge.in_graph]
+        >>> [edge.frequency for edge in graph.confidence(events, n=20).edges]
         [0.9, 1.0, 1.0]
         """
         models, source = self._tested(events, sample_weight)

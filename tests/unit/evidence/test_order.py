@@ -457,16 +457,3 @@ def test_a_damaged_block_is_refused(learned, path, value, words):
     place[path[-1]] = value
     with pytest.raises(sm.errors.StoreError, match=words):
         sm.load(io.StringIO(json.dumps(document)))
-
-
-def test_a_file_of_an_older_version_is_read(learned):
-    document = json.loads(json.dumps(learned[0].to_document()))
-    del document["order"]["within_short"], document["order"]["after_selection"]
-    older = {"depends on order": "about order", "co-occurrence only": "company only"}
-    for edge in document["order"]["edges"]:
-        for name in ("local_ratio", "local_low", "local_high", "hits", "expected", "short"):
-            del edge[name]
-        edge["order"] = older.get(edge["order"], "unclear")
-    again = sm.load(io.StringIO(json.dumps(document))).order_
-    assert again.of("a", "b").order == learned[1].of("a", "b").order == "depends on order"
-    assert again.of("a", "b").local_ratio is None

@@ -139,10 +139,3 @@ def test_targets_that_are_learned_together_are_counted_together(tmp_path):
     graph.models_["B"].save(tmp_path / "one.json")
     loaded = sm.load(tmp_path / "one.json")
     assert (loaded.fitted.n_targets, loaded.score_) == (3, graph.models_["B"].score_)
-
-
-def test_older_files_keep_their_search():
-    model = sm.load(MODELS / "learned.json")
-    assert model.false_edges is None
-    assert model.fitted.n_targets == 1
-    assert model.fitted.settings["false_edges"] is None

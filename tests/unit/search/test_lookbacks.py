@@ -175,10 +175,10 @@ def test_each_replicate_learns_its_own_look_backs():
     ]
     graph = sm.InfluenceGraph(sm.BSuMM(**settings), targets=["X"]).fit(events)
     confidence = graph.confidence(events, n=n, random_state=5)
-    frequencies = {edge.influencer: edge.frequency for edge in confidence.edges}
+    frequencies = {edge.influencer: edge.frequency for edge in (*confidence.edges, *confidence.others)}
     assert frequencies == {z: sum(z in each for each in found) / n for z in frequencies}
     assert {z for z in events.labels if sum(z in each for each in found) >= 0.1 * n} <= set(frequencies)
-    outside = [edge for edge in confidence.edges if not edge.in_graph]
+    outside = confidence.others
     assert outside  # seen at the look-back at which most replicates found it
     for edge in outside:
         ks = [each[edge.influencer] for each in found if edge.influencer in each]

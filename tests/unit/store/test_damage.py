@@ -110,7 +110,7 @@ S = (*T, "states")
 EDITS = [
     # what it is
     ("binary", put("format", "pickle"), ": not a summarkov model; its 'format' is not 'summarkov'"),
-    ("binary", put("version", 3), ": written in version 3 of the format, but this program reads"),
+    ("binary", put("version", 4), ": written in version 4 of the format, and this program reads 3; install"),
     ("binary", put("kind", "ForestSuMM"), ".kind: expected one of BSuMM, CSuMM"),
     ("binary", put("kind", "OSuMM"), ".targets: a OSuMM has one target of its own kind"),
     # keys that are missing
@@ -222,7 +222,7 @@ TEXTS = [
     ("binary", b"\x80\x04\x95pickle", ": not a JSON text ("),
     ("utf-16", text().encode("utf-16"), ": not a JSON text ("),
     ("nul", text().replace('"B"', '"\x00"', 1), "Invalid control character"),
-    ("repeated", text().replace('"version": 2', '"version": 2, "version": 2'), ": the name 'version' stands"),
+    ("repeated", text().replace('"version": 3', '"version": 3, "version": 3'), ": the name 'version' stands"),
     ("repeated label", text().replace('"A": 25', '"A": 1, "A": 24'), ": the name 'A' stands twice in one"),
     ("nan", alpha("NaN"), ": NaN is not a number that a model can hold"),
     ("large float", alpha("1e999"), ": a number is too large for a model to hold"),

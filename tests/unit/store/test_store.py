@@ -136,7 +136,7 @@ def test_the_file_is_json_that_a_person_can_read(events, tmp_path):
     document = json.loads(text)
     begin = ["format", "version", "kind", "model", "settings", "data"]
     assert list(document) == [*begin, "n_targets", "targets", "checksum"]
-    assert (document["format"], document["version"], document["kind"]) == ("summarkov", 2, "BSuMM")
+    assert (document["format"], document["version"], document["kind"]) == ("summarkov", 3, "BSuMM")
     assert document["settings"]["lookback"] == 3
     assert document["data"]["labels"]["A"] == events.label_counts[0]
     assert document["data"]["sequences"] == 80
