@@ -62,6 +62,20 @@ ACCEPTED: tuple[tuple[str, str], ...] = (
     ("shop-groups/*/shares*", "groups have no shares of events"),
     ("shop-groups/*/labels/*", "labels are in the order of their reach"),
     ("shop-groups/*/seed", "nothing is resampled"),
+    ("*/data/positions", "it is there in every file"),
+    ("*/clusters*", "of no influencers there are none"),
+    ("*.json/confidence/*", "edges are influences, those that the graph has apart"),
+    ("*/confidence/edges/*", "edges are influences, those that the graph has apart"),
+    ("*/confidence/others", "the same"),
+    ("diabetes-confidence/1 confidence/printed/edges/*", "the same"),
+    ("diabetes-confidence/1 confidence/printed/others", "the same"),
+    ("*.json/order/edges/*", "infinite and unknown numbers"),
+    ("*/trees", "arrays as nested lists"),
+    ("*/alone", "arrays as nested lists"),
+    ("*/outcomes/*/trees", "arrays as nested lists"),
+    ("*/outcomes/*/alone", "arrays as nested lists"),
+    ("*/last_labels*", "arrays as nested lists"),
+    ("*/outcome/*", "settings of the model of an outcome stand together"),
     ("*/units", "whole sequences are resampled"),
     ("*/n_units", "whole sequences are resampled"),
     ("shop-groups/1 groups/printed/*", "robust intervals"),
@@ -336,6 +350,37 @@ def old_words(command: str) -> str:
 
 def new_names(value: Any) -> Any:
     """What the old version printed as JSON, in the names and words of today, as the changelog has them."""
+    if isinstance(value, list):
+        return [new_names(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    value = {name: new_names(each) for name, each in value.items()}
+    if {"inhibited", "amplified"} & value.keys():
+        value["without"] = value.pop("inhibited", value.pop("amplified", None))
+    if value.get("format") == "summarkov" and value.get("version") in (1, 2):
+        value["version"] = 3
+        for one in value.get("targets", ()):
+            edges = [(z, x) for z in one["influencers"] for x in one["target"]]
+            n = len(one["target"])
+
+            def rows(each: dict[tuple[str, str], Any], n: int = n) -> list[Any]:
+                found = list(each.values())
+                return [found[at : at + n] for at in range(0, len(found), n)]
+
+            if "followings" in one:
+                asked = one.pop("followings")
+                one["followed"] = rows({(z, x): asked[z][x] for z, x in edges})
+            if "moments" in one:
+                asked = one.pop("moments")
+                one["moments"] = rows({(z, x): [*asked[z][x].values()] for z, x in edges})
+            if asked := one.get("clusters"):
+                squares = [
+                    [[asked[z]["squares"][x][k] for z in asked] for x in one["target"]] for k in (0, 1)
+                ]
+                one["clusters"] = {
+                    "squares": squares,
+                    "n": [[asked[z]["n"][k] for z in asked] for k in (0, 1)],
+                }
     return value
 
 
