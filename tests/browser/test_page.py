@@ -45,6 +45,7 @@ def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGr
         )
         assert f"{row.counts[0]:,.0f}" in text
         assert f"of {row.n:,.0f}" in text
+        assert f"{percent(row.counts[0] / row.n)} " in text  # as counted, not as predicted
     steps = page.locator("#panel-label .trace tbody tr").all_inner_texts()
     assert [re.split(r"[:\t]", step)[1].strip() for step in steps] == [
         step.label for step in graph.models_["purchase"].trace_

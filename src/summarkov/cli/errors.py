@@ -38,10 +38,11 @@ _OTHER = {
     "n_topics": "topics",
     "targets": "target",
 }
-#: Settings of Python's in a message: ``name=``, ``name='value'``, ``name=[...]``; or a name with "_" in it.
+#: Settings of Python's in a message: ``name=``, ``name='value'``, ``name=[...]``; or a name with "_" in it,
+#: or one that a message begins with.
 _SETTING = re.compile(
     r"(?<![^ ;,])(\w+)=(False|True|'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\{[^}]*\})?(?![^ ;,.:])|"
-    r"(?<![^ ;,])([a-z]+_[a-z]+)\b"
+    r"(?<![^ ;,])([a-z]+_[a-z]+)\b|^([a-z]+)(?= must be | names )"
 )
 
 
@@ -111,7 +112,8 @@ def sentence(problem: Exception) -> str:
     """What went wrong, in one sentence."""
     if isinstance(problem, SummarkovError | Warning):
         words = str(problem).replace("BSuMM, OSuMM, CSuMM or TreeSuMM", "--model bsumm, osumm, csumm or tree")
-        return _SETTING.sub(_as_option, words)
+        words = _SETTING.sub(_as_option, words)
+        return re.sub(r"\bNone\b", "none", words) if words.startswith("--") else words
     if isinstance(problem, _UsageError):
         return _usage(problem)
     if isinstance(problem, UnicodeEncodeError):
@@ -136,7 +138,7 @@ def _as_option(found: re.Match[str]) -> str:
     >>> _SETTING.sub(_as_option, "pass ties='in row order', or attributes=['a', 'b']; min_count must be 1")
     "pass --ties 'in row order', or --attribute a --attribute b; --min-count must be 1"
     """
-    setting, value = found[1] or found[3], found[2]
+    setting, value = found[1] or found[3] or found[4], found[2]
     if setting == "order_by" and value == "False":
         return "--in-order"
     option = f"--{_OTHER.get(setting, setting).replace('_', '-')}"

@@ -65,13 +65,14 @@ def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
         return outcome_document(fitted)
     one, only = choose(fitted, target)
     if one is not None:
+        edges = one.influences_ if one is fitted else fitted.edges_
         return {
             "kind": type(one).__name__,
             **_origin(one),
             "target": one.target_,
             **_found(one),
             "base_rates": one.base_rates_,
-            "edges": one.influences_,
+            "edges": [edge for edge in edges if edge.target in one.target_],
             "outcomes": [x if isinstance(x, str) else None for x in one.outcomes_],  # null: all other labels
             "states": one.table_,
             "trace": one.trace_,
@@ -185,7 +186,8 @@ def learned(
         return
     one, only = choose(fitted, target)
     if one is not None:
-        yield from _model(one, [x for x in one.target_ if only in (None, x)], rows)
+        edges_of = one.influences_ if one is fitted else fitted.edges_  # with what the order test shows
+        yield from _model(one, [x for x in one.target_ if only in (None, x)], edges_of, rows)
     elif is_joint(fitted):
         yield from _joint(fitted, only, edges)
     else:
@@ -344,6 +346,8 @@ def _how_to_read(edges: Sequence[Influence], models: Mapping[str, SummaryModel])
         "?: no clear direction, or rates and rate ratio point different ways.": any(
             e.shown_effect == "unclear" and e.set_aside != "unclear direction" for e in edges
         ),
+        "Rate ratio: how many times as likely as the next event, with the influencer in the window. It may "
+        "be far from the follow rates.": any(map(in_words.is_far, edges)),
         "Raw: the ratio with nothing else held equal.": any("raw" in in_words.times(e) for e in edges),
         "The 95% intervals allow for differences between cases.": any(e.interval == "robust" for e in edges),
         in_words.follow_note(edges): in_words.follow_note(edges),
@@ -447,8 +451,10 @@ def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Par
 # ---------------------------------------------------------------------- one model
 
 
-def _model(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iterator[Part]:
-    """A model, or the chosen labels of a target of several; ``most`` limits the states."""
+def _model(
+    model: SummaryModel, chosen: Sequence[str], edges: Sequence[Influence], most: int | None
+) -> Iterator[Part]:
+    """A model, or the chosen labels of a target of several, with its edges; ``most`` limits the states."""
     fitted, table = model.fitted, model.table_
     rates = dict(zip(model.target_, model.base_rates_, strict=False))
     names = first_of([shorten(x, 32) for x in chosen], 6, " + ", " + ")
@@ -457,7 +463,7 @@ def _model(model: SummaryModel, chosen: Sequence[str], most: int | None) -> Iter
     share = percent(sum(rates[x] for x in chosen))
     yield Headline(f"{names}: the next event at {share} of {of} in {cases}")
     yield from _made_by(model)
-    edges = [e for e in model.influences_ if e.target in chosen]
+    edges = [edge for edge in edges if edge.target in chosen]
     models = dict.fromkeys(chosen, model)
     yield from influences(edges, models)
     yield from _how_to_read(edges, models)
@@ -597,7 +603,8 @@ def _next(every: Sequence[Any], n_labels: int) -> Iterator[Part]:
         "them. Give all events of the case, from its start.": any(row[4] == "*0" for row in rows),
         "Probability: scaled, so that those of all event types sum to 1.": not is_joint and abs(rest) < 1e-6,
         "Usually: its share of all moments. Because of: which of its influencers occurred in their windows. "
-        "--target LABEL explains one label, with the probability as counted.": not is_joint,
+        "Seen: all moments of which that is true. Their histories are pooled, so after just this one an "
+        "event may never have come. --target LABEL explains one label.": not is_joint,
         "Usually: its share of all moments. Because of: the strongest factors. --target LABEL explains one "
         "label.": is_joint,
     }

@@ -212,6 +212,8 @@ class Origin:
             words = {role: " and ".join(map(repr, names)) for role, names in roles.items()}
             words["order"] = words["order"] or "as in the input"
             yield f"Read from: {', '.join(f'{role} {names}' for role, names in words.items() if names)}."
+        if self.weight is not None:
+            yield "Counts of cases and events that a model shows are sums of weights."
         left_out = (
             (self.caseless, "row", " without a case"),
             (self.unlabelled, "event", " without a label"),

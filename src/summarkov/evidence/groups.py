@@ -101,16 +101,20 @@ class GroupComparison(Listed):
             f"{name} ({number(n)} sequences)" for name, n in zip(self.names, self.sizes, strict=True)
         )
         return (
-            f"first: {first}, second: {second}; rate ratios with the same influencers equal in both, "
-            f"change is second by first, {self.level:.0%} intervals"
+            f"first: {first}, second: {second}; rate ratios, change is second by first, "
+            f"{self.level:.0%} intervals"
         )
 
     def _notes(self) -> Iterable[str]:
         labels = ", ".join(one.label for one in self.differing_labels()) or "none"
         edges = f"{len(self.differing())} edges differ."
+        equal = (
+            "Held equal in both: all influencers that the target has in either group or in both together, so "
+            "ratios may differ from those of a graph of one group."
+        )
         if not self.edges:
             edges = "No influence was found, neither in one of the groups nor in both together."
-        return edges, f"Labels that differ: {labels}"
+        return *([equal] * bool(self.edges)), edges, f"Labels that differ: {labels}"
 
 
 def _shown(edge: Influence) -> str:

@@ -15,6 +15,8 @@ _ASIDE = (
     *("fixed order", "co-occurrence only", "crowding out"),
     *("unclear order", "unclear direction", "not comparable", "too few events"),
 )
+#: A ratio of moments so many times that of follow rates is explained.
+_FAR = 3
 #: How follow rates were found, where not every occurrence was counted.
 _RULES = {
     "complete windows": "Follow rates leave out all occurrences whose window is cut off.",
@@ -295,7 +297,30 @@ def _ratio(edge: Influence) -> str:
         return f"{_raw(edge)}; with other influencers equal too few events are comparable"
     what = "the odds" if edge.interval == "likelihood" else "as likely"
     both = f"; {_raw(edge)}" if edge.is_reversed else ""
-    return f"{likely(edge.ratio, what)} ({interval}){equal}{both}"
+    return f"{likely(edge.ratio, what)} ({interval}){equal}{both}{_next_event(edge)}"
+
+
+def _next_event(edge: Influence) -> str:
+    """Shares of moments, where the ratio is far from that of the follow rates beside it."""
+    if not is_far(edge):
+        return ""
+    with_it = share(edge.hits_with, edge.n_with, "moments with it in the window")
+    return f"; it is next at {with_it}, otherwise at {share(edge.hits_without, edge.n_without)}"
+
+
+def is_far(edge: Influence) -> bool:
+    """Whether the ratio is three times that of the follow rates, or less than a third of it.
+
+    >>> numbers = "A", "B", "amplifies", 90.0, 50.0, 200.0, 30, 100, 2, 600
+    >>> is_far(Influence(*numbers, follow_rate=0.9, follow_rate_other=0.2))
+    True
+    """
+    rate, other = edge.follow_rate, edge.follow_rate_other
+    if not rate or not other or isinstance(edge.influencer, AttributeName):
+        return False
+    if edge.effect not in ("amplifies", "inhibits") or edge.is_raw or edge.not_comparable:
+        return False
+    return not 1 / _FAR < edge.ratio * other / rate < _FAR
 
 
 def _raw(edge: Influence) -> str:

@@ -381,21 +381,24 @@ class StateTable(Records[Row]):
     def of_rows(
         self, title: str, rows: Sequence[Row], most: int | None = MOST, outcomes: Sequence[str] = ()
     ) -> Sheet:
-        """Some of its rows under a title, ``most`` shown: a line for each state and outcome of these."""
+        """Some of its rows under a title, ``most`` shown: a line for each state and outcome of these.
+
+        Shares are as counted; ``probabilities`` are what the model predicts from them and the prior.
+        """
         every = range(len(self.outcomes))  # of two, one tells the other
         shown = [x for x in every if self.outcomes[x] in outcomes] or list(every)[
             : 1 if len(every) == 2 else None
         ]
         several = len(shown) > 1
         head = ["state", "seen", *(["next"] if several else []), "count"]
-        head += ["probability" if several else str(self.outcomes[shown[0]]), "95% interval", ""]
+        head += ["share" if several else str(self.outcomes[shown[0]]), "95% interval", ""]
         cells = [
             [
                 (row.words or "any history") if x == shown[0] else "",
                 number(row.n) if x == shown[0] else "",
                 *([str(self.outcomes[x])] if several else []),
                 number(row.counts[x]),
-                percent(row.probabilities[x]),
+                percent(row.counts[x] / row.n) if row.n else "",
                 interval(*row.intervals[x]) if row.n else "",
                 "" if row.seen == "often" else f"{row.seen} seen",
             ]

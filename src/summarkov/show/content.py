@@ -363,14 +363,14 @@ def _certificate(found: Certificate, codes: Mapping[str, int]) -> dict[str, Any]
 
 
 def _summary(fitted: Any, outcomes: list[int]) -> dict[str, Any]:
-    """How the page can tell the state of a history; of a tree also the counts and estimates of its nodes."""
+    """How the page can tell the state of a history; of a tree also what was counted at its nodes."""
     form: dict[str, Any] = fitted.summary.page_form(Names(fitted.influencer_labels, marked(fitted.labels)))
     if fitted.summary.by_label:
         form["reach"] = [plain_span(fitted.reach(label)[1]) for label in fitted.influencer_labels]
     if fitted.nodes is not None:
-        counts, estimates = fitted.nodes
+        counts = fitted.nodes[0]
         form["at"] = plain(counts.sum(axis=1))
-        form["estimates"] = plain(estimates[:, outcomes], 4)
+        form["hits"] = plain(counts[:, outcomes])
     return form
 
 

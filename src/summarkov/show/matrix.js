@@ -23,7 +23,7 @@ function transitions() {
   const cells = often.flatMap((to) => {
     const { target, outcome } = modelOf[to], rows = rowsByKey(target);
     return often.map((from) => ({ from, to, row: rows.get(String(from + 1)), target, outcome })).filter(({ row }) => row !== undefined)
-      .map((cell) => ({ ...cell, p: target.p[cell.row * target.x.length + outcome], n: target.n[cell.row] }));
+      .map((cell) => ({ ...cell, p: countedShare(target, cell.row, outcome), n: target.n[cell.row] }));
   });
   return [often, often, cells];
 }

@@ -57,7 +57,7 @@ function showSequence() {
   document.getElementById("why-here").replaceChildren(
     make("h2", {}, "Why here?"),
     make("p", {}, `${model.outcome ? `After ${plural(at, thing)}` : `Before ${thing} ${number(at + 1)}`} the probability of `, name(label), ` is ${here.isCertain ? "not asked any more: already reached" : percent(here.p)}; ${model.outcome ? `of all cases that were open then ${percent(here.usual)} come to it` : `${usualOf(label)} is ${percent(rate(label))}`}. What came was `, ...joined(past.moments[at].codes.map((code) => name(code)), " with "), "."),
-    make("p", { class: "why" }, normalised && !joint ? `As counted ${percent(here.own)} ` : "", ...because(here)),
+    make("p", { class: "why" }, normalised && !joint ? `Before scaling ${percent(here.own)} ` : "", ...because(here)),
     make("p", { class: "key" }, "Choose an event to ask before it. Marked: the events by which the model tells the state."));
 }
 

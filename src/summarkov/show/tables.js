@@ -48,17 +48,20 @@ function dotsOf(target, key) {
   return target.u.map((code, i) => make("td", { class: key[i] ? "dotted on" : "dotted", "aria-hidden": "true" }, make("span", {}, key[i] ? inDot(key[i]) : "")));
 }
 
+// How often an outcome came in a state, as counted.
+const countedShare = (target, row, outcome) => (target.n[row] ? target.hits[row * target.x.length + outcome] / target.n[row] : 0);
+
 // The states of one label on one axis, sortable by what the columns hold; those hardly seen come last.
 function stateTable(target, outcome, code) {
   const n = target.x.length, isDotted = hasDots(target), usual = rate(code);
-  const rows = target.n.map((seen, row) => ({ row, seen, hits: target.hits[row * n + outcome], p: target.p[row * n + outcome] }));
-  for (const each of rows) [each.low, each.high] = exactInterval(each.hits, each.seen, each.p);
+  const rows = target.n.map((seen, row) => ({ row, seen, hits: target.hits[row * n + outcome], p: countedShare(target, row, outcome) }));
+  for (const each of rows) [each.low, each.high] = exactInterval(each.hits, each.seen);
   const most = niceTop(Math.max(...rows.map((each) => (each.seen < target.few ? each.p : each.high)), usual, 1e-9));
   const body = make("tbody", { class: "states" }), box = make("div", { class: "scrolls" });
   const sorts = { row: (a, b) => a.row - b.row, p: (a, b) => (a.seen < target.few) - (b.seen < target.few) || b.p - a.p, seen: (a, b) => b.seen - a.seen };
   let by = "p";
   const head = (key, title, more) => make("th", { scope: "col", class: key === "seen" ? "number" : null, "data-by": key }, make("button", { type: "button", onclick: () => { by = key; fill(); } }, title), more);
-  const heads = [head("row", "History state"), head("p", "Probability", axis(most)), head("seen", "Seen")];
+  const heads = [head("row", "History state"), head("p", "Share", axis(most)), head("seen", "Seen")];
   function fill() {
     for (const each of heads) each.setAttribute("aria-sort", each.dataset.by !== by ? "none" : by === "row" ? "ascending" : "descending");
     body.replaceChildren();
@@ -79,7 +82,7 @@ function stateTable(target, outcome, code) {
   fill();
   const { kind } = target.summary;
   const key = isDotted ? `A filled dot: that label came within its window${kind === "count" ? ", as many times as the number says" : kind === "binary" ? "" : "; the numbers tell the order"}. ` : "";
-  return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: probability; bracket: 95% interval; dashed line: ${usualOf(code)}, ${percent(usual)}. Seen: how often it ${model.outcome ? "came about, of how many cases were in the state" : "was the next event, of how many moments in that state"}.`));
+  return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: share, as counted; bracket: 95% interval; dashed line: ${usualOf(code)}, ${percent(usual)}. Seen: how often it ${model.outcome ? "came about, of how many cases were in the state" : "was the next event, of how many moments in that state"}.`));
 }
 
 // The ends and the middle of the axis of bars.
@@ -87,20 +90,19 @@ const axis = (most) => make("div", { class: "axis", "aria-hidden": "true" }, ...
 
 // A tree with its rules: at each branching the question, its answers below it, and what follows at the leaves.
 function treeOf(target, outcome, usual) {
-  const { tests, asks, no, at, estimates } = target.summary, n = target.x.length;
-  const rows = target.n.map((seen, row) => row * n + outcome);
-  const most = Math.max(usual, ...rows.map((i) => target.p[i]), 1e-9);
+  const { tests, asks, no, at, hits } = target.summary, n = target.x.length;
+  const most = Math.max(usual, ...target.n.map((seen, row) => countedShare(target, row, outcome)), 1e-9);
   let leaf = 0, split = 0;
   function branch(node, answer) {
     const test = tests[node];
     const head = answer === null ? "" : make("span", { class: "answer" }, answer ? "yes" : "no");
     if (!test) {
-      const row = leaf++, i = row * n + outcome, [low, high] = exactInterval(target.hits[i], target.n[row], target.p[i]);
-      return make("li", { class: "leaf" }, head, bar(target.p[i], most, { low, high, usual }),
-        make("span", {}, percent(target.p[i]), make("span", { class: "quiet" }, ` seen ${number(target.n[row])} times`), seldom(target.n[row], target)));
+      const row = leaf++, share = countedShare(target, row, outcome), [low, high] = exactInterval(target.hits[row * n + outcome], target.n[row]);
+      return make("li", { class: "leaf" }, head, bar(share, most, { low, high, usual }),
+        make("span", {}, percent(share), make("span", { class: "quiet" }, ` seen ${number(target.n[row])} times`), seldom(target.n[row], target)));
     }
     const gain = target.trace[split++]?.[3], worth = gain === undefined ? "" : `; gain ${gain.toFixed(1)}`;
-    const here = make("span", { class: "quiet" }, ` ${percent(estimates[node * n + outcome])} of ${number(at[node])}${worth}`);
+    const here = make("span", { class: "quiet" }, ` ${percent(hits[node * n + outcome] / at[node])} of ${number(at[node])}${worth}`);
     const yes = branch(node + 1, true);
     return make("li", {}, head, told(asks[node]), "?", here, make("ul", {}, yes, branch(no[node], false)));
   }

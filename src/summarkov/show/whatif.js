@@ -119,7 +119,7 @@ function forecast(each, most) {
   return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
     nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, each.isCertain ? "already reached" : percent(each.p)), make("span", { class: `change number ${way}` }, each.isCertain ? "" : `${signs[way]} ${usual > 0 ? factor(upBy(each)) : "never seen"}`),
     bar(each.p, most, { usual, ...(each.support && !each.isCertain ? { low, high } : {}) }),
-    make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised && !joint ? `as counted ${percent(each.own)} ` : "", ...because(each), each.isCertain ? "" : otherwiseOf(each)));
+    make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised && !joint ? `before scaling ${percent(each.own)} ` : "", ...because(each), each.isCertain ? "" : otherwiseOf(each)));
 }
 
 const seenWords = ({ support, after, isNearby }) => (model.outcome ? `${plural(support, "case")} ${isNearby ? "around" : "after"} ${plural(after, thing)}` : `seen ${number(support)} times`);

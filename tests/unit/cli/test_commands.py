@@ -161,6 +161,13 @@ def test_learn_from_a_table_with_named_columns(run: Run) -> None:
     assert the_only_document(run("describe", "log.dat", "--format", "text", "--json"))["n_events"] == 4
 
 
+def test_sums_of_weights_are_said_to_be_so(run: Run) -> None:
+    Path("weighed.csv").write_text("case,event,w\nx,A,1.5\nx,B,1.5\ny,A,3\ny,B,3\n")
+    assert "Counts of cases and events that a model shows are sums of weights." in " ".join(
+        run("learn", "weighed.csv", "--weight", "w", "--in-order").stdout.split()
+    )
+
+
 # ------------------------------------------------------------------ show
 
 
@@ -319,6 +326,8 @@ def test_predict_after_a_history(run: Run, shop: Path) -> None:
     assert [found[x] for x in graph.labels_] == pytest.approx(after, rel=1e-12)
     lines = run("predict", shop / "graph.json", *asked).stdout.splitlines()
     assert lines[0] == "History: add to cart, page error"
+    notes = " ".join(" ".join(lines).split())
+    assert "Their histories are pooled, so after just this one an event may never have come." in notes
     (row,) = [line for line in lines if line.startswith("contact support")]
     assert row.split()[2] == f"{found['contact support']:.1%}"
     assert row.endswith("page error" + " " * (len(row) - len(row.rstrip())))

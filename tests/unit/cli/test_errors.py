@@ -143,7 +143,7 @@ LEARN, CASES, CONVERT = "learn events.jsonl", "outcome cases.csv", "convert even
             "learn events.jsonl --model bsum",
             "--model must be one of bsumm, chain, csumm, joint, osumm, tree, vom, not 'bsum'",
         ),
-        ("learn events.jsonl --lookback 0", "lookback must be a whole number from 1 on"),
+        ("learn events.jsonl --lookback 0", "--lookback must be a whole number from 1 on, none, or"),
         ("learn events.jsonl --set delay=5", "delay 5 must be less than lookback 5"),
         ("learn events.jsonl --set mask=first", "mask is not a setting of --model bsumm"),
         (
@@ -152,7 +152,7 @@ LEARN, CASES, CONVERT = "learn events.jsonl", "outcome cases.csv", "convert even
         ),
         (
             "learn events.jsonl --search gredy",
-            "search must be one of greedy, sweep, exact, not 'gredy'; did you mean",
+            "--search must be one of greedy, sweep, exact, not 'gredy'; did you mean",
         ),
         ("learn events.jsonl --required A --forbidden A", "'A' is both required and forbidden"),
         ("learn events.jsonl --jobs 0", "--jobs must be a number of threads"),
@@ -213,7 +213,7 @@ LEARN, CASES, CONVERT = "learn events.jsonl", "outcome cases.csv", "convert even
         (f"{CASES} --contains ask --ends-with ask", "--contains LABEL or --ends-with LABEL"),
         (f"{CASES} --column result=", "--column must be COLUMN=VALUE, not 'result='"),
         (f"{CASES} --column result=x", "no sequence has result=x"),
-        (f"{CASES} --ends-with check --after soon", "after must be a number of positions, or a time"),
+        (f"{CASES} --ends-with check --after soon", "--after must be a number of positions, or a time"),
         (f"{CASES} --contains ask --after 1 --model joint", "--model must be one of bsumm, osumm"),
         (
             f"{CASES} --contains check --after 50",

@@ -28,6 +28,11 @@ def test_learn_tests_the_order_by_default(file, tmp_path):
     assert order.within == 20
     assert len(order.edges) > 5
     assert "Order test" in run("show", model).stdout
+    shown = json.loads(run("show", model, "--target", "browse", "--json").stdout)["edges"]
+    assert shown == [
+        e for e in json.loads(run("show", model, "--json").stdout)["edges"] if e["target"] == "browse"
+    ]
+    assert all(edge["order"] for edge in shown)  # the same is set aside
     assert max(len(line) for line in result.stdout.splitlines() if not line.startswith("Saved")) <= 80
     document = json.loads(run("learn", file, "--json").stdout)
     assert document["order"]["n"] == 99

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
 
@@ -44,7 +45,10 @@ def test_marks(model):
     assert [seen(n) for n in (0, 0.5, 9.9, 10, 1000)] == ["never", "hardly", "hardly", "often", "often"]
     assert [seen(n, 40.0) for n in (0, 39, 40)] == ["never", "hardly", "often"]
     assert [(row.n, row.seen) for row in model.table_] == [(116, "often"), (36, "often"), (6, "hardly")]
-    assert repr(model.table_).splitlines()[-1].endswith(" to 88.2%  hardly seen")
+    lines = repr(model.table_).splitlines()
+    assert lines[-1].endswith(" to 88.2%  hardly seen")
+    shares = [re.findall("[0-9.]+%", line)[0] for line in lines[-3:]]
+    assert shares == ["0%", "66.7%", "50.0%"]  # as counted: 0 of 116, 24 of 36, 3 of 6
     assert [row.seen for row in model.table_] == ["often", "often", "hardly"]
     cautious = sm.BSuMM("B", lookback=2, alpha=20, required=["A", "X"], candidates=[]).fit(EVENTS)
     assert [row.seen for row in cautious.table_] == ["often", "hardly", "hardly"]  # the prior counts for 40

@@ -184,6 +184,16 @@ def test_cases_lead_where_the_influencer_comes_often_in_a_case() -> None:
     )
 
 
+def test_a_ratio_far_from_the_follow_rates_is_explained() -> None:
+    """B follows most events within 5, for A comes soon; but hardly ever is it next without A."""
+    counted = {"follow_rate": 1.0, "follow_rate_other": 0.2, "occurrences": 94.0, "followed": 94.0}
+    edge = Influence("A", "B", "amplifies", 300.0, 90.0, 999.0, 94, 200, 3, 5000, **counted)
+    assert words.verdict(edge).endswith(
+        "; it is next at 47.0% of moments with it in the window (94 of 200), otherwise at 0.06% (3 of 5,000)"
+    )
+    assert words.verdict(replace(edge, ratio=5.0)).endswith("other influencers equal")
+
+
 def test_cut_off_sequences_are_said_to_be_so() -> None:
     edge = followed(60.0, 100.0, 90.0, 900.0, rule="complete windows", left_out=7.0)
     note = "Follow rates leave out all occurrences whose window is cut off."

@@ -96,6 +96,10 @@ def test_groups_that_are_alike_seldom_differ():
     assert differ <= 1
 
 
+def test_it_says_what_is_held_equal(found):
+    assert "Held equal in both: all influencers that the target has in either group" in str(found)
+
+
 def test_never_in_either_group_is_no_difference():
     """Z is followed by X in neither group: 0 of 400 and 0 of 40."""
     first, second = [["X", "Z", "Y", "Y"]] * 200, [["X", "Z", "Y", "Y"]] * 20
