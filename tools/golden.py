@@ -76,6 +76,7 @@ ACCEPTED: tuple[tuple[str, str], ...] = (
     ("*/outcomes/*/alone", "arrays as nested lists"),
     ("*/last_labels*", "arrays as nested lists"),
     ("*/outcome/*", "settings of the model of an outcome stand together"),
+    ("diabetes-sensitivity/*/rows", "what each setting finds is summed up in edges"),
     ("*/units", "whole sequences are resampled"),
     ("*/n_units", "whole sequences are resampled"),
     ("shop-groups/1 groups/printed/*", "robust intervals"),
@@ -360,7 +361,8 @@ def new_names(value: Any) -> Any:
     if value.get("format") == "summarkov" and value.get("version") in (1, 2):
         value["version"] = 3
         for one in value.get("targets", ()):
-            edges = [(z, x) for z in one["influencers"] for x in one["target"]]
+            known = one.get("followings", one.get("moments", {}))
+            edges = [(z, x) for z in one["influencers"] if z in known for x in one["target"]]
             n = len(one["target"])
 
             def rows(each: dict[tuple[str, str], Any], n: int = n) -> list[Any]:

@@ -146,8 +146,4 @@ def sensitivity(given: Any) -> Document:
     total = len(set(given.target or events.labels)) * len(gammas) * len(lookbacks)
     with progress("Learning", total, "models") as advance:
         found = run(graph, events, gamma=gammas, lookback=lookbacks, progress=advance)
-    return Document(
-        lambda: {"paths": found.paths, "edges": found.edges, "rows": found.rows},
-        [found.summary()],
-        more="--json has all",
-    )
+    return Document(lambda: found, [found.summary()], more="--json has all")

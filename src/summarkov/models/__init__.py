@@ -9,7 +9,6 @@ if TYPE_CHECKING:
         Change,
         Drift,
         Stability,
-        StabilityRow,
         StableEdge,
         compare_groups,
         drift,
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 #: In which module each name is.
 _WHERE = {
-    "changes": "Change Drift Stability StabilityRow StableEdge compare_groups drift sensitivity",
+    "changes": "Change Drift Stability StableEdge compare_groups drift sensitivity",
     "files": "load",
     "fitted": "Edges Row StateTable",
     "graph": "InfluenceGraph",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -33,7 +33,7 @@ from summarkov.evidence.groups import (
     limits_of_ratios,
     simultaneous,
 )
-from summarkov.frames import Column, Listed, Records, Sheet, Tabular, columns_of
+from summarkov.frames import Listed, Records, Sheet
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.learning import learn, progress_counter
 from summarkov.models.model import SummaryModel
@@ -380,25 +380,6 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
 # ---------------------------------------------------------------------- with the settings
 
 
-#: Criteria that look at gamma.
-_WITH_GAMMA = ("bic", "extended-bic")
-
-
-@dataclass(frozen=True)
-class StabilityRow:
-    """One ``target`` with one of the settings: the ``influencers`` that were found, and how they score.
-
-    ``settings`` has the values of the settings that were varied. Compare ``score`` and ``log_likelihood``
-    between look-backs only: with different gammas they are different things.
-    """
-
-    target: str | tuple[str, ...]
-    settings: Mapping[str, Any]
-    influencers: tuple[str, ...]
-    score: float
-    log_likelihood: float
-
-
 @dataclass(frozen=True)
 class StableEdge:
     """An ``influencer`` of a ``target`` that some setting finds.
@@ -414,48 +395,28 @@ class StableEdge:
 
 
 @dataclass(frozen=True, repr=False)
-class Stability(Tabular):
-    """Influencers over a path of settings.
-
-    The frame has one row per target and setting.
+class Stability(Listed):
+    """Influencers over a path of settings; a row for each influencer of a target.
 
     Attributes
     ----------
     paths : dict
         The values of each setting that was varied; every combination is a setting.
-    rows : tuple of StabilityRow
-        What was found for each target with each setting; ``edges`` sums it up.
+    edges : tuple of StableEdge
+        Every influencer that was found with some setting, those of each target that stay longest first.
     """
 
     paths: Mapping[str, tuple[Any, ...]]
-    rows: tuple[StabilityRow, ...]
+    edges: tuple[StableEdge, ...]
+
+    listed = ("edges",)
 
     @property
     def settings(self) -> tuple[dict[str, Any], ...]:
         """Every combination of the values."""
-        return tuple(_combinations(self.paths))
-
-    @property
-    def edges(self) -> Records[StableEdge]:
-        """Every influencer that was found with some setting."""
-        found: list[StableEdge] = []
-        for target, some in itertools.groupby(self.rows, key=lambda row: row.target):
-            rows, stable = list(some), list[StableEdge]()
-            for z in sorted({z for row in rows for z in row.influencers}):
-                there = [row.settings for row in rows if z in row.influencers]
-                at = {
-                    name: tuple(value for value in values if any(each[name] == value for each in there))
-                    for name, values in self.paths.items()
-                }
-                stable.append(StableEdge(z, target, len(there) / len(rows), at))
-            found += sorted(stable, key=lambda edge: -edge.share)
-        return Records(found, StableEdge)
-
-    def _columns(self) -> Mapping[str, Column]:
-        columns = columns_of(StabilityRow, self.rows)
-        settings = {name: Column(str, [str(row.settings[name]) for row in self.rows]) for name in self.paths}
-        columns.pop("settings")
-        return {"target": columns.pop("target")} | settings | columns
+        return tuple(
+            dict(zip(self.paths, each, strict=True)) for each in itertools.product(*self.paths.values())
+        )
 
     def summary(self) -> Sheet:
         """The edges, as a table that prints well and that notebooks show in HTML."""
@@ -520,40 +481,35 @@ def sensitivity(
     template = model.model if isinstance(model, InfluenceGraph) else model
     if not isinstance(template, SummaryModel):
         raise SettingError(f"model must be a model or a graph, not {type(model).__name__}")
+    for name, values in (("lookback", lookback), ("gamma", gamma)):
+        if isinstance(values, str) or not isinstance(values, Iterable | None):
+            raise SettingError(f"{name} must be a list of values to try, not {values!r}")
     paths = {
-        name: _path(template, name, values)
+        name: tuple(values)
         for name, values in (("lookback", lookback), ("gamma", gamma))
         if values is not None
     }
+    for name, path in paths.items():
+        if name not in template.get_params(deep=False):
+            raise SettingError(f"{type(template).__name__} has no {name} to vary; give {name}=None")
+        if not path or len(set(path)) < len(path):
+            raise SettingError(f"{name} must be a list of different values to try, not {list(path)!r}")
     source = template._learned_from(events, sample_weight=sample_weight, n_jobs=model.n_jobs)
     plain: list[SummaryModel] = [template]
     if isinstance(model, InfluenceGraph):
         plain = model.make_models(source.labels, Layout.of(source).attributes)
-    found = [(settings, each.copy(**settings)) for each in plain for settings in _combinations(paths)]
-    learn([each for _, each in found], source, progress_counter(progress, len(found)))
-    rows = []
-    for settings, one in found:
-        target = one.target_[0] if len(one.target_) == 1 else one.target_
-        rows.append(StabilityRow(target, settings, one.influencers_, one.score_, one.log_likelihood_))
-    return Stability(paths, tuple(rows))
-
-
-def _path(template: SummaryModel, name: str, values: Iterable[Any]) -> tuple[Any, ...]:
-    """The values of one setting, checked as far as the model does not."""
-    known = template.get_params(deep=False)
-    kind = type(template).__name__
-    if name not in known:
-        raise SettingError(f"{kind} has no {name} to vary; give {name}=None")
-    if name == "gamma" and known.get("criterion", "bic") not in _WITH_GAMMA:
-        raise SettingError(f"criterion={known['criterion']!r} has no gamma to vary; give gamma=None")
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise SettingError(f"{name} must be a list of values to try, not {values!r}")
-    path = tuple(values)
-    if not path or len(set(path)) < len(path):
-        raise SettingError(f"{name} must be a list of different values to try, not {list(path)!r}")
-    return path
-
-
-def _combinations(paths: Mapping[str, tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
-    for values in itertools.product(*paths.values()):
-        yield dict(zip(paths, values, strict=True))
+    tried = Stability(paths, ()).settings
+    found = [[each.copy(**settings) for settings in tried] for each in plain]
+    learn(list(itertools.chain(*found)), source, progress_counter(progress, len(found) * len(tried)))
+    edges = []
+    for models in found:
+        target = models[0].target_[0] if len(models[0].target_) == 1 else models[0].target_
+        for z in sorted({z for one in models for z in one.influencers_}):
+            there = [settings for settings, one in zip(tried, models, strict=True) if z in one.influencers_]
+            at = {
+                name: tuple(value for value in path if any(each[name] == value for each in there))
+                for name, path in paths.items()
+            }
+            edges.append(StableEdge(z, target, len(there) / len(tried), at))
+    order = {edge.target: number for number, edge in reversed(list(enumerate(edges)))}
+    return Stability(paths, tuple(sorted(edges, key=lambda edge: (order[edge.target], -edge.share))))
