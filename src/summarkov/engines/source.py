@@ -5,6 +5,7 @@ Shards keep what kernels look up from pass to pass.
 
 from __future__ import annotations
 
+import bisect
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -565,7 +566,7 @@ class GrowingCounts:
             and not source.is_weighted
             and int(source.label_counts.sum()) >= _FROM_EVENTS
         )
-        self._known: dict[tuple[object, ...], tuple[IntArray, CandidateCounts]] = {}
+        self._known: dict[tuple[object, ...], tuple[tuple[int, ...], CandidateCounts]] = {}
 
     def count(self, requests: Sequence[Request]) -> list[Counts]:
         """Answer all requests in one pass over the data."""
@@ -582,7 +583,7 @@ class GrowingCounts:
         self._known, room = {}, _MOST_KEPT
         for request, answer in zip(requests, answers, strict=True):
             if _can_grow(request) and isinstance(answer, CandidateCounts) and room > 0:
-                self._known[_name(request, request.influencers)] = np.array(request.candidates), answer
+                self._known[_name(request, request.influencers)] = request.candidates, answer
                 room -= answer.present.nbytes
         return answers
 
@@ -590,14 +591,16 @@ class GrowingCounts:
         """The place of an influencer without which enough is known; these counts, and rows of candidates."""
         if not self._known or not _can_grow(request):
             return None
-        for at in range(len(request.influencers)):
+        for at, z in enumerate(request.influencers):
             rest = _name(request, (*request.influencers[:at], *request.influencers[at + 1 :]))
-            if rest in self._known:
-                there, counts = self._known[rest]
-                wanted = np.array(request.candidates)
-                rows = np.searchsorted(there, wanted)  # sorted, as all are
-                if np.array_equal(there.take(rows, mode="clip"), wanted):
-                    return at, counts, rows
+            there, counts = self._known.get(rest, ((), None))
+            place = bisect.bisect_left(there, z)
+            if counts is None or z not in there[place : place + 1]:
+                continue
+            if there[:place] + there[place + 1 :] == request.candidates:
+                return at, counts, np.delete(np.arange(len(there)), place)
+            if there[place + 1 :] == request.candidates:
+                return at, counts, np.arange(place + 1, len(there))
         return None
 
 
@@ -611,11 +614,11 @@ def _name(request: CandidatesRequest, influencers: tuple[int, ...]) -> tuple[obj
     return id(request.summary), request.target, influencers
 
 
-def _completed(answer: Counts, place: int, before: CandidateCounts, chosen: IntArray) -> CandidateCounts:
+def _completed(answer: Counts, place: int, before: CandidateCounts, rows: IntArray) -> CandidateCounts:
     """The counts of all positions, from those at which a label is present and those without that label."""
     assert isinstance(answer, CandidateCounts)
     _, (_, absent) = kernels.merge_keys([before.keys, np.delete(answer.keys, place, axis=1)])
-    counts, present = before.counts.copy(), before.present[chosen]
+    counts, present = before.counts.copy(), before.present[rows]
     np.subtract.at(counts, absent, answer.counts)
     for level in set(answer.keys[:, place].tolist()):  # of each, a state stands once
         at = answer.keys[:, place] == level

@@ -1,4 +1,4 @@
-"""What changes: between groups of sequences, between the parts of a store, and with the settings."""
+"""What changes: between groups of sequences, between days, and with the settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import Layout, MemorySource, StateCounts
-from summarkov.engines.count_store import CountStore
 from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions
 from summarkov.engines.source import count_all
 from summarkov.errors import DataError, SettingError
@@ -291,7 +290,7 @@ class Change:
 
 @dataclass(frozen=True, repr=False)
 class Drift(Listed):
-    """The edges of a graph, and how they changed between the parts of a store; one row per edge.
+    """The edges of a graph, and how they changed between parts of the data; one row per edge.
 
     Attributes
     ----------
@@ -315,8 +314,8 @@ class Drift(Listed):
         return f"{len(self.changed)} of {len(self.changes)} edges changed, at level {self.level:g}"
 
 
-def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> Drift:
-    """Find out which edges of a graph changed between the parts of a store, and since which part.
+def drift(graph: InfluenceGraph, parts: Mapping[str, Any], *, level: float = 0.05) -> Drift:
+    """Find out which edges of a graph changed between parts of the data, and since which part.
 
     For each edge the parts are cut in two at every place in turn, and the ratios before and after are
     compared by the difference of their logarithms. The place where they differ most surely is shown, with a
@@ -326,23 +325,26 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
     Parameters
     ----------
     graph : InfluenceGraph
-        Learned from the store, or from some of its parts.
-    store : CountStore
-        At least two parts, in the order of time.
+        Learned from all parts together, or from some of them.
+    parts : dict
+        The name of each part, such as a day, and its events, or whatever :func:`read_events` takes. At least
+        two, in the order of time.
     level : float
         An edge has changed if its p-value is at most this.
     """
     check_level("level", level)
-    names = store.names
-    if len(names) < 2:
-        raise SettingError("a store of at least two parts is needed to tell what changed between them")
+    if not isinstance(parts, Mapping) or len(parts) < 2:
+        raise SettingError(
+            "parts must be at least two by name, in the order of time: {'monday': events, 'tuesday': ...}"
+        )
+    names = list(parts)
     models = [model for model in graph.models_.values() if model.influencers_]
     if not all(model.fitted.summary.by_level for model in models):
         raise SettingError("the edges of these models have no factors; use a BSuMM, OSuMM or CSuMM")
     requests = [model.fitted.request for model in models]
-    parts = [store.to_events([name]) for name in names]
-    scale = FIXED_POINT if any(n_fractions(_weights(part)) for part in parts) else 1
-    sources = [MemorySource(part, sample_weight=in_units(_weights(part), scale)) for part in parts]
+    events = [read_events(part) for part in parts.values()]
+    scale = FIXED_POINT if any(n_fractions(_weights(part)) for part in events) else 1
+    sources = [MemorySource(part, sample_weight=in_units(_weights(part), scale)) for part in events]
     by_part = [source.recode(graph.labels_).map(count_all, requests) for source in sources]
     n_tests, found = 0, list[tuple[float, list[Any]]]()  # how far apart, and the fields of a change
     for at, model in enumerate(models):

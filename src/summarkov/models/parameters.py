@@ -390,7 +390,8 @@ def candidate_codes(
 ) -> tuple[int, ...]:
     """The codes of the labels that may influence, all or those listed, but for some and ``END``; sorted."""
     among = None if candidates is None else tuple(codes_of(label_list("candidates", candidates), labels))
-    end = codes_of([END], labels) if END in labels else ()
+    at = bisect.bisect_left(labels, END)
+    end = [at] if END in labels[at : at + 1] else []
     return _all_but(len(labels), among, frozenset((*without, *end)))
 
 

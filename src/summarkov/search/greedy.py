@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
+import bisect
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -185,7 +184,7 @@ class _Walk:
         if place.may_change:
             every = ((z, k) for z in place.influencers for k in problem.lookbacks if k != place.chosen[z])
             moves += [_Move("change", z, k) for z, k in every]
-        moves += [_Move("add", z) for z in place.joining if not is_window]
+        moves += [] if is_window else [_Move("add", z) for z in place.joining]
         for move in moves:
             chosen = place.after(move)
             if move.action == "remove" and problem.summary.by_level and place.table is not None:
@@ -206,10 +205,9 @@ class _Walk:
         own, scores = self._all_scores(rounds)
         begins = [place.scores is None and place.phase != "shrink" for place, _ in rounds]
         before = np.where(np.repeat(begins, [len(place.members) for place, _ in rounds]), -np.inf, own)
-        improving = np.asarray(improves(scores, before[:, None]))
-        first = improving.argmax(axis=1) if self.in_order else first_bests(scores)
-        each_row = np.arange(len(first))
-        best, top, better = first.tolist(), scores[each_row, first], improving[each_row, first].tolist()
+        first = improves(scores, before[:, None]).argmax(axis=1) if self.in_order else first_bests(scores)
+        top = scores[np.arange(len(first)), first]
+        best, better = first.tolist(), improves(top, before).tolist()
         places, row = list[_Place](), 0
         for place, tried in rounds:
             nth, going, enters = (
@@ -250,8 +248,12 @@ class _Walk:
     def _move(self, place: _Place, move: _Move) -> _Place:
         place, left = place._replace(chosen=place.after(move)), place.open
         if move.action != "change":
-            stays = operator.lt if self.in_order else operator.ne
-            left = tuple(filter(partial(stays, move.label), left))
+            at = bisect.bisect_left(left, move.label)  # they are sorted
+            left = (
+                left[at + 1 :]
+                if self.in_order
+                else left[:at] + left[at + (move.label in left[at : at + 1]) :]
+            )
         place = place._replace(open=left)
         if place.phase == "shrink":
             return place._replace(may_change=len(place.problem.lookbacks) > 1)

@@ -6,6 +6,7 @@ A search is a function ``search(problems, ask, done)``: it solves all problems i
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -163,7 +164,8 @@ class Problem:
     @cached_property
     def _n_labels(self) -> int:
         """How many labels a history can hold: the end is in none."""
-        return len(self.labels) - (END in self.labels)
+        at = bisect.bisect_left(self.labels, END)
+        return len(self.labels) - (END in self.labels[at : at + 1])
 
     def n_states(self, influencers: Sequence[int]) -> float:
         """|S(U)| as a float (infinite where no float is large enough), for each of the strata."""

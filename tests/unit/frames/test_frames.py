@@ -3,7 +3,6 @@
 import copy
 import pickle
 import sys
-import tempfile
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -29,11 +28,7 @@ JOINT = sm.JointSuMM().fit(EVENTS)
 
 
 def drift():
-    with tempfile.TemporaryDirectory() as folder:
-        store = sm.CountStore(folder)
-        store.add("first", EVENTS[:30])
-        store.add("second", EVENTS[30:])
-        return sm.drift(sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(store), store)
+    return sm.drift(GRAPH, {"first": EVENTS[:30], "second": EVENTS[30:]})
 
 
 #: Results, and how many rows their frames have.

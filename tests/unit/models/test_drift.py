@@ -22,16 +22,20 @@ def day(seed, p):
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    made = sm.CountStore(tmp_path_factory.mktemp("drift") / "store")
-    for number in range(6):
-        made.add(f"day {number + 1}", day(number, 0.6 if number < 4 else 0.2))
-    return made
+def days():
+    return {f"day {number + 1}": day(number, 0.6 if number < 4 else 0.2) for number in range(6)}
 
 
-def test_what_changed_and_since_when(store):
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(store)
-    found = sm.drift(graph, store)
+def graph_of(parts, model=None):
+    """The graph of all parts together."""
+    return sm.InfluenceGraph(model or sm.BSuMM(lookback=1)).fit(
+        [case for part in parts.values() for case in part]
+    )
+
+
+def test_what_changed_and_since_when(days):
+    graph = graph_of(days)
+    found = sm.drift(graph, days)
     assert len(found.changes) == sum(map(len, graph.influencers_.values()))
     change = found.changes[0]
     assert (change.influencer, change.target, change.since) == ("a", "b", "day 5")
@@ -48,24 +52,21 @@ def test_what_changed_and_since_when(store):
     assert found.to_frame("pyarrow").num_rows == len(found.changes)
 
 
-def test_nothing_changes_where_nothing_does(tmp_path):
+def test_nothing_changes_where_nothing_does():
     """Over all graphs hardly ever: the level is for all edges and places together."""
     wrong = 0
     for trial in range(5):
-        store = sm.CountStore(tmp_path / str(trial))
-        for number in range(4):
-            store.add(str(number), day(100 + 10 * trial + number, 0.5))
-        wrong += len(sm.drift(sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(store), store).changed)
+        parts = {str(number): day(100 + 10 * trial + number, 0.5) for number in range(4)}
+        wrong += len(sm.drift(graph_of(parts), parts).changed)
     assert wrong <= 1
 
 
-def test_what_cannot_be_compared(store, tmp_path):
-    one = sm.CountStore(tmp_path / "one")
-    one.add("day", day(0, 0.5))
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(one)
-    with pytest.raises(SettingError, match="at least two parts"):
-        sm.drift(graph, one)
+def test_what_cannot_be_compared(days):
+    graph = graph_of(days)
+    for wrong in ({"day 1": days["day 1"]}, [*days.values()]):
+        with pytest.raises(SettingError, match="parts must be at least two by name"):
+            sm.drift(graph, wrong)
     with pytest.raises(SettingError, match="level must be"):
-        sm.drift(graph, store, level=2)
+        sm.drift(graph, days, level=2)
     with pytest.raises(SettingError, match="have no factors; use a BSuMM"):
-        sm.drift(sm.InfluenceGraph(sm.TreeSuMM(max_depth=2)).fit(store), store)
+        sm.drift(graph_of(days, sm.TreeSuMM(max_depth=2)), days)
