@@ -1,7 +1,6 @@
 """Replicates: what is counted under many weights at once is what each would count alone."""
 
 from dataclasses import replace
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ from hypothesis import strategies as st
 import summarkov as sm
 from strategies import assert_same, data, examples, requests, specs, subsets
 from summarkov import kernels
-from summarkov.engines import CandidateCounts, MemorySource, StateCounts
-from summarkov.engines import replicates as engine
+from summarkov.engines import MemorySource, StateCounts, StatesRequest
 from summarkov.engines.replicates import ReplicatedSource
 from summarkov.events.draws import Drawn
 
@@ -41,13 +39,6 @@ def questions(draw):
     return events, spec, asked
 
 
-def one(counts, b):
-    """The counts of one replicate."""
-    if isinstance(counts, CandidateCounts):
-        return CandidateCounts(counts.keys, counts.counts[b], counts.present[b])
-    return StateCounts(counts.keys, counts.counts[b])
-
-
 def batches(n_units):
     return st.lists(st.lists(st.integers(0, 3), min_size=n_units, max_size=n_units), min_size=1, max_size=5)
 
@@ -62,22 +53,15 @@ def test_each_replicate_is_what_its_weights_alone_count(question, more):
     keys = source.sequence_keys()
     order = np.argsort(keys)
     source = ReplicatedSource(source, Given([np.array(each)[order] for each in weights]), keys[order])
-    asked = []
-    for request in requests:
-        some = more.draw(st.none() | subsets(tuple(range(len(weights))), min_size=1))
-        asked.append(replace(request, replicates=some))
-    answers = source.count(asked)
-    with mock.patch.object(engine, "_TABLE_BYTES", 240):  # little room changes no counts
-        for a, again in zip(answers, source.count(asked), strict=True):
-            assert_same(a, again)
-    for b, each in enumerate(weights):
-        local = MemorySource(events.events, sample_weight=each)
-        assert source.label_counts[b].tolist() == local.label_counts.tolist()
-        for request, answer, direct in zip(asked, answers, local.count(requests), strict=True):
-            among = list(range(len(weights)) if request.replicates is None else request.replicates)
-            assert len(answer.counts) == len(among)
-            if b in among:
-                assert_same(one(answer, among.index(b)), direct)
+    asked = [(at, b) for at in range(len(requests)) for b in more.draw(subsets(tuple(range(len(weights)))))]
+    answers = source.count([replace(requests[at], replicate=b) for at, b in asked])
+    alone = [MemorySource(events.events, sample_weight=each).count(requests) for each in weights]
+    for (at, b), answer in zip(asked, answers, strict=True):
+        assert_same(answer, alone[b][at])
+    states = [request for request in requests if isinstance(request, StatesRequest)]
+    for request, found in zip(states, source.in_each(states), strict=True):
+        for b, each in enumerate(alone):
+            assert_same(StateCounts(found.keys, found.counts[b]), each[requests.index(request)])
 
 
 @examples(60)
@@ -100,4 +84,4 @@ def test_weights_and_draws_multiply_and_what_weighs_nothing_is_not_drawn():
     events = sm.read_events([["A", "B"], ["B"], ["A"], []])
     source = MemorySource(events, sample_weight=[1.5, 0, 2, 1]).replicated(Given([[1, 3], [0, 2]]))
     assert source.n_sequences == 2
-    assert (source.label_counts / source.scale).tolist() == [[7.5, 1.5], [4.0, 0.0]]
+    assert (source.n_positions / source.scale).tolist() == [9.0, 4.0]

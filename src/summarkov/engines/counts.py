@@ -57,16 +57,12 @@ class Target:
 
 @dataclass(frozen=True)
 class StatesRequest:
-    """Count N(x; s) over the states of these influencers.
-
-    Of a source with replicates (:class:`ReplicatedSource`), ``replicates`` says which are asked about (None:
-    all); counts have them as their first axis.
-    """
+    """Count N(x; s) over the states of these influencers, in a replicate of the data if told."""
 
     summary: Summary
     influencers: tuple[int, ...]
     target: Target
-    replicates: tuple[int, ...] | None = None
+    replicate: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ class CandidatesRequest:
     influencers: tuple[int, ...]
     target: Target
     candidates: tuple[int, ...]
-    replicates: tuple[int, ...] | None = None
+    replicate: int | None = None
     given: int | None = None
 
 
@@ -92,7 +88,7 @@ class RecencyRequest:
     target: Target
     candidates: tuple[int, ...]
     open: tuple[int, ...]  # numbers of leaves
-    replicates: tuple[int, ...] | None = None
+    replicate: int | None = None
 
     @property
     def cells(self) -> int:
@@ -106,7 +102,7 @@ Request = StatesRequest | CandidatesRequest | RecencyRequest
 
 
 def join(requests: Sequence[Request], most: int) -> tuple[list[Request], list[int]]:
-    """Joint requests of those that differ in target and replicates alone, and which answers each given one.
+    """Joint requests of those that differ in target alone, and which answers each given one.
 
     A joint request has an outcome for each label of any target: at most ``most``, unless one target alone has
     more. If they are all labels, it keeps a residual outcome too: events of no known label are in the
@@ -128,23 +124,21 @@ def join(requests: Sequence[Request], most: int) -> tuple[list[Request], list[in
         answered_by.append(at)
     joined: list[Request] = []
     for some, codes in zip(members, labels, strict=True):
-        target, asked = some[0].target, set[int]()
+        target = some[0].target
         if not target.only:  # the labels of outcomes are in no other target
             rest = any(request.target.has_residual for request in some)
             keeps_rest = rest and len(codes) == target.n_labels - target.n_attributes
             target = Target(tuple(sorted(codes)), target.n_labels, target.n_attributes, keeps_rest)
-        asked.update(*(request.replicates or () for request in some))
-        every = any(request.replicates is None for request in some)
-        joined.append(replace(some[0], target=target, replicates=None if every else tuple(sorted(asked))))
+        joined.append(replace(some[0], target=target))
     return joined, answered_by
 
 
 def _shared(request: Request) -> tuple[object, ...]:
-    """What requests must have in common to be counted as one: all but the target and the replicates."""
+    """What requests must have in common to be counted as one: all but the target."""
     about: dict[str, Any] = {**vars(request), "target": request.target.only and request.target}
     if not isinstance(request, RecencyRequest):
         about["summary"] = id(request.summary)  # one that stays as it is
-    return (type(request), *(value for name, value in about.items() if name != "replicates"))
+    return (type(request), *about.values())
 
 
 # ---------------------------------------------------------------------- counts
@@ -184,7 +178,7 @@ class _Tables:
 class StateCounts(_Tables):
     """N(x; s): ``counts[s, x]`` for the state whose key is ``keys[s]``, states in the order of keys.
 
-    Replicates, where there are some, are the first axis: ``counts[b, s, x]``.
+    Several tables of the same states may stand side by side: ``counts[b, s, x]``.
     """
 
     keys: KeyArray
@@ -209,7 +203,7 @@ class CandidateCounts(_Tables):
     """N(x; s) and, for each candidate z, N(x; s, level of z).
 
     ``present[c, s, l - 1, x]`` counts level l of candidate c, from 1 on; absence is what remains of
-    ``counts[s, x]``. Replicates, where there are some, are the first axis of both.
+    ``counts[s, x]``.
     """
 
     keys: KeyArray
@@ -244,77 +238,56 @@ Counts = StateCounts | CandidateCounts | RecencyCounts
 
 
 def state_tables(many: Sequence[IntArray]) -> FloatArray:
-    """Several ``counts[b, s, x]`` as one array of floats, for scores: all their tables one after the other.
+    """Several ``counts[s, x]`` as one array of floats, for scores.
 
     Tables of fewer states are filled up with empty ones, which change no score. In memory tables stand side
     by side, so that scores are worked out in long rows.
     """
-    n_states = max(counts.shape[1] for counts in many)
-    full = np.zeros((many[0].shape[2], n_states, sum(len(counts) for counts in many)))
-    start = 0
-    for counts in many:
-        full[:, : counts.shape[1], start : start + len(counts)] = counts.transpose(2, 1, 0)
-        start += len(counts)
+    full = np.zeros((many[0].shape[1], max(map(len, many)), len(many)))
+    for at, counts in enumerate(many):
+        full[:, : len(counts), at] = counts.T
     return full.transpose(2, 1, 0)
 
 
 def joined_tables(many: Sequence[CandidateCounts]) -> FloatArray:
-    """One table per candidate, ``[b, c, level * (most states) + s, x]``, absence first, as ``state_tables``.
-
-    The replicates of all counts stand one after the other; counts without replicates are one.
-    """
-    pairs = [(one.counts, one.present) for one in many]
-    pairs = [pair if pair[0].ndim > 2 else (pair[0][None], pair[1][None]) for pair in pairs]
-    _, c, _, deep, x = pairs[0][1].shape
-    n_states = max(counts.shape[1] for counts, _ in pairs)
-    full = np.zeros((x, deep + 1, n_states, sum(len(counts) for counts, _ in pairs), c))
-    start = 0
-    for counts, present in pairs:
-        here = full[:, :, : counts.shape[1], start : start + len(counts)]
-        here[:, 1:] = present.transpose(4, 3, 2, 0, 1)
-        here[:, 0] = counts.transpose(2, 1, 0)[..., None]
-        start += len(counts)
+    """One table per candidate, ``[at, c, level * (most states) + s, x]``, absence first, as above."""
+    c, _, deep, x = many[0].present.shape
+    n_states = max(len(one.keys) for one in many)
+    full = np.zeros((x, deep + 1, n_states, len(many), c))
+    for at, one in enumerate(many):
+        full[:, 1:, : len(one.keys), at] = one.present.transpose(3, 2, 1, 0)
+        full[:, 0, : len(one.keys), at] = one.counts.T[..., None]
     for level in range(1, deep + 1):
         full[:, 0] -= full[:, level]
-    return full.reshape(x, (deep + 1) * n_states, start, c).transpose(2, 3, 1, 0)
+    return full.reshape(x, (deep + 1) * n_states, len(many), c).transpose(2, 3, 1, 0)
 
 
 class JointCounts:
-    """Counts that answer for several targets: they have an outcome for each label of any of them.
+    """Counts that answer for several targets: they have an outcome for each label of any of them."""
 
-    With ``replicates``, tables have one more axis at the end, which has these.
-    """
-
-    def __init__(self, counts: Counts, joint: Target, replicates: IntArray | None = None) -> None:
-        self._counts, self._joint, self._replicates = counts, joint, replicates
-        axis = -1 if replicates is None else -2
-        self._by_outcome = [np.moveaxis(table, axis, 0) for table in counts.tables]
+    def __init__(self, counts: Counts, joint: Target) -> None:
+        self._counts, self._joint = counts, joint
+        self._by_outcome = [np.moveaxis(table, -1, 0) for table in counts.tables]
 
     @cached_property
     def _sums(self) -> list[IntArray]:
         """The sums over outcomes, shared by all targets: N(s), for a start."""
         return [np.asarray(table.sum(axis=0)) for table in self._by_outcome]
 
-    def narrow(self, target: Target, asked: Sequence[int] | None = None) -> Counts:
-        """The counts for one target, and for some of the replicates (None: all), these as the first axis."""
+    def narrow(self, target: Target) -> Counts:
+        """The counts for one target."""
         counts, tables = self._counts, [*self._counts.tables]
-        if self._replicates is not None:
-            some = asked is not None and len(asked) < len(self._replicates)
-            at = np.searchsorted(self._replicates, np.array(asked)) if some else slice(None)
-            tables = [table.swapaxes(0, -1) for table in self._picked(target, at)]
-        elif target != self._joint:
+        if target != self._joint:
             tables = [np.moveaxis(table, 0, -1) for table in self._picked(target)]
         tables[0] = np.ascontiguousarray(tables[0])  # scores are sums of it, which is faster
         return without_empty(counts.with_tables(tables)) if target.only else counts.with_tables(tables)
 
-    def _picked(self, target: Target, at: IntArray | slice | None = None) -> Iterator[IntArray]:
+    def _picked(self, target: Target) -> Iterator[IntArray]:
         """The target's outcomes, as the first axis of each table, with the residual one if it has that."""
-        for table, sums in zip(self._by_outcome, self._sums, strict=True):
-            rest = sums if at is None else sums[..., at]
+        for table, rest in zip(self._by_outcome, self._sums, strict=True):
             picked = np.empty((target.n_outcomes, *rest.shape), np.int64)  # one outcome at a time is faster
             for outcome, code in enumerate(target.codes):
-                column = table[bisect.bisect_left(self._joint.codes, code)]
-                picked[outcome] = column if at is None else column[..., at]
+                picked[outcome] = table[bisect.bisect_left(self._joint.codes, code)]
             if target.has_residual:
                 picked[-1] = rest
                 for outcome in range(len(target.codes)):
@@ -326,8 +299,8 @@ def without_empty(counts: Any) -> Any:
     """Counts without the states in which nothing was counted."""
     if isinstance(counts, RecencyCounts):
         return counts
-    some = counts.counts.any(axis=(*range(counts.counts.ndim - 2), -1))
-    tables = [table.compress(some, axis=-2 - at) for at, table in enumerate(counts.tables)]
+    some = counts.counts.any(axis=-1)
+    tables = [table.compress(some, axis=at) for at, table in enumerate(counts.tables)]
     return counts if some.all() else counts.with_tables(tables, keys=counts.keys[some])
 
 

@@ -263,11 +263,11 @@ class Counting(ABC):
     def count(self, requests: Sequence[Request]) -> list[Counts]:
         """Answer all requests in one pass over the data."""
 
-    def count_outcomes(self, codes: Sequence[int], *, only: bool = False) -> IntArray:
-        """At how many positions some labels are, or anything else."""
-        target = Target(tuple(codes), len(self.labels), only=only)
-        (table,) = self.count([StatesRequest(ChainSummary(0), (), target)])
-        return np.asarray(table.tables[0].sum(axis=-2))  # of one state, or of none where there are no events
+    def positions(self, replicate: int | None = None) -> StatesRequest:
+        """What to ask about all positions."""
+        outcomes = tuple(np.searchsorted(self.labels, self.outcomes).tolist())
+        target = Target(outcomes, len(self.labels), only=bool(outcomes))
+        return StatesRequest(ChainSummary(0), (), target, replicate)
 
 
 class EventSource(Counting):
@@ -299,10 +299,14 @@ class EventSource(Counting):
 
     def count(self, requests: Sequence[Request]) -> list[Counts]:
         """Answer all requests in one pass over the data."""
+        return self.count_by(count_all, requests)
+
+    def count_by(self, function: Callable[..., list[Counts]], requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass, by a function that answers some for a shard."""
         if not requests:
             return []
         joint, answered_by = join(requests, most_targets(requests, self.memory))
-        counted = self.map(count_all, joint)
+        counted = self.map(function, joint)
         totals = [JointCounts(of, request.target) for of, request in zip(counted, joint, strict=True)]
         return [totals[at].narrow(request.target) for request, at in zip(requests, answered_by, strict=True)]
 
@@ -331,7 +335,8 @@ class EventSource(Counting):
             return int(self.label_counts[np.searchsorted(self.labels, self.outcomes)].sum())
         if not self.has_ticks:
             return int(self.event_counts.sum())
-        return int(self.count_outcomes(()).sum())
+        (counted,) = self.count([self.positions()])
+        return int(counted.tables[0].sum())
 
     @property
     def is_weighted(self) -> bool:
@@ -605,9 +610,7 @@ class GrowingCounts:
 
 
 def _can_grow(request: Request) -> TypeGuard[CandidatesRequest]:
-    if not isinstance(request, CandidatesRequest) or request.replicates is not None:
-        return False
-    return request.summary.kind in (kernels.BINARY, kernels.COUNT)
+    return isinstance(request, CandidatesRequest) and request.summary.kind in (kernels.BINARY, kernels.COUNT)
 
 
 def _name(request: CandidatesRequest, influencers: tuple[int, ...]) -> tuple[object, ...]:

@@ -87,7 +87,7 @@ def bootstrap(
     if not models[0].fitted.summary.by_level:  # such a model looks at more than presence
         requests = {}
     asked = list(requests.values())
-    answers = [source.count(asked), *(one.count(asked) for one in replicated)]
+    answers = [source.count(asked), *(one.in_each(asked) for one in replicated)]
     counted = [dict(zip(requests, each, strict=True)) for each in answers]
 
     known = {(one.influencer, one.target): one for model in models for one in model.fitted.influences}

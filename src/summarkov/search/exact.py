@@ -6,7 +6,6 @@ import heapq
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -76,7 +75,7 @@ def exact(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResul
     everyone = [_candidates(problem) for problem in problems]
     found = []
     for problem, table in zip(problems, ask_states(problems, ask, everyone), strict=True):
-        found.append(_best_of_all(replace(problem, replicate=None), table))
+        found.append(_best_of_all(problem, table))
         done(1)
     return found
 

@@ -154,6 +154,10 @@ class Problem:
         each = 64 * self.target.n_outcomes if isinstance(self.summary, WindowSummary) else 1024
         return each * len(self.optional) * max(1, len(self.lookbacks))
 
+    def states(self, influencers: Codes) -> StatesRequest:
+        """What to ask about the states of some influencers."""
+        return StatesRequest(self.summary, influencers, self.target, self.replicate)
+
     # ---------------------------------------------------------------- scores
 
     @property
@@ -270,25 +274,10 @@ class Problem:
         return None
 
 
-def ask_each(problems: Sequence[Problem], ask: Ask, asked: Sequence[Request]) -> list[Counts]:
-    """Ask at once for what each of several problems wants to know, each about its own replicate."""
-    which = [() if problem.replicate is None else (problem.replicate,) for problem in problems]
-    answers = ask(
-        [replace(request, replicates=own or None) for request, own in zip(asked, which, strict=True)]
-    )
-    return [
-        answer.with_tables(table[0] for table in answer.tables) if own else answer
-        for answer, own in zip(answers, which, strict=True)
-    ]
-
-
 def ask_states(problems: Sequence[Problem], ask: Ask, sets: Sequence[Codes]) -> list[StateCounts]:
     """Ask at once for the counts of one set of influencers for each of several problems."""
-    requests = [
-        StatesRequest(problem.summary, influencers, problem.target)
-        for problem, influencers in zip(problems, sets, strict=True)
-    ]
-    return [table for table in ask_each(problems, ask, requests) if isinstance(table, StateCounts)]
+    requests = [problem.states(influencers) for problem, influencers in zip(problems, sets, strict=True)]
+    return [table for table in ask(requests) if isinstance(table, StateCounts)]
 
 
 def fixed(problems: Sequence[Problem], ask: Ask, done: Done) -> list[SearchResult]:

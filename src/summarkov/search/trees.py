@@ -15,7 +15,7 @@ import numpy.typing as npt
 from summarkov.engines import RecencyCounts, RecencyRequest, StateCounts
 from summarkov.errors import place
 from summarkov.search.criteria import probabilities, pseudo_counts
-from summarkov.search.problem import Ask, Done, Problem, SearchResult, Step, ask_each, ask_states, first_best
+from summarkov.search.problem import Ask, Done, Problem, SearchResult, Step, ask_states, first_best
 from summarkov.summaries import HistoryTest, TreeSummary
 from summarkov.summaries.contexts import LABEL, parents, with_shorter
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
@@ -234,7 +234,7 @@ def grow_trees(problems: Sequence[Problem], ask: Ask, done: Done) -> list[Search
     trees = [_Growing(problem) for problem in problems if isinstance(problem, TreeProblem)]
     under_way = trees
     while under_way:
-        answers = ask_each([tree.problem for tree in under_way], ask, [tree.request() for tree in under_way])
+        answers = ask([tree.request() for tree in under_way])
         for tree, counts in zip(under_way, answers, strict=True):
             assert isinstance(counts, RecencyCounts)
             tree.take(counts)
@@ -264,7 +264,7 @@ class _Growing:
         numbers = tuple(number for number, leaf in enumerate(leaves) if leaf in self.wanted)
         self.wanted = [leaves[number] for number in numbers]
         problem = self.problem_now
-        return RecencyRequest(problem.tree, problem.target, problem.optional, numbers)
+        return RecencyRequest(problem.tree, problem.target, problem.optional, numbers, problem.replicate)
 
     def take(self, counts: RecencyCounts) -> None:
         """Split the leaves that were counted, and those that are the rest of a node without its branch."""

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 import oracle_ticks as oracle
 from strategies import examples
 from summarkov import kernels
-from summarkov.engines import CandidatesRequest, Target
-from summarkov.engines.replicates import Positions, WeighedRows
 from summarkov.kernels import numpy_kernels, trees
 from summarkov.kernels.index import UNLIMITED
 
@@ -158,29 +156,6 @@ def test_states_and_candidates(kernel, question, influencers, target, weighed):
                 own.insert(at, level + 1)
                 found[tuple(own)] = row
         assert found == {key: row for key, row in expected(joined).items() if key[at]}
-
-
-@examples(80)
-@given(questions(), st.sets(st.sampled_from(NAMES), max_size=3), st.sets(st.sampled_from(LABELS), min_size=1))
-def test_under_many_weights(question, influencers, target):
-    made, kind, lookbacks, delay = question
-    chosen, target = np.array(sorted(NAMES.index(z) for z in influencers), np.int32), sorted(target)
-    index, window = index_of(made), window_of(kind, lookbacks, delay)
-    rest = np.array([z for z in range(len(NAMES)) if z not in chosen], np.int32)
-    unit = np.repeat(np.arange(len(made)), np.diff(index.offsets))
-    weights = np.array([[1, number % 2] for number in range(len(made))], np.int64).reshape(-1, 2)
-    of_labels = Target(tuple(map(NAMES.index, target)), len(NAMES), keeps_rest=True)
-    request = CandidatesRequest(None, tuple(chosen.tolist()), of_labels, tuple(rest.tolist()))
-    rows_of = WeighedRows(index.codes, index.heads, unit, weights)
-    found = Positions.of(index, window, rows_of).count(request, slice(None))
-    for b in range(2):
-        keys, counts, present = numpy_kernels.count_candidates(
-            index, weights[:, b].copy(), chosen, rest, outcomes(target), len(target) + 1, window
-        )
-        assert rows(found.keys, found.counts[..., b]) == rows(keys, counts)
-        seen = counts.any(axis=1)
-        where = [i for i, key in enumerate(found.keys.tolist()) if key in keys[seen].tolist()]
-        assert np.array_equal(found.present[:, where][..., b], present[:, seen])
 
 
 @pytest.mark.parametrize("kernel", BOTH)
