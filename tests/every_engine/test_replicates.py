@@ -84,4 +84,4 @@ def test_weights_and_draws_multiply_and_what_weighs_nothing_is_not_drawn():
     events = sm.read_events([["A", "B"], ["B"], ["A"], []])
     source = MemorySource(events, sample_weight=[1.5, 0, 2, 1]).replicated(Given([[1, 3], [0, 2]]))
     assert source.n_sequences == 2
-    assert (source.n_positions / source.scale).tolist() == [9.0, 4.0]
+    assert (source.n_positions / source.source.scale).tolist() == [9.0, 4.0]

@@ -150,18 +150,14 @@ def test_a_table_scores_the_same_bits_alone_and_among_others(kind, prior, draw):
     """Greedy search scores all targets and replicates of a round at once, and finds what each finds alone."""
     n_outcomes, alpha = draw.draw(st.sampled_from([1, 2, 3, 9, 20])), draw.draw(st.floats(1e-3, 50))
     rng = np.random.default_rng(draw.draw(st.integers(0, 2**32)))
-    shapes = draw.draw(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 40)), min_size=1, max_size=4))
-    many = [rng.integers(0, 10 ** rng.integers(1, 7), (b, s, n_outcomes)) for b, s in shapes]
-    n = sum(b for b, _ in shapes)
+    sizes = draw.draw(st.lists(st.integers(1, 40), min_size=1, max_size=6))
+    many, n = [rng.integers(0, 10 ** rng.integers(1, 7), (s, n_outcomes)) for s in sizes], len(sizes)
     n_influencers, n_states, n_events = rng.integers(0, 6, n), rng.integers(1, 99, n), rng.random(n) * 1e5
     false_edges = draw.draw(st.sampled_from([None, 0.2]))
     scorer = Scorer(kind, alpha, gamma=0.7, xi=0.3, prior=prior, false_edges=false_edges)
     together = scorer(state_tables(many), n_influencers, n_states, 9, n_events)
-    arguments = zip(n_influencers.tolist(), n_states.tolist(), n_events.tolist(), strict=True)
-    alone = [
-        scorer(table, u, s, 9, e)
-        for table, (u, s, e) in zip((table for counts in many for table in counts), arguments, strict=True)
-    ]
+    arguments = zip(many, n_influencers.tolist(), n_states.tolist(), n_events.tolist(), strict=True)
+    alone = [scorer(table, u, s, 9, e) for table, u, s, e in arguments]
     assert together.tolist() == [float(score) for score in alone]
 
 

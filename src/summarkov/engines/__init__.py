@@ -12,7 +12,6 @@ from summarkov.engines.counts import (
 )
 from summarkov.engines.source import (
     IN_A_ROW,
-    Counting,
     EventSource,
     Layout,
     MemorySource,

@@ -9,32 +9,30 @@ from functools import cached_property, partial
 import numpy as np
 
 from summarkov.engines.counts import Counts, Request, StateCounts, StatesRequest, merge_keys, refuse_overflow
-from summarkov.engines.source import Counting, EventSource, Shard
+from summarkov.engines.source import EventSource, Shard
 from summarkov.events.draws import Bootstrap, Drawn
 from summarkov.typing import HashArray, IntArray
 
 
-class ReplicatedSource(Counting):
+class ReplicatedSource:
     """Answers requests, each for one of many replicates of a source: weights for its sequences.
 
     Sequences are drawn by their ``keys``.
     """
 
     def __init__(self, source: EventSource, draws: Bootstrap, keys: HashArray) -> None:
-        self._source, self._drawn = source, tuple(draws.drawn(number, keys) for number in range(draws.n))
-        self.n_sequences, self.labels, self.scale = len(keys), source.labels, source.scale
-        self.has_ticks, self.time_unit = source.has_ticks, source.time_unit
-        self.attributes, self.outcomes = source.attributes, source.outcomes
+        self.source, self.n_sequences = source, len(keys)
+        self._drawn = tuple(draws.drawn(number, keys) for number in range(draws.n))
 
     @cached_property
     def n_positions(self) -> IntArray:
         """N of each replicate, in units of ``1 / scale``."""
-        counted = self.count([self.positions(b) for b in range(len(self._drawn))])
+        counted = self.count([self.source.positions(b) for b in range(len(self._drawn))])
         return np.array([each.tables[0].sum() for each in counted])
 
     def count(self, requests: Sequence[Request]) -> list[Counts]:
         """Answer all requests in one pass over the data."""
-        return self._source.count_by(partial(count_replicates, self._drawn, self.scale), requests)
+        return self.source.count_by(partial(count_replicates, self._drawn, self.source.scale), requests)
 
     def in_each(self, requests: Sequence[StatesRequest]) -> list[Counts]:
         """The states asked for in all replicates, side by side: ``counts[b, s, x]``."""

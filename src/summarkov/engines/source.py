@@ -238,7 +238,7 @@ class Layout(NamedTuple):
     outcomes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, source: Counting) -> Layout:
+    def of(cls, source: EventSource) -> Layout:
         """That of a source."""
         time = None if source.time_unit is None else source.time_unit.kind
         return cls(source.has_ticks, time, source.attributes, source.outcomes)
@@ -248,8 +248,11 @@ class Layout(NamedTuple):
 IN_A_ROW = Layout()
 
 
-class Counting(ABC):
-    """What answers requests, with whole numbers in units of ``1 / scale``."""
+class EventSource(ABC):
+    """Events that are counted where they are, by functions of shards of whole sequences.
+
+    All counts are integers; with weights that are not whole they are multiples of ``1 / scale``.
+    """
 
     labels: tuple[str, ...]  # the vocabulary in sorted order
     scale: int = 1  # what counts must be divided by
@@ -258,24 +261,6 @@ class Counting(ABC):
     time_unit: TimeUnit | None = None  # what times are measured in, where events have some
     attributes: tuple[str, ...] = ()  # those of the labels that are attributes of sequences
     outcomes: tuple[str, ...] = ()  # those that say how a sequence ended
-
-    @abstractmethod
-    def count(self, requests: Sequence[Request]) -> list[Counts]:
-        """Answer all requests in one pass over the data."""
-
-    def positions(self, replicate: int | None = None) -> StatesRequest:
-        """What to ask about all positions."""
-        outcomes = tuple(np.searchsorted(self.labels, self.outcomes).tolist())
-        target = Target(outcomes, len(self.labels), only=bool(outcomes))
-        return StatesRequest(ChainSummary(0), (), target, replicate)
-
-
-class EventSource(Counting):
-    """Events that are counted where they are, by functions of shards of whole sequences.
-
-    All counts are integers; with weights that are not whole they are multiples of ``1 / scale``.
-    """
-
     n_sequences: int
     tied_order: int
     weights: IntArray | None = None  # of the sequences by number, in units of 1 / scale
@@ -338,6 +323,12 @@ class EventSource(Counting):
         (counted,) = self.count([self.positions()])
         return int(counted.tables[0].sum())
 
+    def positions(self, replicate: int | None = None) -> StatesRequest:
+        """What to ask about all positions."""
+        outcomes = tuple(np.searchsorted(self.labels, self.outcomes).tolist())
+        target = Target(outcomes, len(self.labels), only=bool(outcomes))
+        return StatesRequest(ChainSummary(0), (), target, replicate)
+
     @property
     def is_weighted(self) -> bool:
         """Whether sequences have weights of their own."""
@@ -373,7 +364,7 @@ class EventSource(Counting):
             )
         return ReplicatedSource(self, draws, keys)
 
-    def close(self) -> None:  # not every source holds something
+    def close(self) -> None:  # noqa: B027  # not every source holds something
         """Let go of what the source holds, such as temporary files."""
 
     def __enter__(self) -> Self:
@@ -493,7 +484,7 @@ def as_events(data: Any) -> EventSequences | EventSource:
     """A source as it is; whatever else ``read_events`` takes, in memory."""
     from summarkov.read import read_events
 
-    return data if isinstance(data, EventSource) else read_events(data)
+    return data if isinstance(data, EventSource | EventSequences) else read_events(data)
 
 
 def make_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None) -> EventSource:
@@ -563,14 +554,10 @@ class GrowingCounts:
     count summaries. The answers of one pass are kept for the next, as far as there is room.
     """
 
-    def __init__(self, source: Counting) -> None:
+    def __init__(self, source: EventSource) -> None:
         self._source = source
         # A state that only sequences of weight 0 are in is listed, and counts do not tell of it.
-        self._is_worth = (
-            isinstance(source, EventSource)
-            and not source.is_weighted
-            and int(source.label_counts.sum()) >= _FROM_EVENTS
-        )
+        self._is_worth = not source.is_weighted and int(source.label_counts.sum()) >= _FROM_EVENTS
         self._known: dict[tuple[object, ...], tuple[tuple[int, ...], CandidateCounts]] = {}
 
     def count(self, requests: Sequence[Request]) -> list[Counts]:

@@ -168,7 +168,7 @@ def cluster_states(
     clusters = np.zeros((2, 2, n_influencers), np.int64)
     filled = np.flatnonzero(np.diff(index.offsets))
     for kind, block in enumerate((None, values.block)):
-        starts = np.union1d(index.offsets[filled], block_starts(index, block)).astype(np.int64)
+        starts = np.union1d(index.offsets[filled], index.block_starts(block)).astype(np.int64)
         if not len(starts):
             continue
         sequence = np.searchsorted(index.offsets, starts, side="right") - 1
@@ -183,30 +183,6 @@ def cluster_states(
                 )
                 squares[kind, x, u] = (weight * np.add.reduceat(each, starts) ** 2).sum()
     return ClusterSums(squares, clusters)
-
-
-def block_starts(index: Index, block: Span | None) -> IntArray:
-    """The rows at which blocks begin that do not begin a sequence.
-
-    Blocks have the length that is asked for, or that time; the last of a sequence is longer by what is left.
-    """
-    if block is None or block.size >= UNLIMITED:
-        return np.empty(0, np.int64)
-    bounds, rows = index.bounds, index.rows
-    if not block.in_time:
-        sizes = np.maximum(np.diff(bounds) // block.size, 1) - 1  # of further blocks
-        number = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        found: IntArray = rows[np.repeat(bounds[:-1], sizes) + (number + 1) * block.size]
-        return found
-    times, size = index.tick_times, max(1, block.size // index.unit)
-    assert times is not None
-    filled = np.diff(bounds) > 0
-    first, last = bounds[:-1][filled], bounds[1:][filled] - 1
-    most = np.maximum((times[last] - times[first]) // size, 1) - 1
-    which = np.repeat(np.arange(len(first)), last - first + 1)
-    number = np.minimum((times - times[first][which]) // size, most[which])
-    begins: IntArray = rows[(np.diff(number, prepend=0) > 0) & (np.diff(which, prepend=0) == 0)]
-    return begins
 
 
 # ---------------------------------------------------------------------- the order test

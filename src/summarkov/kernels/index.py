@@ -159,6 +159,29 @@ class Index:
         """For each row the first row that is more than a delay after it."""
         return np.where(self.attribute, self.first_rows(self.tick, self.sequence), self.ends(delay) + 1)
 
+    def block_starts(self, block: Span | None) -> IntArray:
+        """The rows at which blocks begin that do not begin a sequence.
+
+        Blocks have the length that is asked for, or that time; the last of a sequence is longer by the rest.
+        """
+        if block is None or block.size >= UNLIMITED:
+            return np.empty(0, np.int64)
+        bounds, rows = self.bounds, self.rows
+        if not block.in_time:
+            sizes = np.maximum(np.diff(bounds) // block.size, 1) - 1  # of further blocks
+            number = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            found: IntArray = rows[np.repeat(bounds[:-1], sizes) + (number + 1) * block.size]
+            return found
+        times, size = self.tick_times, max(1, block.size // self.unit)
+        assert times is not None
+        filled = np.diff(bounds) > 0
+        first, last = bounds[:-1][filled], bounds[1:][filled] - 1
+        most = np.maximum((times[last] - times[first]) // size, 1) - 1
+        which = np.repeat(np.arange(len(first)), last - first + 1)
+        number = np.minimum((times - times[first][which]) // size, most[which])
+        begins: IntArray = rows[(np.diff(number, prepend=0) > 0) & (np.diff(which, prepend=0) == 0)]
+        return begins
+
 
 def first_later(times: IntArray, low: IntArray, high: IntArray, limit: IntArray) -> IntArray:
     """The first place from ``low`` on, or ``high``, whose time is later than a limit; all at once."""

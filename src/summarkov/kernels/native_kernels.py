@@ -18,7 +18,6 @@ from summarkov.kernels.edges import (
     OrderCounts,
     OrderEdges,
     OrderEvents,
-    block_starts,
 )
 from summarkov.kernels.index import MOST_CELLS, Index
 from summarkov.kernels.trees import Grower, Grown, LevelArray, Recency
@@ -71,7 +70,7 @@ def cluster_presence(
     index: Index, weights: IntArray | None, targets: Sequence[ClusterTarget], values: Sequence[ClusterValues]
 ) -> list[ClusterSums]:
     """See :func:`summarkov.kernels.edges.cluster_presence`."""
-    blocks = {block: block_starts(index, block) for block in {one.block for one in values}}
+    blocks = {block: index.block_starts(block) for block in {one.block for one in values}}
     asked: list[tuple[object, ...]] = [
         (*target[:3], target.labels, one.present, one.base, one.hit, blocks[one.block])
         for target, one in zip(targets, values, strict=True)

@@ -18,7 +18,7 @@ from summarkov.evidence import contrasts_in_table, presence
 from summarkov.kernels import ClusterValues
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Problem, Scorer, SearchResult
-from summarkov.search.problem import Done
+from summarkov.search.problem import Ask, Done
 from summarkov.settings import Duration, Progress, reporter, untold
 from summarkov.summaries import BinarySummary, Summary, TreeSummary, WindowSummary
 from summarkov.typing import FloatArray
@@ -48,10 +48,10 @@ def learn(models: Sequence[SummaryModel], source: EventSource, on_done: Done = u
             "than 2 events; scale sample_weight up, such as to a mean of 1"
         )
     problems = _problems(models, source, n_events)
-    found = _search(models, source, problems, None, on_done)
+    found = _search(models, GrowingCounts(source).count, problems, on_done)
     layout = Layout.of(source)
     fitted: list[Fitted] = []
-    for model, problem, (result,) in zip(models, problems, found, strict=True):
+    for model, problem, result in zip(models, problems, found, strict=True):
         of_model = layout if model.durations(problem.summary) else layout._replace(time=None)
         sizes = {"n_sequences": source.n_sequences, "label_counts": source.label_counts}
         settings = model.get_params(deep=False)
@@ -65,7 +65,7 @@ def learn(models: Sequence[SummaryModel], source: EventSource, on_done: Done = u
 
 def _problems(
     models: Sequence[SummaryModel],
-    source: EventSource | ReplicatedSource,
+    source: EventSource,
     n_events: float,
     n_targets: int | None = None,
 ) -> list[Problem]:
@@ -200,8 +200,15 @@ def learn_replicates(
 
     ``n_targets`` is with how many targets together the models were learned from the data themselves.
     """
-    n_events = (source.n_positions / source.scale).tolist()
-    return _search(models, source, _problems(models, source, n_events[0], n_targets), n_events, on_done)
+    n_events = (source.n_positions / source.source.scale).tolist()
+    problems = [
+        replace(problem, n_events=n, replicate=b)
+        for problem in _problems(models, source.source, n_events[0], n_targets)
+        for b, n in enumerate(n_events)
+    ]
+    each = [model for model in models for _ in n_events]
+    found, n_each = _search(each, source.count, problems, on_done), len(n_events)
+    return [found[first : first + n_each] for first in range(0, len(found), n_each)]
 
 
 def progress_counter(progress: Progress, total: int) -> Done:
@@ -218,35 +225,22 @@ def progress_counter(progress: Progress, total: int) -> Done:
 
 
 def _search(
-    models: Sequence[SummaryModel],
-    source: EventSource | ReplicatedSource,
-    problems: Sequence[Problem],
-    n_events: Sequence[float] | None,
-    on_done: Done,
-) -> list[list[SearchResult]]:
-    """Solve the problem of each model: ``[problem][replicate]``.
-
-    ``n_events`` are N in each replicate, None for a source that has no replicates.
-    """
-    n, ask = 1 if n_events is None else len(n_events), GrowingCounts(source).count
-    results: list[list[SearchResult]] = []
-    for run in together(problems, n):
+    models: Sequence[SummaryModel], ask: Ask, problems: Sequence[Problem], on_done: Done
+) -> list[SearchResult]:
+    """Solve the problem of each model."""
+    results: list[SearchResult] = []
+    for run in together(problems):
         for search, some in itertools.groupby(run, lambda at: models[at].make_search(problems[at])):
-            each = [problems[at] for at in some]
-            if n_events is not None:
-                each = [replace(one, n_events=m, replicate=b) for one in each for b, m in enumerate(n_events)]
-            found = search(each, ask, on_done)
-            results += [found[first : first + n] for first in range(0, len(found), n)]
+            results += search([problems[at] for at in some], ask, on_done)
     return results
 
 
-def together(problems: Sequence[Problem], n_replicates: int) -> Iterator[range]:
+def together(problems: Sequence[Problem]) -> Iterator[range]:
     """Runs of problems whose tables may be in memory at once; with up to some 1,400 labels that is all."""
     start, held = 0, 0
     for at, problem in enumerate(problems):
-        more = problem.bytes_held * n_replicates
-        if at > start and held + more > TABLES_BYTES:
+        if at > start and held + problem.bytes_held > TABLES_BYTES:
             yield range(start, at)
             start, held = at, 0
-        held += more
+        held += problem.bytes_held
     yield range(start, len(problems))

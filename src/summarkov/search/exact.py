@@ -179,25 +179,22 @@ class JointTable:
 
 
 class Front:
-    """Sets that may yet be the answer, in the order in which ties go; each scores more than the last."""
+    """The sets that tie with the best so far, each as ``(size, codes, score)``: ties go by that order."""
 
     def __init__(self) -> None:
         self.sets: list[tuple[int, Codes, float]] = []
+        self.top = -math.inf
 
     @property
-    def best(self) -> Codes:
-        """The answer: the first of those that tie with the best."""
-        return self.sets[first_best([score for *_, score in self.sets])][1]
-
-    @property
-    def top(self) -> float:
-        return self.sets[-1][2]
+    def least(self) -> float:
+        """What a set must score to tie with the best."""
+        return self.top - 1e-9 * max(1.0, abs(self.top))
 
     def offer(self, score: float, influencers: Codes) -> None:
-        """Take note of a set; those that come after another and score no more cannot be the answer."""
+        """Take note of a set."""
+        self.top = max(self.top, score)
         new = (len(influencers), influencers, score)
-        if not any(old[:2] <= new[:2] and old[2] >= score for old in self.sets):
-            self.sets = sorted([new, *(old for old in self.sets if old[:2] < new[:2] or old[2] > score)])
+        self.sets = sorted(each for each in {*self.sets, new} if each[2] >= self.least)
 
     def is_hopeless(self, bound: float, size: int) -> bool:
         """Whether no set of at least this size that scores at most ``bound`` can be the answer."""
@@ -249,7 +246,7 @@ def _best_of_all(problem: Problem, table: StateCounts) -> SearchResult:
             continue
         scores = problem.joined_scores(data.with_each(here, rest), here, rest)
         examined += len(scores)
-        for i in np.flatnonzero(scores >= front.top - 1e-9 * max(1.0, abs(front.top))).tolist():
+        for i in np.flatnonzero(scores >= front.least).tolist():
             front.offer(float(scores[i]), joined(here, rest[i]))
         rest = tuple(rest[i] for i in np.argsort(-scores, kind="stable").tolist())
         if penalties.n_sets(here, rest, 2) and not rules_out(
@@ -261,7 +258,7 @@ def _best_of_all(problem: Problem, table: StateCounts) -> SearchResult:
     stopped, nodes = nodes, []
     for node in stopped:
         consider(*node[2:])
-    n_open, best = sum(penalties.n_sets(node.influencers, node.rest) for node in nodes), front.best
+    n_open, best = sum(penalties.n_sets(node.influencers, node.rest) for node in nodes), front.sets[0][1]
     found = data.states(best)
     score = problem.score(found, best)
     bound = max([score, front.top, *(-node.minus_bound for node in nodes)]) if n_open else score
