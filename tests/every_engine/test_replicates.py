@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import summarkov as sm
 from strategies import assert_same, data, examples, requests, specs, subsets
-from summarkov import kernels
 from summarkov.engines import MemorySource, StateCounts, StatesRequest
 from summarkov.engines.replicates import ReplicatedSource
 from summarkov.events.draws import Drawn
@@ -62,22 +61,6 @@ def test_each_replicate_is_what_its_weights_alone_count(question, more):
     for request, found in zip(states, source.in_each(states), strict=True):
         for b, each in enumerate(alone):
             assert_same(StateCounts(found.keys, found.counts[b]), each[requests.index(request)])
-
-
-@examples(60)
-@given(st.data())
-def test_add_rows(more):
-    """Sums of rows, whatever the order, with repeats, and nothing where the cell is less than 0."""
-    n, width, n_cells = (more.draw(st.integers(low, 6)) for low in (1, 0, 1))
-    pairs = more.draw(st.lists(st.tuples(st.integers(-2, n_cells - 1), st.integers(0, n - 1)), max_size=30))
-    weights = np.arange(n * width, dtype=np.int64).reshape(n, width) * 2**50
-    cells, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    sums = kernels.add_rows(np.ascontiguousarray(cells), np.ascontiguousarray(rows), weights, n_cells)
-    assert sums.dtype == np.int64
-    for cell in range(n_cells):
-        assert sums[cell].tolist() == [
-            sum(int(weights[r, b]) for c, r in pairs if c == cell) for b in range(width)
-        ]
 
 
 def test_weights_and_draws_multiply_and_what_weighs_nothing_is_not_drawn():

@@ -23,7 +23,6 @@ from summarkov.kernels.edges import (
 )
 from summarkov.kernels.index import BINARY, COUNT, ORDINAL_FIRST, ORDINAL_LAST, UNLIMITED, Index, Span, Window
 from summarkov.kernels.numpy_kernels import (
-    add_rows,
     block_seeds,
     chain_states,
     count_candidates,
@@ -56,7 +55,6 @@ if _wish not in ("", "numpy", "native"):
 if _wish != "numpy":
     try:
         from summarkov.kernels.native_kernels import (  # type: ignore[assignment]
-            add_rows,
             cluster_presence,
             count_candidates,
             count_followed,

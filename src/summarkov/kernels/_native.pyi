@@ -15,7 +15,6 @@ class Index:
         asked: IntArray | None,
     ) -> None: ...
 
-def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -> IntArray: ...
 def count(
     shard: Index,
     weights: IntArray | None,

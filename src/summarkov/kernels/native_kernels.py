@@ -24,7 +24,6 @@ from summarkov.kernels.trees import Grower, Grown, LevelArray, Recency
 from summarkov.typing import IntArray
 
 # These take and give what their twins do.
-add_rows = _native.add_rows  # :func:`summarkov.kernels.numpy_kernels.add_rows`
 said_by_trees = _native.said_by_trees  # :func:`summarkov.kernels.trees.said_by_trees`
 
 

@@ -146,15 +146,6 @@ def group(rows: CodeArray) -> tuple[IntArray, IntArray]:
     return ids, first
 
 
-def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -> IntArray:
-    """Sums ``[cell, b]`` of ``weights[row, b]`` over pairs of a cell (less than 0: none) and a row."""
-    sums = np.zeros((weights.shape[1], n_cells), np.int64)
-    cells, rows = cells[cells >= 0], rows[cells >= 0]
-    for total, weight in zip(sums, weights.T, strict=True):  # much faster than all columns at once
-        np.add.at(total, cells, weight[rows])
-    return np.ascontiguousarray(sums.T)
-
-
 # ------------------------------------------------------------------------------ the steps
 
 

@@ -140,20 +140,6 @@ py::array_t<std::int64_t> leaves(PyIndex& shard, const Numbers& tree, bool in_ti
     return found;
 }
 
-py::array_t<Count> add_rows_(const Array<std::int64_t>& cells, const Array<std::int64_t>& rows,
-                             const Array<std::int64_t>& weights, std::int64_t n_cells) {
-    const std::int64_t width = weights.shape(1);
-    py::array_t<Count> sums({n_cells, width});
-    const auto into = span(cells), from = span(rows);
-    const Count* given = weights.data();
-    Count* to = sums.mutable_data();
-    without_python([&] {
-        std::fill_n(to, n_cells * width, 0);
-        add_rows(into, from, given, width, to);
-    });
-    return sums;
-}
-
 // A row of `pairs` is z, x, delay and look-back, and whether these are times.
 py::tuple followed(PyIndex& shard, const MaybeWeights& weights, const Array<bool>& complete, const Numbers& pairs) {
     const std::int64_t n = pairs.shape(0);
@@ -397,7 +383,6 @@ PYBIND11_MODULE(_native, m) {
     py::class_<PyIndex>(m, "Index")
         .def(py::init<Array<std::int32_t>, Array<std::int64_t>, std::int64_t, std::optional<Array<bool>>, Array<bool>,
                       std::optional<Numbers>, std::int64_t, std::optional<Numbers>>());
-    m.def("add_rows", &add_rows_);
     m.def("count", &count);
     m.def("states", &states);
     m.def("tests", &tests);
