@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from summarkov.comparison import compare as compare
+    from summarkov.engines.count_store import CountStore as CountStore
     from summarkov.events import END as END
     from summarkov.events import EventSequences as EventSequences
     from summarkov.models import OTHER as OTHER
@@ -46,6 +47,7 @@ __version__ = "0.1.0"
 _WHERE = {
     name: room
     for room, names in (
+        ("engines.count_store", "CountStore"),
         ("comparison", "compare"),
         ("events", "END EventSequences"),
         ("read", "read_events scan_events write_events"),

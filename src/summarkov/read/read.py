@@ -54,7 +54,7 @@ def read_events(
           labels separated by white space; an empty line is an empty sequence, and the line break at the end
           of the last line begins no other), SPMF text, or an XES log. All but Parquet may
           be packed by gzip or zstd, and in UTF-16 with a byte order mark instead of UTF-8;
-        - ``EventSequences``, returned as they are, or in the vocabulary ``labels``.
+        - ``EventSequences``, returned as they are, or in the vocabulary ``labels``; or a ``CountStore``.
     case, event, order_by
         The columns of a table that name the sequence, the event's label, and the event's place in its
         sequence. Where they are not given, these names are recognised, in capitals or not:
@@ -155,6 +155,8 @@ def read_events(
             "a Spark dataframe stays on its cluster: learn from scan_spark(frame, case=..., event=..., "
             "order_by=...), predict with predict_spark, or bring its rows into memory with frame.toArrow()"
         )
+    if hasattr(source, "to_events"):  # a store of events
+        source = source.to_events()
     if isinstance(source, str | os.PathLike):
         return Assembly(_file_source(name_of(source), wanted, format)).in_memory()
     if format is not None:

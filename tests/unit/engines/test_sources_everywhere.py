@@ -1,6 +1,7 @@
 """Everything that takes events is given a source: it works as in memory, or says what to do instead."""
 
 import inspect
+import tempfile
 
 import numpy as np
 import pytest
@@ -74,6 +75,7 @@ REFUSES = {
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
     "predict_spark": (lambda e: sm.predict_spark(MODEL, e), "takes a Spark DataFrame, not MemorySource"),
     "scan_spark": (sm.scan_spark, "takes a Spark DataFrame, not MemorySource"),
+    "CountStore.add": (lambda e: sm.CountStore(tempfile.mkdtemp()).add("day", e), IN_MEMORY),
     "EventSequences.from_lists": (sm.EventSequences.from_lists, "and a MemorySource holds many; give one"),
     "explain": (MODEL.explain, "and a MemorySource holds many; give one of them"),
     "InfluenceGraph.explain_next": (WHOLE.explain_next, "and a MemorySource holds many; give one of them"),
