@@ -28,7 +28,11 @@ def by_frequency(world: World) -> Ranks:
     graph = _fit(world)
     sure = graph.confidence(world.events, n=100)
     found = {(z, x): float(k) for z, x, k in sure.seldom}
-    return _ranks(graph, world, found | {(e.influencer, e.target): 100 * e.frequency for e in sure.edges})
+    return _ranks(
+        graph,
+        world,
+        found | {(e.influencer, e.target): 100 * (e.frequency or 0) for e in (*sure.edges, *sure.others)},
+    )
 
 
 def by_order(world: World) -> Ranks:

@@ -146,7 +146,7 @@ def test_attributes_are_of_sequences():
     assert math.log(edge.high / edge.low) > 4 * math.log(float(counts.high / counts.low))
 
 
-def test_files_keep_it_and_older_ones_say_counts(tmp_path):
+def test_files_keep_it_and_say_counts_without_it(tmp_path):
     model, edge = given_edge(unlike())
     model.save(tmp_path / "model.json")
     assert sm.load(tmp_path / "model.json").influences_ == (edge,)

@@ -280,15 +280,6 @@ def test_the_tree_in_the_file_can_be_read():
     assert tree["yes"]["yes"] == {"leaf": 0, "rule": ["A just before", "C within 2 positions"]}
 
 
-def test_files_of_earlier_versions_may_say_rules_in_other_words(tmp_path):
-    document = json.dumps(DOCUMENT)
-    earlier = re.sub(r"within (\d+) positions", r"within the last \1", document)
-    assert earlier != document
-    (tmp_path / "m.json").write_text(earlier)
-    again = sm.load(tmp_path / "m.json")
-    assert json.loads(json.dumps(again.to_document())) == DOCUMENT
-
-
 def rare_branches():
     """B follows A for sure, but A is rare: an estimate is drawn far towards that of all."""
     return [["C", "D"] * 10 + ["A", "B"] + ["D", "C"] * 10] * 12
