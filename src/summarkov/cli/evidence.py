@@ -66,7 +66,7 @@ def groups(given: Any) -> Document:
     if by is None:
         several = first.stem != second.stem
         asked = {"names": (first.stem, second.stem) if several else ("first", "second")}
-    elif given.attributes is None:
+    else:
         reading = reading.with_attribute(by)
     asked |= {"targets": given.target or None, "level": given.level, "n_jobs": given.jobs}
     files = [first] if second is None else [first, second]

@@ -67,7 +67,6 @@ Reading the events:
     not given they are taken in row order, with a note if they are many.
 --times  Keep the times of events. A look-back in time keeps them, too.
 --attribute COLUMN...  Column of an attribute, constant per sequence; repeat for more.
---attributes FILE  Table of attributes, one row per sequence (.csv, .tsv, .parquet).
 --cut COLUMN=N,N...  Cut numbers here, as age=30,50; COLUMN=none leaves them as they are.
 --format FORMAT  csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell.
 --cut-off  Cases are windows onto something that goes on: do not count their ends.

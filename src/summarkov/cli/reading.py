@@ -70,7 +70,7 @@ class Reading:
         return self.changed(
             ties="together" if given.ties is None and layout.together else given.ties,
             times=given.times or layout.time is not None,
-            attribute=given.attribute or (list(cuts) if given.attributes is None else None),
+            attribute=given.attribute or list(cuts),
             cut=[*(given.cut or ()), *further] or None,
         )
 
@@ -80,14 +80,10 @@ class Reading:
         given = self.given
         if given.in_order and given.order_by:
             raise SettingError("--in-order and --order-by exclude each other")
-        if given.attribute and given.attributes is not None:
-            raise SettingError(
-                "--attribute and --attributes exclude each other; put all columns in one table"
-            )
         return {
             **{name: getattr(given, name) for name in _SAME},
             "order_by": False if given.in_order else given.order_by,
-            "attributes": given.attribute or given.attributes,
+            "attributes": given.attribute or None,
             "cuts": read_cuts(given.cut) if given.cut else None,
             "ends": "cut off" if given.cut_off else None,
             "open_since": _number_or_text(given.open_since),

@@ -106,6 +106,8 @@ class Moments:
             has_ticks, begins = True, np.append(True, tick[1:] != tick[:-1])[: len(tick)]
             when = None if when is None else when[keep]
         has_empty = bool(has_ticks and len(codes) and codes.min() < 0)
+        if when is None and begins.all():
+            begins = cls.plain(len(codes)).starts
         return codes, offsets, cls(begins, when, unit, has_empty)
 
     def check(self, offsets: IntArray) -> None:

@@ -208,10 +208,9 @@ class EventSequences:
         >>> EventSequences.from_lists([[["rain", "wind"], "sun"]]).n_ticks
         2
         """
-        codes, offsets, known, starts = coded_lists(sequences, labels)
-        if starts is None:
-            return cls(codes, offsets, known, ids, ends=ends)
-        codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
+        codes, offsets, known, places = coded_lists(sequences, labels)
+        starts = np.diff(places, prepend=-1) != 0
+        codes, offsets, moments = Moments.made(np.maximum(codes, UNKNOWN), offsets, starts, has_ticks=True)
         return cls(codes, offsets, known, ids, moments=moments, ends=ends)
 
     # ------------------------------------------------------------------ arrays on disk

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError, UnknownLabelError, nearest
 from summarkov.settings import check_whole
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.typing import CodeArray, IntArray
 from summarkov.wording import END as END
 
 #: A label as people may write it: text, or a number that means its text.
@@ -22,6 +22,8 @@ Ends = Literal["complete", "cut off"] | npt.ArrayLike
 Unknown = Literal["error", "ignore"]
 #: The code of an event whose label is not in the vocabulary (``recode(..., unknown="ignore")``).
 UNKNOWN = -1
+#: The code of a tick without labels while events are read, and what stands in the place of its text.
+EMPTY_TICK, _NOTHING = -2, [object()]
 #: What sequences are of which nothing else is said.
 ENDS: Literal["complete", "cut off"] = "complete"
 #: What rare labels become, and what begins a sequence, unless told otherwise.
@@ -92,34 +94,34 @@ def iterate(sequence: object) -> Iterable[object]:
 
 
 def coded_lists(
-    sequences: Iterable[Iterable[object]], labels: Iterable[object] | None
-) -> tuple[CodeArray, IntArray, list[str], BoolArray | None]:
-    """The codes of lists of labels, their offsets, the vocabulary, and whether each code begins a tick.
+    sequences: Iterable[Iterable[object]],
+    labels: Iterable[object] | None,
+    text_of: Callable[[object], str | None] = label_text,
+) -> tuple[CodeArray, IntArray, list[str], IntArray]:
+    """The codes of lists of labels, their offsets, the vocabulary, and of each code its place in the list.
 
-    Labels in a list or a set of their own happened together; none of them is an empty tick, a code of -1.
+    Labels in a list or a set of their own happened together; none of them is an empty tick, of its own code.
     """
-    texts: list[str | None] = []
-    starts: list[bool] = []
-    offsets, has_ticks = [0], False
+    texts, places, offsets = list[Any](), list[int](), [0]
     for sequence in iterate(sequences):
-        for event in iterate(sequence):
+        for place, event in enumerate(iterate(sequence)):
             if isinstance(event, list | tuple | Set):
-                has_ticks = True
-                tick: list[str | None] = [label_text(label) for label in event] or [None]
+                tick = [text_of(label) for label in event] or _NOTHING
                 texts += tick
-                starts += [True] + [False] * (len(tick) - 1)
+                places += [place] * len(tick)
             else:
-                texts.append(label_text(event))
-                starts.append(True)
+                texts.append(text_of(event))
+                places.append(place)
         offsets.append(len(texts))
-    known = {text for text in texts if text is not None}
+    known: set[Any] = set(texts).difference([None, *_NOTHING])
     vocabulary = sorted(known) if labels is None else vocabulary_of(labels)
-    index: dict[str | None, int] = {label: code for code, label in enumerate(vocabulary)} | {None: UNKNOWN}
+    index: dict[Any, int] = {label: code for code, label in enumerate(vocabulary)}
+    index |= {None: UNKNOWN, _NOTHING[0]: EMPTY_TICK}
     try:
         codes = np.fromiter((index[text] for text in texts), dtype=np.int32)
     except KeyError as missing:
         raise UnknownLabelError(missing.args[0], vocabulary) from None
-    return codes, np.array(offsets), vocabulary, np.array(starts, bool) if has_ticks else None
+    return codes, np.array(offsets), vocabulary, np.array(places, np.int64)
 
 
 def translation(labels: Iterable[str], into: Sequence[str]) -> CodeArray:

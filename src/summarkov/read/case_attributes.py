@@ -1,26 +1,21 @@
-"""Attributes of sequences, from columns or a second table: values as they are, numbers cut into ranges."""
+"""Attributes of sequences, from columns: values as they are, numbers cut into ranges."""
 
 from __future__ import annotations
 
 import math
-import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import MISSING, Attributes, refuse_column
 from summarkov.events.vocabulary import translation
-from summarkov.read.columns import Cuts, Wanted, case_column
-from summarkov.read.files import format_of, name_of
-from summarkov.read.values import Encoded, encode, no_labels, refuse_missing
+from summarkov.read.columns import Cuts, Wanted
+from summarkov.read.values import Encoded
 from summarkov.typing import IntArray
 
 #: Values that are not numbers may be as many, and numbers up to as many different ones stay as they are.
@@ -179,61 +174,3 @@ def _cuts_between(ranges: Sequence[str]) -> list[float] | None:
     matches = [_RANGE.fullmatch(text) for text in ranges]
     cuts = {float(cut) for match in matches if match is not None for cut in match.groups() if cut is not None}
     return sorted(cuts) if cuts and None not in matches and all(map(math.isfinite, cuts)) else None
-
-
-# ---------------------------------------------------------------------- from a second table
-
-#: How messages call it.
-CASES = "the table of attributes"
-
-
-def with_cases(events: EventSequences, wanted: Wanted, cases: Sequence[str]) -> EventSequences:
-    """Events with the columns of a table that has one row per case, by the names of their ``cases``.
-
-    An attribute is missing where the table has no row of the case.
-    """
-    table = wanted.cases
-    source = name_of(table) if isinstance(table, str | os.PathLike) else CASES
-    content = _table_of(table, source)
-    named = case_column(content.column_names, wanted.columns.case, source)
-    names = encode(content.column(named), named, source)
-    refuse_missing(names.missing, named, source)
-    several = np.flatnonzero(names.counts > 1)
-    if len(several):
-        raise DataError(
-            f"case {names.texts[several[0]][:40]!r} has two rows in {source}; attributes have one row per "
-            "case: keep one"
-        )
-    row = {names.texts[code]: at for at, code in enumerate(names.codes.tolist())}
-    rows = np.array([row.get(name, -1) for name in cases], np.int64)
-    found = {}
-    for name in content.column_names:
-        if name != named:
-            column = encode(content.column(name), name, source)
-            found[name] = Encoded(np.append(column.codes, np.int32(-1))[rows], column.texts)
-    return attributes_of(events, found, wanted, source)
-
-
-def _table_of(table: Any, source: str) -> pa.Table:
-    from summarkov.read.tables import as_arrow, is_table, read_whole
-
-    def refuse(schema: pa.Schema) -> None:
-        several = [name for name, n in Counter(schema.names).items() if n > 1]
-        if several:
-            raise DataError(f"{source} has several columns {several[0]!r}; leave one of them in it")
-        for field in filter(lambda field: pa.types.is_nested(field.type), schema):
-            raise no_labels(field.name, source, field.type)  # before it is read, which may be much
-
-    if isinstance(table, str | os.PathLike):
-        kind = format_of(source, None)
-        if kind in ("csv", "tsv", "parquet"):
-            return read_whole(source, kind, refuse)
-        raise SettingError(f"attributes are read from .csv, .tsv or .parquet, and {source} is none of these")
-    if not isinstance(table, Mapping) and not is_table(table):
-        raise SettingError(
-            "attributes must be a list of columns, a table with one row per case, or the path of one, not "
-            f"{type(table).__name__}"
-        )
-    found = pa.table(as_arrow(table)[0])
-    refuse(found.schema)
-    return found

@@ -43,7 +43,7 @@ class Reading(TypedDict, total=False):
     missing: str
     ties: TieKind | None
     times: bool
-    attributes: Any
+    attributes: str | Sequence[str] | None
     cuts: Cuts | None
     ends: Literal["complete", "cut off"] | None
     closed_by: Iterable[object] | None
@@ -110,7 +110,7 @@ class Columns:
 
     def may_mean(self, name: str) -> bool:
         """Whether a column of this name could be chosen."""
-        known = (*EVENT_NAMES, *ORDER_NAMES, *ID_NAMES, *LIFECYCLE_NAMES)
+        known = (*EVENT_NAMES, *ORDER_NAMES, *CASE_NAMES, *LIFECYCLE_NAMES)
         return name in self.names() or any(plain(name) in map(plain, line) for line in known)
 
 
@@ -119,6 +119,11 @@ def _several(names: Any, role: str) -> tuple[str, ...]:
         return () if names is None else (names,)
     if isinstance(names, list | tuple) and all(isinstance(name, str) for name in names):
         return tuple(names)
+    if role == "attributes":
+        raise SettingError(
+            "attributes must be a list of names of columns; join a table of attributes to that of the events "
+            "first, such as by frame.merge(attributes, on='case')"
+        )
     hint = ", or False for the order of the rows" if role == "order_by" else ""
     raise SettingError(f"{role} must be the name of a column, or a list of names{hint}, not {names!r}")
 
@@ -136,7 +141,6 @@ class Wanted:
     ties: TieKind | None = None
     times: bool = False
     cuts: Cuts = field(default_factory=dict)
-    cases: Any = None  # a table of attributes, one row per case
     ends: AskedEnds | None = None  # None: as the events say, if they do, else complete
     drop_duplicates: bool = False
 
@@ -150,16 +154,13 @@ class Wanted:
         asked = cls(**{name: value for name, value in given.items() if name in _AS_THEY_ARE})
         asked._check()
         attributes, cuts = given.get("attributes"), given.get("cuts")
-        listed = attributes is None or (
-            isinstance(attributes, list | tuple) and all(isinstance(name, str) for name in attributes)
-        )
-        names = tuple(attributes or ()) if listed else ()
+        names = _several(attributes, "attributes")
         if cuts is not None and attributes is None:
             raise SettingError("cuts are about attributes; name these with attributes=")
         ends, told = None, [given.get(name) for name in ("ends", "closed_by", "open_since", "ends_column")]
         if told != [None] * 4:
             ends = AskedEnds.of(told[0] or "complete", *told[1:])
-            if listed and ends.column is not None and ends.column not in names:
+            if ends.column is not None and ends.column not in names:
                 names = (*names, ends.column)
         columns = Columns.of(
             *(given.get(name) for name in ("case", "event", "order_by")),
@@ -176,7 +177,6 @@ class Wanted:
             date_format=None if form is None else DateFormat(form),
             times=asked.times or (ends is not None and ends.open_since is not None),
             cuts={} if cuts is None else check_cuts(cuts),
-            cases=None if listed else attributes,
             ends=ends,
         )
 
@@ -272,8 +272,6 @@ LIFECYCLE_NAMES = (
     ("lifecycle", "lifecycle transition", "transition"),
     ("status",),
 )
-#: Only where a row is a whole sequence: in a long table an "id" may well number the rows.
-ID_NAMES = (CASE_NAMES[0], (*CASE_NAMES[1], "id"))
 #: Words in the name of a column that tell the time of an event; the last word of "created_at", too.
 TIME_WORDS = {"date", "datetime", "time", "timestamp", "ts", "when"}
 
@@ -355,16 +353,6 @@ recognised as the order; say order_by='created_at', or order_by=False to keep th
                 f"column {name!r} of {source} looks like the time of an event, and is not recognised as the "
                 f"order; say order_by={name!r}, or order_by=False to keep the order of the rows"
             )
-
-
-def case_column(names: Sequence[str], asked: str | None, source: str) -> str:
-    """The column that names the case, in a table with one row per case."""
-    if asked is not None and asked in names:
-        return asked
-    found = _recognised("case", ID_NAMES, names, source)
-    if not found:
-        raise _nothing_recognised("case", names, source)
-    return found[0]
 
 
 def _one(name: str | None) -> tuple[str, ...]:

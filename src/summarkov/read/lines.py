@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,7 +19,7 @@ from summarkov.events.moments import time_column
 from summarkov.events.vocabulary import label_text
 from summarkov.read.columns import Columns, Wanted
 from summarkov.read.files import text_lines
-from summarkov.read.rows import Line, Lines, Source
+from summarkov.read.rows import Line, Lines, Source, label_reader
 
 #: The keys of an object in JSON lines: its name, its labels, their times, what it weighs, whether it is over.
 ID, EVENTS, TIMES, WEIGHT, COMPLETE = "id", "events", "times", "weight", "complete"
@@ -37,17 +37,15 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
     wanted = _with_told_ends(paths[0], wanted) if kind == "jsonl" else wanted
     asked = wanted.columns
     if kind == "jsonl":
-        if (asked.order and not wanted.times) or asked.with_lifecycle or len(asked.event) > 1:
+        of_rows = asked.with_lifecycle or wanted.gap is not None or wanted.drop_duplicates
+        if (asked.order and not wanted.times) or of_rows or len(asked.event) > 1:
             raise SettingError(
-                f"in {paths[0]} a line is a whole sequence, in the order of its list; leave out lifecycle= "
-                "and further keys of events, and name a key of times with order_by= only with times=True"
+                f"in {paths[0]} a line is a whole sequence, in the order of its list; leave out lifecycle=, "
+                "session_gap, drop_duplicates and further keys of events, and name a key of times with "
+                "order_by= only with times=True"
             )
         times = (asked.order or (TIMES,))[:1] if wanted.times else ()
         chosen = replace(asked, case=asked.case or ID, event=asked.event or (EVENTS,), order=times)
-        if wanted.gap is not None or wanted.drop_duplicates:
-            raise SettingError(
-                f"session_gap and drop_duplicates are about rows, and {paths[0]} has none; make it a table"
-            )
     else:
         (wanted if kind == "text" else replace(wanted, ties=None)).refuse_columns(paths[0])
         chosen = Columns(ID, (EVENTS,), ())
@@ -56,7 +54,7 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
         "text": lambda path: _words(path, told=told),
         "spmf": _itemsets,
     }[kind]
-    return Source(name, wanted, chosen, _blocks(paths, read), is_lines=True)
+    return Source(name, wanted, chosen, _blocks(paths, read), "line")
 
 
 def _blocks(paths: Sequence[str], read: Callable[[str], Iterator[Line]]) -> Iterator[Lines]:
@@ -79,7 +77,7 @@ def _blocks(paths: Sequence[str], read: Callable[[str], Iterator[Line]]) -> Iter
 
 def _with_told_ends(path: str, wanted: Wanted) -> Wanted:
     """The same, and to look at what the lines tell of their ends, if the first does and nothing is asked."""
-    if wanted.ends is not None or wanted.cases is not None or COMPLETE in wanted.columns.attributes:
+    if wanted.ends is not None or COMPLETE in wanted.columns.attributes:
         return wanted
     first = next((line for _, line in text_lines(path) if line.strip()), "")
     try:
@@ -128,7 +126,8 @@ def _json_sequence(content: Any, chosen: Columns, wanted: Wanted) -> Line:
     for key in chosen.per_case:
         if isinstance(given.get(key), dict | list):
             raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(given[key])]}")
-        values[key] = _text(given.get(key))
+        value = given.get(key)
+        values[key] = None if value is None else label_text(value)
     for key in chosen.order or ():
         when[key] = times = given.get(key, ())
         if not isinstance(times, list) or [type(time) for time in times] != [str] * len(content):
@@ -138,14 +137,10 @@ def _json_sequence(content: Any, chosen: Columns, wanted: Wanted) -> Line:
             )
     if {*map(type, content)} <= {str}:  # the usual case, and faster
         return Line(content, name, when, values)
-    text = label_text if wanted.missing == "error" else _text
-    labels = [[*map(text, each)] if isinstance(each, list) else text(each) for each in content]
-    return Line(labels, name, when, values)
-
-
-def _text(value: object) -> str | None:
-    """A label, or None where one is missing."""
-    return value if value is None or type(value) is str else label_text(value)
+    text_of = label_reader(wanted.missing)
+    for label in chain.from_iterable(each if isinstance(each, list) else (each,) for each in content):
+        text_of(label)  # refuses what is none here, where the line is known
+    return Line(content, name, when, values)
 
 
 #: What JSON calls what Python has read; numbers stay text (see below), so they need no name.

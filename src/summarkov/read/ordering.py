@@ -33,15 +33,13 @@ _PARTS = 10**9
 Keys = Sequence[Array]
 
 
-def group(case: Array, order: Keys = ()) -> tuple[IntArray | None, IntArray, Array]:
-    """Put the rows of each case together, cases by first appearance, rows by ``order`` or as they come.
+def group(case: Array, order: Keys = ()) -> IntArray | None:
+    """The rows, those of each case together, cases by first appearance, rows by ``order`` or as they come.
 
-    Returns the rows in that order (None: they are so already), where each case begins, and the cases. All
-    sorting is stable; nothing is sorted that is in order.
+    None if they are so already. All sorting is stable; nothing is sorted that is in order.
 
-    >>> rows, starts, cases = group(np.array([7, 3, 7]))
-    >>> rows.tolist(), starts.tolist(), cases.tolist()
-    ([0, 2, 1], [0, 2], [7, 3])
+    >>> group(np.array([7, 3, 7]))
+    array([0, 2, 1])
     """
     rows = None
     starts = run_starts(case)
@@ -59,7 +57,7 @@ def group(case: Array, order: Keys = ()) -> tuple[IntArray | None, IntArray, Arr
             lengths = np.diff(np.append(starts, len(case)))
             moved = by_key[_stable_order(np.repeat(np.arange(len(starts)), lengths)[by_key])]
             rows = moved if rows is None else rows[moved]
-    return rows, starts, case[starts]
+    return rows
 
 
 def run_starts(case: Array) -> IntArray:

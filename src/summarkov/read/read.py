@@ -10,7 +10,6 @@ from typing import Any, Literal
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import iterate
-from summarkov.read.case_attributes import with_cases
 from summarkov.read.columns import CASE_NAMES, EVENT_NAMES, Columns, Cuts, Wanted, plain
 from summarkov.read.files import Format, format_of, name_of, open_file
 from summarkov.read.ordering import TieKind
@@ -32,7 +31,7 @@ def read_events(
     missing: str = "error",
     ties: TieKind | None = None,
     times: bool = False,
-    attributes: Any = None,
+    attributes: str | Sequence[str] | None = None,
     cuts: Cuts | None = None,
     ends: Literal["complete", "cut off"] | None = None,
     closed_by: Iterable[object] | None = None,
@@ -103,9 +102,8 @@ def read_events(
         Keep the times of events, that is the values of the (first) order column, for look-backs in time.
     attributes
         What holds of a sequence from its start to its end, such as a region or an age: a list of columns that
-        are constant per case (keys of JSON lines, attributes of traces in XES); or a second table with one
-        row per case, or its path, all of whose columns are attributes but the one that names the case. A
-        missing value is one of its own, "(missing)".
+        are constant per case (keys of JSON lines, attributes of traces in XES). A missing value is one of
+        its own, "(missing)".
     cuts
         Where to cut numbers into ranges: ``{"age": [30, 50]}`` makes "age=below 30", "age=30 to <50" and
         "age=50 or more"; None leaves a column as it is. By default at the quartiles, if there are more than 5
@@ -172,8 +170,7 @@ def read_events(
     if not isinstance(source, EventSequences):
         return Assembly(_list_source(source, wanted)).in_memory()
     events = source if wanted.labels is None else source.recode(wanted.labels)
-    events = events if wanted.ends is None else wanted.ended(events)
-    return events if wanted.cases is None else with_cases(events, wanted, events.ids)
+    return events if wanted.ends is None else wanted.ended(events)
 
 
 def _file_source(path: str, wanted: Wanted, format: str | None) -> Source:
@@ -245,7 +242,7 @@ def _list_source(source: object, wanted: Wanted) -> Source:
         lines = [Line(_listed(sequence), str(name)) for name, sequence in source.items()]
     else:
         lines = [Line(_listed(sequence)) for sequence in source]
-    return Source("the lists", wanted, Columns(order=()), [Lines("the lists", 0, lines)], is_lines=True)
+    return Source("the lists", wanted, Columns(order=()), [Lines("the lists", 0, lines)], "line")
 
 
 def _listed(sequence: object) -> list[object]:

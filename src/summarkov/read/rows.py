@@ -1,9 +1,9 @@
-"""From blocks of any table to events: rows as codes, then whole sequences in order, with ticks and times."""
+"""From blocks of any source to events: rows as codes, put in order, then sequences with ticks and times."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -17,8 +17,8 @@ from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.describe import Lifecycles, Origin, late_cases
 from summarkov.events.moments import NANOSECONDS, Moments
-from summarkov.events.vocabulary import coded_lists, is_missing
-from summarkov.read.case_attributes import attributes_of, number_of, with_cases
+from summarkov.events.vocabulary import UNKNOWN, coded_lists, is_missing, label_text
+from summarkov.read.case_attributes import attributes_of, number_of
 from summarkov.read.columns import SEPARATOR, Columns, Wanted
 from summarkov.read.ordering import (
     Keys,
@@ -29,6 +29,7 @@ from summarkov.read.ordering import (
     refuse_no_order,
     refuse_ties,
     repeated,
+    run_starts,
     tied,
     times_of,
     warn_of_ties,
@@ -41,6 +42,8 @@ _STARTS = {"start", "started", "begin", "begun"}
 _ENDS = {"complete", "completed", "end", "ended", "finish", "finished"}
 #: How many different lifecycles are told apart.
 _MOST_LIFECYCLES = 1000
+#: The code of the one row of a sequence that has no events.
+_NO_EVENT = -3
 
 
 @dataclass(frozen=True)
@@ -75,24 +78,25 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """A table, or sequences, to be read block by block: what is asked of it, and its columns that are chosen.
+    """What is read block by block: what is asked of it, and its columns that are chosen.
 
-    ``by_place``: cases are known by their places, and may be empty.
+    A ``thing`` of it is a "row" of a table; an "event" of a log or a "line", of sequences that are known by
+    their places and may be empty. Each block begins a new sequence then.
     """
 
     name: str
     wanted: Wanted
     chosen: Columns
     blocks: Iterable[Block] | Iterable[Lines]
-    by_place: bool = False
-    is_lines: bool = False
+    thing: str = "row"
 
 
 @dataclass(frozen=True)
 class Coded:
-    """Rows as codes, but for those that are left out, with the names of cases.
+    """Rows as codes: of the case, into its names, and of the label.
 
-    ``keys`` of order columns are of the types ``kinds``; ``values`` must not change during a case.
+    ``keys`` of order columns are of the types ``kinds``; others may follow. ``values`` must not change during
+    a case.
     """
 
     case: Array
@@ -103,22 +107,6 @@ class Coded:
     values: dict[str, CodeArray]
 
 
-@dataclass(frozen=True)
-class Part:
-    """Whole sequences, their events in order; as :class:`Coded`, but with one value per sequence of lines.
-
-    Lists tell themselves which of their events begin a tick (``starts``).
-    """
-
-    codes: CodeArray
-    offsets: IntArray
-    ids: Sequence[str] | range
-    keys: list[Array]
-    kinds: list[pa.DataType]
-    values: Mapping[str, CodeArray]
-    starts: BoolArray | None = None
-
-
 class Assembly:
     """A source on its way to events: rows as codes, put in order in memory or on disk, then finished.
 
@@ -126,15 +114,21 @@ class Assembly:
     """
 
     def __init__(self, source: Source) -> None:
-        self.source, self.chosen, wanted = source, source.chosen, source.wanted
-        self.wanted = wanted.for_columns(source.chosen)
-        if not self.chosen.order:
-            refuse_no_order(replace(self.wanted, ties=None) if source.is_lines else self.wanted, source.name)
-        thing = "line" if source.is_lines else "event" if source.by_place else "row"
-        self.order = [OrderColumn(name, wanted.date_format, thing) for name in self.chosen.order or ()]
-        self.labels = Vocabulary(wanted.labels)
+        self.source, self.chosen, self.wanted = (
+            source,
+            source.chosen,
+            source.wanted.for_columns(source.chosen),
+        )
+        self.by_place, self.is_lines = source.thing != "row", source.thing == "line"
+        if self.is_lines and self.wanted.ties is None:
+            self.wanted = replace(self.wanted, ties="together")
+        if not self.chosen.order and not self.is_lines:
+            refuse_no_order(self.wanted, source.name)
+        names = self.chosen.order or ()
+        self.order = [OrderColumn(name, self.wanted.date_format, source.thing) for name in names]
+        self.labels = Vocabulary(self.wanted.labels)
         self.texts = {name: Vocabulary() for name in self.chosen.per_case}
-        self.ties, self.n_events = Ties(), 0
+        self.ties, self.n_rows, self.n_events, self.has_names = Ties(), 0, 0, not self.is_lines
         #: What :class:`Origin` tells of events that were left out, or may better be; and rows by lifecycle.
         self.noted, self.lifecycles = Counter[str](), Counter[str]()
         self._values: dict[str, list[Array]] = {name: [] for name in self.texts}
@@ -143,22 +137,22 @@ class Assembly:
     def in_memory(self) -> EventSequences:
         """All events."""
         blocks = [self.code(block) for block in self.source.blocks]
-        blocks = [self.settled(block) for block in blocks]
-        part = _in_a_row(blocks) if self.source.is_lines else self.part(self.together(blocks))
-        self.refuse_none_left(len(part.codes), self.source.name)
-        (events,) = self.chunks([part])
+        rows = self.in_order(self.together([self.settled(block) for block in blocks]))
+        self.refuse_none_left(self.source.name)
+        (events,) = self.chunks([rows])
         origin, (keys, offsets) = self.origin(), self._last
         if origin is not None and self.kinds and pa.types.is_timestamp(self.kinds[0]):
             late = late_cases(keys[0], offsets)
             if late is not None:
                 since = np.datetime64(late[1], self.kinds[0].unit).astype("datetime64[s]")
                 origin = replace(origin, late=late[0], late_since=str(since))
-        return self.finished(events, events.ids if self.needs_names else ()).but(origin=origin)
+        names = {} if self.has_names else {"_ids": None}
+        return self.finished(events, events.ids).but(origin=origin, **names)
 
     # ------------------------------------------------------------------ rows as codes
 
-    def code(self, block: Block | Lines) -> Any:
-        """Code some rows, or lines, and count those that are left out: ``Coded``, or a ``Part``."""
+    def code(self, block: Block | Lines) -> Coded:
+        """Code some rows, or lines, and count those that are left out."""
         if isinstance(block, Lines):
             return self._of_lines(block)
         chosen, path, first_row, table = self.chosen, block.path, block.first_row, block.table
@@ -177,7 +171,7 @@ class Assembly:
                 rows, kept = (rows, kept) if kept.any() else (rows[:0], kept[:0])
                 columns = {name: without_codes(table.column(name)) for name in table.column_names}
                 table, case = pa.table(columns).take(arrow_of(rows)), Encoded(case.codes[rows], case.texts)
-        event = self._labels(table, block)
+        labels = self._labels(table, block)
         values = {name: encode(table.column(name), name, path) for name in self.texts}
         if chosen.lifecycle is not None:
             lifecycle = encode(table.column(chosen.lifecycle), chosen.lifecycle, path)
@@ -186,71 +180,77 @@ class Assembly:
         elif chosen.other_lifecycle in table.column_names:
             with suppress(DataError):  # nobody asked for it
                 self._count_lifecycles(encode(table.column(chosen.other_lifecycle), "", path))
-        self.noted["unlabelled"] += int(np.count_nonzero(kept & (event.codes < 0)))
-        kept &= event.codes >= 0
         each = [one.keys(table.column(one.name), path, first_row) for one in self.order]
-        keys, kinds = [found for found, _ in each], [kind for _, kind in each]
         if chosen.other_order is not None:
             with suppress(DataError):  # nobody asked for it
-                keys = [OrderColumn(chosen.other_order).keys(table.column(chosen.other_order), path)[0]]
+                only = OrderColumn(chosen.other_order).keys(table.column(chosen.other_order), path)
+                return self._kept(case, labels, [only[0]], [], values, kept)
+        return self._kept(case, labels, [key for key, _ in each], [kind for _, kind in each], values, kept)
+
+    def _of_lines(self, block: Lines) -> Coded:
+        """Whole sequences as rows, whose places come after all other keys."""
+        path, first, lines = block
+        codes, offsets, texts, places = coded_lists(
+            (line.events for line in lines), None, label_reader(self.wanted.missing)
+        )
+        case = np.repeat(np.arange(len(lines)), np.diff(offsets))
+        begins = np.cumsum([0, *(len(line.events) for line in lines)])
+        names = [str(first + at) if line.name is None else line.name for at, line in enumerate(lines)]
+        keys, kinds = list[Array](), list[Any]()
+        for one in self.order:
+            times = text_array(chain.from_iterable(line.times[one.name] for line in lines))
+            times = times.take(arrow_of(begins[case] + places))
+            key, kind = one.keys(pa.chunked_array([times]), path, first)
+            keys, kinds = [*keys, key], [*kinds, kind]
+            falls = np.flatnonzero((key[1:] < key[:-1]) & (case[1:] == case[:-1]))
+            if len(falls):
+                raise DataError(
+                    f"{one.name!r} of {self.source.name} run backwards in sequence "
+                    f"{names[case[falls[0]]][:40]!r}; sort its events by time"
+                )
+        self.has_names = self.has_names or any(line.name is not None for line in lines)
+        of_lines, values = dict[str, CodeArray](), dict[str, Encoded]()
+        for name, known in self.texts.items():
+            given = (line.values[name] for line in lines)
+            of_lines[name] = np.array([-1 if text is None else known[text] for text in given], np.int32)
+            values[name] = Encoded(of_lines[name][case], [*known])
+        labels, kept = Encoded(codes, texts), np.ones(len(codes), bool)
+        return self._kept(Encoded(case, names), labels, [*keys, places], kinds, values, kept, of_lines)
+
+    def _kept(
+        self,
+        case: Encoded,
+        labels: Encoded,
+        keys: Sequence[Array],
+        kinds: list[pa.DataType],
+        values: Mapping[str, Encoded],
+        kept: BoolArray,
+        of_cases: Mapping[str, CodeArray] = {},
+    ) -> Coded:
+        """The rows that have a label, and one for each sequence known by its place that has none."""
+        self.noted["unlabelled"] += int(np.count_nonzero(kept & (labels.codes == UNKNOWN)))
+        kept &= labels.codes != UNKNOWN
         some = slice(None) if kept.all() else kept
-        return Coded(
+        rows = Coded(
             case.codes[some],
             case.texts,
-            self.labels.recode(Encoded(event.codes[some], event.texts)),
+            self.labels.recode(Encoded(labels.codes[some], labels.texts)),
             [key[some] for key in keys],
             kinds,
             {name: self.texts[name].recode(Encoded(v.codes[some], v.texts)) for name, v in values.items()},
         )
-
-    def _of_lines(self, block: Lines) -> Part:
-        """Whole sequences as codes, without events that are left out; their times must not fall."""
-        path, first, lines = block
-        each = kept = [line.events for line in lines]
-        if self.wanted.missing != "error":
-            each = [[self._labelled(event) for event in events] for events in kept]
-            kept = [[event for event in events if event is not None] for events in each]
-        codes, offsets, texts, starts = coded_lists(kept, None)
-        place = np.arange(len(codes)) if starts is None else np.cumsum(starts) - 1
-        keys, kinds = list[Array](), list[Any]()
-        for one in self.order:
-            pairs = zip(chain(*(line.times[one.name] for line in lines)), chain(*each), strict=True)
-            times = text_array(time for time, event in pairs if event is not None).take(arrow_of(place))
-            found, kind = one.keys(pa.chunked_array([times]), path, first)
-            keys, kinds = [*keys, found], [*kinds, kind]
-            falls = np.setdiff1d(np.flatnonzero(found[1:] < found[:-1]) + 1, offsets)
-            if len(falls):
-                at = int(np.searchsorted(offsets, falls[0], side="right")) - 1
-                raise DataError(
-                    f"{one.name!r} of {self.source.name} run backwards in sequence "
-                    f"{(lines[at].name or str(first + at))[:40]!r}; sort its events by time"
-                )
-        ids: Sequence[str] | range = range(first, first + len(lines))
-        if any(line.name is not None for line in lines):
-            ids = [str(at) if line.name is None else line.name for at, line in enumerate(lines, start=first)]
-        values = {}
-        for name, known in self.texts.items():
-            given = (line.values[name] for line in lines)
-            values[name] = np.array([-1 if text is None else known[text] for text in given], np.int32)
-        return Part(self.labels.recode(Encoded(codes, texts)), offsets, ids, keys, kinds, values, starts)
-
-    def _labelled(self, event: Any) -> Any:
-        """A label, or several that happened together, without those that are missing; None if none is left.
-
-        These are counted, or have another label, as asked.
-        """
-        together, missing = isinstance(event, list | tuple | Set), self.wanted.missing
-        if not together and not is_missing(event):
-            return event
-        given = [*event] if together else [event]
-        if missing == "skip":
-            kept = [label for label in given if not is_missing(label)]
-            self.noted["unlabelled"] += len(given) - len(kept)
-        else:
-            kept = [missing if is_missing(label) else label for label in given]
-        if given and not kept:
-            return None
-        return kept if together else kept[0]
+        self.n_rows += len(rows.case)
+        empty = np.setdiff1d(np.arange(len(case.texts)), rows.case) if self.by_place else ()
+        if not len(empty):
+            return rows
+        at, none = np.searchsorted(rows.case, empty), np.full(len(case.texts), -1, np.int32)
+        return replace(
+            rows,
+            case=np.insert(rows.case, at, empty),
+            codes=np.insert(rows.codes, at, np.int32(_NO_EVENT)),
+            keys=[np.insert(key, at, 0) for key in rows.keys],
+            values={n: np.insert(v, at, of_cases.get(n, none)[empty]) for n, v in rows.values.items()},
+        )
 
     def _of_lifecycle(self, lifecycle: Encoded, with_case: BoolArray) -> BoolArray:
         """Which rows have the lifecycle that is wanted, in capitals or not; others are counted."""
@@ -265,9 +265,9 @@ class Assembly:
         for text, n in zip(lifecycle.texts, lifecycle.counts.tolist(), strict=True):
             self.lifecycles[text if len(self.lifecycles) < _MOST_LIFECYCLES else ""] += n
 
-    def refuse_none_left(self, n_events: int, source: str) -> None:
+    def refuse_none_left(self, source: str) -> None:
         """Refuse a lifecycle that no event has, where there are events."""
-        if self.noted["other_lifecycle"] and not n_events and not self.noted["unlabelled"]:
+        if self.noted["other_lifecycle"] and not self.n_rows and not self.noted["unlabelled"]:
             known = ", ".join(repr(text[:40]) for text in sorted(self.lifecycles)[:8])
             raise DataError(
                 f"no event of {source} has lifecycle={self.wanted.lifecycle!r}; there are {known}"
@@ -294,12 +294,13 @@ class Assembly:
                     )
         return reduce(joined, parts)
 
-    def settled(self, coded: Any) -> Any:
-        """Rows, or a part, with keys of the types that all blocks have in common."""
-        if not coded.kinds:
-            return coded
-        each = zip(self.order, coded.keys, coded.kinds, strict=True)
-        return replace(coded, keys=[one.settled(key, kind) for one, key, kind in each], kinds=self.kinds)
+    # ------------------------------------------------------------------ rows in order
+
+    def settled(self, rows: Coded) -> Coded:
+        """Rows with keys of the types that all blocks have in common."""
+        each = zip(self.order, rows.keys, rows.kinds, strict=False)
+        keys = [column.settled(key, kind) for column, key, kind in each]
+        return replace(rows, keys=[*keys, *rows.keys[len(keys) :]], kinds=self.kinds)
 
     @property
     def kinds(self) -> list[pa.DataType]:
@@ -309,98 +310,102 @@ class Assembly:
     def together(self, blocks: Sequence[Coded]) -> Coded:
         """Several blocks as one."""
         if len(blocks) == 1:
-            (only,) = blocks
-            return only
-        known = Vocabulary()
-        cases = [known.recode(Encoded(block.case, block.names)) for block in blocks]
+            return blocks[0]
+        if self.by_place:
+            before = np.cumsum([0, *(len(block.names) for block in blocks)]).tolist()
+            names = [name for block in blocks for name in block.names]
+            cases = [block.case + first for block, first in zip(blocks, before, strict=False)]
+        else:
+            known = Vocabulary()
+            cases = [known.recode(Encoded(block.case, block.names)) for block in blocks]
+            names = [*known]
         keys = zip(*(block.keys for block in blocks), strict=True)
         return Coded(
             _joined(cases),
-            [*known],
+            names,
             _joined([block.codes for block in blocks]),
             [*map(_joined, keys)] or [np.empty(0, np.int64) for _ in self.order],
             self.kinds,
             {name: _joined([block.values[name] for block in blocks]) for name in self.texts},
         )
 
+    def in_order(self, rows: Coded) -> Coded:
+        """The rows of each case together, cases by their first rows, and sorted."""
+        order = group(rows.case, rows.keys if self.order else ())
+        if rows.keys and not self.order and not self.is_lines and len(rows.case):
+            self.noted["backwards"] = count_falls(rows.keys, run_starts(rows.case))
+        if order is None:
+            return rows
+        values = {name: each[order] for name, each in rows.values.items()}
+        keys = [key[order] for key in rows.keys]
+        return replace(rows, case=rows.case[order], codes=rows.codes[order], keys=keys, values=values)
+
     # ------------------------------------------------------------------ whole sequences
 
-    def part(self, coded: Coded) -> Part:
-        """The rows of whole cases, put together and in order."""
-        rows, starts, cases = group(coded.case, coded.keys if self.order else ())
-        offsets, names = np.append(starts, len(coded.case)), [coded.names[code] for code in cases.tolist()]
-        if self.source.by_place:
-            offsets, names = np.searchsorted(coded.case, np.arange(len(coded.names) + 1)), [*coded.names]
-        if coded.keys and not self.order and len(coded.case):
-            self.noted["backwards"] = count_falls(coded.keys, starts)
-        some = slice(None) if rows is None else rows
-        keys, values = [key[some] for key in coded.keys], coded.values
-        return Part(
-            coded.codes[some], offsets, names, keys, self.kinds, {name: values[name][some] for name in values}
-        )
-
-    def chunks(self, parts: Iterable[Part]) -> Iterator[EventSequences]:
-        """All events, some whole sequences at a time; see :meth:`finished`."""
+    def chunks(self, parts: Iterable[Coded]) -> Iterator[EventSequences]:
+        """All events, some whole sequences at a time, from rows in order; see :meth:`finished`."""
         labels, final = self.labels.settled()
         for part in parts:
             yield self._events(part, labels, final)
 
-    def _events(self, part: Part, labels: Sequence[str], final: CodeArray) -> EventSequences:
+    def _events(self, rows: Coded, labels: Sequence[str], final: CodeArray) -> EventSequences:
         """Leave out duplicates and cut into sessions if asked to; count ties, and make ticks of them."""
         wanted, source = self.wanted, self.source
-        codes, offsets, ids, keys = final[part.codes], part.offsets, part.ids, part.keys
+        starts = run_starts(rows.case)
+        ids: list[str] = [rows.names[code] for code in rows.case[starts].tolist()]
+        values = self._of_cases(rows, starts, ids)
+        codes, keys, offsets = rows.codes, rows.keys, np.append(starts, len(rows.codes))
+
+        def only(kept: BoolArray) -> None:
+            nonlocal codes, keys, offsets
+            codes, keys = codes[kept], [key[kept] for key in keys]
+            offsets = np.append(0, np.cumsum(kept))[offsets]
+
+        if len(codes) and codes.min() == _NO_EVENT:
+            only(codes != _NO_EVENT)
+        codes = final[codes]
         about = (self.kinds[0], self.order[0].name, source.name) if self.order else None
-        values = self._of_cases(part)
-        together = about is not None and wanted.ties == "together"
-        same = tied(keys, offsets[:-1][np.diff(offsets) > 0]) if keys and len(codes) else None
-        if source.is_lines:
-            same = None if part.starts is None or wanted.ties in (None, "together") else ~part.starts
-        elif same is not None and not together and same.any():
+        together = wanted.ties == "together"
+        same = tied(keys, offsets[:-1][np.diff(offsets) > 0]) if keys else np.zeros(len(codes), bool)
+        if same.any() and not together and not self.is_lines:
             again = repeated(codes, same)
             self.noted["dropped" if wanted.drop_duplicates else "duplicates"] += int(np.count_nonzero(again))
             if wanted.drop_duplicates:
-                offsets = np.append(0, np.cumsum(~again))[offsets]
-                codes, keys, same = codes[~again], [key[~again] for key in keys], same[~again]
+                only(~again)
+                same = same[~again]
         if wanted.gap is not None and about is not None:
             offsets, ids, of = cut_sessions(wanted.gap.exceeded(keys[0], *about), offsets, ids)
             values = {name: each[of] for name, each in values.items()}
         for name, each in values.items():
             self._values[name].append(each)
-        ties = Ties.of(same, offsets, ids)
-        if about is not None or source.is_lines:
+        ties = Ties() if together else Ties.of(same, offsets, ids)
+        if about is not None or self.is_lines:
             refuse_ties(ties, wanted, about[1] if about else "itemset", source.name)
-        self.ties = Ties(self.ties.n + ties.n, self.ties.case or ties.case) if not together else self.ties
-        starts, moments = part.starts if same is None else ~same if together else None, None
-        in_time = about is not None and wanted.times
-        if starts is not None or in_time:
-            when = times_of(keys[0], *about) if about is not None and in_time else (None, NANOSECONDS)
-            begins = np.ones(len(codes), bool) if starts is None else starts
-            has_ticks = part.starts is not None or not begins.all()
-            codes, offsets, moments = Moments.made(codes, offsets, begins, *when, has_ticks=has_ticks)
+        self.ties = Ties(self.ties.n + ties.n, self.ties.case or ties.case)
+        moments = None
+        if together or (about is not None and wanted.times):
+            when = times_of(keys[0], *about) if about is not None and wanted.times else (None, NANOSECONDS)
+            begins = ~same if together else np.ones(len(codes), bool)
+            codes, offsets, moments = Moments.made(codes, offsets, begins, *when, has_ticks=together)
         self.n_events += len(codes)
         self._last = keys, offsets
         codes.flags.writeable = False  # so that it need not be copied
-        n, plain = 0 if together else ties.n, isinstance(ids, range) and ids[:1] in (range(0), range(1))
-        names = None if plain else [*map(str, ids)]
-        return wanted.ended(EventSequences(codes, offsets, labels, names, moments=moments, tied_order=n))
+        events = EventSequences(codes, offsets, labels, ids, moments=moments, tied_order=ties.n)
+        return wanted.ended(events)
 
-    def _of_cases(self, part: Part) -> dict[str, Array]:
+    def _of_cases(self, rows: Coded, starts: IntArray, ids: Sequence[str]) -> dict[str, Array]:
         """The value of every sequence in the columns that must not change."""
-        if self.source.is_lines:
-            return dict(part.values)
-        filled, found = np.diff(part.offsets) > 0, {}
-        starts = part.offsets[:-1][filled]
-        for name, rows in part.values.items():
-            found[name] = np.full(len(filled), -1, np.int32)
-            found[name][filled] = rows[starts]
-            other = np.setdiff1d(np.flatnonzero(rows[1:] != rows[:-1]) + 1, starts)
+        found = {}
+        for name, codes in rows.values.items():
+            found[name] = codes[starts]
+            other = np.setdiff1d(np.flatnonzero(codes[1:] != codes[:-1]) + 1, starts)
             if len(other):
-                case = part.ids[int(np.searchsorted(part.offsets, other[0], side="right")) - 1]
+                case = ids[int(np.searchsorted(starts, other[0], side="right")) - 1]
                 texts = [*self.texts[name], None]
-                values = (texts[rows[at]] for at in (other[0] - 1, other[0]))
+                values = (texts[codes[at]] for at in (other[0] - 1, other[0]))
                 first, second = ("no value" if value is None else repr(value[:40]) for value in values)
                 raise DataError(
-                    f"column {name!r} of {self.source.name} changes during case {str(case)[:40]!r}: {first} "
+                    f"column {name!r} of {self.source.name} changes during case {case[:40]!r}: {first} "
                     f"in one row and {second} in another; it must have one value per case: correct it, or "
                     "leave it out"
                 )
@@ -411,21 +416,18 @@ class Assembly:
     @property
     def needs_names(self) -> bool:
         """Whether names of sequences are needed to finish events."""
-        return bool(self._values) or self.wanted.cases is not None
+        return self.chosen.weight is not None
 
     def finished(self, events: EventSequences, ids: Sequence[str]) -> EventSequences:
         """All events, with what is known of whole sequences; ``ids`` are needed if :attr:`needs_names`."""
         warn_of_ties(events.tied_order, events.n_events, self.origin(), self.source.wanted, self.source.name)
-        wanted, values = self.wanted, dict[str, Encoded]()
+        values = dict[str, Encoded]()
         for name, codes in self._values.items():
             values[name] = Encoded(np.concatenate(codes), [*self.texts[name]])
-        weight = values.pop(wanted.columns.weight or "", None)
+        weight = values.pop(self.chosen.weight or "", None)
         if weight is not None:
             events = events.with_weights(self._weights(weight, ids))
-        if wanted.cases is not None:
-            cases = ids if wanted.gap is None else [name.rpartition("/")[0] for name in ids]
-            return with_cases(events, wanted, cases)
-        return attributes_of(events, values, wanted, self.source.name)
+        return attributes_of(events, values, self.wanted, self.source.name)
 
     def _weights(self, column: Encoded, names: Sequence[str]) -> FloatArray:
         """The numbers that texts stand for, one per sequence."""
@@ -434,7 +436,7 @@ class Assembly:
         if len(wrong):
             value = [*column.texts, None][column.codes[wrong[0]]]
             raise DataError(
-                f"weight column {self.wanted.columns.weight!r} of {self.source.name} holds "
+                f"weight column {self.chosen.weight!r} of {self.source.name} holds "
                 f"{'no value' if value is None else repr(value[:40])} in case {names[wrong[0]][:40]!r}; a "
                 "weight is a number from 0 on: correct it"
             )
@@ -442,14 +444,14 @@ class Assembly:
 
     def origin(self) -> Origin | None:
         """How events were read; None of files without columns, where there is nothing to tell."""
-        chosen, is_lines = self.chosen, self.source.is_lines
-        if is_lines and not (self.wanted.columns.names() or self.noted["unlabelled"] or self.ties.n):
+        chosen = self.chosen
+        if self.is_lines and not (self.wanted.columns.names() or self.noted["unlabelled"] or self.ties.n):
             return None
         numbers: dict[str, Any] = dict(self.noted)
         return Origin(
             chosen.case,
             chosen.event,
-            () if is_lines else chosen.order or (),
+            () if self.is_lines else chosen.order or (),
             chosen.weight,
             chosen.lifecycle,
             chosen.attributes,
@@ -473,24 +475,12 @@ class Assembly:
         return Lifecycles(column, start, starts.total(), end, ends.total())
 
 
-def _in_a_row(parts: Sequence[Part]) -> Part:
-    """Several parts, one after the other, as one."""
-    ids: Sequence[str] | range = range(sum(len(part.ids) for part in parts))
-    if not all(isinstance(part.ids, range) for part in parts):
-        ids = [str(name) for part in parts for name in part.ids]
-    starts = None
-    if any(part.starts is not None for part in parts):
-        each = (np.ones(len(part.codes), bool) if part.starts is None else part.starts for part in parts)
-        starts = np.concatenate([*each])
-    return Part(
-        _joined([part.codes for part in parts]),
-        np.append(0, np.cumsum(_joined([np.diff(part.offsets) for part in parts]))),
-        ids,
-        [*map(_joined, zip(*(part.keys for part in parts), strict=True))],
-        parts[0].kinds,
-        {name: _joined([part.values[name] for part in parts]) for name in parts[0].values},
-        starts,
-    )
+def label_reader(missing: str) -> Callable[[Any], str | None]:
+    """What makes a label's text of a value, None if it is to be left out, as ``missing`` says."""
+    if missing == "error":
+        return label_text
+    instead = None if missing == "skip" else missing
+    return lambda value: instead if is_missing(value) else label_text(value)
 
 
 def _joined(arrays: Sequence[Array]) -> Array:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
@@ -24,7 +23,7 @@ from summarkov.read.columns import Reading, Wanted
 from summarkov.read.files import Format, find_files, plain_name, size_of
 from summarkov.read.lines import line_source
 from summarkov.read.ordering import run_starts
-from summarkov.read.rows import Assembly, Coded, Part
+from summarkov.read.rows import Assembly, Coded
 from summarkov.read.tables import file_source
 from summarkov.settings import is_whole, reporter
 
@@ -114,14 +113,12 @@ def scan_events(
     sizes = dict(zip(paths, accumulate(map(size_of, paths)), strict=True))
     folder = TemporaryFolder(scratch)
     try:
-        rows = (
-            _Parts(folder.path, assembly) if source.is_lines else _Rows(folder.path, assembly, memory, n_jobs)
-        )
+        rows = _Rows(folder.path, assembly, memory, n_jobs)
         with naming_the_disk(folder.path.parent), rows:
             for block in source.blocks:
                 rows.add(assembly.code(block))
                 tell(sizes[block.path], sizes[paths[-1]], "reading")
-            assembly.refuse_none_left(rows.n_rows, paths[0])
+            assembly.refuse_none_left(paths[0])
             return _mapped(assembly, rows, folder, tell, keep_names=names)
     except BaseException:
         folder.remove()
@@ -148,12 +145,7 @@ def _remove_folder(path: Path, maker: int) -> None:
 
 
 def _mapped(
-    assembly: Assembly,
-    rows: _Parts | _Rows,
-    folder: TemporaryFolder,
-    tell: Callable[..., None],
-    *,
-    keep_names: bool,
+    assembly: Assembly, rows: _Rows, folder: TemporaryFolder, tell: Callable[..., None], *, keep_names: bool
 ) -> EventSequences:
     """All events, on memory maps."""
     ids, keys = list[str](), [np.empty(0, np.uint64)]
@@ -174,55 +166,6 @@ def _mapped(
     return assembly.finished(map_events(chunks(), folder, about), ids)
 
 
-class _Parts:
-    """Whole sequences of lines, kept in a file until all labels are known."""
-
-    def __init__(self, folder: Path, assembly: Assembly) -> None:
-        self._assembly, self._path = assembly, folder / "sequences"
-        self._file = open(self._path, "wb+")  # noqa: SIM115  # closed with this
-        self._fields: list[dict[str, Any]] = []  # of each part; arrays and names are in the file
-        self.n_rows = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._path.unlink(missing_ok=True)
-
-    def add(self, part: Part) -> None:
-        """Take some more sequences."""
-        self._fields.append({name: self._save(value) for name, value in vars(part).items()})
-        self.n_rows += len(part.codes)
-
-    def parts(self) -> Iterator[Part]:
-        """The parts, as they were added, with keys of one type."""
-        self._file.seek(0)
-        for fields in self._fields:
-            yield self._assembly.settled(Part(**{name: self._load(kept) for name, kept in fields.items()}))
-
-    def _save(self, value: Any) -> Any:
-        """What to keep of a field: instead of arrays and names, which go into the file, their types."""
-        if isinstance(value, np.ndarray):
-            np.save(self._file, value, allow_pickle=False)
-            return np.ndarray
-        if isinstance(value, Mapping):
-            return {name: self._save(each) for name, each in value.items()}
-        if isinstance(value, list) and value and isinstance(value[0], str):
-            self._save(np.frombuffer(json.dumps(value).encode(), np.uint8))
-            return str
-        return [self._save(each) for each in value] if isinstance(value, list) else value
-
-    def _load(self, kept: Any) -> Any:
-        """The field of which this was kept."""
-        if kept is np.ndarray or kept is str:
-            array = np.load(self._file, allow_pickle=False)
-            return array if kept is np.ndarray else json.loads(array.tobytes())
-        if isinstance(kept, dict):
-            return {name: self._load(each) for name, each in kept.items()}
-        return [self._load(each) for each in kept] if isinstance(kept, list) else kept
-
-
 class _Rows:
     """Rows in DuckDB, which groups them by case, sorts them, and writes to a folder what does not fit.
 
@@ -240,7 +183,7 @@ class _Rows:
                 "choose another folder for temporary files (scratch=, or TMPDIR)"
             ) from None
         self._errors, self._memory, self._assembly = duckdb, memory, assembly
-        self._kinds, self.n_rows = list[pa.DataType](), 0
+        self._kinds, self._n_keys, self.n_rows = list[pa.DataType](), 0, 0
         threads = 1 if n_jobs is None else (os.cpu_count() or 1) if n_jobs < 0 else max(1, n_jobs)
         self._db = duckdb.connect(
             config={
@@ -283,14 +226,17 @@ class _Rows:
         if not (n := len(coded.case)):
             return
         self._settle()
-        coded = self._assembly.settled(coded)
+        coded, self._n_keys = self._assembly.settled(coded), len(coded.keys)
         values = {f"v{at}": arrow_of(each) for at, each in enumerate(coded.values.values())}
         keys = {f"k{at}": arrow_of(each) for at, each in enumerate(coded.keys)}
         case = pa.DictionaryArray.from_arrays(arrow_of(coded.case), text_array(map(str, coded.names)))
-        number = arrow_of(np.arange(self.n_rows, self.n_rows + n))
-        self._db.register(
-            "new_rows", pa.table({"c": case, "r": number, "code": arrow_of(coded.codes), **keys, **values})
-        )
+        number = np.arange(self.n_rows, self.n_rows + n)
+        columns = {"c": case, "r": arrow_of(number), "code": arrow_of(coded.codes), **keys, **values}
+        if self._assembly.by_place:  # the first row of each case is known
+            starts = run_starts(coded.case)
+            lengths = np.diff(np.append(starts, n))
+            columns["f"] = arrow_of(np.repeat(number[starts], lengths))
+        self._db.register("new_rows", pa.table(columns))
         into = "INSERT INTO rows BY NAME" if self.n_rows else "CREATE TABLE rows AS"
         self._run(self._db.execute, f"{into} SELECT * FROM new_rows")
         self._db.unregister("new_rows")
@@ -307,19 +253,21 @@ class _Rows:
                 self._assembly.order[at].settled(np.array(ends), old)  # refuses what is too far
                 self._run(self._db.execute, f"UPDATE rows SET k{at} = k{at} * 1000")
 
-    def parts(self) -> Iterator[Part]:
-        """All events, some whole sequences at a time.
+    def parts(self) -> Iterator[Coded]:
+        """All rows in order, some whole sequences at a time.
 
         Rows come by the first row of their case, by the keys, and by row. A case is known by the number of
         its first row, and only that has its name.
         """
         if not self.n_rows:
-            yield self._assembly.part(self._assembly.together([]))
+            yield self._assembly.together([])
             return
-        order = ", ".join(["f", *(f"k{at}" for at in range(len(self._kinds))), "r"])
+        order = ", ".join(["f", *(f"k{at}" for at in range(self._n_keys)), "r"])
+        first = (
+            "" if self._assembly.by_place else "JOIN (SELECT c, min(r) AS f FROM rows GROUP BY c) USING (c)"
+        )
         found = self._db.sql(
-            "SELECT * EXCLUDE (c), CASE WHEN r = f THEN c END AS c FROM rows JOIN "
-            f"(SELECT c, min(r) AS f FROM rows GROUP BY c) USING (c) ORDER BY {order}"
+            f"SELECT * EXCLUDE (c), CASE WHEN r = f THEN c END AS c FROM rows {first} ORDER BY {order}"
         )
         make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
         reader, held, case = self._run(make, _ROWS), list[pa.RecordBatch](), None
@@ -332,15 +280,16 @@ class _Rows:
             held, case = [*held, batch[last:]], cases[-1]
         yield self._part(held)
 
-    def _part(self, batches: Sequence[pa.RecordBatch]) -> Part:
+    def _part(self, batches: Sequence[pa.RecordBatch]) -> Coded:
         """Rows of whole cases, in order."""
         table = pa.Table.from_batches(batches)
         column = {name: numpy_of(table.column(name)) for name in table.column_names if name != "c"}
-        return Part(
-            column["code"],
-            np.append(run_starts(column["f"]), table.num_rows),
+        first = column["f"]
+        return Coded(
+            np.cumsum(np.diff(first, prepend=first[:1]) != 0),
             table.column("c").drop_null().to_pylist(),
-            [column[f"k{at}"] for at in range(len(self._kinds))],
+            column["code"],
+            [column[f"k{at}"] for at in range(self._n_keys)],
             self._kinds,
             {name: column[f"v{at}"] for at, name in enumerate(self._assembly.texts)},
         )

@@ -213,20 +213,15 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if is_text(kind) else kind
 
 
-def read_whole(path: str, format: str, refuse: Callable[[pa.Schema], None] = lambda _: None) -> pa.Table:
-    """All columns of a small table, as text if it is comma-separated; ``refuse`` looks at them before."""
-    if format == "parquet":
-        schema = _parquet_schema(path)
-    else:
-        with open_text(path) as file:
-            first = decode(_whole(file.readline(BLOCK + 1), path), path, 1)
-        cells = _cells(first, _SEPARATORS[format])
-        delimiter = max(cells, key=lambda one: len(cells[one]))
-        header = Header(cells[delimiter], delimiter)
-        schema = pa.schema([(name, pa.string()) for name in header.names])
-    refuse(schema)
-    batches = _parquet_batches(path, schema.names) if format == "parquet" else csv_batches(path, header, None)
-    return pa.Table.from_batches(list(batches), schema)
+def read_whole(path: str, format: str) -> pa.Table:
+    """All columns of a small table of text, "csv" or "tsv"."""
+    with open_text(path) as file:
+        first = decode(_whole(file.readline(BLOCK + 1), path), path, 1)
+    cells = _cells(first, _SEPARATORS[format])
+    delimiter = max(cells, key=lambda one: len(cells[one]))
+    header = Header(cells[delimiter], delimiter)
+    schema = pa.schema([(name, pa.string()) for name in header.names])
+    return pa.Table.from_batches(list(csv_batches(path, header, None)), schema)
 
 
 # ---------------------------------------------------------------------- Parquet

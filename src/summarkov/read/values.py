@@ -12,6 +12,7 @@ import numpy as np
 
 from summarkov.arrow import arrow_of, is_text, numpy_of, pa, pc
 from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.events.vocabulary import EMPTY_TICK, UNKNOWN
 from summarkov.typing import Array, CodeArray, IntArray
 
 # ---------------------------------------------------------------------- codes
@@ -145,17 +146,16 @@ class Vocabulary(dict[str, int]):
         return len(self) - 1
 
     def recode(self, column: Encoded) -> CodeArray:
-        """The codes of the texts of a column, of those that occur; a missing value stays one."""
+        """The codes of the texts of a column, of those that occur; codes below 0 stay as they are."""
         each = zip(column.texts, column.counts.tolist(), strict=True)
-        return np.asarray(
-            np.array([*(self[text] if n else -1 for text, n in each), -1], np.int32)[column.codes]
-        )
+        codes = [self[text] if n else UNKNOWN for text, n in each]
+        return np.asarray(np.array([*codes, EMPTY_TICK, UNKNOWN], np.int32)[column.codes])
 
     def settled(self) -> tuple[list[str], CodeArray]:
-        """The texts in sorted order, and the final code for every one given out; one more is for none."""
+        """The texts in sorted order, and the final code for every one given out; more are for none."""
         labels = sorted(self)
         place = {label: at for at, label in enumerate(labels)}
-        return labels, np.array([*(place[label] for label in self), -1], np.int32)
+        return labels, np.array([*(place[label] for label in self), UNKNOWN, UNKNOWN], np.int32)
 
 
 # ---------------------------------------------------------------------- dates as people write them
@@ -360,10 +360,12 @@ class OrderColumn:
 
     def settled(self, keys: Array, kind: pa.DataType) -> Array:
         """The keys of a block of some type as those of the type of all blocks."""
-        if kind == self.kind or not len(keys):
+        if self.kind in (None, kind):
             return keys
         if pa.types.is_floating(self.kind):
             return keys.astype(np.float64)
+        if not keys.any():  # zeros for what has no time
+            return keys
         if kind.unit == "us" and max(-int(keys.min()), int(keys.max())) >= 2**63 // 1000:
             raise DataError(
                 f"order column {self.name!r} cannot be put in order: it has nanoseconds, and dates too far "

@@ -70,7 +70,7 @@ def xes_source(path: str, wanted: Wanted) -> Source:
             raise DataError(
                 f"{path}: the encoding that it says it has is not known; save it as UTF-8"
             ) from error
-    return Source(path, wanted, chosen, [log.block()], by_place=True)
+    return Source(path, wanted, chosen, [log.block()], "event")
 
 
 class _Log:

@@ -155,11 +155,6 @@ class Frame:
                 "one with order_by=, or say order_by=False to take rows of files in the order of the files, "
                 "and all others as Spark happens to read them"
             )
-        if hasattr(wanted.cases, "sparkSession"):
-            raise SettingError(
-                "attributes= takes columns of the dataframe, or a table in memory; join the dataframe of "
-                "attributes to that of events, frame.join(attributes, case, 'left'), and name its columns"
-            )
         names, came = list(dict.fromkeys([*chosen.names(), *keep])), _came(frame)
         columns = [
             f.col(f"`{name.replace('`', '``')}`").alias(f"column{at}") for at, name in enumerate(names)
