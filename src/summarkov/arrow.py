@@ -13,7 +13,7 @@ import numpy as np
 
 from summarkov.typing import Array
 
-__all__ = ["arrow_of", "csv", "fs", "is_list", "is_text", "numpy_of", "pa", "parquet", "pc", "text_array"]
+__all__ = ["arrow_of", "csv", "is_list", "is_text", "numpy_of", "pa", "parquet", "pc", "text_array"]
 
 
 class Later:
@@ -31,10 +31,10 @@ class Later:
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.compute as pc
-    from pyarrow import csv, fs, parquet
+    from pyarrow import csv, parquet
 else:
     pa, pc = Later("pyarrow"), Later("pyarrow.compute")
-    csv, fs, parquet = Later("pyarrow.csv"), Later("pyarrow.fs"), Later("pyarrow.parquet")
+    csv, parquet = Later("pyarrow.csv"), Later("pyarrow.parquet")
 
 
 def is_list(kind: pa.DataType) -> bool:

@@ -23,7 +23,6 @@ from __future__ import annotations
 import difflib
 import errno
 import os
-import re
 import shutil
 import sys
 import warnings
@@ -36,24 +35,10 @@ from summarkov.wording import END
 
 #: How long names may be, and how many, for one that is most like another to be looked for.
 _LONGEST_NAME, _MOST_NAMES = 100, 1000
-#: What only the owner of an address may know.
-_SECRETS = re.compile(r"(?<=://)[^/\s@:]*:[^/\s@]+(?=@)|(?<=client_secret=)[^&\s]+")
-
-
-def without_secrets(text: str) -> str:
-    """The same text without the keys and passwords that an address may hold.
-
-    >>> without_secrets("s3://me:key@bucket/log.csv: there is no such file")
-    's3://...@bucket/log.csv: there is no such file'
-    """
-    return _SECRETS.sub("...", text)
 
 
 class SummarkovError(Exception):
     """Anything that this library reports to its user."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*(without_secrets(each) if isinstance(each, str) else each for each in args))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _revived, (type(self), self.args, vars(self))  # an error may have to cross to another process
@@ -139,7 +124,7 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
-    warnings.warn(without_secrets(message), category, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _is_ours(module: str) -> bool:

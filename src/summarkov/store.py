@@ -13,10 +13,10 @@ import stat
 from collections.abc import Mapping
 from typing import IO, Any, NoReturn, TypeVar, get_args, overload
 
-from summarkov.errors import DataError, StoreError
-from summarkov.read.files import arrow_file, is_address, name_of, write_atomically
+from summarkov.errors import StoreError
+from summarkov.read.files import name_of, write_atomically
 
-#: Where a document is: a path, an address, or a file that is open.
+#: Where a document is: a path, or a file that is open.
 Place = str | os.PathLike[str] | IO[Any]
 
 T = TypeVar("T")
@@ -82,8 +82,6 @@ def read_document(path: Place) -> tuple[str, Any]:
             raise RecursionError
     except StoreError as problem:
         raise StoreError(f"{name}: {problem}") from None
-    except DataError as problem:  # of an address
-        raise StoreError(str(problem)) from None
     except FileNotFoundError:
         raise StoreError(f"{name}: there is no such file") from None
     except OSError as problem:
@@ -110,9 +108,6 @@ def _text(path: Place) -> str:
     """The text of a file that is not too large, found out before it is read or parsed."""
     if not isinstance(path, str | os.PathLike):
         return _checked(path.read(_MOST_BYTES + 1))
-    if is_address(path):
-        with arrow_file(path) as file:
-            return _checked(file.read(_MOST_BYTES + 1))
     opened = os.open(
         name_of(path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
     )  # not to wait for who writes to a pipe

@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 
 from summarkov.cli import came
 from summarkov.cli.page import errors
-from summarkov.errors import SummarkovError, without_secrets
+from summarkov.errors import SummarkovError
 from summarkov.wording import visible
 
 #: What typer raises for a wrong command line. (Where the class lives depends on typer's version.)
@@ -90,7 +90,6 @@ class Commands(TyperGroup):
 
 def report(message: str, *, name: str = "Error") -> None:
     """Say something that is not a result, on stderr."""
-    message = without_secrets(message)
     if len(message) > _LONGEST:
         message = f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
     words = Text.assemble((f"{name}: ", "bold red" if name == "Error" else "bold"), visible(message))

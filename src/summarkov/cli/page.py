@@ -21,7 +21,6 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from summarkov.errors import without_secrets
 from summarkov.frames import Sheet
 from summarkov.wording import visible
 
@@ -259,10 +258,8 @@ def first_of(texts: Sequence[str], most: int, between: str = ", ", last: str = "
 
 
 def shown(path: Path) -> str:
-    """What a file is called, without secrets: of an address, pathlib leaves one slash of two."""
-    from summarkov.read.files import name_of
-
-    return without_secrets(name_of(path))
+    """What a file is called."""
+    return str(path)
 
 
 # ---------------------------------------------------------------------- while something goes on

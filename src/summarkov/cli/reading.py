@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path, PurePath
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -107,15 +107,7 @@ class Reading:
 
     def streams(self, path: Path) -> bool:
         """Whether the events are streamed: where that is asked for, and folders, patterns and large files."""
-        from summarkov.read.files import (
-            ENDINGS,
-            STREAMED,
-            are_several,
-            format_of,
-            name_of,
-            plain_name,
-            size_of,
-        )
+        from summarkov.read.files import ENDINGS, STREAMED, are_several, format_of, name_of
 
         engine, most, several = self.given.engine, bytes_of(self.given.memory), are_several(path)
         if engine not in ("auto", "memory", "stream"):
@@ -126,8 +118,11 @@ class Reading:
             return bool(engine != "memory")
         try:
             kind = format_of(name_of(path), self.given.format)
-            is_packed = kind == "parquet" or plain_name(path).lower().endswith(ENDINGS)
-            return kind in (*STREAMED, "tsv") and size_of(path) * (_PACKED if is_packed else _TEXT) > most
+            is_packed = kind == "parquet" or name_of(path).lower().endswith(ENDINGS)
+            return (
+                kind in (*STREAMED, "tsv")
+                and os.path.getsize(path) * (_PACKED if is_packed else _TEXT) > most
+            )
         except Exception:  # reading will say what is wrong
             return False
 
@@ -306,10 +301,8 @@ TABLES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "par
 
 
 def suffix_of(path: Path) -> str:
-    """The end of a file's name, such as ".csv"; addresses may have settings after it."""
-    from summarkov.read.files import plain_name
-
-    return PurePath(plain_name(path)).suffix.lower()
+    """The end of a file's name, such as ".csv"."""
+    return path.suffix.lower()
 
 
 def load_model(path: Path, *special: str) -> Any:
@@ -333,19 +326,17 @@ def check_output(path: Path | None, *inputs: Path | None, endings: str = "", saf
 
     ``endings`` says how its name may end, such as ".json or .md"; ``safe_csv`` that it is a table of text.
     """
-    from summarkov.read.files import endings_of, is_address, plain_name
+    from summarkov.read.files import endings_of, name_of
 
     if path is not None and endings and suffix_of(path) not in re.findall(r"\.\w+", endings):
         raise SettingError(f"cannot tell the format of {shown(path)}; let its name end in {endings}")
-    if safe_csv and (path is None or not plain_name(path).lower().endswith(endings_of("csv", "tsv"))):
+    if safe_csv and (path is None or not name_of(path).lower().endswith(endings_of("csv", "tsv"))):
         raise SettingError("--safe-csv is for files that are written as .csv or .tsv; leave it out")
     if path is None:
         return
     why = ""
     if any(_is_read(path, each) for each in inputs if each is not None):
         why = "it is read here, and would be lost; name another file"
-    elif is_address(path):  # whether it may be written there, only writing tells
-        return
     elif path.is_dir():
         why = "it is a folder; name a file in it"
     elif path.exists() and not path.is_file():
@@ -360,10 +351,8 @@ def check_output(path: Path | None, *inputs: Path | None, endings: str = "", saf
 
 def _is_read(path: Path, source: Path) -> bool:
     """Whether a file is one that a path, a folder of files of events, or a pattern means."""
-    from summarkov.read.files import format_of, is_address
+    from summarkov.read.files import format_of
 
-    if is_address(path) or is_address(source):
-        return shown(path) == shown(source)
     if not path.is_file():
         return False
     if source.is_dir():

@@ -175,8 +175,6 @@ def export(given: Any) -> Document:
 
 def report(given: Any) -> Document:
     """A model as one page."""
-    from summarkov.read.files import size_of
-
     output = given.output
     check_output(output, given.model, given.events, given.passages)
     fitted = load_model(given.model, "JointSuMM", "OutcomeModel")
@@ -194,4 +192,4 @@ def report(given: Any) -> Document:
     with progress(f"Writing {shown(output)}"), saving(output):
         fitted.to_html(output, events=events, title=given.title, sequences=given.sequences, **more)
     words = f"Saved the page as {shown(output)}; open it in a browser"
-    return saved(words, saved=shown(output), bytes=size_of(output))
+    return saved(words, saved=shown(output), bytes=output.stat().st_size)

@@ -68,7 +68,7 @@ Model = SummaryModel | InfluenceGraph | JointSuMM | OutcomeModel
 def load(path: Place) -> Model:
     """Read a model or graph that ``save`` wrote; what is wrong with the file is named with its place.
 
-    ``path`` is that of a file, an address such as ``"s3://bucket/model.json"``, or a file that is open.
+    ``path`` is that of a file, or a file that is open.
 
     Returns a model (``BSuMM``, ..., ``JointSuMM``), an ``InfluenceGraph`` or an ``OutcomeModel``.
     """

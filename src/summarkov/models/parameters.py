@@ -166,7 +166,7 @@ class Parameters(metaclass=_Shown):
     def save(self, path: Any) -> None:
         """Write it as JSON, all or nothing; :func:`summarkov.load` reads it.
 
-        ``path`` is that of a file, an address such as ``"s3://bucket/model.json"``, or an open file to write
+        ``path`` is that of a file, or an open file to write
         to.
         """
         from summarkov.store import write_sealed

@@ -1,29 +1,21 @@
-"""Files, here or in an object store: which ones a path means, their format and text, and writing them whole.
-
-Addresses such as ``s3://bucket/log.csv`` are those of Arrow's file systems. Who may enter such a store is
-told as its own tools tell it: by environment variables (``AWS_ACCESS_KEY_ID``, ...), by the role of the
-machine, or in the address (``s3://bucket/log?endpoint_override=host:port&scheme=http``).
-"""
+"""Files: which ones a path means, their format and text, and writing them whole."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
-import fnmatch
 import glob
 import io
 import math
 import os
 import re
 import secrets
-import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from io import BufferedReader
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Literal
 
-from summarkov.arrow import fs, pa
+from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, StoreError, naming_the_disk, nearest, warn_caller
 
 #: What names a file.
@@ -50,85 +42,29 @@ MOST_BYTES, MOST_TIMES = 1 << 28, 200
 #: The same for what becomes an object of its own when it is read: lines, words, cells and elements.
 MOST_PARTS, PARTS_TIMES = 1 << 22, 20
 _BETWEEN = b" \t\r\n,;|<[{"
-#: What comes before the path in an address; also once pathlib has made a path of it, which drops a slash.
-_SCHEME, _IN_PATH = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://"), re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-#: Tables whose folders also hold files that are no longer theirs: what is in such a folder, how the table is
-#: called, and how to find out about its files.
+#: How addresses begin, also once pathlib has made a path of one, which drops a slash.
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+#: Tables whose folders also hold files that are no longer theirs: how such a table is called, what is in its
+#: folder, and how to find out about its files.
 _TABLES = (
-    (r"_delta_log/.", "a Delta table", "deltalake.DeltaTable(path).file_uris()"),
+    ("a Delta table", "_delta_log/*", "deltalake.DeltaTable(path).file_uris()"),
     (
-        r"metadata/[^/]*\.metadata\.json$",
         "an Iceberg table",
+        "metadata/*.metadata.json",
         "[task.file.file_path for task in table.scan().plan_files()] of pyiceberg",
     ),
 )
 
-# ---------------------------------------------------------------------- names and addresses
-
 
 def name_of(path: Name) -> str:
-    """What a file is called, also where a ``pathlib.Path`` was made of an address; ``file://`` is a path.
-
-    >>> from pathlib import PurePosixPath
-    >>> name_of(PurePosixPath("s3://bucket/log.csv")), name_of("file:///data/my%20log.csv")
-    ('s3://bucket/log.csv', '/data/my log.csv')
-    """
+    """What a file is called; addresses of other machines are refused."""
     name = os.fsdecode(path)
-    if isinstance(path, PurePath) and not os.path.exists(name) and (made := _IN_PATH.match(path.as_posix())):
-        slashes = "///" if made[1].lower() == "file" else "//"
-        name = f"{made[1]}:{slashes}{path.as_posix()[made.end() :]}"
-    return _at(name)[1] if name.lower().startswith("file://") else name
-
-
-def is_address(path: Name) -> bool:
-    """Whether this is the address of a file that is not of this machine.
-
-    >>> is_address("s3://bucket/log.csv"), is_address("file:///log.csv"), is_address("C:/log.csv")
-    (True, False, False)
-    """
-    return _SCHEME.match(name_of(path)) is not None
-
-
-def plain_name(path: Name) -> str:
-    """A name without the settings that an address may end in, for what the end of a name tells.
-
-    >>> plain_name("s3://bucket/log.csv?region=eu-west-1")
-    's3://bucket/log.csv'
-    """
-    name = name_of(path)
-    return name.partition("?")[0] if is_address(name) else name
-
-
-def size_of(path: Name) -> int:
-    """The bytes of a file, wherever it is."""
-    if not is_address(path):
-        return os.path.getsize(name_of(path))
-    system, inside = _at(name_of(path))
-    return int(system.get_file_info(inside).size or 0)
-
-
-def arrow_file(path: Name) -> pa.NativeFile:
-    """A file as Arrow reads it best; an OSError if that is not possible."""
-    if not is_address(path):
-        return pa.OSFile(os.fsencode(name_of(path)))
-    system, inside = _at(name_of(path))
-    return system.open_input_file(inside)
-
-
-def _at(address: str) -> tuple[Any, str]:
-    """The file system of an address, and the path in it."""
-    try:
-        system, path = fs.FileSystem.from_uri(address)
-    except (OSError, ValueError, NotImplementedError) as error:
-        raise DataError(
-            f"{address} is no address that can be read ({_short(error)}); Arrow knows s3://, gs://, "
-            "abfss://, hdfs:// and file://"
-        ) from error
-    return system, str(path)
-
-
-def _short(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
+    if (address := _ADDRESS.match(name)) and not os.path.exists(name):
+        raise SettingError(
+            f"addresses ({address[1]}://) are not opened; copy the file, or let another library read it and "
+            f"give the table, such as duckdb.sql(\"FROM '{address[1]}://...'\")"
+        )
+    return name
 
 
 # ---------------------------------------------------------------------- formats
@@ -146,7 +82,7 @@ def format_of(path: Name, asked: str | None) -> str:
             hint = nearest(str(asked), FORMATS)
             raise SettingError(f"unknown format {asked!r}; use one of {choices}{hint}")
         return asked
-    name = plain_name(path).lower()
+    name = name_of(path).lower()
     for ending in ENDINGS:
         name = name.removesuffix(ending)
     found = next((format for format, endings in FORMATS.items() if name.endswith(endings)), None)
@@ -168,7 +104,8 @@ def endings_of(*formats: str) -> tuple[str, ...]:
 
 def are_several(path: Name) -> bool:
     """Whether a path means a folder or a pattern, and not one file."""
-    return _members(name_of(path)) is not None
+    name = name_of(path)
+    return os.path.isdir(name) or (glob.has_magic(name) and not os.path.exists(name))
 
 
 def find_files(paths: Sequence[Name], asked: str | None = None) -> tuple[str, list[str]]:
@@ -184,48 +121,38 @@ def find_files(paths: Sequence[Name], asked: str | None = None) -> tuple[str, li
         raise DataError(f"these files are of several formats, {' and '.join(kinds)}; name those of one")
     first = dict[str, str]()
     for name in (name for _, names in found for name in names):
-        first.setdefault(name if is_address(name) else os.path.realpath(name), name)
+        first.setdefault(os.path.realpath(name), name)
     return kinds[0], [*first.values()]
 
 
 def _find(name: str, asked: str | None) -> tuple[str, list[str]]:
     """The format of one path, and its files."""
-    members, pattern = _members(name), not is_address(name) and not os.path.isdir(name)
-    if members is None or pattern:
-        kind = format_of(name, asked).replace("tsv", "csv")
-        if kind not in STREAMED:
-            raise SettingError(
-                f"{name} is of a format ({kind}) that is read into memory only; save it as .jsonl"
-            )
-        if members is None:
-            open_file(name).close()  # says what is wrong with it
-            return kind, [name]
-        found = _regular(members)
-        if not found:
-            raise DataError(f"no file fits the pattern {name}; check the path")
-        return kind, found
-    kinds = {kind: endings_of("csv", "tsv") if kind == "csv" else endings_of(kind) for kind in STREAMED}
-    if asked is None:
-        files = [plain_name(part).lower() for part in members if is_address(part) or os.path.isfile(part)]
-        there = [kind for kind in STREAMED if any(part.endswith(kinds[kind]) for part in files)]
-        if not there:
-            raise DataError(f"the folder {name} holds no parquet, csv or jsonl files; name one that does")
-        if len(there) > 1:
-            what = " and ".join(there)
-            raise DataError(f"the folder {name} holds {what} files; say which to read with format=")
-        asked = there[0]
+    is_folder = os.path.isdir(name)
+    if is_folder and asked is None:
+        members = {kind: _inside(name, kind) for kind in STREAMED}
+        there = [kind for kind in STREAMED if any(map(os.path.isfile, members[kind]))]
+        if len(there) != 1:
+            what = "no parquet, csv or jsonl files; name one that does"
+            if there:
+                what = f"{' and '.join(there)} files; say which to read with format="
+            raise DataError(f"the folder {name} holds {what}")
+        return there[0], _regular(members[there[0]])
     kind = format_of(name, asked).replace("tsv", "csv")
-    found = _regular(part for part in members if plain_name(part).lower().endswith(kinds.get(kind, ())))
-    if not found:
-        named = " or ".join(FORMATS["csv"] + FORMATS["tsv"] if kind == "csv" else FORMATS[kind])
-        raise DataError(f"there are no files that end in {named} in the folder {name}")
-    return kind, found
+    if kind not in STREAMED:
+        raise SettingError(f"{name} is of a format ({kind}) that is read into memory only; save it as .jsonl")
+    if not are_several(name):
+        open_file(name).close()  # says what is wrong with it
+        return kind, [name]
+    files = _regular(_inside(name, kind) if is_folder else sorted(glob.glob(name, recursive=True)))
+    if not files:
+        what = f"the folder {name} holds no {kind} files" if is_folder else f"no file fits the pattern {name}"
+        raise DataError(f"{what}; check the path")
+    return kind, files
 
 
-def _regular(paths: Iterable[str]) -> list[str]:
+def _regular(paths: Sequence[str]) -> list[str]:
     """Those that are files; others, such as named pipes, are never opened, and named in a warning."""
-    paths = list(paths)
-    odd = [path for path in paths if not is_address(path) and not os.path.isfile(path)]
+    odd = [path for path in paths if not os.path.isfile(path) and not os.path.isdir(path)]
     if odd:
         more = f", and {len(odd) - 1} more" if len(odd) > 1 else ""
         warn_caller(
@@ -233,39 +160,15 @@ def _regular(paths: Iterable[str]) -> list[str]:
             "holds as a file, or move it away",
             UserWarning,
         )
-    return [path for path in paths if path not in odd]
+    return [path for path in paths if os.path.isfile(path)]
 
 
-def _members(name: str) -> list[str] | None:
-    """The files of a folder or a pattern, sorted, in folders without hidden ones; None if it is one file.
+def _inside(folder: str, kind: str) -> list[str]:
+    """All in a folder that is called like files of a format, sorted; links never lead in a circle.
 
-    Those of a table that says itself which files it consists of are refused.
+    A table that says itself of which files it consists is refused.
     """
-    if is_address(name):
-        files, start = _files_at(name), re.sub(r"[^/]*[*\[].*", "", plain_name(name))
-    elif os.path.isdir(name):
-        files, start = _walked(name), name
-    elif os.path.exists(name) or not glob.has_magic(name):
-        return None
-    else:
-        return [part for part in sorted(glob.glob(name, recursive=True)) if not os.path.isdir(part)]
-    if files is None:
-        return None
-    inside = len(start.rstrip("/" + os.sep)) + 1
-    below = {file: plain_name(file)[inside:].replace(os.sep, "/") for file in files}
-    for pattern, table, how in _TABLES:
-        at = next(filter(None, (re.search(rf"(?:^|/){pattern}", each) for each in below.values())), None)
-        if at:
-            folder = os.path.join(start, at.string[: at.start()]).rstrip("/")
-            raise DataError(
-                f"{folder} is {table}, and not all files in it are of its last version: read it with "
-                f"Spark (scan_spark), or give scan_events a list of the files that are ({how})"
-            )
-    return [file for file, part in below.items() if not re.search(r"(?:^|/)[_.]", part)]
-
-
-def _walked(folder: str) -> list[str]:
-    """All that is in a folder and in those in it; links are followed, but never in a circle."""
+    endings = endings_of("csv", "tsv") if kind == "csv" else endings_of(kind)
     found, entered = list[str](), set[str]()
     for root, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(root)
@@ -273,30 +176,19 @@ def _walked(folder: str) -> list[str]:
             folders.clear()
             continue
         entered.add(real)
-        found += [os.path.join(root, name) for name in names]
+        for table, logged, how in _TABLES:
+            if glob.glob(os.path.join(glob.escape(root), logged)):
+                raise DataError(
+                    f"{root} is {table}, and not all files in it are of its last version: read it with "
+                    f"Spark (scan_spark), or give scan_events a list of the files that are ({how})"
+                )
+        folders[:] = [each for each in folders if each[0] not in "_."]
+        found += [
+            os.path.join(root, each)
+            for each in names
+            if each[0] not in "_." and each.lower().endswith(endings)
+        ]
     return sorted(found)
-
-
-def _files_at(address: str) -> list[str] | None:
-    """The addresses of all files in a folder and its subfolders, or of a pattern; None if it is a file."""
-    start, question, settings = address.partition("?")
-    pattern = start if any(mark in start for mark in "*[") else None
-    if pattern:
-        start = re.sub(r"/[^/]*[*\[].*", "", start)
-    system, inside = _at(start + question + settings)
-    try:
-        if not pattern and system.get_file_info(inside).type == fs.FileType.File:
-            return None
-        found = system.get_file_info(fs.FileSelector(inside, recursive=True, allow_not_found=True))
-    except OSError as error:
-        raise DataError(f"{address} cannot be looked at: {_short(error)}") from error
-    root, n = start.rstrip("/"), len(inside.rstrip("/"))
-    names = sorted(root + info.path[n:] for info in found if info.type == fs.FileType.File)
-    if pattern:
-        names = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
-    elif not names:
-        raise DataError(f"there is no file or folder {address}; check the address")
-    return [name + question + settings for name in names]
 
 
 # ---------------------------------------------------------------------- reading
@@ -305,8 +197,7 @@ def _files_at(address: str) -> list[str] | None:
 def open_file(path: Name, expected: str = "events") -> BufferedReader:
     """Open a file for reading, or say in one sentence why that is not possible."""
     try:
-        raw: Any = arrow_file(path) if is_address(path) else open(name_of(path), "rb", buffering=0)  # noqa: SIM115
-        file = BufferedReader(raw, 1 << 20 if is_address(path) else io.DEFAULT_BUFFER_SIZE)
+        file = open(name_of(path), "rb")  # noqa: SIM115  # closed by who asked for it
     except FileNotFoundError:
         raise DataError(f"there is no file {path}; check the path") from None
     except IsADirectoryError:
@@ -367,7 +258,7 @@ def unpacked(file: BufferedReader, path: Name) -> BufferedReader:
         if start.startswith(magic):
             stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)
             why = f"is damaged: it begins as a {codec} file and cannot be unpacked ({{}}); get it anew"
-            return BufferedReader(_Made(file, path, stream, why, size_of(path)), 1 << 16)
+            return BufferedReader(_Made(file, path, stream, why, os.path.getsize(path)), 1 << 16)
     return file
 
 
@@ -390,7 +281,8 @@ class _Made(io.RawIOBase):
         try:
             n = int(self._stream.readinto(into))  # Arrow's read() leaks where it fails
         except (OSError, UnicodeError) as error:
-            raise DataError(f"{self._path} {self._why.replace('{}', _short(error))}") from error
+            why = " ".join(str(error).split())[:200]
+            raise DataError(f"{self._path} {self._why.replace('{}', why)}") from error
         self._left -= n
         self._parts -= n - len(bytes(into[:n]).translate(None, _BETWEEN))
         if self._left < 0 or self._parts < 0:
@@ -409,15 +301,8 @@ class _Made(io.RawIOBase):
 def replacing(path: Name) -> Iterator[Path]:
     """Give an empty file beside ``path`` to write to; on success it takes that name, else it is gone.
 
-    Whatever stood there before stays whole until then, and after an error. What is written to an address is
-    sent there when it is complete.
+    Whatever stood there before stays whole until then, and after an error.
     """
-    if is_address(path):
-        with tempfile.TemporaryDirectory() as folder:
-            made = Path(folder, "file")
-            yield made
-            _send(made, name_of(path))
-        return
     final = Path(os.path.realpath(name_of(path)))  # what a link leads to, and not the link
     if final.exists() and not (final.is_file() or final.is_dir()):
         raise StoreError(f"{path}: cannot be written, it is not a regular file; name one")
@@ -443,16 +328,6 @@ def _make(temporary: Path, final: Path) -> None:
         ours = os.fstat(file).st_gid == before.st_gid  # another group must not read it
         os.fchmod(file, before.st_mode & (0o7777 if ours else 0o7707))
     os.close(file)
-
-
-def _send(file: Path, address: str) -> None:
-    """Write a file of this machine to an address: it is there when all of it is, and not before."""
-    system, path = _at(address)
-    try:
-        with open(file, "rb") as source, system.open_output_stream(path) as target:
-            shutil.copyfileobj(source, target, 1 << 20)
-    except OSError as error:
-        raise StoreError(f"{address}: cannot be written ({_short(error)})") from error
 
 
 def write_atomically(path: Name, text: str) -> None:

@@ -19,12 +19,12 @@ from summarkov.errors import SettingError, StoreError, TooLargeError, naming_the
 from summarkov.events import EventSequences
 from summarkov.events.draws import sequence_keys
 from summarkov.events.sequences import map_events
-from summarkov.read.columns import Reading, Wanted
-from summarkov.read.files import Format, find_files, plain_name, size_of
+from summarkov.read.columns import TABLE, Reading, Wanted
+from summarkov.read.files import Format, find_files
 from summarkov.read.lines import line_source
 from summarkov.read.ordering import run_starts
 from summarkov.read.rows import Assembly, Coded
-from summarkov.read.tables import file_source
+from summarkov.read.tables import ROWS, file_source, is_table, table_source
 from summarkov.settings import is_whole, reporter
 
 #: ``progress(done, total, what)``: how far reading (bytes) or grouping (rows) has come; or True.
@@ -40,7 +40,7 @@ FILES = "the files"
 
 
 def scan_events(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    source: Any,
     *,
     format: Format | None = None,
     memory: int = MEMORY,
@@ -59,11 +59,13 @@ def scan_events(
 
     Parameters
     ----------
-    path
-        A file, a folder (with all its subfolders), or a pattern such as ``"log/2024-*.parquet"``; or a list
-        of these, in the order in which they are to be read. A file that is there by several names, by
-        links, is read once. Folders of Delta and Iceberg tables are refused, as they also hold files that
-        are no longer part of the table.
+    source
+        The path of a file or a folder (with all its subfolders), or a pattern such as
+        ``"log/2024-*.parquet"``; or a list of these, in the order in which they are to be read. A file that
+        is there by several names, by links, is read once. Folders of Delta and Iceberg tables are refused, as
+        they also hold files that are no longer part of the table. Or whatever speaks Arrow, such as a
+        relation of DuckDB or a reader of ``pyarrow.dataset``, which may be of object stores: its batches are
+        read one after the other.
     format
         "parquet", "csv", "tsv" or "jsonl", where the ends of the files' names do not tell it, or a folder
         holds files of several formats.
@@ -94,31 +96,39 @@ def scan_events(
     ('A',)
     """
     wanted = Wanted.of(**reading)
-    given = [path] if isinstance(path, str | os.PathLike) else path
-    listed = isinstance(given, list | tuple) and bool(given)
-    if not listed or not all(isinstance(one, str | os.PathLike) for one in given):
-        raise SettingError(
-            "path must be that of a file or a folder, a pattern such as 'log/*.parquet', or a list of these, "
-            f"not {type(path).__name__}; events in memory are learned from as they are"
-        )
     if not is_whole(memory) or memory < 1:
         raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
-    kind, paths = find_files(given, format)
-    name = plain_name(paths[0]) if len(paths) == 1 else FILES
-    if kind == "jsonl":
-        source = line_source(paths, name, kind, wanted, told=True)
+    sizes, paths, tell = dict[str, int](), list[str](), reporter(progress)
+    if is_table(source):
+        if format is not None:
+            raise SettingError(f"format={format!r} is for files; leave it out for a table")
+        read = table_source(source, wanted, ROWS)
     else:
-        source = file_source(paths, name, kind, wanted)
-    assembly, tell = Assembly(source), reporter(progress)
-    sizes = dict(zip(paths, accumulate(map(size_of, paths)), strict=True))
+        given = [source] if isinstance(source, str | os.PathLike) else source
+        listed = isinstance(given, list | tuple) and bool(given)
+        if not listed or not all(isinstance(one, str | os.PathLike) for one in given):
+            raise SettingError(
+                "source must be the path of a file or a folder, a pattern such as 'log/*.parquet', a list of "
+                f"these, or a stream of Arrow, not {type(source).__name__}; events in memory are learned "
+                "from as they are"
+            )
+        kind, paths = find_files(given, format)
+        sizes = dict(zip(paths, accumulate(map(os.path.getsize, paths)), strict=True))
+        name = paths[0] if len(paths) == 1 else FILES
+        if kind == "jsonl":
+            read = line_source(paths, name, kind, wanted, told=True)
+        else:
+            read = file_source(paths, name, kind, wanted)
+    assembly = Assembly(read)
     folder = TemporaryFolder(scratch)
     try:
         rows = _Rows(folder.path, assembly, memory, n_jobs)
         with naming_the_disk(folder.path.parent), rows:
-            for block in source.blocks:
+            for block in read.blocks:
                 rows.add(assembly.code(block))
-                tell(sizes[block.path], sizes[paths[-1]], "reading")
-            assembly.refuse_none_left(paths[0])
+                if block.path in sizes:
+                    tell(sizes[block.path], sizes[paths[-1]], "reading")
+            assembly.refuse_none_left(paths[0] if paths else TABLE)
             return _mapped(assembly, rows, folder, tell, keep_names=names)
     except BaseException:
         folder.remove()

@@ -7,10 +7,12 @@ another, drops quotes after a blank, and passes over empty cells beyond the last
 from __future__ import annotations
 
 import csv
+import math
+import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import date, time
 from decimal import Decimal
 from io import BufferedReader, RawIOBase, TextIOWrapper
@@ -24,11 +26,11 @@ from summarkov.arrow import is_list, is_text, pa, parquet
 from summarkov.errors import DataError, SummarkovError
 from summarkov.events.vocabulary import is_label, is_missing
 from summarkov.read.columns import TABLE, Columns, Wanted, choose_columns, refuse_unused_times
-from summarkov.read.files import arrow_file, decode, endings_of, open_file, open_text
+from summarkov.read.files import decode, endings_of, open_file, open_text
 from summarkov.read.rows import Block, Source
 
 #: Rows to read at a time; and bytes that Arrow reads ahead of a column.
-_ROWS, _PAGE = 1 << 17, 1 << 20
+ROWS, _PAGE = 1 << 17, 1 << 20
 #: What may separate cells, the first that fits.
 _SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
 #: What is parsed at a time; no row may be longer.
@@ -59,21 +61,34 @@ def refuse_cut_rows() -> None:
             )
 
 
-def table_source(table: Any, wanted: Wanted) -> Source:
-    """A table by the Arrow interface, or a dict of columns, as one block of the columns that are needed."""
-    with _explained(f"{TABLE} cannot be read by Arrow"):
+def table_source(table: Any, wanted: Wanted, rows: float = math.inf) -> Source:
+    """A table by the Arrow interface, or a dict of columns, in blocks of so many ``rows`` at least."""
+    with ExitStack() as opened, _explained(f"{TABLE} cannot be read by Arrow"):
         table, left_out, times = as_arrow(table, wanted.columns.may_mean)
         reader = (
             pa.RecordBatchReader.from_stream(table)
             if hasattr(table, "__arrow_c_stream__")
             else pa.table(pa.record_batch(table)).to_reader()
         )
-        with reader:  # closed also on error: a DuckDB connection serves one at a time
-            chosen = _columns_of(reader.schema, wanted.columns, TABLE, left_out, times)
-            names = [name for name in chosen.to_read() if name in reader.schema.names]
-            schema = pa.schema([reader.schema.field(name) for name in names])
-            found = pa.Table.from_batches([batch.select(names) for batch in reader], schema)
-    return Source(TABLE, wanted, chosen, [Block(found, TABLE)])
+        opened.enter_context(reader)  # closed also on error: a DuckDB connection serves one at a time
+        chosen = _columns_of(reader.schema, wanted.columns, TABLE, left_out, times)
+        opened.pop_all()
+        return Source(TABLE, wanted, chosen, _blocks_of(reader, chosen, rows))
+
+
+def _blocks_of(reader: pa.RecordBatchReader, chosen: Columns, rows: float) -> Iterator[Block]:
+    """The columns that are needed, in blocks of so many rows at least."""
+    names = [name for name in chosen.to_read() if name in reader.schema.names]
+    schema = pa.schema([reader.schema.field(name) for name in names])
+    held, first, n = list[pa.RecordBatch](), 0, 0
+    with reader, _explained(f"{TABLE} cannot be read by Arrow"):
+        for batch in reader:
+            held.append(batch.select(names))
+            n += batch.num_rows
+            if n >= rows:
+                yield Block(pa.Table.from_batches(held, schema), TABLE, first)
+                held, first, n = [], first + n, 0
+        yield Block(pa.Table.from_batches(held, schema), TABLE, first)
 
 
 @contextmanager
@@ -253,11 +268,11 @@ def _parquet_batches(path: str, names: Sequence[str], few: Sequence[str] = ()) -
     open_file(path).close()  # says what is wrong with it
     with _reading_parquet(path):
         file = parquet.ParquetFile(
-            arrow_file(path), read_dictionary=[*few], buffer_size=_PAGE, pre_buffer=False
+            pa.OSFile(os.fsencode(path)), read_dictionary=[*few], buffer_size=_PAGE, pre_buffer=False
         )
     with file:
         done, total = 0, file.metadata.num_rows
-        batches = file.iter_batches(_ROWS, columns=list(names))
+        batches = file.iter_batches(ROWS, columns=list(names))
         while True:
             with _reading_parquet(path):
                 batch = next(batches, None)

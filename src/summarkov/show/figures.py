@@ -78,9 +78,9 @@ def save(ax: Any, path: str | os.PathLike[str]) -> None:
     """
     import matplotlib
 
-    from summarkov.read.files import plain_name, replacing
+    from summarkov.read.files import name_of, replacing
 
-    kind = plain_name(path).rsplit(".", 1)[-1].lower()
+    kind = name_of(path).rsplit(".", 1)[-1].lower()
     if kind not in ("pdf", "svg", "png"):
         raise SettingError(f"cannot draw {path}; let its name end in .pdf, .svg or .png")
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
