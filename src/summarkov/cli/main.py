@@ -53,7 +53,7 @@ file:FILE  Events: .csv or .tsv (one event per row), .parquet, .xes, .jsonl (one
     "reading": """
 Reading the events:
 --case COLUMN  Column that names the sequence.
---event COLUMN...  Column of the event's label; repeat it to join several to one label.
+--event COLUMN  Column of the event's label.
 --order-by COLUMN...  Column that orders the events of a sequence (time or number), else the order of the
     rows; repeat it for columns to sort by where the first has equal values.
 --in-order  The rows are in order, whatever their columns are called.

@@ -172,7 +172,7 @@ class Origin:
     """
 
     case: str | None = None
-    event: tuple[str, ...] = ()
+    event: str | None = None
     order: tuple[str, ...] = ()
     weight: str | None = None
     lifecycle: str | None = None
@@ -197,15 +197,15 @@ class Origin:
     def sentences(self) -> Iterator[str]:
         """What there is to say of how events were read.
 
-        >>> list(Origin("user", ("page",), ("time",), unlabelled=3).sentences())
+        >>> list(Origin("user", "page", ("time",), unlabelled=3).sentences())
         ["Read from: case 'user', event 'page', order 'time'.", 'Left out: 3 events without a label.']
         """
         roles = {
-            "case": () if self.case is None else (self.case,),
-            "event": self.event,
+            "case": _one(self.case),
+            "event": _one(self.event),
             "order": self.order,
-            "weight": () if self.weight is None else (self.weight,),
-            "lifecycle": () if self.lifecycle is None else (self.lifecycle,),
+            "weight": _one(self.weight),
+            "lifecycle": _one(self.lifecycle),
             "attribute" if len(self.attributes) == 1 else "attributes": self.attributes,
         }
         if self.event:
@@ -250,7 +250,7 @@ class Origin:
     def tied(self, n: int, source: str | None = None) -> str:
         """How many events have the same place as the one before, and where.
 
-        >>> Origin("user", ("page",), ("time",), tied_case="ann").tied(2, "log.csv")
+        >>> Origin("user", "page", ("time",), tied_case="ann").tied(2, "log.csv")
         "2 events of log.csv with the same 'time' as the one before, for example in case 'ann'"
         """
         same = " and ".join(map(repr, self.order)) or ("time" if self.event else "place")
@@ -261,6 +261,10 @@ class Origin:
     def ties(self, n: int, source: str | None = None) -> str:
         """The same, and in which order these events are taken."""
         return f"{self.tied(n, source)}; {'it keeps' if n == 1 else 'they keep'} the order of the input"
+
+
+def _one(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
 
 
 def reading_notes(

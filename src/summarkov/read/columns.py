@@ -19,8 +19,6 @@ from summarkov.read.ordering import TIES, Gap, TieKind
 from summarkov.read.values import DateFormat
 from summarkov.settings import is_finite
 
-#: What stands between the labels of several columns that are joined to one.
-SEPARATOR = "+"
 #: How messages call a table that has no file name.
 TABLE = "the table"
 #: Where numbers of a column are cut; None to leave them as they are.
@@ -33,7 +31,7 @@ class Reading(TypedDict, total=False):
     """The settings of reading, by the names that :func:`summarkov.read_events` has for them."""
 
     case: str | None
-    event: str | Sequence[str] | None
+    event: str | None
     order_by: str | Sequence[str] | Literal[False] | None
     labels: Iterable[object] | None
     session_gap: str | float | timedelta | None
@@ -62,7 +60,7 @@ class Columns:
     """
 
     case: str | None = None
-    event: tuple[str, ...] = ()
+    event: str | None = None
     order: tuple[str, ...] | None = None
     weight: str | None = None
     attributes: tuple[str, ...] = ()
@@ -78,12 +76,12 @@ class Columns:
         >>> Columns.of("user", "page", ["day", "step"]).order
         ('day', 'step')
         """
-        for role, name in (("case", case), ("weight", others.get("weight"))):
+        for role, name in (("case", case), ("event", event), ("weight", others.get("weight"))):
             if name is not None and not isinstance(name, str):
                 raise SettingError(f"{role} must be the name of a column, not {name!r}")
         order = () if order is False else _several(order, "order_by") or None
-        asked = cls(case, _several(event, "event"), order, **others)
-        given = (asked.case, *asked.event, *(asked.order or ()), *asked.per_case)
+        asked = cls(case, event, order, **others)
+        given = (asked.case, asked.event, *(asked.order or ()), *asked.per_case)
         names = [name for name in given if name is not None]
         if len(set(names)) < len(names):
             raise SettingError("case, event, order_by, weight and attributes must be different columns")
@@ -101,7 +99,7 @@ class Columns:
 
     def names(self) -> list[str]:
         """Return the names that are set, each once."""
-        given = (self.case, self.lifecycle, *self.event, *(self.order or ()), *self.per_case)
+        given = (self.case, self.lifecycle, self.event, *(self.order or ()), *self.per_case)
         return list(dict.fromkeys(name for name in given if name is not None))
 
     def to_read(self) -> list[str]:
@@ -151,46 +149,38 @@ class Wanted:
         if unknown is not None:
             known = nearest(unknown, Reading.__annotations__)
             raise TypeError(f"reading events has no setting {unknown!r}{known}")
-        asked = cls(**{name: value for name, value in given.items() if name in _AS_THEY_ARE})
-        asked._check()
-        attributes, cuts = given.get("attributes"), given.get("cuts")
-        names = _several(attributes, "attributes")
-        if cuts is not None and attributes is None:
+        got = {**dict.fromkeys(Reading.__annotations__), **_DEFAULTS, **given}
+        for name in ("lifecycle", "missing"):
+            if not isinstance(got[name], str) and not (name == "lifecycle" and got[name] is None):
+                raise SettingError(f"{name} must be a text, not {got[name]!r}")
+        if got["ties"] not in (None, *TIES):
+            hint = nearest(str(got["ties"]), TIES)
+            raise SettingError(f"ties must be one of {', '.join(map(repr, TIES))}, not {got['ties']!r}{hint}")
+        for name in ("times", "drop_duplicates"):
+            if not isinstance(got[name], bool):
+                raise SettingError(f"{name} must be True or False, not {got[name]!r}")
+        if got["cuts"] is not None and got["attributes"] is None:
             raise SettingError("cuts are about attributes; name these with attributes=")
-        ends, told = None, [given.get(name) for name in ("ends", "closed_by", "open_since", "ends_column")]
+        names, ends = _several(got["attributes"], "attributes"), None
+        told = [got[name] for name in ("ends", "closed_by", "open_since", "ends_column")]
         if told != [None] * 4:
             ends = AskedEnds.of(told[0] or "complete", *told[1:])
-            if ends.column is not None and ends.column not in names:
-                names = (*names, ends.column)
-        columns = Columns.of(
-            *(given.get(name) for name in ("case", "event", "order_by")),
-            weight=given.get("weight"),
-            attributes=names,
-            with_lifecycle=asked.lifecycle is not None,
-        )
-        labels, gap, form = (given.get(name) for name in ("labels", "session_gap", "date_format"))
-        return replace(
-            asked,
-            columns=columns,
-            labels=None if labels is None else vocabulary_of(labels),
-            gap=None if gap is None else Gap.of(gap),
-            date_format=None if form is None else DateFormat(form),
-            times=asked.times or (ends is not None and ends.open_since is not None),
-            cuts={} if cuts is None else check_cuts(cuts),
+            names = tuple(dict.fromkeys((*names, *_one(ends.column))))
+        return cls(
+            Columns.of(
+                *(got[name] for name in ("case", "event", "order_by")),
+                weight=got["weight"],
+                attributes=names,
+                with_lifecycle=got["lifecycle"] is not None,
+            ),
+            labels=None if got["labels"] is None else vocabulary_of(got["labels"]),
+            gap=None if got["session_gap"] is None else Gap.of(got["session_gap"]),
+            date_format=None if got["date_format"] is None else DateFormat(got["date_format"]),
+            times=got["times"] or (ends is not None and ends.open_since is not None),
+            cuts={} if got["cuts"] is None else check_cuts(got["cuts"]),
             ends=ends,
+            **{name: got[name] for name in ("lifecycle", "missing", "ties", "drop_duplicates")},
         )
-
-    def _check(self) -> None:
-        for name in ("lifecycle", "missing"):
-            value = getattr(self, name)
-            if not isinstance(value, str) and not (name == "lifecycle" and value is None):
-                raise SettingError(f"{name} must be a text, not {value!r}")
-        if self.ties not in (None, *TIES):
-            hint = nearest(str(self.ties), TIES)
-            raise SettingError(f"ties must be one of {', '.join(map(repr, TIES))}, not {self.ties!r}{hint}")
-        for name in ("times", "drop_duplicates"):
-            if not isinstance(getattr(self, name), bool):
-                raise SettingError(f"{name} must be True or False, not {getattr(self, name)!r}")
 
     def for_columns(self, chosen: Columns) -> Wanted:
         """The same with what the columns that were chosen tell of ties, if nothing was said of them."""
@@ -218,8 +208,8 @@ class Wanted:
             )
 
 
-#: Settings that only need a look.
-_AS_THEY_ARE = ("lifecycle", "missing", "ties", "times", "drop_duplicates")
+#: What settings are that are not None unless something is asked.
+_DEFAULTS = {"missing": "error", "times": False, "drop_duplicates": False}
 
 
 def check_cuts(cuts: object) -> Cuts:
@@ -288,33 +278,49 @@ def plain(name: str) -> str:
 
 
 def choose_columns(
-    names: Sequence[str], asked: Columns, source: str, *, list_columns: Collection[str] = ()
+    names: Sequence[str],
+    asked: Columns,
+    source: str,
+    *,
+    list_columns: Collection[str] = (),
+    time_columns: Collection[str] = (),
 ) -> Columns:
     """Choose the columns to read: those asked for, else those with names that are recognised.
 
+    A column that tells the time by its name, or by what it holds (``time_columns``), must be the order, or
+    have been left out on purpose.
+
     >>> chosen = choose_columns(["CASE", "Activity", "cost"], Columns(), "log.csv")
     >>> chosen.case, chosen.event, chosen.order
-    ('CASE', ('Activity',), ())
+    ('CASE', 'Activity', ())
+    >>> choose_columns(["case", "event", "created_at"], Columns(), "log.csv")
+    Traceback (most recent call last):
+        ...
+    summarkov.errors.DataError: column 'created_at' of log.csv looks like the time of an event, and is not \
+recognised as the order; say order_by='created_at', or order_by=False to keep the order of the rows
     """
     free = [name for name in names if name not in asked.names()]
-    event = _there(asked.event, "event", names, source) or _recognised("event", EVENT_NAMES, free, source)
-    if not event:
-        raise _nothing_recognised("event", names, source)
-    if event[0] in list_columns:
+
+    def chosen_for(role: str, given: str | None, known: Names) -> str:
+        found = _there(_one(given), role, names, source) or _recognised(role, known, free, source)
+        if not found:
+            raise _nothing_recognised(role, names, source)
+        return found[0]
+
+    event = chosen_for("event", asked.event, EVENT_NAMES)
+    if event in list_columns:
         raise DataError(
-            f"column {event[0]!r} of {source} holds lists, and a table has one row per event; make a row of "
-            f"each first, such as by frame.explode({event[0]!r}) (in SQL unnest, in Spark posexplode)"
+            f"column {event!r} of {source} holds lists, and a table has one row per event; make a row of "
+            f"each first, such as by frame.explode({event!r}) (in SQL unnest, in Spark posexplode)"
         )
-    case = _there(_one(asked.case), "case", names, source) or _recognised("case", CASE_NAMES, free, source)
+    case = chosen_for("case", asked.case, CASE_NAMES)
     _there(_one(asked.weight), "weight", names, source)
     _there(asked.attributes, "attributes", names, source)
-    if not case:
-        raise _nothing_recognised("case", names, source)
     order = _there(asked.order or (), "order", names, source)
     order = order if asked.order is not None else _recognised("order", ORDER_NAMES, free, source)
     lifecycle = other = None
     if not asked.with_lifecycle:
-        used = {*case, *event, *order, *asked.per_case, *list_columns}
+        used = {case, event, *order, *asked.per_case, *list_columns}
         found = _of_first_line([name for name in names if name not in used], LIFECYCLE_NAMES)
         other = found[0] if len(found) == 1 else None
     else:
@@ -325,34 +331,16 @@ def choose_columns(
                 f"no column of {source} is called {LIFECYCLE_NAMES[0][0]!r} or 'lifecycle', which lifecycle= "
                 f"needs; rename the column, or leave it out; {_listed(names)}"
             )
-    return replace(asked, case=case[0], event=event, order=order, lifecycle=lifecycle, other_lifecycle=other)
-
-
-def refuse_unused_times(
-    chosen: Columns, names: Iterable[str], asked: Columns, source: str, *, time_columns: Collection[str] = ()
-) -> None:
-    """Refuse to keep the order of the rows where a column tells the time and nobody said to leave it out.
-
-    Such a column is known by its name or is one of ``time_columns``, known by what they hold.
-
-    >>> chosen = Columns("case", ("event",), ())
-    >>> refuse_unused_times(chosen, ["case", "event", "created_at"], Columns(), "log.csv")
-    Traceback (most recent call last):
-        ...
-    summarkov.errors.DataError: column 'created_at' of log.csv looks like the time of an event, and is not \
-recognised as the order; say order_by='created_at', or order_by=False to keep the order of the rows
-    """
-    if asked.order is not None or chosen.order:
-        return
-    for name in names:
+    chosen = replace(asked, case=case, event=event, order=order, lifecycle=lifecycle, other_lifecycle=other)
+    for name in names if asked.order is None and not order else ():
         words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower().replace("_", " ").replace("-", " ").split()
-        if name not in chosen.names() and (
-            name in time_columns or TIME_WORDS & set(words) or words[1:][-1:] == ["at"]
-        ):
+        is_time = name in time_columns or TIME_WORDS & set(words) or words[1:][-1:] == ["at"]
+        if is_time and name not in chosen.names():
             raise DataError(
                 f"column {name!r} of {source} looks like the time of an event, and is not recognised as the "
                 f"order; say order_by={name!r}, or order_by=False to keep the order of the rows"
             )
+    return chosen
 
 
 def _one(name: str | None) -> tuple[str, ...]:

@@ -38,17 +38,16 @@ def line_source(paths: Sequence[str], name: str, kind: str, wanted: Wanted, *, t
     asked = wanted.columns
     if kind == "jsonl":
         of_rows = asked.with_lifecycle or wanted.gap is not None or wanted.drop_duplicates
-        if (asked.order and not wanted.times) or of_rows or len(asked.event) > 1:
+        if (asked.order and not wanted.times) or of_rows:
             raise SettingError(
                 f"in {paths[0]} a line is a whole sequence, in the order of its list; leave out lifecycle=, "
-                "session_gap, drop_duplicates and further keys of events, and name a key of times with "
-                "order_by= only with times=True"
+                "session_gap and drop_duplicates, and name a key of times with order_by= only with times=True"
             )
         times = (asked.order or (TIMES,))[:1] if wanted.times else ()
-        chosen = replace(asked, case=asked.case or ID, event=asked.event or (EVENTS,), order=times)
+        chosen = replace(asked, case=asked.case or ID, event=asked.event or EVENTS, order=times)
     else:
         (wanted if kind == "text" else replace(wanted, ties=None)).refuse_columns(paths[0])
-        chosen = Columns(ID, (EVENTS,), ())
+        chosen = Columns(ID, EVENTS, ())
     read: Callable[[str], Iterator[Line]] = {
         "jsonl": lambda path: _json_sequences(path, chosen, wanted),
         "text": lambda path: _words(path, told=told),
@@ -111,13 +110,13 @@ def _json_sequences(path: str, chosen: Columns, wanted: Wanted) -> Iterator[Line
 
 def _json_sequence(content: Any, chosen: Columns, wanted: Wanted) -> Line:
     """What a line holds; labels that are missing are an error, or None."""
-    name, given, case = None, dict[str, Any](), str(chosen.case)
+    name, given, case, events = None, dict[str, Any](), str(chosen.case), str(chosen.event)
     if isinstance(content, dict):
-        for key in (chosen.event[0], *(() if wanted.columns.case is None else (case,))):
+        for key in (events, *(() if wanted.columns.case is None else (case,))):
             if key not in content:
                 keys = ", ".join(repr(key) for key in list(content)[:20]) or "none"
                 raise DataError(f"the object has no {key!r}; its keys are {keys}")
-        name, given, content = content.get(case), content, content[chosen.event[0]]
+        name, given, content = content.get(case), content, content[events]
         if case in given and not isinstance(name, str):
             raise DataError(f"{case!r} must be text or a number, not {_KINDS[type(name)]}")
     if not isinstance(content, list):

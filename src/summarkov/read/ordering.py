@@ -153,19 +153,15 @@ def refuse_ties(ties: Ties, wanted: Wanted, name: str, source: str) -> None:
 
 def refuse_no_order(wanted: Wanted, source: str) -> None:
     """Refuse to tell when events happened where no order column does."""
-    what = None
-    if wanted.gap is not None:
-        what = "session_gap needs"
-    elif wanted.times or wanted.ties == "together":
-        what = "look-backs in time, times=True and ties='together' need"
-    if what:
+    asked = {
+        "session_gap": wanted.gap is not None,
+        "look-backs in time (times=True)": wanted.times,
+        f"ties={wanted.ties!r}": wanted.ties in ("together", "error"),
+        "drop_duplicates": wanted.drop_duplicates,
+    }
+    if what := " and ".join(name for name, is_asked in asked.items() if is_asked):
         raise SettingError(
-            f"{what} the time of every event, and {source} has no order column; name it with order_by="
-        )
-    if wanted.drop_duplicates:
-        raise SettingError(
-            "duplicates are rows of the same case, event and place, and without an order column "
-            f"{source} tells no places; name it with order_by=, or leave out drop_duplicates=True"
+            f"{what} need the place of every event, and {source} has no order column; name it with order_by="
         )
 
 

@@ -20,7 +20,7 @@ def read_events(
     source: Any,
     *,
     case: str | None = None,
-    event: str | Sequence[str] | None = None,
+    event: str | None = None,
     order_by: str | Sequence[str] | Literal[False] | None = None,
     labels: Iterable[object] | None = None,
     format: Format | None = None,
@@ -65,8 +65,7 @@ def read_events(
         keeps the order of the rows even if a column looks like an order. In JSON lines, ``case`` and
         ``event`` name two keys, and ``order_by`` with ``times=True`` that of a list of times, else "times";
         in XES, the keys of attributes (``concept:name``), and ``order_by`` is only sorted by if it is given.
-        Several order columns, ``["time", "step"]``, are sorted by in turn. Several event columns are joined
-        to one label, with "+" between them.
+        Several order columns, ``["time", "step"]``, are sorted by in turn.
     labels
         The vocabulary, in any order, where labels may be missing from the data; any other label is
         an ``UnknownLabelError``. By default the labels that occur.
@@ -206,7 +205,7 @@ def _is_dict_of_columns(source: Any, wanted: Wanted) -> bool:
         return False
     sizes = {len(column) for column in source.values() if hasattr(column, "__len__")}
     asked = wanted.columns
-    if any(name in source for name in (asked.case, *asked.event) if name is not None):
+    if any(name in source for name in (asked.case, asked.event) if name is not None):
         if len(sizes) > 1:
             raise DataError("the dict cannot be read as a table; give columns of one length")
         return True
@@ -222,19 +221,15 @@ def _is_dict_of_columns(source: Any, wanted: Wanted) -> bool:
 
 def _list_source(source: object, wanted: Wanted) -> Source:
     """Lists of labels, or a dict of them by the names of sequences."""
-    if hasattr(source, "tocsr"):
-        raise DataError("a sparse matrix holds numbers and no sequences of events; give lists of labels")
     if hasattr(source, "label_counts"):
         raise DataError(
             f"this needs the events in memory, and {_kind(source)} counts them where they are; "
             "give events that were read with read_events"
         )
-    if hasattr(source, "collect") and hasattr(source, "collect_schema"):
-        raise DataError(f"{_kind(source)} is not read yet; give its rows with .collect()")
-    if not isinstance(source, Iterable) or isinstance(source, bytes):
+    if not isinstance(source, Iterable) or isinstance(source, bytes) or hasattr(source, "tocsr"):
         raise DataError(
             f"cannot read events from {_kind(source)}; give lists of labels, a dict of them, "
-            "a table (pandas, polars, pyarrow, DuckDB) or the path of a file"
+            "a table (pandas, polars, pyarrow, DuckDB; of a lazy one .collect()) or the path of a file"
         )
     if isinstance(source, Mapping):
         if any(name is None for name in source):

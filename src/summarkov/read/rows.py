@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from summarkov.events.describe import Lifecycles, Origin, late_cases
 from summarkov.events.moments import NANOSECONDS, Moments
 from summarkov.events.vocabulary import UNKNOWN, coded_lists, is_missing, label_text
 from summarkov.read.case_attributes import attributes_of, number_of
-from summarkov.read.columns import SEPARATOR, Columns, Wanted
+from summarkov.read.columns import Columns, Wanted
 from summarkov.read.ordering import (
     Keys,
     Ties,
@@ -274,25 +273,16 @@ class Assembly:
             )
 
     def _labels(self, table: pa.Table, block: Block) -> Encoded:
-        """The labels of rows, of one column or several; -1 where a row has none and is to be left out."""
-        wanted, parts = self.wanted, list[Encoded]()
-        for name in self.chosen.event:
-            part = encode(table.column(name), name, block.path)
-            if wanted.missing == "error":
-                remedy = "fill them, or leave these events out with missing='skip'"
-                refuse_missing(part.missing, name, block.path, block.first_row, remedy=remedy)
-            elif wanted.missing != "skip" and len(part.missing):
-                texts = list(dict.fromkeys([*part.texts, wanted.missing]))
-                part = Encoded(np.where(part.codes < 0, texts.index(wanted.missing), part.codes), texts)
-            parts.append(part)
-        for part, name in zip(parts[:-1], self.chosen.event, strict=False):
-            for text, n in zip(part.texts, part.counts.tolist(), strict=True):
-                if n and SEPARATOR in text:
-                    raise DataError(
-                        f"column {name!r} of {block.path} holds {text[:40]!r}, with {SEPARATOR!r} in it, "
-                        "which joins the labels of several columns; write it otherwise, or join them first"
-                    )
-        return reduce(joined, parts)
+        """The labels of rows; -1 where a row has none and is to be left out."""
+        missing, name = self.wanted.missing, str(self.chosen.event)
+        labels = encode(table.column(name), name, block.path)
+        if missing == "error":
+            remedy = "fill them, or leave these events out with missing='skip'"
+            refuse_missing(labels.missing, name, block.path, block.first_row, remedy=remedy)
+        elif missing != "skip" and len(labels.missing):
+            texts = list(dict.fromkeys([*labels.texts, missing]))
+            return Encoded(np.where(labels.codes < 0, texts.index(missing), labels.codes), texts)
+        return labels
 
     # ------------------------------------------------------------------ rows in order
 
@@ -485,19 +475,3 @@ def label_reader(missing: str) -> Callable[[Any], str | None]:
 
 def _joined(arrays: Sequence[Array]) -> Array:
     return np.concatenate(arrays) if len(arrays) else np.empty(0, np.int32)
-
-
-def joined(first: Encoded, second: Encoded) -> Encoded:
-    """The labels of two columns as one.
-
-    >>> found = joined(Encoded(np.array([0, 1]), ["a", "b"]), Encoded(np.array([0, 0]), ["x"]))
-    >>> [found.texts[code] for code in found.codes]
-    ['a+x', 'b+x']
-    """
-    n = max(1, len(second.texts))
-    pairs = first.codes.astype(np.int64) * n + second.codes
-    pairs[(first.codes < 0) | (second.codes < 0)] = -1
-    used, codes = np.unique(pairs, return_inverse=True)
-    absent = int(len(used) > 0 and used[0] < 0)
-    texts = [f"{first.texts[p // n]}{SEPARATOR}{second.texts[p % n]}" for p in used[absent:].tolist()]
-    return Encoded(codes - absent, texts)

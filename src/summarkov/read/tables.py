@@ -25,7 +25,7 @@ from summarkov.arrow import csv as arrow_csv
 from summarkov.arrow import is_list, is_text, pa, parquet
 from summarkov.errors import DataError, SummarkovError
 from summarkov.events.vocabulary import is_label, is_missing
-from summarkov.read.columns import TABLE, Columns, Wanted, choose_columns, refuse_unused_times
+from summarkov.read.columns import TABLE, Columns, Wanted, choose_columns
 from summarkov.read.files import decode, endings_of, open_file, open_text
 from summarkov.read.rows import Block, Source
 
@@ -106,15 +106,14 @@ def _explained(what: str) -> Iterator[None]:
 def _columns_of(
     schema: pa.Schema, asked: Columns, source: str, others: Sequence[str] = (), times: Collection[str] = ()
 ) -> Columns:
-    """Choose the columns of a table by name; ``others`` are more of its names, some of them ``times``.
-
-    A column of dates or times that is not used must have been left out on purpose.
-    """
-    names, lists = [*schema.names, *others], {field.name for field in schema if is_list(field.type)}
-    chosen = choose_columns(names, asked, source, list_columns=lists)
-    times = [*times, *(field.name for field in schema if _is_time(field.type))]
-    refuse_unused_times(chosen, names, asked, source, time_columns=times)
-    return chosen
+    """Choose the columns of a table by name; ``others`` are more of its names, some of them ``times``."""
+    return choose_columns(
+        [*schema.names, *others],
+        asked,
+        source,
+        list_columns={field.name for field in schema if is_list(field.type)},
+        time_columns=[*times, *(field.name for field in schema if _is_time(field.type))],
+    )
 
 
 def _is_time(kind: pa.DataType) -> bool:
@@ -258,7 +257,7 @@ def _parquet(path: str, _: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
     schema = _parquet_schema(path)
     names = schema.names
     choose_columns(names, chosen, path)
-    few = (*chosen.event, *chosen.attributes)  # whose texts repeat
+    few = (str(chosen.event), *chosen.attributes)  # whose texts repeat
     few = tuple(name for name in few if is_text(schema.field(name).type))
     return _parquet_batches(path, [name for name in chosen.to_read() if name in names], few)
 
@@ -297,31 +296,23 @@ def _csv(path: str, format: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
 
 
 class Header(NamedTuple):
-    """The names of the columns, what separates cells, and how many lines to skip before it."""
+    """The names of the columns, and what separates cells."""
 
     names: list[str]
     delimiter: str
-    skipped: int = 0
 
     @classmethod
     def of(cls, path: str, asked: Columns, format: str) -> Header:
-        """Read the first line that is not empty; find the separator that makes the columns asked for of it.
-
-        If Excel's ``sep=;`` is the first line, that is the separator, and the header is what comes next.
-        """
+        """Read the first line that is not empty; find the separator that makes the needed columns of it."""
         separators = _SEPARATORS["tsv" if path.lower().endswith(endings_of("tsv")) else format]
         with open_text(path) as file:
             read = iter(lambda: file.readline(BLOCK + 1), b"")
             numbered = ((at, decode(_whole(line, path), path, at)) for at, line in enumerate(read, start=1))
-            lines = ((number, line) for number, line in numbered if line.strip("\r\n"))
-            number, first = next(lines, (0, ""))
-            stated = stated_separator(first, path) if number == 1 else None
-            if stated:
-                separators = (stated,)
-                number, first = next(lines, (0, ""))
+            number, first = next(((at, line) for at, line in numbered if line.strip("\r\n")), (0, ""))
             if not first:
-                what = "nothing after its first line" if stated else "no lines"
-                raise DataError(f"{path} holds {what}; expected a header line with the names of the columns")
+                raise DataError(
+                    f"{path} holds no lines; expected a header line with the names of the columns"
+                )
             try:
                 delimiter = _separator(first, path, asked, separators)
                 names = next(csv.reader(chain([first], (line for _, line in numbered)), delimiter=delimiter))
@@ -330,9 +321,8 @@ class Header(NamedTuple):
                 if "new-line character" in why:
                     why = "lines end in carriage returns alone; save the file with line feeds"
                 raise DataError(f"{path}, line {number}: the header cannot be read: {why}") from error
-            chosen = choose_columns(names, asked, path)
-            refuse_unused_times(chosen, names, asked, path, time_columns=_dated(file, names, delimiter))
-        return cls(names, delimiter, 1 if stated else 0)
+            choose_columns(names, asked, path, time_columns=_dated(file, names, delimiter))
+        return cls(names, delimiter)
 
 
 def _dated(file: BufferedReader, names: Sequence[str], delimiter: str) -> list[str]:
@@ -351,23 +341,6 @@ def _whole(line: bytes, path: str) -> bytes:
             "header line"
         )
     return line
-
-
-def stated_separator(line: str, path: str) -> str | None:
-    r"""What separates cells if the first line of a file says so, as Excel writes and reads it.
-
-    >>> stated_separator("sep=;\r\n", "log.csv"), stated_separator("case,event\n", "log.csv")
-    (';', None)
-    """
-    said = re.fullmatch(r'sep=(.)|"sep=(.)"', line.rstrip("\r\n"), re.IGNORECASE)
-    if not said:
-        return None
-    separator = said[1] or said[2]
-    if not re.fullmatch(r"[\t !#-~]", separator):
-        raise DataError(
-            f"{path}, line 1: {separator!r} cannot separate cells; write the file with commas or semicolons"
-        )
-    return separator
 
 
 def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) -> str:
@@ -398,7 +371,7 @@ def csv_batches(path: str, header: Header, names: Sequence[str] | None) -> Itera
         quoted_strings_can_be_null=False,
     )
     parse = arrow_csv.ParseOptions(delimiter=header.delimiter, newlines_in_values=True)
-    options = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK, skip_rows=header.skipped)
+    options = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK)
     with open_text(path) as text:
         scan = QuoteScan(text, header.delimiter)
         try:
@@ -419,7 +392,7 @@ def _reason(path: str, header: Header, message: str) -> str:
     found = re.search(r"Row #(\d+): (?:Expected (\d+) columns, got (\d+)|.*invalid UTF8)", message)
     if found:
         row, expected, n = found.groups()
-        where = f"{path}, row {int(row) - header.skipped} (the header is row 1)"
+        where = f"{path}, row {row} (the header is row 1)"
         if expected is None:
             return f"{where}: the text is not UTF-8; save the file as UTF-8"
         return (

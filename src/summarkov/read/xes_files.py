@@ -13,7 +13,7 @@ from xml.parsers import expat
 import numpy as np
 
 from summarkov.arrow import pa, text_array
-from summarkov.errors import DataError, SettingError, nearest
+from summarkov.errors import DataError, nearest
 from summarkov.read.columns import Columns, Wanted
 from summarkov.read.files import open_file, unpacked
 from summarkov.read.rows import Block, Source
@@ -36,14 +36,9 @@ def xes_source(path: str, wanted: Wanted) -> Source:
     """
     asked = wanted.columns
     order = asked.order
-    if wanted.needs_places and not order:
-        if order == ():
-            raise SettingError(
-                "session_gap, times, ties and drop_duplicates need the time of every event; name it with "
-                "order_by="
-            )
+    if wanted.needs_places and order is None:
         order = (TIME,)
-    event = asked.event or (NAME,)
+    event = asked.event or NAME
     chosen = replace(
         asked,
         case=asked.case or NAME,
@@ -51,7 +46,7 @@ def xes_source(path: str, wanted: Wanted) -> Source:
         order=order or (),
         other_order=TIME if order is None else None,
         lifecycle=LIFECYCLE if asked.with_lifecycle else None,
-        other_lifecycle=None if asked.with_lifecycle or LIFECYCLE in event else LIFECYCLE,
+        other_lifecycle=None if asked.with_lifecycle or event == LIFECYCLE else LIFECYCLE,
     )
     log = _Log(path, chosen, wanted)
     with open_file(path) as file:
@@ -82,9 +77,9 @@ class _Log:
         if chosen.lifecycle is not None:
             self.needed.append((LIFECYCLE, "lifecycle"))
         elif wanted.missing == "error":
-            self.needed += [(key, "event") for key in chosen.event]
+            self.needed.append((str(chosen.event), "event"))
         others = (chosen.lifecycle, chosen.other_lifecycle, chosen.other_order)
-        rows = (*chosen.event, *(chosen.order or ()), *(key for key in others if key is not None))
+        rows = (str(chosen.event), *(chosen.order or ()), *(key for key in others if key is not None))
         self.rows: dict[str, list[str | None]] = {key: [] for key in (*rows, *chosen.per_case)}
         self.names = list[str]()
         self.sequence = array("q")  # the trace of every event

@@ -37,7 +37,7 @@ from summarkov.events.rows import recoded
 from summarkov.events.vocabulary import END, Unknown, check_unknown, refuse_unknown_labels
 from summarkov.read import read_events
 from summarkov.read.case_attributes import cuts_of
-from summarkov.read.columns import TABLE, Columns, Reading, Wanted, choose_columns, refuse_unused_times
+from summarkov.read.columns import TABLE, Columns, Reading, Wanted, choose_columns
 from summarkov.read.ordering import Ties, refuse_no_order, refuse_ties, warn_of_ties
 from summarkov.read.values import family_of
 from summarkov.settings import check_whole
@@ -143,12 +143,11 @@ class Frame:
         check_frame(frame)
         wanted = Wanted.of(**reading)
         lists = [name for name, kind in frame.dtypes if kind.startswith("array")]
-        chosen = choose_columns(frame.columns, wanted.columns, FRAME, list_columns=lists)
+        times = [name for name, kind in frame.dtypes if kind.startswith(("timestamp", "date"))]
+        chosen = choose_columns(frame.columns, wanted.columns, FRAME, list_columns=lists, time_columns=times)
         chosen = replace(chosen, other_lifecycle=None)  # nobody asked for it
         if not chosen.order:
             refuse_no_order(wanted, FRAME)
-        times = [name for name, kind in frame.dtypes if kind.startswith(("timestamp", "date"))]
-        refuse_unused_times(chosen, frame.columns, wanted.columns, FRAME, time_columns=times)
         if not chosen.order and wanted.columns.order is None:
             raise SettingError(
                 f"no column of {FRAME} is recognised as the order, and Spark keeps no order of rows; name "
@@ -160,7 +159,7 @@ class Frame:
             f.col(f"`{name.replace('`', '``')}`").alias(f"column{at}") for at, name in enumerate(names)
         ]
         rows = frame.select(*columns, *(column.alias(name) for name, column in came.items()))
-        named = {"case": chosen.case, "event": [*chosen.event], "order_by": [*(chosen.order or ())] or False}
+        named = {"case": chosen.case, "event": chosen.event, "order_by": [*(chosen.order or ())] or False}
         return cls(rows, (*names, *came), chosen, wanted.for_columns(chosen), {**reading, **named})
 
     def column(self, name: str | None) -> Any:
@@ -188,7 +187,7 @@ class Frame:
         """What only all rows can tell: rows to read, what reads them, and the numbers of these and others."""
         chosen, settings, frame = self.chosen, dict(self.reading), self
         lifecycle = () if chosen.lifecycle is None else (chosen.lifecycle,)
-        table, n_each = self.different(*dict.fromkeys((*chosen.event, *lifecycle)))
+        table, n_each = self.different(*dict.fromkeys((chosen.event, *lifecycle)))
         asked = {name: settings[name] for name in _OF_LABELS if name in settings}
         numbered = table.append_column(CAME[2], pa.array(range(len(table))))
         found = read_rows(numbered, {**asked, "case": CAME[2], "order_by": False})
