@@ -104,7 +104,12 @@ def coded_lists(
     """
     texts, places, offsets = list[Any](), list[int](), [0]
     for sequence in iterate(sequences):
-        for place, event in enumerate(iterate(sequence)):
+        events = [*iterate(sequence)]
+        if {*map(type, events)} <= {str}:  # the usual case, and faster
+            texts += events
+            places += range(len(events))
+            events = []
+        for place, event in enumerate(events):
             if isinstance(event, list | tuple | Set):
                 tick = [text_of(label) for label in event] or _NOTHING
                 texts += tick

@@ -189,7 +189,8 @@ class Wanted:
     def ended(self, events: EventSequences) -> EventSequences:
         """The same, of which it is known which sequences are complete, but for what a column tells."""
         asked = self.ends or AskedEnds.default()
-        return events.with_ends(asked.complete(events.labels, events.codes, events.offsets, events.moments))
+        complete = asked.complete(events.labels, events.codes, events.offsets, events.moments)
+        return events.but(complete=complete)
 
     @property
     def needs_places(self) -> bool:

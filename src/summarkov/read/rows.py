@@ -239,7 +239,8 @@ class Assembly:
             {name: self.texts[name].recode(Encoded(v.codes[some], v.texts)) for name, v in values.items()},
         )
         self.n_rows += len(rows.case)
-        empty = np.setdiff1d(np.arange(len(case.texts)), rows.case) if self.by_place else ()
+        n_rows = np.bincount(rows.case, minlength=len(case.texts)) if self.by_place else np.ones(0)
+        empty = np.flatnonzero(n_rows == 0)
         if not len(empty):
             return rows
         at, none = np.searchsorted(rows.case, empty), np.full(len(case.texts), -1, np.int32)
@@ -321,8 +322,10 @@ class Assembly:
 
     def in_order(self, rows: Coded) -> Coded:
         """The rows of each case together, cases by their first rows, and sorted."""
+        if self.is_lines:
+            return rows
         order = group(rows.case, rows.keys if self.order else ())
-        if rows.keys and not self.order and not self.is_lines and len(rows.case):
+        if rows.keys and not self.order and len(rows.case):
             self.noted["backwards"] = count_falls(rows.keys, run_starts(rows.case))
         if order is None:
             return rows
