@@ -64,10 +64,8 @@ LIBRARIES = {
     name: _installed(name)
     for name in (
         *(
-            "flask_cors",
             "lightgbm",
             "matplotlib",
-            "moto",
             "pandas",
             "playwright",
             "polars",

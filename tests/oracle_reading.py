@@ -4,7 +4,7 @@ from datetime import datetime
 from itertools import pairwise
 
 
-def read_rows(rows, *, event, order_by=(), date_format=None, lifecycle=None, missing="error", separator="+"):
+def read_rows(rows, *, event, order_by=(), date_format=None, lifecycle=None, missing="error"):
     """Sequences by case of first appearance, ties, and events left out: without a label, of other lifecycle.
 
     ``rows`` are dicts of texts, None where a value is missing; orders are whole numbers, or dates.
@@ -18,11 +18,10 @@ def read_rows(rows, *, event, order_by=(), date_format=None, lifecycle=None, mis
         if lifecycle is not None and row["lifecycle"].lower() != lifecycle.lower():
             other += 1
             continue
-        parts = [row[name] for name in event]
-        if missing == "skip" and None in parts:
+        label = missing if row[event] is None else row[event]
+        if row[event] is None and missing == "skip":
             unlabelled += 1
             continue
-        label = separator.join(missing if part is None else part for part in parts)
         cases.setdefault(row["case"], []).append((place(row), label))
     ties = 0
     for events in cases.values():

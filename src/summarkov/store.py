@@ -74,9 +74,9 @@ def _words(found: re.Match[str]) -> str:
 
 def read_document(path: Place) -> tuple[str, Any]:
     """The name of a JSON file and what it holds; repeated names, NaN and unbounded nesting are refused."""
-    name = str(path) if isinstance(path, str | os.PathLike) else str(getattr(path, "name", "the file"))
+    is_path = isinstance(path, str | os.PathLike)
+    name = name_of(path) if is_path else str(getattr(path, "name", "the file"))  # type: ignore[arg-type]
     try:
-        name = name_of(path) if isinstance(path, str | os.PathLike) else name
         value = json.loads(_text(path), object_pairs_hook=_no_repeats, parse_constant=_no_constants)
         if _is_deep(value):
             raise RecursionError

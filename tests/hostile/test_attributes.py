@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
-from summarkov.read import tables
 from summarkov.read.case_attributes import cuts_of
 from summarkov.read.columns import check_cuts
 
@@ -89,49 +88,6 @@ def test_a_column_is_cut_only_if_all_its_values_are_ranges():
 def test_cuts_that_no_number_holds(cut):
     with pytest.raises(SettingError, match="must be numbers such as"):
         check_cuts({"age": [cut]})
-
-
-#: What every case has.
-CASES = pa.array([str(i) for i in range(20)])
-MENDED = ["x", "y"] * 10
-
-
-def with_table(path, **columns):
-    """The events with attributes from a file."""
-    pq.write_table(pa.table({"case": CASES, **columns}), path, use_dictionary=False)
-    return lambda: sm.read_events(table(), attributes=path, **READING).attributes.names
-
-
-def test_a_table_of_attributes_with_a_column_twice(tmp_path):
-    twice = pa.table([CASES, pa.array(MENDED), pa.array(MENDED)], names=["case", "r", "r"])
-    pq.write_table(twice, tmp_path / "cases.parquet")
-    for source, name in ((twice, "table of attributes"), (tmp_path / "cases.parquet", "cases.parquet")):
-        with pytest.raises(DataError, match=f"{name} has several columns 'r'; leave one"):
-            sm.read_events(table(), attributes=source, **READING)
-
-
-def test_a_folder_called_like_a_column_is_no_attribute(tmp_path):
-    (tmp_path / "kind=x").mkdir()
-    assert with_table(tmp_path / "kind=x" / "cases.parquet", r=MENDED)() == ("r=x", "r=y")
-
-
-def test_text_of_attributes_that_is_not_utf8(tmp_path):
-    """Arrow trusts what a file says of its text."""
-    path = tmp_path / "cases.parquet"
-    read = with_table(path, r=["abcdefgh"] * 20)
-    path.write_bytes(path.read_bytes().replace(b"abcdefgh", b"abcd\xff\xfegh"))
-    with pytest.raises(DataError, match=r"cases.parquet cannot be read as Parquet: .*UTF8"):
-        read()
-
-
-def test_lists_among_attributes_are_refused_before_they_are_read(tmp_path, monkeypatch):
-    """Lists of a small file may be long."""
-    read = with_table(tmp_path / "cases.parquet", r=[["x"]] * 20)
-    monkeypatch.setattr(tables, "_parquet_batches", None)  # nobody can call it
-    with pytest.raises(
-        DataError, match=r"column 'r' of \S*cases.parquet holds list.* turn it into text first$"
-    ):
-        read()
 
 
 def test_a_model_reads_ranges_that_were_there_as_text(tmp_path):

@@ -1,6 +1,7 @@
 """Model files that are cut short, of another version, edited or hostile: one sentence, exit code 2."""
 
 import copy
+import io
 import json
 import subprocess
 import sys
@@ -229,3 +230,13 @@ def test_claims_cost_nothing(tmp_path):
         said = json.loads(line)
         assert said.startswith(("refused: ", "harmless")), claim
         assert "\n" not in said, claim
+
+
+@pytest.mark.parametrize("kind", [io.BytesIO, io.StringIO])
+def test_files_that_are_open(kind):
+    model, file = sm.BSuMM("B").fit([["A", "B"], ["B", "A", "B"]]), kind()
+    model.save(file)
+    file.seek(0)
+    assert sm.load(file).to_document() == model.to_document()
+    with pytest.raises(StoreError, match=r"the file: not valid JSON|the file: not JSON"):
+        sm.load(file)

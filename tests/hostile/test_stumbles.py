@@ -88,9 +88,6 @@ def test_temporary_files_in_a_folder_that_is_not_utf8(here):
     with pytest.raises(SettingError, match=r"cannot write to '.*t\\udcff', whose name is not UTF-8; choose"):
         sm.scan_events("log.parquet", scratch=folder)
     assert not list(folder.iterdir())
-    Path("log.jsonl").write_text('["x", "z"]\n["y"]\n')
-    with sm.scan_events("log.jsonl", scratch=folder) as source:
-        assert source.n_sequences == 2
 
 
 @pytest.mark.needs("matplotlib")

@@ -161,7 +161,8 @@ def refuse_no_order(wanted: Wanted, source: str) -> None:
     }
     if what := " and ".join(name for name, is_asked in asked.items() if is_asked):
         raise SettingError(
-            f"{what} need the place of every event, and {source} has no order column; name it with order_by="
+            f"for {what} the place of every event must be known, and {source} has no order column; name it "
+            "with order_by="
         )
 
 

@@ -233,8 +233,6 @@ def test_whole_numbers_of_any_size_are_labels():
         assert (events.ids, events.to_lists()) == ((str(HUGE),), [[str(-HUGE), "7"]])
         assert events.attributes.names == (f"age={HUGE}",)
         assert events.weights.tolist() == [float(HUGE)]
-        events = read_events(table, case="case", order_by=False, attributes={"case": [HUGE], "age": [HUGE]})
-        assert events.attributes.names == (f"age={HUGE}",)
     for odd, texts in (([HUGE, "a"], [str(HUGE), "a"]), ([HUGE, True], [str(HUGE), "True"])):
         for table in of_objects(event=odd):
             assert read_events(table, case="case", order_by=False).to_lists() == [texts]

@@ -68,29 +68,10 @@ def test_attributes_of_every_format(files, name):
     assert found.origin.attributes == ("region", "age")
 
 
-def test_attributes_of_a_second_table(files):
-    table = pd.DataFrame([{"id": case, **values} for case, values in CASES.items()])
-    table.to_csv(files / "cases.csv", index=False)
-    table.to_parquet(files / "cases.parquet")
-    for cases in (table, files / "cases.csv", str(files / "cases.parquet")):
-        for source in (EVENTS, files / "log.csv", files / "log.jsonl"):
-            found = sm.read_events(source, attributes=cases, cuts={"age": [30, 50]})
-            assert names_of(found) == EXPECTED
-    fewer = sm.read_events(EVENTS, attributes=table[:1])
-    assert names_of(fewer)["y"] == {"region=(missing)", "age=(missing)"}
-    with pytest.raises(DataError, match="case 'x' has two rows in the table of attributes"):
-        sm.read_events(EVENTS, attributes=pd.concat([table, table]))
-    with pytest.raises(SettingError, match="attributes must be a list of columns, a table"):
-        sm.read_events(EVENTS, attributes=3)
-
-
 def test_sessions_have_the_attributes_of_their_case():
     table = pd.DataFrame({"case": "x", "event": ["a", "b"], "time": [1, 90], "region": "north"})
     found = sm.read_events(table, session_gap=5, attributes=["region"])
     assert names_of(found) == {"x/1": {"region=north"}, "x/2": {"region=north"}}
-    cases = table[["case", "region"]][:1]
-    plain = table.drop(columns="region")
-    assert names_of(sm.read_events(plain, session_gap=5, attributes=cases)) == names_of(found)
 
 
 def test_a_value_that_changes_is_refused_with_the_name_of_the_case(files):
@@ -159,16 +140,9 @@ def test_numbers_that_are_names_stay_as_they_are():
         (["age"], {"age": [50, 30]}, "cuts of 'age' must increase"),
         (["age"], {"age": ["old"]}, "cuts of 'age' must be numbers"),
         (["age"], [30], "cuts must be a dict"),
+        (pd.DataFrame(rows()), None, "attributes must be a list of names of columns; join a table of"),
     ],
 )
 def test_settings_that_make_no_sense(attributes, cuts, why):
     with pytest.raises(SettingError, match=why):
         sm.read_events(pd.DataFrame(rows()), attributes=attributes, cuts=cuts)
-
-
-def test_an_attribute_of_a_second_table_may_be_called_as_the_weight(files):
-    table = pa.table({"case": ["x", "y", "z"], "age": ["young", "old", "young"]})
-    events = sm.read_events(files / "log.csv", weight="age", attributes=table)
-    with sm.scan_events(files / "log.csv", weight="age", attributes=table) as source:
-        assert source.attributes.names == events.attributes.names == ("age=old", "age=young")
-        assert source.weights.tolist() == events.weights.tolist() == [31, 64, 18]

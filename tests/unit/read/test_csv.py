@@ -67,26 +67,6 @@ def test_csv_line_ends_and_quotes(write, content):
     assert read_events(write("log.csv", content)).to_lists() == [["a", "b"]]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "sep=;\ncase;event\nx;a,b\nx;c",
-        "\ufeffsep=;\r\ncase;event\r\nx;a,b\r\nx;c\r\n",
-        '"sep=;"\n\n"case";"event"\nx;"a,b"\nx;c\n',
-        "SEP=#\ncase#event\nx#a,b\nx#c\n",
-        "sep=\t\ncase\tevent\nx\ta,b\nx\tc\n",
-        'sep=,\ncase,event\nx,"a,b"\nx,c\n',
-    ],
-)
-@pytest.mark.parametrize("name", ["log.csv", "log.tsv"])
-def test_a_first_line_that_names_the_separator(write, name, content):
-    """As Excel writes and reads it."""
-    expected = [["a,b", "c"]]
-    assert read_events(write(name, content)).to_lists() == expected
-    with scan_events(name) as source:
-        assert (source.labels, source.label_counts.tolist()) == (("a,b", "c"), [1, 1])
-
-
 def test_other_lines_name_no_separator(write):
     for content in ("x\nsep=;\n", "sep=\nx;y\n", "sep=;;\nx;y\n"):
         assert "no column" in refused(write("log.csv", content))

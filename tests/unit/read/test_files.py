@@ -78,8 +78,8 @@ def test_json_messages_name_the_line(write, line, message):
 def test_json_settings(write):
     name = write("log.jsonl", '{"events": ["a"]}\n')
     assert refused(name, SettingError, order_by="time") == (
-        "in log.jsonl a line is a whole sequence, in the order of its list; leave out lifecycle= "
-        "and further keys of events, and name a key of times with order_by= only with times=True"
+        "in log.jsonl a line is a whole sequence, in the order of its list; leave out lifecycle=, "
+        "session_gap and drop_duplicates, and name a key of times with order_by= only with times=True"
     )
     assert refused(name, case="id") == "log.jsonl, line 1: the object has no 'id'; its keys are 'events'"
 

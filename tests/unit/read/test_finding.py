@@ -1,10 +1,13 @@
 """Which files a path means: folders of tables are refused, and lists of files are read in their order."""
 
 import os
+from pathlib import Path
+from unittest import mock
 
+import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import dataset, parquet
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
@@ -58,7 +61,7 @@ def test_several_files_are_read_in_their_order(tmp_path):
     with pytest.raises(DataError, match="of several formats, jsonl and parquet; name those of one"):
         sm.scan_events([early, tmp_path / "c.jsonl"])
     for wrong in ([], [["a", "b"]], 3):
-        with pytest.raises(SettingError, match="or a list of these, not"):
+        with pytest.raises(SettingError, match="a list of these, or a stream of Arrow, not"):
             sm.scan_events(wrong)
 
 
@@ -77,3 +80,41 @@ def test_what_is_no_regular_file_is_named_and_never_opened(tmp_path):
     os.remove(path)
     with pytest.raises(DataError, match="holds no parquet, csv or jsonl files"):
         sm.scan_events(tmp_path)
+
+
+def test_addresses_are_refused_with_what_to_do(tmp_path):
+    events = sm.read_events([["a", "b"]])
+    for call in (
+        lambda: sm.read_events("s3://me:SECRET@bucket/log.csv"),
+        lambda: sm.read_events(Path("s3://bucket/log.csv")),
+        lambda: sm.scan_events(["s3://bucket/lake/"]),
+        lambda: sm.write_events(events, "s3://bucket/log.csv"),
+        lambda: sm.load("s3://bucket/model.json"),
+    ):
+        with pytest.raises(
+            SettingError, match=r"addresses \(s3://\) are not opened; copy the file, or let"
+        ) as error:
+            call()
+        assert "SECRET" not in str(error.value)
+    there = tmp_path / "s3:" / "log.csv"
+    there.parent.mkdir()
+    with pytest.raises(DataError, match="there is no file"):
+        sm.read_events(there)
+
+
+def test_streams_of_arrow_are_scanned(tmp_path):
+    """What is in an object store comes in so."""
+    rng = np.random.default_rng(1)
+    table = pa.table(
+        {"case": rng.integers(0, 9, 500), "event": rng.choice([*"abc"], 500), "time": range(500)}
+    )
+    parquet.write_table(table, tmp_path / "log.parquet", row_group_size=40)
+    expected = sm.read_events(table)
+    with mock.patch("summarkov.read.scan.ROWS", 90):
+        for reader in (table.to_reader(70), dataset.dataset(tmp_path).scanner(batch_size=33).to_reader()):
+            with sm.scan_events(reader, names=True) as events:
+                assert events == expected
+    with pytest.raises(SettingError, match="format='csv' is for files; leave it out for a table"):
+        sm.scan_events(table, format="csv")
+    with pytest.raises(DataError, match="the table has no column 'x'"):
+        sm.scan_events(table, event="x")

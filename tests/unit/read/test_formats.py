@@ -106,7 +106,7 @@ def test_xes_sessions(write):
         "1/1": [],
     }
     assert len(read_events(name, session_gap=3600)) == 2
-    assert "session_gap, times, ties and drop_duplicates need the time of every event; name it" in refused(
+    assert "for session_gap the place of every event must be known, and log.xes has no order" in refused(
         name, SettingError, session_gap=1, order_by=False
     )
 

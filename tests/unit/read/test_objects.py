@@ -67,7 +67,7 @@ def test_declared_vocabulary_is_sorted_and_numbers_become_text():
         (
             5,
             "cannot read events from an int; give lists of labels, a dict of them, "
-            "a table (pandas, polars, pyarrow, DuckDB) or the path of a file",
+            "a table (pandas, polars, pyarrow, DuckDB; of a lazy one .collect()) or the path of a file",
         ),
     ],
 )
@@ -89,7 +89,7 @@ def test_what_cannot_be_read(source, message):
         ),
         ([], {"format": "csv"}, "format='csv' is for files; leave it out for a list"),
         ([], {"case": 3}, "case must be the name of a column, not 3"),
-        ([], {"event": False}, "event must be the name of a column, or a list of names, not False"),
+        ([], {"event": False}, "event must be the name of a column, not False"),
         (
             [],
             {"order_by": True},

@@ -89,7 +89,9 @@ def test_what_has_no_times(tmp_path):
     rows = [("x", "A", 0)]
     with pytest.raises(SettingError, match="order column 'time' of the table holds numbers, not times; give"):
         read_events(table(rows), session_gap="5min")
-    with pytest.raises(SettingError, match="session_gap needs the time of every event, and the table has no"):
+    with pytest.raises(
+        SettingError, match="for session_gap the place of every event must be known, and the table has"
+    ):
         read_events(table(rows), order_by=False, session_gap=5)
     with pytest.raises(
         SettingError, match="times, session_gap and drop_duplicates are about columns, and a list"
@@ -97,5 +99,5 @@ def test_what_has_no_times(tmp_path):
         read_events([["A"]], session_gap=5)
     assert read_events(table([*rows, ("x", "A", 9)], pa.decimal128(5)), session_gap=5).ids == ("x/1", "x/2")
     (tmp_path / "log.jsonl").write_text("[]\n")
-    with pytest.raises(SettingError, match=r"log\.jsonl has none"):
+    with pytest.raises(SettingError, match=r"log\.jsonl a line is a whole sequence"):
         read_events(tmp_path / "log.jsonl", session_gap=5)
