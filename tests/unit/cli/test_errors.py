@@ -229,7 +229,7 @@ LEARN, CASES, CONVERT = "learn events.jsonl", "outcome cases.csv", "convert even
         (f"{CONVERT} --min-count -1", "--min-count must be a whole number from 0 on, not -1"),
         (
             f"{CONVERT} --session-gap 5",
-            "--session-gap and --drop-duplicates are about rows, and events.jsonl has none; make it a table",
+            "leave out --lifecycle, --session-gap and --drop-duplicates, and name a key of times",
         ),
         (f"{CONVERT} --map no.json", "there is no file no.json; check the path"),
         (f"{CONVERT} --map map-list.json", 'list.json: expected an object of texts, {"old": "new", ...}'),
