@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import Layout, MemorySource, StateCounts
-from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions
+from summarkov.engines.counts import FIXED_POINT, in_units, merge_keys, n_fractions
 from summarkov.engines.source import count_all
 from summarkov.errors import DataError, SettingError
 from summarkov.events import END, EventSequences
@@ -288,33 +288,7 @@ class Change:
     has_changed: bool
 
 
-@dataclass(frozen=True, repr=False)
-class Drift(Listed):
-    """The edges of a graph, and how they changed between parts of the data; one row per edge.
-
-    Attributes
-    ----------
-    changes : tuple of Change
-        Those that changed most surely first.
-    level : float
-        An edge has changed if its p-value is at most this.
-    """
-
-    changes: tuple[Change, ...]
-    level: float
-
-    listed = ("changes",)
-
-    @property
-    def changed(self) -> Records[Change]:
-        """Those that changed."""
-        return Records((one for one in self.changes if one.has_changed), Change)
-
-    def _title(self) -> str:
-        return f"{len(self.changed)} of {len(self.changes)} edges changed, at level {self.level:g}"
-
-
-def drift(graph: InfluenceGraph, parts: Mapping[str, Any], *, level: float = 0.05) -> Drift:
+def drift(graph: InfluenceGraph, parts: Mapping[str, Any], *, level: float = 0.05) -> Records[Change]:
     """Find out which edges of a graph changed between parts of the data, and since which part.
 
     For each edge the parts are cut in two at every place in turn, and the ratios before and after are
@@ -331,6 +305,11 @@ def drift(graph: InfluenceGraph, parts: Mapping[str, Any], *, level: float = 0.0
         two, in the order of time.
     level : float
         An edge has changed if its p-value is at most this.
+
+    Returns
+    -------
+    Records of Change
+        One for every edge, those that changed most surely first.
     """
     check_level("level", level)
     if not isinstance(parts, Mapping) or len(parts) < 2:
@@ -350,10 +329,11 @@ def drift(graph: InfluenceGraph, parts: Mapping[str, Any], *, level: float = 0.0
     for at, model in enumerate(models):
         fitted = model.fitted
         tables = [table for counts in by_part if isinstance(table := counts[at], StateCounts)]
-        # one row of states for each part, all of the same states
-        alone = [[StateCounts(one.keys, one.counts * (one is each)) for one in tables] for each in tables]
-        counts = np.stack([StateCounts.total(each).counts for each in alone])
-        before, keys = counts.cumsum(axis=0)[:-1], StateCounts.total(tables).keys
+        keys, rows = merge_keys([table.keys for table in tables])
+        counts = np.zeros((len(tables), len(keys), tables[0].counts.shape[1]), np.int64)
+        for each, table, mine in zip(counts, tables, rows, strict=True):
+            each[mine] = table.counts
+        before = counts.cumsum(axis=0)[:-1]
         stretches = [
             contrasts_in_table(StateCounts(keys, some), scale, len(model.target_))
             for some in (before, counts.sum(axis=0) - before)
@@ -371,12 +351,9 @@ def drift(graph: InfluenceGraph, parts: Mapping[str, Any], *, level: float = 0.0
                 limits = [float(limit[place]) for each in numbers for limit in each]
                 edge = model.influencers_[column], model.target_[outcome], names[place + 1]
                 found.append((float(apart[place]), [*edge, *limits]))
-    changes = []
-    for far, known in found:
-        p_value = min(1.0, 2 * NormalDist().cdf(-far) * n_tests)
-        fields: list[Any] = [*known, p_value, p_value <= level]
-        changes.append(Change(*fields))
-    return Drift(tuple(sorted(changes, key=lambda one: (one.p_value, one.target, one.influencer))), level)
+    p_values = [min(1.0, 2 * NormalDist().cdf(-far) * n_tests) for far, _ in found]
+    changes = [Change(*[*known, p, p <= level]) for p, (_, known) in zip(p_values, found, strict=True)]
+    return Records(sorted(changes, key=lambda one: (one.p_value, one.target, one.influencer)), Change)
 
 
 # ---------------------------------------------------------------------- with the settings
