@@ -203,8 +203,12 @@ def settings_words(model: SummaryModel | JointSuMM) -> str:
     >>> from summarkov import BSuMM
     >>> settings_words(BSuMM(gamma=0.5, search="sweep"))
     'BSuMM: look-back 5, alpha 0.1, gamma 0.5, criterion bic, false edges 0.2, search sweep'
+    >>> settings_words(BSuMM(paper=True))
+    'BSuMM: look-back 5, alpha 0.1, gamma 1, criterion bic, false edges none, paper true'
     """
-    given, defaults = settings(model), {each.name: each.default for each in fields(model)}
+    given, defaults = dict(settings(model)), {each.name: each.default for each in fields(model)}
+    if given.get("paper"):
+        given["false_edges"] = None
     names = [name for name in _ALWAYS if name in given]
     names += [name for name in given if name not in _ALWAYS and given[name] != defaults[name]]
     told = [f"{name.replace('_', ' ')} {_value_words(given[name])}" for name in names]

@@ -85,7 +85,7 @@ class Reading:
             "order_by": False if given.in_order else given.order_by,
             "attributes": given.attribute or None,
             "cuts": read_cuts(given.cut) if given.cut else None,
-            "ends": "cut off" if given.cut_off else None,
+            "ends": "cut off" if given.cut_off or getattr(given, "paper", False) else None,
             "open_since": _number_or_text(given.open_since),
         }
 

@@ -93,7 +93,8 @@ def content(
         "lags": None if read is None or outcome else _lags(read, codes, models, influences, attributes),
         "cases": None if sequences is None else _cases(read, codes, sequences, bool(durations), attributes),
         "groups": None if groups is None else _groups(groups, codes),
-        "settings": {name: value for name, value in fitted.settings.items() if name not in _UNTOLD},
+        "settings": {name: value for name, value in fitted.settings.items() if name not in _UNTOLD}
+        | ({"false_edges": None} if fitted.settings.get("paper") else {}),
         "start": start,
         "places": places(len(codes), layout_edges(influences, codes, start)),
         "headline": words.headline(influences),

@@ -2,10 +2,12 @@
 
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
 import summarkov as sm
+from commands import run
 from summarkov.cli.main import SHARED, declared
 from summarkov.models.model import all_families
 
@@ -50,3 +52,14 @@ def test_a_table_says_all_of_an_option():
     assert (rows.default.param_decls, rows.default.rich_help_panel) == (("--rows", "-n"), "Where to look")
     assert (labels.annotation, labels.default.help) == (list[str] | None, "One, or more.")
     assert all(each.default.help for table in SHARED for each in declared(f"<{table}>")[1])
+
+
+def test_the_papers_settings_are_what_is_said(tmp_path, monkeypatch):
+    """Cases are cut off, and the search is not guarded: the page says so too."""
+    monkeypatch.chdir(tmp_path)
+    Path("paper.txt").write_text("a b c\nb a c a\n" * 10)
+    printed = run("learn", "paper.txt", "--paper", "-o", "paper.json").stdout
+    assert "All 20 cases are taken as cut off" in printed
+    assert "false edges none" in printed
+    run("report", "paper.json", "-o", "paper.html")
+    assert '"false_edges":null' in Path("paper.html").read_text()
