@@ -78,6 +78,7 @@ ACCEPTED: tuple[tuple[str, str], ...] = (
     ("*/outcome/*", "settings of the model of an outcome stand together"),
     ("diabetes-sensitivity/*/rows", "what each setting finds is summed up in edges"),
     ("*.json/order/within_short", "what is not known is left out"),
+    ("python-stream/returned/*/order/edges/*", "what is not known is left out"),
     ("*.json/edges/*/cases_*", "what is not known is left out"),
     ("*/units", "whole sequences are resampled"),
     ("*/n_units", "whole sequences are resampled"),
