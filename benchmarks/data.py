@@ -45,23 +45,6 @@ def planted(
     return sm.EventSequences(codes, offsets, [f"label{z:05d}" for z in range(n_labels)], ends="cut off")
 
 
-def process(n_cases: int = 3000, n_steps: int = 25, seed: int = 4) -> sm.EventSequences:
-    """Cases of a made-up process: from step to one of the next five, seldom back, at last to the end."""
-    rng = np.random.default_rng(seed)
-    ahead = [rng.random(min(5, n_steps - 1 - at)) + 0.1 for at in range(n_steps)]
-    cases = []
-    for _ in range(n_cases):
-        case, at = ["step 01 of the process"], 0
-        while at < n_steps - 1 and len(case) < 60 and rng.random() > 0.03:
-            if at and rng.random() < 0.12:
-                at = int(rng.integers(max(0, at - 5), at))
-            else:
-                at += 1 + int(rng.choice(len(ahead[at]), p=ahead[at] / ahead[at].sum()))
-            case.append(f"step {at + 1:02d} of the process")
-        cases.append(case)
-    return sm.read_events(cases)
-
-
 def presence(events: sm.EventSequences, lookback: int) -> np.ndarray:
     """The table that other tools need: did each label occur in the window of each position?"""
     table = np.zeros((events.n_events, len(events.labels)), dtype=bool)

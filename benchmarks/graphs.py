@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,6 +49,22 @@ def rows() -> Iterator[Row]:
     yield labels()
     yield from growth()
     yield memory()
+    yield from tests()
+
+
+def tests() -> Iterator[Row]:
+    """What an order test and a hundred resampled graphs take, over learning."""
+    events = planted(10**5, 20)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5))
+    for what, wanted in (("order_test", "at most 5x"), ("confidence", "reported")):
+        one, many = best_of(
+            3,
+            lambda: graph.fit(events),
+            lambda what=what: getattr(graph, what)(events),
+            clock=time.process_time,
+        )
+        told = f"{many / one:.1f}x ({seconds(many)})"
+        yield Row(f"{what}(), N=1e5, M=20 / learning the graph", told, wanted)
 
 
 def labels() -> Row:
