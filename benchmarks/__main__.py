@@ -31,7 +31,7 @@ Ratios measured side by side, in one run for each section; times are for orienta
 def main() -> None:
     """Run what was asked for."""
     where = f"{machine()}, {backend()} kernels"
-    console, made = Console(), {}
+    console, made = Console(width=160), {}
     for name in sys.argv[1:] or ALL:
         module = importlib.import_module(f"benchmarks.{name}")
         head, *rows = lines(module)

@@ -1,8 +1,8 @@
 """Whole graphs beside other methods: processor time over ours, measured in turns, and F1 (precision, recall).
 
 All look five events back, on the same planted worlds. The plain search takes half an hour for 200 labels: it
-learns five of them, and its time is taken 40 times. seq2cause is not here: it needs a NumPy below 2, a pyarrow
-below 17 and a neural network trained on the events, and has graphs of single sequences only (0.1.9).
+learns five of them, and its time is taken 40 times. seq2cause is not here: it needs a NumPy below 2, a
+pyarrow below 17 and a neural network trained on the events, and has graphs of single sequences only (0.1.9).
 """
 
 from __future__ import annotations
@@ -247,7 +247,7 @@ def rows() -> Iterator[tuple[str, ...]]:
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:.1f}×" if ratio < 10 else f"{ratio:,.0f}×"
+    return f"{ratio:.2g}×" if ratio < 10 else f"{ratio:,.0f}×"
 
 
 def _right(found: Edges | int, truth: Edges, world: str) -> str:

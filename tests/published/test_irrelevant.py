@@ -4,6 +4,8 @@ Appendix dynamics given the last 3 positions, sequences of 20 events, target A, 
 with the default settings.
 """
 
+import functools
+
 import numpy as np
 
 import summarkov as sm
@@ -16,21 +18,22 @@ TABLES = {  # by whether B and C are among the last 3
 IRRELEVANT = [f"irrelevant {i}" for i in range(300)]
 
 
+@functools.cache
 def simulate(n_sequences, seed):
-    """Position by position: one of the irrelevant labels, or a draw from the dynamics."""
+    """Position by position, in all sequences: one of the irrelevant labels, or a draw from the dynamics."""
     rng = np.random.default_rng(seed)
-    sequences = []
-    for _ in range(n_sequences):
-        sequence = []
-        for _ in range(20):
-            if rng.random() < 0.5:
-                sequence.append(IRRELEVANT[rng.integers(300)])
-                continue
-            recent = tuple(int(z in sequence[-3:]) for z in "BC")
-            chance = [TABLES["A"][recent], TABLES["B"][recent], 0.3, 0.2, 0.1]
-            sequence.append(str(rng.choice(list("ABCDE"), p=chance)))
-        sequences.append(sequence)
-    return sm.read_events(sequences)
+    codes = np.zeros((n_sequences, 20), int)
+    for at in range(20):
+        recent = codes[:, max(0, at - 3) : at]
+        seen = zip(*((recent == z).any(axis=1).astype(int).tolist() for z in (1, 2)), strict=True)
+        chance = np.array([[TABLES["A"][state], TABLES["B"][state], 0.3, 0.2, 0.1] for state in seen])
+        drawn = (rng.random((n_sequences, 1)) * chance.sum(axis=1)[:, None] > chance.cumsum(axis=1)).sum(
+            axis=1
+        )
+        irrelevant = rng.integers(5, 305, n_sequences)
+        codes[:, at] = np.where(rng.random(n_sequences) < 0.5, irrelevant, drawn)
+    names = np.array([*"ABCDE", *IRRELEVANT])
+    return sm.read_events(names[codes].tolist())
 
 
 def measure(n_sequences, **settings):

@@ -257,7 +257,7 @@ def places(value, path=()):
         yield from places(item, (*path, key))
 
 
-WRONG = [None, True, -1, 0, 7, 0.5, 1e300, 10**400, "", "Z", "A", [], ["Z"], [[]], {}, {"Z": 1}]
+WRONG = [None, True, -1, 7, 0.5, 10**400, "Z", "A", [], {"Z": 1}]
 
 
 @pytest.mark.parametrize("name", ["searched", "chain"])
@@ -270,8 +270,8 @@ def test_any_value_anywhere_is_refused_or_harmless(name, tmp_path):
     path = tmp_path / "m.json"
     refused = harmless = 0
     for place in places(document(name)):
-        if place[:2] == ("targets", 0) and place[2:3] == ("states",) and place[3:4] > (1,):
-            continue  # the first two states stand for the rest
+        if place[2:3] in (("states",), ("trace",)) and place[3:4] > (1,):
+            continue  # the first two states and steps stand for the rest
         for edit in (drop(*place), *(put(*place, value) for value in WRONG)):
             damaged = document(name)
             edit(damaged)
