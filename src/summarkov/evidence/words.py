@@ -130,12 +130,12 @@ def sentence(edge: Influence, influencer: str, target: str, within: str) -> str:
     ``within`` says where the target is looked for after the influencer.
 
     >>> counted = {"occurrences": 623, "followed": 262, "follow_rate": 262 / 623, "occurrences_other": 1204}
-    >>> counted |= {"followed_other": 38, "follow_rate_other": 38 / 1204}
+    >>> counted |= {"followed_other": 168, "follow_rate_other": 168 / 1204}
     >>> counted |= {"cases_with": 620, "cases_followed": 261}
     >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200, **counted)
     >>> sentence(edge, "'A'", "'B'", "within 5 events")
     ... # doctest: +NORMALIZE_WHITESPACE
-    "'B' follows 'A' within 5 events in 42.1% of occurrences (262 of 623), after other events in 3.2% (38
+    "'B' follows 'A' within 5 events in 42.1% of occurrences (262 of 623), after other events in 14.0% (168
     of 1,204); in 261 of 620 cases with 'A'. Effect on the next event: amplifies, 3.0 times as likely
     (95% interval 1.8 to 5.0)."
     """

@@ -76,7 +76,7 @@ def test_groups(two_files):
     command = ("groups", *two_files, "--lookback", 4, "--gamma", 0.5)
     text = printed(*command)
     words = " ".join(text.split())
-    assert words.startswith("first: first (60 sequences), second: second (80 sequences); rate ratios with")
+    assert words.startswith("first: first (60 sequences), second: second (80 sequences); rate ratios, ")
     assert "edges differ." in words.split("Labels: share of")[0]
     assert max(map(len, text.splitlines())) <= 80
     document = json.loads(printed(*command, "--json"))

@@ -201,7 +201,11 @@ LEARN, CASES, CONVERT = "learn events.jsonl", "outcome cases.csv", "convert even
         ("groups events.jsonl events.jsonl -m joint", "--model must be one of bsumm, osumm"),
         ("confidence all.json events.jsonl", "holds a joint model, which this command does"),
         ("show all.json -t no", "unknown label 'no'"),
-        ("export all.json -o x.svg -t A", "drawn and written as a whole"),
+        pytest.param(
+            "export all.json -o x.svg -t A",
+            "drawn and written as a whole",
+            marks=pytest.mark.needs("matplotlib"),
+        ),
         # comparisons
         ("compare events.jsonl other.jsonl", "give one file to have it split, or three: train, dev and test"),
         ("compare a.txt a.txt a.txt --splits 2", "train, dev and test are already split"),
