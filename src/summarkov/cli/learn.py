@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from summarkov.events import EventSequences
     from summarkov.models import InfluenceGraph
 
-#: The most influences of a graph to print; ``show`` prints all.
-_MOST_EDGES = 60
 #: From this number of targets on, say that they take long: the time grows with the square of their number.
 _MANY_TARGETS = 5_000
 #: How many times as long as learning the order test may take; or how many seconds, if that is more.
@@ -60,13 +58,13 @@ def learn(given: Any) -> Document:
         return {"saved": saved, **as_read(origin, tied_order), "ends": vars(ends), **document(fitted)}
 
     def parts() -> Iterator[Part]:
-        yield from learned(fitted, edges=_MOST_EDGES)
+        yield from learned(fitted, every=given.all)
         yield ""
         yield from map(for_terminal, reading_notes(origin, ends, fitted.labels_, tied_order))
         yield from (for_terminal(start.sentence()) for start in starts[:3])
         yield _saved_words(saved)
 
-    return Document(data, parts(), more="'summarkov show' prints all")
+    return Document(data, parts(), more="--all prints all")
 
 
 def _check_learn(given: Any, is_joint: bool, is_single: bool) -> None:

@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.page import Headline, Note, Part, Table, first_of, shorten
+from rich.cells import cell_len
+
+from summarkov.cli.page import Headline, Note, Page, Part, Table, first_of, shorten
 from summarkov.errors import UnknownLabelError
 from summarkov.evidence import Influence, is_graph, is_joint, is_outcome
 from summarkov.evidence import words as in_words
+from summarkov.evidence.findings import ASIDE, chain_words, impact_cell
 from summarkov.frames import Sheet
 from summarkov.settings import span_of
 from summarkov.summaries import OrdinalSummary
@@ -41,6 +44,9 @@ _ALWAYS = (
     *("order", "max_order", "lookback", "mask", "cap", "alpha", "gamma", "penalty", "rounds"),
     *("criterion", "false_edges"),
 )
+#: What fits on a screen of 24 lines: lines beside the reading of the data, findings, lines of one kind below
+#: them. And how wide the numbers of a finding are.
+_SCREEN, _MOST_FINDINGS, _MOST_LINES, _NUMBERS = 15, 10, 2, 54
 #: The most labels that may come next, to print.
 MOST_NEXT = 20
 
@@ -175,11 +181,16 @@ def notices(model: OutcomeModel) -> list[str]:
 
 
 def learned(
-    fitted: Any, target: str | None = None, *, rows: int | None = 40, edges: int | None = None
+    fitted: Any,
+    target: str | None = None,
+    *,
+    rows: int | None = 40,
+    every: bool = False,
 ) -> Iterator[Part]:
     """Whatever was learned; of a graph the model of one label, if that is named.
 
-    ``rows`` limits the states of one model, ``edges`` the influences of a graph or joint model; None: all.
+    ``rows`` limits the states of one model, None: all. Of a graph all influences are shown if
+    ``every``, else what was found.
     """
     if is_outcome(fitted):
         yield from outcome(fitted)
@@ -189,16 +200,16 @@ def learned(
         edges_of = one.influences_ if one is fitted else fitted.edges_  # with what the order test shows
         yield from _model(one, [x for x in one.target_ if only in (None, x)], edges_of, rows)
     elif is_joint(fitted):
-        yield from _joint(fitted, only, edges)
+        yield from _joint(fitted, only)
     else:
-        yield from _graph(fitted, edges)
+        yield from _graph(fitted, every)
 
 
 # ---------------------------------------------------------------------- settings and sizes in words
 
 
-def settings_words(model: SummaryModel | JointSuMM) -> str:
-    """The kind of a model and the settings that made it.
+def settings_words(model: SummaryModel | JointSuMM, *, short: bool = False) -> str:
+    """The kind of a model and the settings that made it; if ``short``, those that are not the default.
 
     >>> from summarkov import BSuMM
     >>> settings_words(BSuMM(gamma=0.5, search="sweep"))
@@ -209,7 +220,10 @@ def settings_words(model: SummaryModel | JointSuMM) -> str:
     given, defaults = dict(settings(model)), {each.name: each.default for each in fields(model)}
     if given.get("paper"):
         given["false_edges"] = None
-    names = [name for name in _ALWAYS if name in given]
+    always = [
+        name for name in _ALWAYS if not short or name == "lookback" or given.get(name) != defaults.get(name)
+    ]
+    names = [name for name in always if name in given]
     names += [name for name in given if name not in _ALWAYS and given[name] != defaults[name]]
     told = [f"{name.replace('_', ' ')} {_value_words(given[name])}" for name in names]
     return f"{type(model).__name__}: {', '.join(told)}".replace("lookback", "look-back")
@@ -264,39 +278,22 @@ def _true(notes: Mapping[str, object]) -> list[str]:
 # ---------------------------------------------------------------------- influences
 
 
-def influences(
-    edges: Sequence[Influence], models: Mapping[str, SummaryModel], most: int | None = None
-) -> Iterator[Part]:
-    """A table of influences in their order; those of a label on itself and those set aside stand apart.
-
-    Of more than ``most`` only the first are shown.
-    """
-    total, edges = len(edges), edges[:most]
+def influences(edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> Iterator[Part]:
+    """A table of influences in their order; those of a label on itself and those set aside stand apart."""
     if not edges:
         return
     reasons = [edge.set_aside or ("itself" if edge.is_self else "") for edge in edges]
     shown = [edge for why in _ASIDE for edge, reason in zip(edges, reasons, strict=True) if reason == why]
     are_moments = all(e.follow_rate is None for e in edges)
 
-    def rate(words: str) -> str:
-        """A share, and of how many: "42.1% (262 of 623)" as "42.1% of 623"."""
-        share, _, counts = words.replace(" of moments", "").rstrip(")").partition(" (")
-        return share + "".join(counts.partition(" of ")[1:])
-
-    def ratio(edge: Influence) -> str:
-        times, limits = in_words.times(edge) or "unclear", in_words.limits(edge)
-        return f"{times} ({limits})" if limits and "(" not in times and "raw" not in times else times
-
     columns = {
         "Influencer": [f"{_SIGNS[e.shown_effect]} {e.influencer}" for e in shown],
         "→ target": [f"→ {e.target}" for e in shown],
         "Back": [_back(e, models) for e in shown],
-        "Next event" if are_moments else "Follows": [rate(in_words.follows(e)) for e in shown],
-        "Otherwise" if are_moments else "Others": [
-            rate(in_words.follows(e, others=True, counts=False)) for e in shown
-        ],
+        "Next event" if are_moments else "Follows": [_rates(e)[0] for e in shown],
+        "Otherwise" if are_moments else "Others": [_rates(e)[1] for e in shown],
         f"{'Odds' if all(e.interval == 'likelihood' for e in edges) else 'Rate'} ratio (95%)": [
-            ratio(e) for e in shown
+            _ratio(e) for e in shown
         ],
         "Cases": [in_words.cases(e) for e in shown],
         "Sure": ["" if e.frequency is None else f"{e.frequency:.0%}" for e in shown],
@@ -305,7 +302,7 @@ def influences(
         "",
         list(columns),
         list(zip(*columns.values(), strict=True)),
-        total,
+        len(shown),
         spare=("Cases", "Others", "Back", "Sure"),
         sections=[(title, reasons.count(why)) for why, title in _ASIDE.items() if why in reasons],
         styles=["dim" if e.faint else _STYLES[e.shown_effect] for e in shown],
@@ -316,6 +313,19 @@ def influences(
             yield f"~ {_arrow(edge)}: {how}"
         elif edge.not_comparable:
             yield f"? {_arrow(edge)}: not comparable with {edge.not_comparable} held equal"
+
+
+def _rates(edge: Influence) -> tuple[str, str]:
+    """How often the target follows, and of how many ("42.1% of 623"); and how often after others."""
+    own, other = in_words.follows(edge), in_words.follows(edge, others=True, counts=False)
+    share, _, counts = own.replace(" of moments", "").rstrip(")").partition(" (")
+    return share + "".join(counts.partition(" of ")[1:]), other.replace(" of moments", "")
+
+
+def _ratio(edge: Influence) -> str:
+    """The rate ratio with its interval, where it is one."""
+    times, limits = in_words.times(edge) or "unclear", in_words.limits(edge)
+    return f"{times} ({limits})" if limits and "(" not in times and "raw" not in times else times
 
 
 def _arrow(edge: Any) -> str:
@@ -387,12 +397,50 @@ def _proved(models: Sequence[SummaryModel]) -> Iterator[Part]:
 # ---------------------------------------------------------------------- a graph
 
 
-def _graph(graph: InfluenceGraph, most: int | None) -> Iterator[Part]:
-    """A graph, the surest influences first; of very many only those, if ``most`` is given."""
+def _findings(graph: InfluenceGraph) -> Iterator[Part]:
+    """What was found, as far as it fits on a screen: the largest influences, and what was set aside."""
+    found, first, width = graph.findings_, next(iter(graph.models_.values())), Page().page_width
+    yield (headline := Headline(f"{found.headline}."))
+    types = labels_words(graph.labels_, first.layout_.attributes)
+    yield (sizes := Note(f"{', '.join(_sizes(first.fitted))}, {types}; {settings_words(first, short=True)}"))
+    below = [chain_words(chain) for chain in found.chains[:_MOST_LINES]]
+    below += [f"{each.words}." for each in found.interplays[:_MOST_LINES]]
+    left = len(found.chains) + len(found.interplays) - len(below)
+    below += [f"... and {plural(left, 'more line')} of these: --all"] * (left > 0)
+    below += [f"Nearest: {_arrow(edge)}, {ASIDE[edge.set_aside]}" for edge in found.nearest]
+    below += [f"{found.aside_words} --all shows them."] * bool(found.aside)
+    below += ["Follows: within the window, in the same case. Influence is no proof of cause."]
+    room = _SCREEN - sum(-(-cell_len(line) // width) for line in (headline, sizes, *below))
+    sections = [0, 0]
+    for edge in found.influences[:_MOST_FINDINGS]:
+        room -= -(-cell_len(_named(edge)) // (width - _NUMBERS))
+        sections[not edge.is_beyond] += room >= 0 or not any(sections)
+    edges = found.influences[: sum(sections)]
+    titles = [("", sections[0]), ("Already told by the event just before:", sections[1])]
+    yield Table(
+        "",
+        ("Influence", "Follows", "Others", "Rate ratio (95%)", "Impact"),
+        [(_named(edge), *_rates(edge), _ratio(edge), impact_cell(edge)) for edge in edges],
+        len(found.influences),
+        sections=titles if all(sections) else [],
+        styles=[_STYLES[edge.shown_effect] for edge in edges],
+    )
+    yield from below
+
+
+def _named(edge: Influence) -> str:
+    return f"{_SIGNS[edge.shown_effect]} {edge.influencer} → {edge.target}"
+
+
+def _graph(graph: InfluenceGraph, every: bool) -> Iterator[Part]:
+    """A graph: what was found in it, or all of its influences."""
     models = graph.models_
-    edges: Sequence[Influence] = graph.edges_
     first = next(iter(models.values()))
     by_label = first.fitted.summary.by_label
+    if by_label and not every:
+        yield from _findings(graph)
+        return
+    edges: Sequence[Influence] = graph.edges_
     what = f"{in_words.headline(edges)} among " if by_label else ""
     types = labels_words(graph.labels_, first.fitted.layout.attributes)
     yield Headline(f"{what}{types}, learned from {' with '.join(_sizes(first.fitted))}")
@@ -409,8 +457,7 @@ def _graph(graph: InfluenceGraph, most: int | None) -> Iterator[Part]:
             "", head, rows, len(rows), ["Every state of a label: summarkov show MODEL --target LABEL"]
         )
         return
-    yield from influences(edges, models, most)
-    edges = edges[:most]
+    yield from influences(edges, models)
     given = tuple(f"{column}=" for column in graph.model.get_params(deep=False).get("given", ()))
     nothing = [x for x, found in graph.influencers_.items() if all(z.startswith(given) for z in found)]
     yield from _uninfluenced(nothing, " but what is given" if given else "")
@@ -485,7 +532,7 @@ def _model(
 # ---------------------------------------------------------------------- a joint model, an outcome
 
 
-def _joint(model: JointSuMM, target: str | None, most: int | None) -> Iterator[Part]:
+def _joint(model: JointSuMM, target: str | None) -> Iterator[Part]:
     """A joint model, the surest influences first; of one target, what each influencer does when."""
     fitted = model.fitted
     edges = [edge for edge in model.edges_ if target in (None, edge.target)]
@@ -493,7 +540,7 @@ def _joint(model: JointSuMM, target: str | None, most: int | None) -> Iterator[P
     sample = f"{plural(fitted.n_sequences, 'case')} with {plural(fitted.n_events, 'event')}"
     yield Headline(f"{in_words.headline(edges)} {of}, learned from {sample}")
     yield Note(settings_words(model))
-    yield from influences(edges, {}, most)
+    yield from influences(edges, {})
     yield from _uninfluenced(
         [x for x, found in model.influencers_.items() if not found and target in (None, x)]
     )

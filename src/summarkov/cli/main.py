@@ -149,6 +149,7 @@ What of the past counts:
     held out; then learn from all.
 <opening>
 How sure they are:
+--all  Print every influence, also what is set aside.
 --order-test/--no-order-test  Say of every edge whether it depends on the order of events, or whether
     shuffled cases show it too. Default: for a graph, unless that takes ten times as long as learning.
 <within>
@@ -187,6 +188,7 @@ interval and counts, and how the influencers were found.
 <model>
 --target -t LABEL  Show the model of this label in full.
 --rows N>=0  Show at most N states; 0 for all. [default: 40]
+--all  Print every influence of a graph, also what is set aside.
 <json>
 """,
     "use.report": """

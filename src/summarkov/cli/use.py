@@ -139,7 +139,7 @@ _TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".graphml": "to_graphml"}
 def show(given: Any) -> Document:
     """A model on the terminal."""
     fitted = load_model(given.model, "JointSuMM", *(() if given.target else ("OutcomeModel",)))
-    parts = learned(fitted, given.target, rows=given.rows or None)
+    parts = learned(fitted, given.target, rows=given.rows or None, every=given.all)
     return Document(lambda: document(fitted, given.target), parts)
 
 

@@ -38,14 +38,14 @@ class Start(NamedTuple):
         """What its being first means.
 
         >>> Start("register", 1.0, 0.0).sentence()
-        "Hint: every sequence begins with 'register': that it stands first is no influence; drop_first \
-(--drop-first) leaves it out."
+        "Hint: every case begins with 'register', which is no influence; drop_first (--drop-first) \
+leaves it out."
         """
         name = f"'{cut(self.label, 40)}'"
         if self.first == 1:
             return (
-                f"Hint: every sequence begins with {name}: that it stands first is no influence; drop_first "
-                "(--drop-first) leaves it out."
+                f"Hint: every case begins with {name}, which is no influence; drop_first (--drop-first) "
+                "leaves it out."
             )
         return (
             f"Hint: {name} is the first event of {percent(self.first)} of the cases, and "
@@ -115,13 +115,10 @@ class CaseEnds:
         if n < 2:
             return []
         if not complete:
-            return [f"All {n:,} cases are taken as cut off: what follows their last event is not known."]
+            return [f"All {n:,} cases are taken as cut off: their ends do not count."]
         if complete < n:
             return [f"{complete:,} of {n:,} cases are taken as complete, the others as cut off."]
-        told = [
-            f"All {n:,} cases are taken as complete: the end of a case counts as what comes next after its "
-            "last event. Where cases go on, use --cut-off (ends='cut off')."
-        ]
+        told = [f"All {n:,} cases are taken as complete; where they go on: ends= (--cut-off)."]
         if self.one_length is not None and self.one_length > 1:
             told.append(
                 f"Every case has {self.one_length:,} events, as if it had been cut off there; if so, use "

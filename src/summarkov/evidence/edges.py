@@ -17,6 +17,7 @@ from summarkov.evidence.ratios import (
     Strata,
     added,
     directions,
+    excess,
     given_selected,
     rate_ratio,
     widened,
@@ -35,6 +36,10 @@ FEW_HITS, FEW_SEQUENCES = 10, 5
 FAINT = ("", "crowding out", "co-occurrence only", "not comparable", "too few events")
 #: What is said of an edge that allows for selection.
 CORRECTED = ("corrected_ratio", "corrected_low", "corrected_high")
+#: How many more targets there are, and its interval.
+IMPACT = ("impact", "impact_low", "impact_high")
+#: In so many sequences at least, and in this share of them, one comes first: a fixed order.
+FIXED_SEQUENCES, FIXED_SHARE = 50, 0.99
 #: With more occurrences in a sequence than this, sequences lead.
 OFTEN = 1.5
 #: What is named as not comparable where no single influencers can be: in trees.
@@ -96,6 +101,15 @@ class Influence(Record):
     order, order_ratio, order_low, order_high, order_p, order_q, order_scale : str or float, or None
         What the order test shows (:class:`summarkov.evidence.EdgeOrder`): the verdict, the ratio over that of
         shuffled sequences, its 95% interval, the p-value, the adjusted one, "short range" or "slow change".
+    impact, impact_low, impact_high : float or None
+        How many more targets than without Z at the moments with it (fewer, if negative), other influencers
+        equal, and its 95% interval (:func:`summarkov.evidence.ratios.excess`). Impacts of several influencers
+        do not add up. None for labels on themselves, fixed successions, first events of cases, and where it
+        would be more than all targets.
+    succession : bool
+        Whether the two are in fixed succession (:class:`summarkov.evidence.Course`).
+    beyond_ratio, beyond_low, beyond_high : float or None
+        The rate ratio with the event just before held equal (:class:`summarkov.evidence.EdgeCourse`).
     competition : bool or None
         Whether Z changes x mostly because it makes other events more or less likely (crowding out); None if
         there are none such.
@@ -140,11 +154,18 @@ class Influence(Record):
     order_q: float | None = None
     order_scale: str | None = None
     competition: bool | None = None
+    impact: float | None = None
+    impact_low: float | None = None
+    impact_high: float | None = None
+    succession: bool = False
+    beyond_ratio: float | None = None
+    beyond_low: float | None = None
+    beyond_high: float | None = None
 
     derived_columns: ClassVar[tuple[str, ...]] = (
         *("rate_with", "rate_without", "precedence", "leads_with_cases", "directions_differ", "evidence"),
         *("is_thin", "is_narrow", "is_self", "is_reversed", "is_turned"),
-        *("raw_ratio", "is_raw", "shown_effect", "set_aside"),
+        *("raw_ratio", "is_raw", "shown_effect", "set_aside", "is_beyond"),
     )
 
     @property
@@ -249,11 +270,34 @@ class Influence(Record):
     @property
     def set_aside(self) -> str:
         """Why it does not count as found; empty if it passes."""
-        if self.faint or self.order == "fixed order":
-            return self.faint or "fixed order"
+        if self.succession or self.order == ORDERS[3] or self.is_behind:
+            return ORDERS[3]
+        if self.faint:
+            return self.faint
         if self.order not in (None, ORDERS[0]):
             return "unclear order"
-        return "unclear direction" if self.shown_effect == "unclear" else ""
+        return "unclear direction" if self.shown_effect in ("unclear", "mixed") else ""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether x never follows Z because it comes first: in 99% of 50 or more cases with both."""
+        both, first = self.cases_both or 0.0, self.cases_first or 0.0
+        return not self.hits_with and both >= FIXED_SEQUENCES and first <= (1 - FIXED_SHARE) * both
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether it holds beyond the previous step, and in the same direction: the interval leaves out 1."""
+        if self.beyond_low is None or self.beyond_high is None:
+            return False
+        limits = {"amplifies": self.beyond_low > 1, "inhibits": self.beyond_high < 1}
+        return limits.get(self.effect, False)
+
+    @property
+    def sure_impact(self) -> float:
+        """The limit of its impact nearer to 0, without sign; 0 if the interval holds 0, or none is known."""
+        if self.impact_low is None or self.impact_high is None:
+            return 0.0
+        return max(self.impact_low, -self.impact_high, 0.0)
 
     @property
     def evidence(self) -> float:
@@ -429,6 +473,11 @@ def influence_of(
     estimate = found.estimate if level == 0.95 else rate_ratio(strata, level)
     factor = 1.0 if wider is None else wider
     low, high = (float(limit) for limit in widened(estimate, np.asarray(factor)))
+    impact: dict[str, Any] = {}
+    if influencer != target:
+        numbers = excess(strata, level, factor)
+        if abs(numbers[0]) <= found.totals.hits_with + found.totals.hits_without:
+            impact = dict(zip(IMPACT, numbers, strict=True))
     more, less = directions(strata)
     is_mixed = bool(more.any() and less.any())
     expected = strata.n_with * strata.hits_without / np.maximum(strata.n_without, 1e-300)
@@ -450,6 +499,7 @@ def influence_of(
         not_comparable=found.missing(others),
         depends=_depends(found.keys[more], found.keys[less], others) if is_mixed else "",
         **selected,
+        **impact,
     )
 
 

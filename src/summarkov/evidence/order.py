@@ -22,7 +22,15 @@ from summarkov.engines.shuffles import (
 )
 from summarkov.errors import SettingError
 from summarkov.events.vocabulary import END
-from summarkov.evidence.edges import ORDERS, Difference, Edge, EdgeList, Influence
+from summarkov.evidence.edges import (
+    FIXED_SEQUENCES,
+    FIXED_SHARE,
+    ORDERS,
+    Difference,
+    Edge,
+    EdgeList,
+    Influence,
+)
 from summarkov.evidence.ratios import FEW, Strata, benjamini_hochberg, binomial_tails
 from summarkov.frames import Records
 from summarkov.kernels import UNLIMITED
@@ -32,9 +40,8 @@ from summarkov.wording import plural
 
 #: The expected share of false edges among those that depend on order.
 RATE = 0.05
-#: In so many sequences at least, and in this share of them, the influencer comes first: a fixed order. From
-#: the last share on, what comes first is not said to be mere co-occurrence.
-FIXED_SEQUENCES, FIXED_SHARE, MOSTLY_FIRST = 50, 0.99, 0.95
+#: From this share of sequences on, what comes first is not said to be mere co-occurrence.
+MOSTLY_FIRST = 0.95
 #: Events of each sequence that stay in place: nothing came before the first that could have influenced it.
 _KEPT = 1
 #: How many times as long as the longest look-back the blocks are in which events move.

@@ -160,6 +160,35 @@ def rate_ratio(strata: Strata, level: float | FloatArray = 0.95) -> RateRatio:
     return RateRatio(ratio, low, high, p_value)
 
 
+def excess(strata: Strata, level: float = 0.95, factor: float = 1.0) -> tuple[float, float, float]:
+    r"""How many more hits there are with something than without it, all else equal, and the interval.
+
+    Mantel and Haenszel's difference of rates, times the positions with it that can be compared, with Sato's
+    variance; the interval is made wider by a factor. NaN where nothing can be compared.
+
+    .. math:: n_1 \frac{\sum_c (a_c n_{0c} - b_c n_{1c}) / N_c}{\sum_c n_{1c} n_{0c} / N_c}
+
+    >>> [round(value, 1) for value in excess(Strata.of([30, 15], [100, 50], [20, 14], [200, 100]))]
+    [28.0, 15.8, 40.2]
+
+    References: Mantel and Haenszel, Journal of the National Cancer Institute 22 (1959); Sato, Biometrics 45
+    (1989).
+    """
+    from scipy.special import ndtri
+
+    a, n1, b, n0 = vars(strata).values()
+    n = np.maximum(n1 + n0, 1.0)
+    compared = float((n1 * n0 / n).sum())
+    if not compared:
+        return np.nan, np.nan, np.nan
+    difference = float(((a * n0 - b * n1) / n).sum() / compared)
+    p = (n1**2 * b - n0**2 * a + n1 * n0 * (n0 - n1) / 2) / n**2
+    q = (a * (n0 - b) + b * (n1 - a)) / (2 * n)
+    deviation = np.sqrt(max(float(difference * p.sum() + q.sum()), 0.0)) / compared
+    far, total = float(-ndtri((1 - level) / 2) * deviation * factor), float(n1.sum())
+    return total * difference, total * (difference - far), total * (difference + far)
+
+
 def _normal(strata: Strata, tail: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Limits and p-value by Greenland and Robins' variance."""
     from scipy.special import ndtr, ndtri

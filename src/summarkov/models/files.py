@@ -22,6 +22,7 @@ from summarkov.engines.followings import Clusters, Followed, Following
 from summarkov.errors import DataError, SettingError, StoreError, place
 from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.evidence import ORDERS, Confidence, Influence, OrderTest
+from summarkov.evidence.course import Course
 from summarkov.evidence.edges import Totals
 from summarkov.kernels import LAG_BINS, NONE
 from summarkov.models.fitted import Fitted
@@ -59,7 +60,7 @@ _NOT_STORED = ("target", "n_jobs")
 #: Numbers of edges that are at most 1.
 _SHARES = ("p_value", "adjusted", "frequency", "follow_rate", "follow_rate_other")
 #: What of an edge is text and no number: a label may be called "inf".
-_TEXTS = ("influencer", "target", "without", "depends", "not_comparable")
+_TEXTS = ("influencer", "target", "without", "depends", "not_comparable", "labels", "first", "second")
 
 T = TypeVar("T")
 Model = SummaryModel | InfluenceGraph | JointSuMM | OutcomeModel
@@ -130,6 +131,8 @@ def document_of(model: Model) -> dict[str, Any]:
             found["confidence"] = _record(model.confidence_)
         if model.order_ is not None:
             found["order"] = {"within": None, **_record(model.order_)}
+        if model.course_ is not None:
+            found["course"] = _record(model.course_)
     return found
 
 
@@ -313,6 +316,7 @@ class _Models(Struct):
     n_targets: Count = 0
     confidence: dict[str, Any] | None = None
     order: dict[str, Any] | None = None
+    course: dict[str, Any] | None = None
     outcome: _Outcome | None = None
     left_out: dict[str, Count] = {}
     overall_rate: Share = 0.0
@@ -498,6 +502,14 @@ def _read_graph(read: _Models, template: SummaryModel, models: list[SummaryModel
             _check_sizes(order, *(part for e in order.edges for part in (e.remainder, e.short)))
             if not {edge.order for edge in order.edges} <= {*ORDERS} or order.within in ("", 0):
                 raise StoreError(f"expected 'order' one of {', '.join(ORDERS)}, and 'within' above 0 or null")
+    if read.course is not None:
+        with place(".course"):
+            course = graph._course = _known(checked(_numbers(read.course), Course), graph)
+            _check_sizes(*course.interplays)
+            labels = {label for chain in course.chains for label in chain.labels}
+            labels |= {label for one in course.interplays for label in (one.first, one.second, one.target)}
+            if not labels <= {*graph.labels_}:
+                raise StoreError("expected labels of the graph in 'chains' and 'interplays'")
     return graph
 
 

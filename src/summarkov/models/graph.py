@@ -12,6 +12,8 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.evidence import Confidence, Explanation, OrderTest, SharedExplanation
+from summarkov.evidence.course import Course, course_of
+from summarkov.evidence.findings import Findings, findings_of
 from summarkov.evidence.words import headline, sentence, times
 from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap, order_of
@@ -182,6 +184,7 @@ class InfluenceGraph(GraphPredictor):
         self._models = {str(model.target): model for model in models}
         self._confidence: Confidence | None = None
         self._order: OrderTest | None = None
+        self._course: Course | None = None
 
     def make_models(self, labels: Sequence[str], attributes: Sequence[str] = ()) -> list[SummaryModel]:
         """A copy of the template for each target, not fitted, in sorted order; attributes are no targets."""
@@ -227,7 +230,7 @@ class InfluenceGraph(GraphPredictor):
     def edges_(self) -> Edges:
         """Every influence by evidence: the surest first, then labels on themselves, then faint ones."""
         edges = [edge for model in self.models_.values() for edge in model.fitted.influences]
-        for found in (self.confidence_, self.order_):
+        for found in (self.confidence_, self.order_, self.course_):
             edges = edges if found is None else found.added_to(edges)
         return Edges(edges)
 
@@ -290,6 +293,20 @@ class InfluenceGraph(GraphPredictor):
     def order_(self) -> OrderTest | None:
         """What :meth:`order_test` found; None if it was not asked since the graph was fitted."""
         return getattr(self, "_order", None)
+
+    @property
+    def course_(self) -> Course | None:
+        """What :meth:`order_test` counted beside: fixed successions, what holds beyond the previous step."""
+        return getattr(self, "_course", None)
+
+    @property
+    def findings_(self) -> Findings:
+        """What was found, as :meth:`summary` and the command line show it."""
+        return findings_of(self.edges_, self.course_, is_tested=self.order_ is not None)
+
+    def summary(self) -> Sheet:
+        """What was found: influences between different labels that pass, the largest impact first."""
+        return self.findings_.summary()
 
     def confidence(
         self,
@@ -381,6 +398,7 @@ class InfluenceGraph(GraphPredictor):
         models, source = self._tested(events, sample_weight)
         how: dict[str, Any] = {"within": within, "progress": progress}
         self._order = found = order_of(models, source, n, check_seed(random_state), **how)
+        self._course = course_of(models, source)
         return found
 
 
