@@ -47,7 +47,7 @@ def confidence(given: Any) -> Document:
         return {"saved": saved, **vars(graph.confidence_), **tested}
 
     said = [] if saved is None else ["", Line(f"Saved the graph as {saved}")]
-    return Document(data, [*learned(graph), *said])
+    return Document(data, [*learned(graph, every=True), *said])
 
 
 # ---------------------------------------------------------------------- groups

@@ -58,7 +58,7 @@ def learn(given: Any) -> Document:
         return {"saved": saved, **as_read(origin, tied_order), "ends": vars(ends), **document(fitted)}
 
     def parts() -> Iterator[Part]:
-        yield from learned(fitted, every=given.all)
+        yield from learned(fitted, every=given.all or given.confidence is not None)
         yield ""
         yield from map(for_terminal, reading_notes(origin, ends, fitted.labels_, tied_order))
         yield from (for_terminal(start.sentence()) for start in starts[:3])

@@ -419,13 +419,17 @@ def _findings(graph: InfluenceGraph) -> Iterator[Part]:
     titles = [("", sections[0]), ("Already told by the event just before:", sections[1])]
     yield Table(
         "",
-        ("Influence", "Follows", "Others", "Rate ratio (95%)", "Impact"),
-        [(_named(edge), *_rates(edge), _ratio(edge), impact_cell(edge)) for edge in edges],
+        ("Influence", "Back", "Follows", "Others", "Rate ratio (95%)", "Impact"),
+        [
+            (_named(edge), _back(edge, graph.models_), *_rates(edge), _ratio(edge), impact_cell(edge))
+            for edge in edges
+        ],
         len(found.influences),
         sections=titles if all(sections) else [],
         styles=[_STYLES[edge.shown_effect] for edge in edges],
     )
     yield from below
+    yield from _proved(list(graph.models_.values()))
 
 
 def _named(edge: Influence) -> str:

@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("applied")
     write_log(folder / "log.csv", 0)
     write_log(folder / "new.csv", 1)
-    arguments = ("learn", folder / "log.csv", *READ, "--lookback", "1h,6h,1d", "--no-order-test")
+    arguments = ("learn", folder / "log.csv", *READ, "--lookback", "1h,6h,1d", "--no-order-test", "--all")
     (folder / "told.txt").write_text(printed(*arguments, "-o", folder / "model.json", columns=100))
     return folder
 

@@ -173,7 +173,7 @@ def test_sums_of_weights_are_said_to_be_so(run: Run) -> None:
 
 def test_show_a_graph(run: Run, shop: Path) -> None:
     graph = sm.load(shop / "graph.json")
-    lines = run("show", shop / "graph.json").stdout.splitlines()
+    lines = run("show", shop / "graph.json", "--all").stdout.splitlines()
     assert lines[0].startswith(f"{headline(graph.edges_)} among 10 event types")
     shown = [line for line in lines if line[:2] in ("+ ", "- ", "~ ", "? ") and " → " in line]
     parts = sorted(graph.edges_, key=lambda edge: (edge.set_aside != "", edge.is_self))  # in the same order
@@ -420,7 +420,7 @@ def test_the_leaves_of_a_tree_are_listed(run: Run, shop: Path) -> None:
 
 
 def test_a_graph_of_trees_predicts_is_evaluated_and_simulates(run: Run, shop: Path) -> None:
-    out = run("learn", shop / "events.jsonl", "-m", "tree", "-o", "g.json").stdout
+    out = run("learn", shop / "events.jsonl", "-m", "tree", "-o", "g.json", "--all").stdout
     graph = sm.load("g.json")
     assert " ".join(out.split()).startswith(headline(graph.edges_))
     run("predict", "g.json", "-a", "add to cart")
@@ -468,7 +468,7 @@ def test_describe(run: Run, shop: Path) -> None:
     found = sm.read_events(shop / "events.jsonl").describe()
     lines = run("describe", shop / "events.jsonl", "--rows", "3").stdout.splitlines()
     assert lines[:2] == ["200 sequences, 4,000 events, 10 labels", "Events per sequence: 20 to 20, median 20"]
-    assert lines[2] == "All 200 cases are taken as cut off: what follows their last event is not known."
+    assert lines[2] == "All 200 cases are taken as cut off: their ends do not count."
     most, n = max(found.label_counts.items(), key=lambda item: item[1])
     assert lines[5].split()[:3] == [most, f"{n:,}", f"{n / 4000:.1%}"]
     assert lines[-1] == "... and 7 more; --rows 0 prints all"

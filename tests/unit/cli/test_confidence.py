@@ -27,7 +27,7 @@ def test_learn_with_confidence_says_and_saves_it(files, tmp_path):
     assert max(len(line) for line in text.splitlines() if not line.startswith("Saved")) <= 80
     graph = sm.load(tmp_path / "m.json")
     assert graph.confidence_.n == 10
-    shown = printed("show", tmp_path / "m.json")
+    shown = printed("show", tmp_path / "m.json", "--all")
     assert shown.strip() in text
     document = json.loads(printed("show", tmp_path / "m.json", "--json"))
     assert document["confidence"]["n"] == 10

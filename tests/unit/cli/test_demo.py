@@ -42,7 +42,8 @@ def test_it_fits_a_screen(told: tuple[Path, str]) -> None:
 
 
 def test_its_headline_counts_what_is_planted(told: tuple[Path, str]) -> None:
-    assert "\n11 influences depend on order (set aside: 2 crowding out, 2 unclear order) among" in told[1]
+    assert "\n7 event types influence others; the largest: search → view product: about 1,200" in told[1]
+    assert "Set aside: 1 on themselves, 2 crowding out, 2 unclear order." in told[1]
 
 
 def test_what_to_try_next_works(told: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:

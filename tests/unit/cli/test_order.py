@@ -21,13 +21,13 @@ def file(tmp_path_factory):
 
 def test_learn_tests_the_order_by_default(file, tmp_path):
     model = tmp_path / "model.json"
-    result = run("learn", file, "-o", model)
+    result = run("learn", file, "-o", model, "--all")
     assert " influences depend on order" in result.stdout.splitlines()[0]
     assert "Order test: 99 shuffles of every case within 20 positions." in result.stdout
     order = sm.load(model).order_
     assert order.within == 20
     assert len(order.edges) > 5
-    assert "Order test" in run("show", model).stdout
+    assert "Order test" in run("show", model, "--all").stdout
     shown = json.loads(run("show", model, "--target", "browse", "--json").stdout)["edges"]
     assert shown == [
         e for e in json.loads(run("show", model, "--json").stdout)["edges"] if e["target"] == "browse"
@@ -42,7 +42,7 @@ def test_learn_tests_the_order_by_default(file, tmp_path):
 
 
 def test_it_can_be_left_out_and_told_how_to_shuffle(file):
-    assert "Order test" not in run("learn", file, "--no-order-test").stdout
+    assert "Order test" not in run("learn", file, "--no-order-test", "--all").stdout
     document = json.loads(run("learn", file, "--within", "7", "--json").stdout)
     assert document["order"]["within"] == 7
 
@@ -50,10 +50,10 @@ def test_it_can_be_left_out_and_told_how_to_shuffle(file):
 def test_it_is_left_out_where_it_takes_too_long(file, monkeypatch):
     monkeypatch.setattr(ordering, "TIMES", 0)
     monkeypatch.setattr(ordering, "SECONDS", 0.0)
-    result = run("learn", file)
+    result = run("learn", file, "--all")
     assert "No order test: it would take about 0 minutes. --order-test does it all the same" in result.stderr
     assert "Order test" not in result.stdout
-    assert "Order test" in run("learn", file, "--order-test").stdout
+    assert "Order test" in run("learn", file, "--order-test", "--all").stdout
 
 
 def test_confidence_tests_the_order_too(file, tmp_path):

@@ -94,7 +94,7 @@ def test_a_graph_of_attributes_or_times_is_refused_with_the_true_reason(table: P
     ],
 )
 def test_windows_have_units(table: Path, more: tuple[str, ...], words: str) -> None:
-    assert words in told_of("learn", table, *TOGETHER, "--no-order-test", *more)
+    assert words in told_of("learn", table, *TOGETHER, "--no-order-test", "--all", *more)
 
 
 def test_ticks_and_attributes_are_described(table: Path) -> None:

@@ -42,6 +42,6 @@ def test_learn_names_the_label(tmp_path):
     rows = [["log in", *rng.choice(list("abcd"), 9).tolist()] for _ in range(200)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     words = " ".join(CliRunner().invoke(app, ["learn", str(path)], env={"COLUMNS": "80"}).stdout.split())
-    assert "Hint: every sequence begins with 'log in': that it stands first is no influence;" in words
+    assert "Hint: every case begins with 'log in', which is no influence;" in words
     path.write_text("".join(json.dumps(row[1:]) + "\n" for row in rows))
     assert "is the first event" not in CliRunner().invoke(app, ["learn", str(path)]).stdout

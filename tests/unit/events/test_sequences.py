@@ -239,7 +239,7 @@ def test_describe(events):
     assert str(found).splitlines() == [
         "4 sequences, 7 events, 3 labels",
         "Events per sequence: 0 to 4, median 1.5",
-        "All 4 cases are taken as cut off: what follows their last event is not known.",
+        "All 4 cases are taken as cut off: their ends do not count.",
         "Empty sequences: 1",
         "label  events  share",
         "C           3  42.9%",
