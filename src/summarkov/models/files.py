@@ -23,7 +23,7 @@ from summarkov.errors import DataError, SettingError, StoreError, place
 from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.evidence import ORDERS, Confidence, Influence, OrderTest
 from summarkov.evidence.course import Course
-from summarkov.evidence.edges import Totals
+from summarkov.evidence.edges import IMPACT, Totals
 from summarkov.kernels import LAG_BINS, NONE
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
@@ -535,7 +535,9 @@ def _numbers(value: Any) -> Any:
 def _check_sizes(*records: object) -> None:
     """Refuse numbers below 0, and shares above 1."""
     for name, value in ((k, v) for each in records if each is not None for k, v in vars(each).items()):
-        if isinstance(value, float | int) and (value < 0 or (value > 1 and name in _SHARES)):
+        if isinstance(value, float | int) and (
+            (value < 0 and name not in IMPACT) or (value > 1 and name in _SHARES)
+        ):
             raise StoreError.expected(f"{name!r} from 0 {'to 1' if name in _SHARES else 'on'}", value)
 
 

@@ -14,7 +14,7 @@ from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.evidence import Confidence, Explanation, OrderTest, SharedExplanation
 from summarkov.evidence.course import Course, course_of
 from summarkov.evidence.findings import Findings, findings_of
-from summarkov.evidence.words import headline, sentence, times
+from summarkov.evidence.words import sentence, times
 from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap, order_of
 from summarkov.models.fitted import Edges, FittedGraph, found_again, one_sequence
@@ -239,11 +239,7 @@ class InfluenceGraph(GraphPredictor):
         return next(iter(self.models_.values()))
 
     def _sheet(self) -> Sheet:
-        edges = self.edges_
-        return edges.sheet(
-            f"InfluenceGraph of {len(self.models_)} targets: {headline(edges)}, the surest first; "
-            "rate ratios with other influencers equal"
-        )
+        return self.findings_.summary()
 
     # ------------------------------------------------------------------ use
 
@@ -303,10 +299,6 @@ class InfluenceGraph(GraphPredictor):
     def findings_(self) -> Findings:
         """What was found, as :meth:`summary` and the command line show it."""
         return findings_of(self.edges_, self.course_, is_tested=self.order_ is not None)
-
-    def summary(self) -> Sheet:
-        """What was found: influences between different labels that pass, the largest impact first."""
-        return self.findings_.summary()
 
     def confidence(
         self,

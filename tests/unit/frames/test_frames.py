@@ -103,7 +103,7 @@ def test_every_result_prints_and_shows(name):
 
 @pytest.mark.parametrize("fitted", [GRAPH, MODEL, OUTCOME, JOINT], ids=lambda each: type(each).__name__)
 def test_everything_fitted_shows_its_summary(fitted):
-    assert str(fitted.summary()).count("%") >= 1
+    assert str(fitted.summary()).count("%") + str(fitted.summary()).count(" → ") >= 1
     assert fitted._repr_html_() == fitted.summary()._repr_html_()
     assert fitted.copy()._repr_html_().startswith(f"<p><bdi>{type(fitted).__name__}(")
 

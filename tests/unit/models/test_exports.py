@@ -112,8 +112,8 @@ def test_edges_as_a_table(graph):
 
 def test_notebooks_show_tables(graph, hostile):
     text = graph._repr_html_()
-    assert text.count("<tr>") == 1 + len(graph.edges_)
-    assert "amplifies" in text
+    assert text.count("<tr>") == 1 + len(graph.findings_.influences)
+    assert "rate ratio" in text
     for model in graph.models_.values():
         shown = model._repr_html_()
         assert shown.count("<tr>") == 1 + len(model.table_)
