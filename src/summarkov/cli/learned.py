@@ -110,9 +110,13 @@ def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
 
 
 def settings(model: SummaryModel | JointSuMM) -> Mapping[str, Any]:
-    """The settings, without the target and what belongs to this machine only."""
-    given = model.get_params(deep=False).items()
-    return {name: value for name, value in given if name not in ("target", "n_jobs", "summary")}
+    """The settings, without the target and what belongs to this machine only, with the chosen penalty."""
+    from summarkov.models import JointSuMM
+
+    given = model.get_params(deep=False) | (
+        {"penalty": model.penalty_} if isinstance(model, JointSuMM) else {}
+    )
+    return {name: value for name, value in given.items() if name not in ("target", "n_jobs", "summary")}
 
 
 def _found(model: SummaryModel) -> dict[str, Any]:

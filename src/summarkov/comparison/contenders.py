@@ -10,13 +10,13 @@ import itertools
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from summarkov.engines import as_source
 from summarkov.errors import SettingError, optional_library
@@ -428,7 +428,7 @@ class MatrixContender:
                 model = models[target]
                 if isinstance(model, float) or not events.n_ticks:
                     return np.full(events.n_ticks, model if isinstance(model, float) else 0.0)
-                with _one_thread():
+                with threadpool_limits(limits=1):
                     odds = model.decision_function(matrix(events))
                 return clip(np.exp(-np.logaddexp(0.0, -odds)))
 
@@ -454,17 +454,8 @@ class MatrixContender:
                 if outcomes.all() or not outcomes.any():
                     models[target] = float((outcomes.sum() + 0.5) / (len(outcomes) + 1))
                     continue
-                with _one_thread(), warnings.catch_warnings():
+                with threadpool_limits(limits=1), warnings.catch_warnings():
                     # Without a penalty it may not converge, since separable data have no optimum.
                     warnings.filterwarnings("ignore", ".*(failed to converge|[Ii]ncrease the number of iter)")
                     models[target] = made(**settings).fit(matrix(train), outcomes)
             yield dict(settings), predictor(models)
-
-
-def _one_thread() -> Any:
-    """Steps this small are many times slower on several threads than on one."""
-    try:
-        from threadpoolctl import threadpool_limits  # which comes with scikit-learn
-    except ModuleNotFoundError:  # learning says that scikit-learn is missing
-        return nullcontext()
-    return threadpool_limits(limits=1)

@@ -47,7 +47,7 @@ TREE_GAMMAS = (0.2, 0.4, 0.7, 1, 1.5, 2)
 TREE_GRID = {"alpha": (0.5, 1.5, 5, 15)}
 
 #: Of joint models: few short sequences want a small penalty, many long ones a large one.
-JOINT_GRID = tuple({"penalty": penalty, "gamma": 0.25} for penalty in (3.0, 30.0, 300.0, 3000.0))
+JOINT_GRID = tuple({"penalty": penalty, "gamma": 0.5} for penalty in (3.0, 30.0, 300.0, 3000.0))
 #: With trees there are three settings to choose from, for few events and for many, which may be in short
 #: sequences or in long ones; two fits have them all. With more, chance chooses.
 BOOSTED_GRID: tuple[Mapping[str, Any], ...] = (

@@ -239,6 +239,7 @@ def _joint_document(fitted: FittedJoint) -> dict[str, Any]:
             "labels": dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True)),
         },
         "log_likelihood": fitted.log_likelihood,
+        "penalty": fitted.penalty,
         "outcomes": outcomes,
         # trees of all outcomes, round by round: on top of the weights, and alone
         "trees": _record(fitted.trees),
@@ -591,6 +592,7 @@ class _Joint(Struct):
     settings: dict[str, Any]
     data: _JointData
     log_likelihood: float
+    penalty: Annotated[float, Meta(gt=0)]
     outcomes: list[_JointOutcome]
     trees: Trees
     alone: Trees
@@ -640,6 +642,7 @@ def _read_joint(document: dict[str, Any]) -> JointSuMM:
         n_sequences=read.data.sequences,
         label_counts=counts,
         settings=settings,
+        penalty=read.penalty,
     )
     return model
 

@@ -10,6 +10,7 @@ from statistics import NormalDist
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from summarkov.engines import EventSource, Layout, StateCounts, StatesRequest, Target, as_source
 from summarkov.engines.followings import Asked, count_followed
@@ -60,6 +61,8 @@ from summarkov.summaries import Reach
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 T = TypeVar("T")
+#: The penalties to choose from, each fit beginning where the one before ended.
+PENALTIES = (1e4, 1e3, 1e2, 1e1, 1.0, 0.1)
 #: A leaf of a tree is one byte.
 _MOST_LEAVES = 64
 #: A label's own past, its habits and its level have less of the penalty: there is more to learn of them.
@@ -86,6 +89,7 @@ class FittedJoint(Distribution):
     n_sequences: int
     label_counts: FloatArray
     settings: Mapping[str, Any]
+    penalty: float  # given, or chosen
 
     @property
     def outcomes(self) -> tuple[str | Residual, ...]:
@@ -246,35 +250,71 @@ class JointData:
         p = softmax(self.rows.logits(weights))
         return np.asarray(self.counts.sum(axis=1, keepdims=True) * p * (1 - p))
 
-    def costs(self, weights: Weights, penalty: float) -> FloatArray:
-        """What each influencer costs, ``[z, x]``: log(N) / 2 for each weight that is not held by its penalty.
+    def information(self, weights: Weights) -> FloatArray:
+        """What the likelihood says of the weights of each influencer of each outcome: ``[z, x, f, f]``."""
+        variance, m = self.variance(weights), self.features.n_labels
+        found = np.zeros((m, variance.shape[1], PER_LABEL, PER_LABEL))
+        for z in range(m):
+            here = np.flatnonzero(self.present[:, z])
+            seen = dense(self.rows.shared[here][:, self.features.columns(z)])
+            for x, each in enumerate(variance[here].T):
+                found[z, x] = seen.T @ (each[:, None] * seen)
+        return found
 
-        A weight with the curvature h of the likelihood counts as h / (h + penalty).
+    def sizes(self, weights: Weights, penalty: float) -> FloatArray:
+        r"""How many of each influencer's weights its penalty leaves free, ``[z, x]``.
+
+        The trace of :math:`(H + \Lambda)^{-1} H`, H what the likelihood says of them, :math:`\Lambda` their
+        penalties.
         """
-        m, n_outcomes = self.features.n_labels, self.counts.shape[1]
-        some = slice(1, 1 + m * PER_LABEL)
-        curvature = self.rows.sums(self.variance(weights), power=2)[some]
-        strength = self.penalties(penalty, np.ones((m, n_outcomes), bool)).every[some]
-        free = (curvature / (curvature + strength)).reshape(m, PER_LABEL, n_outcomes).sum(axis=1)
-        return np.asarray(free * 0.5 * np.log(max(self.counts.sum(), 2.0)))
+        information = self.information(weights)
+        every = self.penalties(penalty, np.ones(information.shape[:2], bool)).shared
+        held = every[: len(information) * PER_LABEL : PER_LABEL, :, None, None] * np.eye(PER_LABEL)
+        return np.asarray(np.trace(np.linalg.solve(information + held, information), axis1=2, axis2=3))
 
-    def select(self, penalty: float, gamma: float, on_step: OnStep) -> tuple[Weights, BoolArray]:
-        """Weights, and the influencers of each outcome, ``chosen[z, x]``: those worth their cost.
+    def rest(self, weights: Weights, penalty: float) -> float:
+        """How many of all other weights are left free: those of levels, places and habits."""
+        first = PER_LABEL * self.features.n_labels
+        places, free = dense(self.rows.shared[:, first:]), 0.0
+        held = self.penalties(penalty, np.ones((self.features.n_labels, self.counts.shape[1]), bool)).every
+        for x, variance in enumerate(self.variance(weights).T):
+            seen = np.column_stack([np.ones(len(places)), places, self.rows.own[:, :, x].T])
+            information = seen.T @ (variance[:, None] * seen)
+            strength = np.diag([held[0, x], *held[1 + first :, x]])
+            free += float(np.trace(np.linalg.solve(information + strength, information)))
+        return free
 
-        All labels are fitted together; then those whose gain is not above ``gamma`` times their cost are left
-        out and the rest is fitted again, until all that are left are worth it.
+    def select(
+        self, penalty: float | None, gamma: float, on_step: OnStep
+    ) -> tuple[float, Weights, BoolArray]:
+        """The penalty, weights, and the influencers of each outcome that are worth their cost.
+
+        All labels are fitted together. A penalty that is not given is that with the best AIC: the
+        log-likelihood less the number of free weights. Then influencers whose gain is not above ``gamma``
+        times log(N) / 2 for each free weight, or for one if there are fewer, are left out. The rest is fitted
+        again, with that penalty or a smaller one, until all that are left are worth it, ``chosen[z, x]``.
         """
-        rates = self.features.outcome_rates
+        rates, log_n = self.features.outcome_rates, np.log(max(self.counts.sum(), 2.0))
         chosen = np.repeat(np.asarray(self.present.any(axis=0))[:, None], len(rates), axis=1)
-        weights = Weights.zero(len(rates), self.features.n_shared, N_HABITS)
-        weights.level[:] = np.log(rates)
+        start = Weights.zero(len(rates), self.features.n_shared, N_HABITS)
+        start.level[:] = np.log(rates)
+        path: tuple[float, ...] = PENALTIES if penalty is None else (penalty,)
         while True:
-            strength = self.penalties(penalty, chosen).every
-            weights = maximise(self.rows, self.counts, strength, weights, on_step)
-            worth = chosen & (self.gains(weights) > gamma * self.costs(weights, penalty)) if gamma else chosen
+            best = -np.inf
+            for each in path:
+                found = maximise(self.rows, self.counts, self.penalties(each, chosen).every, start, on_step)
+                free = self.sizes(found, each) * chosen
+                aic = (
+                    likelihood(self.rows.logits(found), self.counts)[0] - free.sum() - self.rest(found, each)
+                )
+                if aic <= best:
+                    break
+                best, strength, start, sizes = aic, each, found, free
+            cost = 0.5 * gamma * log_n * np.maximum(sizes, 1.0)
+            worth = chosen & (self.gains(start) > cost) if gamma else chosen
             if (worth == chosen).all():
-                return weights, chosen
-            chosen = worth
+                return strength, start, chosen
+            chosen, path = worth, path[path.index(strength) :]
 
 
 def learn_each(
@@ -290,25 +330,29 @@ def learn_each(
     The share of what followed the last labels changes neither weights nor trees, so one fit has them all. The
     other settings are those of a model.
     """
-    most, penalty, labels = rounds[-1], settings["penalty"], tuple(source.labels)
-    weights, chosen = data.select(penalty, settings["gamma"], lambda left: on_step(left + 2 * most + 1))
+    most, labels = rounds[-1], tuple(source.labels)
+    with threadpool_limits(limits=1):  # in products as small as these, more threads only wait for each other
+        penalty, weights, chosen = data.select(
+            settings["penalty"], settings["gamma"], lambda left: on_step(left + 2 * most + 1)
+        )
+        gains, edges = data.gains(weights), list(joint_edges(data, weights, chosen, penalty, labels))
+        starts = data.rows.logits(weights), data.features.usual(len(data.counts))
     levels = data.features.levels(data.profile, data.rows.own) if most else None
     allowed, seed = data.features.tree_features(chosen), settings["random_state"]
     how = settings["leaves"], settings["learning_rate"], rounds, seed, allowed
-    starts = data.rows.logits(weights), data.features.usual(len(data.counts))
     on_top = boost(levels, data.counts, starts[0], *how, lambda left: on_step(left + most + 1))
     by_themselves = boost(levels, data.counts, starts[1], *how, lambda left: on_step(left + 1))
     context = data.features.context(data.profile)
     last = LastLabels.of(context, data.counts) if any(shares) else None
     after = None if last is None else last.at(context)
-    edges, window = list(joint_edges(data, weights, chosen, penalty, labels)), Reach(0, settings["lookback"])
+    window = Reach(0, settings["lookback"])
     asked = [
         Asked((labels.index(edge.influencer),), (window,), (labels.index(edge.target),)) for edge in edges
     ]
     for at, found in enumerate(count_followed(source, asked)):
         if found is not None:
             edges[at] = replace(edges[at], **follow_numbers(found[0][0]))
-    gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
+    label_counts = np.asarray(source.label_counts / source.scale)
     for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
         both = 0.5 * (said + said_alone) if n else said
         yield tuple(
@@ -327,6 +371,7 @@ def learn_each(
                 n_sequences=source.n_sequences,
                 label_counts=label_counts,
                 settings={**settings, "rounds": n, "contexts": share},
+                penalty=penalty,
             )
             for share in shares
         )
@@ -419,10 +464,13 @@ class JointSuMM(GraphPredictor):
     ----------
     targets : labels, optional
         Tell only these labels apart, and all others as one outcome, ``OTHER``; their influencers may be any.
-    penalty : float
-        How strongly weights are held to 0. Choose it by :func:`compare`; long sequences need more of it.
+    penalty : float, optional
+        How strongly weights are held to 0. If it is not given, that of 0.1, 1, ..., 10,000 with the best AIC,
+        ``penalty_``. To predict as well as possible choose it, ``rounds`` and ``contexts`` on held-out
+        sequences: ``summarkov.comparison.tune_joint``.
     gamma : float
-        Weight of an influencer's cost, log(N) / 2 for each of its weights; 0 leaves out none.
+        Weight of an influencer's cost, log(N) / 2 for each of its weights that the penalty leaves free; 0
+        leaves out none.
     rounds : int
         Trees of every label.
     leaves, learning_rate
@@ -453,7 +501,7 @@ class JointSuMM(GraphPredictor):
 
     _: KW_ONLY
     targets: Iterable[Label] | None = None
-    penalty: float = 30.0
+    penalty: float | None = None
     gamma: float = 0.5
     rounds: int = 0
     leaves: int = 4
@@ -486,7 +534,8 @@ class JointSuMM(GraphPredictor):
         return JointData.of(source, self._target(source.labels), ProfileSummary(self.lookback))
 
     def _check(self) -> None:
-        check_positive("penalty", self.penalty)
+        if self.penalty is not None:
+            check_positive("penalty", self.penalty)
         check_positive("gamma", self.gamma, zero=True)
         check_whole("rounds", self.rounds, 0, 100_000)
         check_whole("leaves", self.leaves, 2, _MOST_LEAVES)
@@ -549,6 +598,11 @@ class JointSuMM(GraphPredictor):
         return Edges(self.fitted.edges)
 
     @property
+    def penalty_(self) -> float:
+        """The penalty, where ``penalty`` leaves it open that with the best AIC."""
+        return self.fitted.penalty
+
+    @property
     def log_likelihood_(self) -> float:
         """Log-likelihood of the training data."""
         return self.fitted.log_likelihood
@@ -569,7 +623,7 @@ class JointSuMM(GraphPredictor):
 
         >>> model = JointSuMM(penalty=1.0).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
         >>> [round(each) for each in model.recency_["B"]["A"].values()][:2]
-        [36, 14]
+        [14, 7]
         """
         features, weights = self.fitted.features, self.fitted.weights.shared
 

@@ -308,7 +308,9 @@ class JointFeatures:
 
 
 #: When the search for the best weights stops: steps at most, and the relative gain of one.
-MOST_STEPS, LEAST_GAIN = 300, 1e-9
+MOST_STEPS, LEAST_GAIN = 300, 1e-7
+#: How many numbers may say which weights are searched for together.
+_MOST_FACTORS = 1 << 21
 #: Gradients are added up as whole multiples of this, so that sums do not depend on their order.
 _UNIT = 2.0**-30
 #: A split must gain more than this, and a leaf have this much to go by (the variance of its hits).
@@ -359,15 +361,13 @@ class Features(NamedTuple):
         """The logarithm of each label's probability, up to a number per row."""
         z = np.asarray(self.shared @ weights.shared)
         z += weights.level
-        for feature, weight in zip(self.own, weights.own, strict=True):
-            z += feature * weight
+        z += np.einsum("orx,ox->rx", self.own, weights.own)
         return z
 
     def sums(self, values: FloatArray, power: int = 1) -> FloatArray:
         """The sums over rows of ``values[row, x]`` times each feature, or times a power of it."""
         shared, own = (self.shared, self.own) if power == 1 else (self.shared**power, self.own**power)
-        each = [(feature * values).sum(axis=0) for feature in own]
-        return np.vstack([values.sum(axis=0), np.asarray(shared.T @ values), *each])
+        return np.vstack([values.sum(axis=0), shared.T @ values, np.einsum("orx,rx->ox", own, values)])
 
 
 def dense(matrix: Any) -> FloatArray:
@@ -419,39 +419,71 @@ def penalised(
 def maximise(
     features: Features, counts: FloatArray, penalty: FloatArray, start: Weights, on_step: OnStep = untold
 ) -> Weights:
-    """The weights of the largest penalised likelihood, by L-BFGS on weights of about equal curvature.
+    """The weights of the largest penalised likelihood, by L-BFGS on weights that hardly depend on each other.
 
     A weight whose penalty is infinite stays at 0. ``on_step`` is called after each step with the most that
     may follow.
     """
     from scipy.optimize import minimize
 
-    n = max(counts.sum(), 1.0)
-    rate = (counts.sum(axis=0) + 0.5) / (n + 0.5 * counts.shape[1])
-    curvature = features.sums(counts.sum(axis=1, keepdims=True) * (rate * (1 - rate)), power=2)
-    free = np.isfinite(penalty)
-    scale = 1 / np.sqrt(curvature[free] + penalty[free] + 1e-12)
-    inner = np.where(free, penalty, 0.0)
+    n, free = max(counts.sum(), 1.0), np.isfinite(penalty)
+    inner, begin, factors = (
+        np.where(free, penalty, 0.0),
+        start.every * free,
+        list(_factors(features, counts, penalty, start)),
+    )
 
-    def at(t: FloatArray) -> Weights:
-        every = np.zeros(penalty.shape)
-        every[free] = t * scale
+    def at(steps: FloatArray) -> Weights:
+        every, steps = begin.copy(), steps.reshape(penalty.shape)
+        for some, factor in factors:
+            every[some] += np.einsum("xji,jx->ix", factor, steps[some])
         return Weights(every, start.n_shared)
 
-    def value(t: FloatArray) -> tuple[float, FloatArray]:
-        found, gradient = penalised(features, counts, at(t), inner)
-        return -found / n, -gradient[free] * scale / n
+    def value(steps: FloatArray) -> tuple[float, FloatArray]:
+        found, gradient = penalised(features, counts, at(steps), inner)
+        slopes = [np.einsum("xij,jx->ix", factor, gradient[some]) for some, factor in factors]
+        return -found / n, -np.concatenate(slopes).ravel() / n
 
     left = count(MOST_STEPS - 1, -1)
     best = minimize(
         value,
-        start.every[free] / scale,
+        np.zeros(penalty.size),
         jac=True,
         method="L-BFGS-B",
         callback=lambda _: on_step(next(left)),
         options={"maxiter": MOST_STEPS, "maxcor": 20, "ftol": LEAST_GAIN, "gtol": 1e-7},
     )
     return at(best.x)
+
+
+def _factors(
+    features: Features, counts: FloatArray, penalty: FloatArray, start: Weights
+) -> Iterator[tuple[slice, FloatArray]]:
+    r"""Groups of weights, and for each outcome the inverse of the Cholesky factor of about their curvature.
+
+    At some weights, and as if rows were as uncertain for one outcome as for all of them: then outcomes share
+    the sums of products of shared features. Rows of weights with an infinite penalty are 0.
+    """
+    p = softmax(features.logits(start))
+    variance = counts.sum(axis=1, keepdims=True) * p * (1 - p)
+    rows, shares = variance.sum(axis=1), variance.sum(axis=0) / max(variance.sum(), 1e-300)
+    n_shared, n_outcomes = 1 + features.shared.shape[1], counts.shape[1]
+
+    def inverse(sums: FloatArray, some: slice) -> tuple[slice, FloatArray]:
+        held = penalty[some].T
+        free, places = np.isfinite(held), np.arange(held.shape[1])
+        curvature = np.where(free[:, :, None] & free[:, None, :], shares[:, None, None] * sums, 0.0)
+        curvature[:, places, places] += np.where(free, held, 1.0)
+        return some, np.asarray(np.linalg.inv(np.linalg.cholesky(curvature)) * free[:, :, None])
+
+    size = max(1, _MOST_FACTORS // (n_shared * n_outcomes))
+    for begin in range(0, n_shared, size):
+        some = slice(begin, min(begin + size, n_shared))
+        part = dense(features.shared[:, max(begin - 1, 0) : some.stop - 1])
+        part = part if begin else np.column_stack([np.ones(len(part)), part])
+        yield inverse(part.T @ (rows[:, None] * part), some)
+    own = np.einsum("orx,prx,r->xop", features.own, features.own, rows, optimize=True)
+    yield inverse(own, slice(n_shared, n_shared + len(features.own)))
 
 
 # ---------------------------------------------------------------------- boosted trees

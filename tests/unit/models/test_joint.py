@@ -11,7 +11,8 @@ from summarkov.engines import as_source
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.kernels import Index
 from summarkov.models.joint import joint_edges
-from summarkov.models.joint_parts import Weights, dense
+from summarkov.models.joint_parts import Weights, dense, likelihood, penalised
+from summarkov.settings import untold
 from summarkov.simulate.example import web_shop
 from summarkov.store import write_sealed
 
@@ -25,7 +26,7 @@ def events():
 
 @pytest.fixture(scope="module")
 def model(events):
-    return sm.JointSuMM(gamma=0.25).fit(events)
+    return sm.JointSuMM(penalty=30.0).fit(events)
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +163,37 @@ def test_it_is_saved_and_loaded(model, boosted, events, tmp_path):
         assert again.influencers_ == each.influencers_
         assert again.edges_ == each.edges_
         assert again.gains_ == each.gains_
+
+
+def test_the_penalty_is_that_of_the_best_aic(events, tmp_path):
+    model = sm.JointSuMM(gamma=0.0).fit(events)
+    data, aic = model._count(as_source(events)), {}
+    for penalty in (1000.0, 100.0, 10.0):
+        _, weights, _ = data.select(penalty, 0.0, untold)
+        free = data.sizes(weights, penalty)
+        assert ((free >= 0) & (free <= 11)).all()
+        assert 0 <= data.rest(weights, penalty) <= 10 * 12
+        value, _ = likelihood(data.rows.logits(weights), data.counts)
+        aic[penalty] = value - free.sum() - data.rest(weights, penalty)
+    assert model.penalty_ == max(aic, key=aic.__getitem__) == 100
+    given = sm.JointSuMM(gamma=0.0, penalty=100.0).fit(events)
+    assert np.allclose(given.predict_proba(events), model.predict_proba(events), atol=0.01)
+    assert sm.JointSuMM().fit(events).penalty_ == 10  # fewer influencers need not be held as strongly
+    model.save(tmp_path / "joint.json")
+    again = sm.load(tmp_path / "joint.json")
+    assert (again.penalty, again.penalty_) == (None, 100)
+
+
+def test_the_gradient_is_0_at_the_best_weights(events):
+    data = sm.JointSuMM()._count(as_source(events))
+    _, weights, chosen = data.select(30.0, 0.5, untold)
+    strength = data.penalties(30.0, chosen).every
+    inner = np.where(np.isfinite(strength), strength, 0.0)
+    _, gradient = penalised(data.rows, data.counts, weights, inner)
+    curvature = data.rows.sums(data.variance(weights), power=2) + inner
+    free = np.isfinite(strength)
+    assert (weights.every[~free] == 0).all()
+    assert (gradient[free] ** 2 / curvature[free]).max() < 0.01  # nats that a weight alone could still gain
 
 
 def test_a_changed_file_is_refused(model, boosted, tmp_path):
