@@ -245,5 +245,5 @@ def _listed(sequence: object) -> list[object]:
 
 
 def _kind(source: object) -> str:
-    name = type(source).__name__
+    name = "sparse matrix" if hasattr(source, "tocsr") else type(source).__name__
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
