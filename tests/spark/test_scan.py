@@ -132,11 +132,11 @@ def log(seed=3):
 
 
 READ = {
-    "ties together, labels joined": {
+    "ties together": {
         "order_by": ["hour", "day"],
         "date_format": "%d/%m/%Y",
         "ties": "together",
-        "event": ["activity", "lifecycle:transition"],
+        "event": "lifecycle:transition",
     },
     "lifecycle, weights, closed by labels": {
         "order_by": "row",
@@ -163,7 +163,6 @@ READ = {
         "attributes": ["region", "age"],
         "weight": "weight",
     },
-    "a table of attributes": {"order_by": "row", "attributes": {"case": [0, 1, 3], "sex": ["f", None, "m"]}},
 }
 
 
@@ -211,7 +210,7 @@ def test_many_ties(spark):
     [
         ({"weight": "region"}, DataError, r"weight column 'region' of the dataframe holds 'r\d' in case '"),
         ({"session_gap": "1h"}, SettingError, r"'row' of the dataframe holds numbers, not times"),
-        ({"session_gap": 1, "order_by": False}, SettingError, r"^session_gap needs the time of every event"),
+        ({"session_gap": 1, "order_by": False}, SettingError, r"^for session_gap the place of every event"),
         ({"missing": "error"}, DataError, r"column 'activity' of the dataframe has no value in some rows"),
         ({"lifecycle": "done"}, DataError, r"no event of the dataframe has lifecycle='done'; there are"),
         ({"order_by": "day"}, DataError, r"order column 'day' of the dataframe .*'\d/1/2024'"),
@@ -236,14 +235,14 @@ def test_frames_that_are_refused(spark):
     apart = [(f"{case}", "p", "1" if case < 5 else "2024-01-31") for case in range(20)]
     apart, lists = spark.createDataFrame(apart, schema), spark.createDataFrame(pa.table({"events": [["A"]]}))
     before = spark.sparkContext._jsc.getPersistentRDDs().size()
-    stays, join = "stays on its cluster: learn from scan_spark", "join the dataframe of attributes to that of"
+    stays = "stays on its cluster: learn from scan_spark"
     other = "takes a Spark DataFrame, not Table; give other tables to read_events"
     for error, words, ask, given in (
         (DataError, "cannot be put in order: a row holds 'soon'", sm.scan_spark, mixed),
         (DataError, "cannot be put in order", partial(sm.scan_spark, partitions=6), apart),
         (DataError, "holds lists, .* make a row of each first", sm.scan_spark, lists),
         (SettingError, other, sm.scan_spark, rows()),
-        (SettingError, f"{join} events, frame.join", partial(sm.scan_spark, attributes=frame), frame),
+        (SettingError, "join a table of attributes", partial(sm.scan_spark, attributes=frame), frame),
         (SettingError, rf"{stays}\(frame", sm.read_events, frame),
         (SettingError, stays, sm.compare, frame),
     ):

@@ -98,7 +98,9 @@ def test_what_is_no_length_of_time(given):
 def test_a_lazy_frame_is_to_be_collected():
     import polars
 
-    with pytest.raises(DataError, match=r"a LazyFrame is not read yet; give its rows with \.collect\(\)"):
+    with pytest.raises(
+        DataError, match=r"cannot read events from a LazyFrame; .* of a lazy one \.collect\(\)"
+    ):
         sm.BSuMM("x").fit(polars.LazyFrame({"case": [1], "event": ["x"]}))
 
 
