@@ -128,7 +128,7 @@ def check_by_hand(found: dict[str, tuple[int, int]], folder: Path, target: str) 
     """The counts of the query are those that the search is told."""
     import pyarrow.dataset
 
-    events = sm.read_events(pyarrow.dataset.dataset(folder).to_table())
+    events = sm.read_events(pyarrow.dataset.dataset(folder).to_table(), ends="cut off")
     labels = range(len(events.labels))
     asked = Target((events.labels.index(target),), len(events.labels))
     request = CandidatesRequest(sm.BSuMM(lookback=5).make_summary(), (), asked, tuple(labels))

@@ -1,7 +1,7 @@
-"""``predict_spark``: the numbers of memory beside the columns of the dataframe."""
+"""``predict_spark``: the numbers of memory, a row for each event or for each sequence."""
 
+import itertools
 import math
-import re
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ COLUMNS = {"case": "visit no", "event": "what", "order_by": "at"}
 
 
 def table(n=90, n_cases=9, seed=0, times=None):
-    """Rows in any order, with columns of the user's own, one of them with odd names inside."""
+    """Rows in any order, with a column that is not read."""
     rng = np.random.default_rng(seed)
     at = rng.permutation(n) if times is None else times
     return pa.table(
@@ -28,7 +28,6 @@ def table(n=90, n_cases=9, seed=0, times=None):
             "what": rng.choice(LABELS, size=n),
             "at": pa.array([f"{number:04}" for number in at.tolist()]),
             "paid": pa.array([None if each % 5 else each / 4 for each in at.tolist()]),
-            "more": pa.array([{"a b": int(each), "c": ["x"] * (each % 3)} for each in at.tolist()]),
         }
     )
 
@@ -50,12 +49,6 @@ def keyed(found, *names):
     return rows
 
 
-def places(events):
-    """The sequence and position of every event, in the order of the events."""
-    each = zip(events.ids, events.lengths.tolist(), strict=True)
-    return [(name, position + 1) for name, n in each for position in range(n)]
-
-
 MODELS = {
     "a graph": sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")),
     "a tree": sm.TreeSuMM("Buy"),
@@ -65,7 +58,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_the_numbers_of_memory_beside_all_columns(spark, tmp_path, kind):
+def test_the_numbers_of_memory(spark, tmp_path, kind):
     given, reading = table(), {**COLUMNS, "ends": "complete" if kind == "complete cases" else "cut off"}
     if kind == "look-backs in time":
         times = np.random.default_rng(4).integers(1, 60, size=90).cumsum()
@@ -76,42 +69,31 @@ def test_the_numbers_of_memory_beside_all_columns(spark, tmp_path, kind):
     model, frame = MODELS[kind].copy().fit(events), spark.createDataFrame(given)
     columns = ["p_Buy", "p_a_b_c_d", "p_buy_2", "p_cafe"] if len(model.outcomes_) > 2 else ["p_Buy"]
     columns = ["p_end_of_case"] * (kind == "complete cases") + columns
-    sm.predict_spark(model, frame, **COLUMNS).write.parquet(str(tmp_path / "out"))
-    written, p = spark.read.parquet(str(tmp_path / "out")).toArrow(), model.predict_proba(events)
-    assert written.column_names == [*given.column_names, "position", "log_likelihood", *columns]
-    rows, before = keyed(written, "visit no", "position"), keyed(given, "at")
+    predicted = sm.predict_spark(model, frame, **COLUMNS)
+    assert [field.metadata["label"] for field in predicted.schema.fields if "p_" in field.name] == [
+        x for x in model.outcomes_ if x is not sm.OTHER
+    ]
+    # Names are such that every format takes them: ORC refuses others, and names that come twice.
+    predicted.write.orc(str(tmp_path / "out"))
+    written, p = spark.read.orc(str(tmp_path / "out")).toArrow(), model.predict_proba(events)
+    assert written.column_names == ["sequence", "position", "event", "log_likelihood", *columns]
+    rows = keyed(written, "sequence", "position")
     assert len(rows) == len(p) == 90
-    for at, key in enumerate(places(events)):
+    places = [
+        (name, at) for name, n in zip(events.ids, events.lengths, strict=True) for at in range(1, n + 1)
+    ]
+    for at, (key, event) in enumerate(zip(places, itertools.chain(*events.to_lists()), strict=True)):
         row = rows[key]
-        assert {name: row[name] for name in given.column_names} == before[row["at"],]
+        assert row["event"] == event
         assert [row[name] for name in columns] == p[at, : len(columns)].tolist()
-        happened = [x for x in model.outcomes_ if x == row["what"]] or [sm.OTHER]
-        assert row["log_likelihood"] == math.log(p[at, model.outcomes_.index(happened[0])])
-    if kind != "complete cases":
-        total = math.fsum(row["log_likelihood"] for row in rows.values())
-        assert total == pytest.approx(model.log_likelihood(events), rel=1e-12)
-    after = keyed(sm.predict_spark(model, frame, **COLUMNS, rows="next").toArrow(), "visit no")
+        happened = event if event in model.outcomes_ else sm.OTHER
+        assert row["log_likelihood"] == math.log(p[at, model.outcomes_.index(happened)])
+    after = keyed(sm.predict_spark(model, frame, **COLUMNS, rows="next").toArrow(), "sequence")
     assert len(after) == len(events)
-    last = {name: sequence[-1] for name, sequence in zip(events.ids, events.to_lists(), strict=True)}
     expected = model.predict_next(events).probabilities
     for at, name in enumerate(events.ids):
-        row = after[name,]
-        assert (row["position"], row["what"]) == (events.lengths[at] + 1, last[name])
-        assert [row[each] for each in columns] == expected[at, : len(columns)].tolist()
-        assert "log_likelihood" not in row
-
-
-def test_names_of_columns_that_every_table_format_takes(spark, tmp_path, graph):
-    predicted = sm.predict_spark(graph, spark.createDataFrame(table()), **COLUMNS).drop("visit no")
-    new = [field for field in predicted.schema.fields if field.name.startswith("p_")]
-    assert [field.metadata["label"] for field in new] == sorted(LABELS)
-    assert new[0].metadata["comment"] == "probability of Buy"
-    assert all(re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", field.name) for field in new)
-    assert len({field.name.lower() for field in new}) == 4
-    predicted.drop("more").write.orc(str(tmp_path / "orc"))  # refuses other names, and names that come twice
-    again = spark.read.orc(str(tmp_path / "orc"))
-    assert again.columns == [*predicted.drop("more").columns]
-    assert again.count() == 90
+        numbers = expected[at, : len(columns)].tolist()
+        assert [*after[name,].values()] == [name, events.lengths[at] + 1, *numbers]
 
 
 def test_unknown_labels(spark, events):
@@ -120,20 +102,18 @@ def test_unknown_labels(spark, events):
     with pytest.raises(UnknownLabelError, match="unknown label 'Buy'"):
         sm.predict_spark(known, frame, **COLUMNS)
     found = sm.predict_spark(known, frame, **COLUMNS, unknown="ignore").toArrow()
-    missing = [row["what"] for row in found.to_pylist() if row["log_likelihood"] is None]
+    missing = [row["event"] for row in found.to_pylist() if row["log_likelihood"] is None]
     assert set(missing) == {"Buy"}
     assert len(missing) == table().column("what").to_pylist().count("Buy")
     some = sm.InfluenceGraph(sm.BSuMM(), targets=LABELS[:2]).fit(events)  # each model stands for itself
-    assert sm.predict_spark(some, frame, **COLUMNS).columns[5:] == ["position", "p_Buy", "p_buy_2"]
+    assert sm.predict_spark(some, frame, **COLUMNS).columns[2:] == ["event", "p_Buy", "p_buy_2"]
 
 
 def test_what_is_refused(spark, events, graph):
     frame = spark.createDataFrame(table())
-    taken = frame.withColumnRenamed("paid", "Position")
     ticks = sm.BSuMM("Buy").fit(sm.read_events([[["Buy", "buy"], ["Buy"]]] * 20))
     streaming = spark.readStream.format("rate").load()
     for words, ask in (
-        ("has a column 'Position', .* rename it with", lambda: sm.predict_spark(graph, taken, **COLUMNS)),
         ("rows must be one of 'events', ", lambda: sm.predict_spark(graph, frame, rows="cases")),
         ("happened together, or with attr", lambda: sm.predict_spark(ticks, frame, **COLUMNS)),
         ("not dict; only these predict", lambda: sm.predict_spark({}, frame, **COLUMNS)),
@@ -167,7 +147,7 @@ def test_a_stream_is_predicted_batch_by_batch(spark, tmp_path, events, graph):
         assert query.exception() is None
         sofar = sm.read_events(by_time.slice(0, 30 * (part + 1)), **COLUMNS, labels=LABELS)
         touched = set(by_time.slice(30 * part, 30).column("visit no").to_pylist())
-        found = keyed(parquet.read_table(out / f"batch={part}"), "visit no")
+        found = keyed(parquet.read_table(out / f"batch={part}"), "sequence")
         assert {name for (name,) in found} == touched
         after = dict(zip(sofar.ids, graph.predict_next(sofar).probabilities[:, 0].tolist(), strict=True))
         assert {name: row["p_Buy"] for (name,), row in found.items()} == {

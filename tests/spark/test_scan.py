@@ -231,15 +231,15 @@ def test_refused(spark, how, error, told):
 def test_frames_that_are_refused(spark):
     frame, schema = spark.createDataFrame(rows()), "case string, event string, time string"
     mixed = spark.createDataFrame([("a", "p", "1"), ("a", "q", "soon"), ("a", "r", "2")], schema)
-    # each case could be put in order, and not all of them in the same way
-    apart = [(f"{case}", "p", "1" if case < 5 else "2024-01-31") for case in range(20)]
-    apart, lists = spark.createDataFrame(apart, schema), spark.createDataFrame(pa.table({"events": [["A"]]}))
+    apart = spark.createDataFrame([("a", "p", "1"), ("b", "p", "2024-01-31")], schema)
+    timed = partial(sm.scan_spark, partitions=40, times=True)
+    lists = spark.createDataFrame(pa.table({"events": [["A"]]}))
     before = spark.sparkContext._jsc.getPersistentRDDs().size()
     stays = "stays on its cluster: learn from scan_spark"
     other = "takes a Spark DataFrame, not Table; give other tables to read_events"
     for error, words, ask, given in (
         (DataError, "cannot be put in order: a row holds 'soon'", sm.scan_spark, mixed),
-        (DataError, "cannot be put in order", partial(sm.scan_spark, partitions=6), apart),
+        (DataError, "times of some cases are numbers and those of others dates", timed, apart),
         (DataError, "holds lists, .* make a row of each first", sm.scan_spark, lists),
         (SettingError, other, sm.scan_spark, rows()),
         (SettingError, "join a table of attributes", partial(sm.scan_spark, attributes=frame), frame),

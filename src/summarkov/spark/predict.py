@@ -1,30 +1,25 @@
-"""Predictions for the rows of a Spark dataframe, made on its cluster."""
+"""Predictions for the events of a Spark dataframe, made on its cluster."""
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from summarkov.arrow import pa
 from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.events import EventSequences
-from summarkov.events.rows import cut_between_sequences
+from summarkov.events.rows import cuts
 from summarkov.events.vocabulary import Unknown, check_unknown
 from summarkov.models.parameters import Predictor
-from summarkov.models.prediction import Residual, column_names, predict_each
-from summarkov.spark.source import FRAME, Frame, Reader, explained, map_partitions, read_rows, types
-from summarkov.typing import FloatArray, IntArray
+from summarkov.models.prediction import Residual, column_names, most_rows, predict_next, predict_rows
+from summarkov.spark.source import Frame, Reader, explained, map_partitions, types
 
 #: What a row is about.
 Rows = Literal["events", "next"]
-#: Letters of a label in the name of a column.
-_NAME = 48
 
 
 def predict_spark(
@@ -54,15 +49,12 @@ def predict_spark(
     Returns
     -------
     pyspark.sql.DataFrame
-        All columns of the dataframe as they are (with ``rows="next"`` those of the last event), and after
-        them:
-
-        - ``position``: the place in the sequence, from 1 on, that the row is about;
-        - ``log_likelihood``: of what happened there, null for a label that the model does not know. It is
-          there for events, where the model has one distribution of what comes next;
-        - ``p_...`` for every label: the numbers of ``predict_proba``. Names have only letters a to z, digits
-          and "_", as every table format takes them; the label itself is in the metadata of the column
-          ("label"), and in its comment. ``p_other`` is for all labels outside the target together.
+        ``sequence``: the case; ``position``: the place in it, from 1 on, that the row is about; and
+        ``p_...`` for every label: the numbers of ``predict_proba``. Names have only letters a to z, digits
+        and "_", as every table format takes them; the label itself is in the metadata of the column
+        ("label"). ``p_other`` is for all labels outside the target together. Rows of events also have
+        ``event``, and where the model has one distribution of what comes next its ``log_likelihood``,
+        null for a label that the model does not know.
 
         It is worked out when it is used, such as by ``.write.parquet(path)``.
     """
@@ -81,41 +73,20 @@ def predict_spark(
         )
     times = model.layout_.time is not None
     reading = {"case": case, "event": event, "order_by": order_by, "times": times, "ties": "in row order"}
-    keep = dataframe.columns if hasattr(dataframe, "columns") else ()
-    frame = Frame.of(dataframe, {**reading, "ends": "complete"}, keep)
-    fields = dataframe.schema.fields
-    columns = new_columns(model, rows)
-    taken = {field.name.casefold(): field.name for field in fields}  # Spark takes "A" and "a" for the same
-    for name in columns:
-        if name.casefold() in taken:
-            raise SettingError(
-                f"{FRAME} has a column {taken[name.casefold()]!r}, and predictions are to have one of that "
-                "name; rename it with withColumnRenamed, or leave it out with drop"
-            )
+    frame = Frame.of(dataframe, {**reading, "ends": "complete"})
     with explained():
-        _, reader, n_events, _ = frame.settle()
-        for label in sorted({*reader.nothing.labels} - {*model.labels_}) if unknown == "error" else ():
+        _, reader, _ = frame.settle(has_labels=unknown == "error")
+        for label in sorted({*reader.nothing.labels} - {*model.labels_}):
             raise UnknownLabelError(label, model.labels_)
-        by_case = frame.by_case(frame.n_partitions(n_events))
-    task = PredictRows(model, rows, tuple(columns), tuple(f.name for f in fields), reader)
-    schema = types.StructType(list(fields))
-    for name, (kind, about) in columns.items():
-        schema.add(name, kind, metadata=about)
-    return map_partitions(by_case, task, schema)
-
-
-def new_columns(model: Predictor, rows: Rows) -> dict[str, tuple[str, dict[str, str]]]:
-    """The columns that are made: for each its type in Spark, and what to know about it."""
-    found: dict[str, tuple[str, dict[str, str]]] = {}
-    found["position"] = ("long", {"comment": "place in the sequence, from 1 on"})
-    if rows == "events" and model.fitted.is_complete:
-        found["log_likelihood"] = ("double", {"comment": "log-likelihood of what happened"})
+        by_case = frame.by_case(frame.n_partitions())
+    schema = types.StructType().add("sequence", "string").add("position", "long")
+    if rows == "events":
+        schema.add("event", "string")
+        if model.fitted.is_complete:
+            schema.add("log_likelihood", "double")
     for name, outcome in zip(table_names(model.outcomes_), model.outcomes_, strict=False):
-        about = {"comment": "probability of any other label"}
-        if not isinstance(outcome, Residual):
-            about = {"comment": f"probability of {outcome}", "label": outcome}
-        found[name] = ("double", about)
-    return found
+        schema.add(name, "double", metadata=None if isinstance(outcome, Residual) else {"label": outcome})
+    return map_partitions(by_case, partial(_predicted, model, reader, schema.names), schema)
 
 
 def table_names(outcomes: Sequence[str | Residual]) -> list[str]:
@@ -130,71 +101,35 @@ def table_names(outcomes: Sequence[str | Residual]) -> list[str]:
     taken = {"p_other"}
     for number, outcome in enumerate(outcomes[: len(column_names(outcomes))], start=1):
         if isinstance(outcome, Residual):
-            names.append("p_other")
-            continue
+            return [*names, "p_other"]
         plain = unicodedata.normalize("NFKD", outcome).encode("ascii", "ignore").decode()
-        stem = "p_" + (re.sub(r"[^0-9A-Za-z]+", "_", plain).strip("_")[:_NAME] or f"label_{number}")
-        several = (f"{stem}_{again}" for again in itertools.count(2))
-        name = next(name for name in itertools.chain([stem], several) if name.casefold() not in taken)
+        name = stem = "p_" + (re.sub(r"[^0-9A-Za-z]+", "_", plain).strip("_")[:48] or f"label_{number}")
+        again = 1
+        while name.casefold() in taken:
+            again += 1
+            name = f"{stem}_{again}"
         taken.add(name.casefold())
         names.append(name)
     return names
 
 
-@dataclass(frozen=True)
-class PredictRows:
-    """Predicts the rows of a partition, on a worker; ``new`` columns are made, ``keep`` are kept."""
-
-    model: Predictor
-    rows: Rows
-    new: tuple[str, ...]
-    keep: tuple[str, ...]
-    reader: Reader
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The rows that are made of one partition, some sequences at a time."""
-        table = self.reader.table_of(batches)
-        if table is None:
-            return
-        settings = self.reader.settings
-        names = (settings["case"], *settings["event"], *(settings["order_by"] or ()))
-        needed = table.select(list(dict.fromkeys(names)))
-        events = read_rows(needed, settings)
-        at = needed.column_names.index(settings["event"][0])
-        numbers = pa.array(range(table.num_rows)).cast(pa.string())
-        numbered = read_rows(
-            needed.set_column(at, needed.column_names[at], numbers), {**settings, "labels": None}
-        )
-        row = np.array(numbered.labels, np.int64)[numbered.codes]  # that of every event
-        kept, done = table.select(list(self.keep)), 0
-        for part in cut_between_sequences(events, 2 * len(self.model.outcomes_) + 4):
-            about, new = self.made(part)
-            found = kept.take(pa.array(row[done + about]))
-            for name in self.new:
-                found = found.append_column(name, pa.array(new[name], from_pandas=True))
-            yield from found.combine_chunks().to_batches()
-            done += part.n_events
-
-    def made(self, events: EventSequences) -> tuple[IntArray, dict[str, Any]]:
-        """The event that each row is about, and the new columns; sequences get a position after the last."""
-        ended = events.with_ends("complete").with_end_rows()
-        p, last = predict_each(self.model.fitted, ended, "ignore"), ended.offsets[1:] - 1
-        here, about = last, events.offsets[1:] - 1
-        if self.rows == "events":
-            here, about = np.delete(np.arange(len(p)), last), np.arange(events.n_events)
-        found: dict[str, Any] = {"position": ended.positions[here]}
-        if "log_likelihood" in self.new:
-            found["log_likelihood"] = self._logs(ended, p)[here]
-        names = table_names(self.model.outcomes_)
-        return about, found | {name: np.ascontiguousarray(p[here, x]) for x, name in enumerate(names)}
-
-    def _logs(self, events: EventSequences, p: FloatArray) -> FloatArray:
-        """The logarithm of the probability of what happened; nan where the model does not know that."""
-        outcomes, known = list(self.model.outcomes_), set(self.model.labels_)
-        other = next((at for at, x in enumerate(outcomes) if isinstance(x, Residual)), -1)
-        places = [outcomes.index(x) if x in outcomes else other for x in events.labels]
-        column = [place if x in known else -1 for x, place in zip(events.labels, places, strict=True)]
-        outcome = np.array(column, np.int64)[events.codes]
-        with np.errstate(divide="ignore"):
-            logs = np.log(p[np.arange(len(p)), outcome])
-        return np.where(outcome < 0, np.nan, logs)
+def _predicted(
+    model: Predictor, reader: Reader, names: Sequence[str], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The predictions for a partition, some sequences at a time, on a worker."""
+    events = reader(batches)
+    for first, last in () if events is None else cuts(events.offsets, most_rows(model.fitted)):
+        assert events is not None
+        predict = predict_rows if "event" in names else predict_next
+        found = predict(model.fitted, events[first:last], "ignore")
+        table = found.to_frame("pyarrow")
+        if "log_likelihood" in names:
+            at = {outcome: x for x, outcome in enumerate(found.outcomes)}
+            other = at.get(Residual.OTHER, -1)
+            known = {x: at.get(x, other) for x in model.labels_}
+            place = np.array([known.get(x, -1) for x in found.events or ()], np.int64)
+            with np.errstate(divide="ignore"):
+                logs = np.log(found.probabilities[np.arange(len(place)), place])
+            column = pa.array(np.where(place < 0, np.nan, logs), from_pandas=True)
+            table = table.add_column(3, "log_likelihood", column)
+        yield from table.rename_columns(list(names)).combine_chunks().to_batches()

@@ -1,7 +1,7 @@
 """Events of a Spark dataframe, counted where they are: a shard of whole cases on every partition.
 
-The driver asks for all labels, and for the attributes of all cases. Then workers read their cases as memory
-would, in one vocabulary, and Spark caches the shards. A pass is a function of every shard.
+Workers read their cases as memory would, and Spark caches the shards. A pass is a function of every shard;
+workers keep those they have counted.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import warnings
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import methodcaller
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from summarkov import __version__, kernels
-from summarkov.arrow import Later, is_text, pa
+from summarkov.arrow import Later, pa
 from summarkov.engines import MemorySource
 from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions, refuse_overflow
 from summarkov.engines.source import Answer, EventSource, added
@@ -39,7 +39,6 @@ from summarkov.read import read_events
 from summarkov.read.case_attributes import cuts_of
 from summarkov.read.columns import TABLE, Columns, Reading, Wanted, choose_columns
 from summarkov.read.ordering import Ties, refuse_no_order, refuse_ties, warn_of_ties
-from summarkov.read.values import family_of
 from summarkov.settings import check_whole
 from summarkov.typing import IntArray
 
@@ -47,6 +46,7 @@ from summarkov.typing import IntArray
 f: Any = Later("pyspark.sql.functions")
 types: Any = Later("pyspark.sql.types")
 exceptions: Any = Later("pyspark.errors")
+_pyspark: Any = Later("pyspark")
 _serializers: Any = Later("pyspark.serializers")
 #: How messages call a dataframe.
 FRAME = "the dataframe"
@@ -56,12 +56,16 @@ PIECE = 1 << 20
 _PYTHON = ".".join(map(str, sys.version_info[:2]))
 #: Bytes that the tables of counts of a task may take.
 WORKER_MEMORY = 1 << 27
-#: Events to a partition, unless there are fewer than there are tasks at a time.
-PARTITION_EVENTS = 1 << 20
 #: Where there are more partitions than this, answers are added up on the workers first, this many at a time.
 FAN_IN = 16
-#: Names of the columns that say in which order rows came: the file, the part of it, and the row.
-CAME = ("summarkov_file", "summarkov_start", "summarkov_row")
+#: Events of shards that a worker keeps from pass to pass, in some 100 MB.
+KEPT_EVENTS = 1 << 22
+#: The name of a column that numbers rows.
+_ROW = "summarkov row"
+#: Events to a partition, unless there are fewer than there are tasks at a time.
+PARTITION_EVENTS = 1 << 20
+#: Settings of reading that take all labels, or the attributes of all cases.
+_NAMING = ("labels", "closed_by", "lifecycle", "attributes")
 #: Settings of reading that say what labels are.
 _OF_LABELS = ("event", "labels", "lifecycle", "missing")
 #: Settings that say what attributes are.
@@ -102,19 +106,24 @@ def scan_spark(
         check_whole("partitions", partitions, 1)
     frame = Frame.of(dataframe, reading)
     with explained():
-        frame, reader, n_events, n_other = frame.settle()
-        n = partitions or frame.n_partitions(n_events)
+        frame, reader, n_other = frame.settle()
+        n = partitions or frame.n_partitions()
         # Spark's cache goes by what a dataframe does: without a name of its own, two sources would share it.
         apart = f.lit(uuid.uuid4().hex) != f.lit("")
         rows = map_partitions(frame.by_case(n), partial(pack, reader, PIECE)).where(apart)
         shards = Shards(rows.persist(), n, reader.nothing)
         try:
-            found: Counter[Any] = sum(shards.ask(survey), Counter({"other_lifecycle": n_other}))
+            found: Counter[Any] = sum(shards.ask(Prepared(), survey), Counter({"other_lifecycle": n_other}))
             about, scale = checked(found, frame)
-            source = SparkSource(shards, Prepared(found["complete"] > 0, scale), **about)
-            absent = {x for x in reader.nothing.labels if not found["label", x]}  # only in rows of no case
-            if absent and frame.wanted.labels is None:
-                return source.recode([label for label in source.labels if label not in absent])
+            names, labels = reader.nothing.attributes, {*reader.nothing.labels}
+            if frame.wanted.labels is None:  # those that occur, not only in rows of no case
+                labels = {key[1] for key in found if key[0] == "label"}
+                labels -= {END} if found["complete"] else set()
+            labels |= {*(() if names is None else names.names)}
+            steps = (partial(recoded, labels=sorted(labels), unknown="error"),)
+            source = SparkSource(shards, Prepared(found["complete"] > 0, scale, steps), **about)
+            if scale is None:  # this is what counting them would give
+                source.label_counts = np.array([found["label", x] for x in source.labels], np.int64)
             return source
         except BaseException:
             shards.close()
@@ -138,8 +147,8 @@ class Frame:
     reading: Mapping[str, Any]
 
     @classmethod
-    def of(cls, frame: Any, reading: Mapping[str, Any], keep: Sequence[str] = ()) -> Frame:
-        """Choose the columns; ``keep`` are others to keep beside them."""
+    def of(cls, frame: Any, reading: Mapping[str, Any]) -> Frame:
+        """Choose the columns."""
         check_frame(frame)
         wanted = Wanted.of(**reading)
         lists = [name for name, kind in frame.dtypes if kind.startswith("array")]
@@ -154,13 +163,13 @@ class Frame:
                 "one with order_by=, or say order_by=False to take rows of files in the order of the files, "
                 "and all others as Spark happens to read them"
             )
-        names, came = list(dict.fromkeys([*chosen.names(), *keep])), _came(frame)
+        names = chosen.names()
         columns = [
             f.col(f"`{name.replace('`', '``')}`").alias(f"column{at}") for at, name in enumerate(names)
         ]
-        rows = frame.select(*columns, *(column.alias(name) for name, column in came.items()))
+        rows = frame.select(*columns, *(column.alias(f"came{at}") for at, column in enumerate(_came(frame))))
         named = {"case": chosen.case, "event": chosen.event, "order_by": [*(chosen.order or ())] or False}
-        return cls(rows, (*names, *came), chosen, wanted.for_columns(chosen), {**reading, **named})
+        return cls(rows, tuple(names), chosen, wanted.for_columns(chosen), {**reading, **named})
 
     def column(self, name: str | None) -> Any:
         """A column of the rows, by the user's name."""
@@ -173,28 +182,38 @@ class Frame:
 
     def by_case(self, n_partitions: int) -> Any:
         """All rows of a case in one partition, as they came."""
-        came = [f.col(name) for name in CAME if name in self.names]
+        came = self.rows.columns[len(self.names) :]
         together = self.rows.repartition(n_partitions, self.column(self.chosen.case))
-        return together.sortWithinPartitions(*came)
+        return together.sortWithinPartitions(*came).drop(*came)
 
-    def n_partitions(self, n_events: int) -> int:
+    def n_partitions(self) -> int:
         """So many that none is large, and that there is work for all if there is much."""
-        context = getattr(self.rows.sparkSession, "_sc", None)  # which Spark Connect has not
-        at_once = 8 if context is None else max(1, int(context.defaultParallelism))
-        return max(min(2 * at_once, 1 + n_events // (1 << 14)), -(-n_events // PARTITION_EVENTS))
+        context, n = getattr(self.rows.sparkSession, "_sc", None), int(self.rows.count())
+        at_once = 8 if context is None else max(1, int(context.defaultParallelism))  # Spark Connect has none
+        return max(min(at_once, 1 + n // (1 << 14)), -(-n // PARTITION_EVENTS))
 
-    def settle(self) -> tuple[Frame, Reader, int, int]:
-        """What only all rows can tell: rows to read, what reads them, and the numbers of these and others."""
+    def settle(self, *, has_labels: bool = False) -> tuple[Frame, Reader, int]:
+        """What only all rows can tell: rows to read, what reads them, and the number of others.
+
+        All labels are asked for first if settings name some, or if the reader ``has_labels``.
+        """
         chosen, settings, frame = self.chosen, dict(self.reading), self
+        if self.wanted.ends is None:
+            settings["ends"] = vocabulary.ENDS
+        if self.wanted.ties == "error":  # which only all partitions together can tell
+            settings["ties"] = "in row order"
+        if not has_labels and all(settings.get(name) is None for name in _NAMING):
+            return self, Reader(self.names, settings, EventSequences([], [0], [])), 0
         lifecycle = () if chosen.lifecycle is None else (chosen.lifecycle,)
         table, n_each = self.different(*dict.fromkeys((chosen.event, *lifecycle)))
         asked = {name: settings[name] for name in _OF_LABELS if name in settings}
-        numbered = table.append_column(CAME[2], pa.array(range(len(table))))
-        found = read_rows(numbered, {**asked, "case": CAME[2], "order_by": False})
-        keep = np.ones(len(table), bool)
+        numbered = table.append_column(_ROW, pa.array(range(len(table))))
+        found = read_rows(numbered, {**asked, "case": _ROW, "order_by": False})
+        n_other = 0
         if lifecycle:
             wanted, given = str(settings.pop("lifecycle")).casefold(), table.column(lifecycle[0]).to_pylist()
             keep = np.array([str(value).casefold() == wanted for value in given], bool)
+            n_other = int(n_each[~keep].sum())
             values = sorted({value for value, kept in zip(given, keep, strict=True) if kept})
             frame = replace(self, rows=self.rows.where(self.column(lifecycle[0]).isin(values)))
         attributes = None
@@ -202,38 +221,32 @@ class Frame:
             cases, _ = frame.different(chosen.case, *(name for name in chosen.attributes))
             event = pa.array(["event"] * len(cases))
             asked = {name: settings[name] for name in _OF_CASES if name in settings}
-            about = {**asked, "event": CAME[2], "order_by": False}
-            attributes = read_rows(cases.append_column(CAME[2], event), about).attributes
+            about = {**asked, "event": _ROW, "order_by": False}
+            attributes = read_rows(cases.append_column(_ROW, event), about).attributes
             named = () if attributes is None else attributes.names
             settings["cuts"] = {**cuts_of(named), **(settings.get("cuts") or {})}
-        if self.wanted.ends is None:
-            settings["ends"] = vocabulary.ENDS
-        if self.wanted.ties == "error":  # which only all partitions together can tell
-            settings["ties"] = "in row order"
         settings["labels"] = found.labels
         nothing = EventSequences([], [0], found.labels)
         if attributes is not None:
             nothing = nothing.with_attributes(attributes[np.arange(0)])
-        reader = Reader(self.names, settings, nothing)
-        return frame, reader, int(n_each[keep].sum()), int(n_each[~keep].sum())
+        return frame, Reader(self.names, settings, nothing), n_other
 
 
-def _came(frame: Any) -> dict[str, Any]:
+def _came(frame: Any) -> list[Any]:
     """What says in which order rows came: for rows of files the file and the part of it; always a number.
 
     Spark reads large files first, and the parts of one in any order.
     """
-    row = {CAME[2]: f.monotonically_increasing_id()}
-    places = {CAME[0]: f.col("_metadata.file_path"), CAME[1]: f.col("_metadata.file_block_start")}
+    places = [f.col("_metadata.file_path"), f.col("_metadata.file_block_start")]
     logger = logging.getLogger("DataFrameQueryContextLogger")  # of pyspark, which prints what is expected
     before, logger.disabled = logger.disabled, True
     try:
-        _ = frame.select(*places.values()).columns
+        _ = frame.select(*places).columns
     except exceptions.AnalysisException:
-        return row
+        places = []
     finally:
         logger.disabled = before
-    return places | row
+    return [*places, f.monotonically_increasing_id()]
 
 
 def read_rows(table: pa.Table, settings: Mapping[str, Any]) -> EventSequences:
@@ -241,20 +254,13 @@ def read_rows(table: pa.Table, settings: Mapping[str, Any]) -> EventSequences:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of ties, which the driver counts
-            return read_events(table.select([n for n in table.column_names if n not in CAME[:2]]), **settings)
+            return read_events(table, **settings)
     except SummarkovError as error:
         text = re.sub(r"in \d+ rows?, the first is row \d+ \([^)]*\)", "in some rows", str(error.args[0]))
         text = re.sub(r" in row \d+ of the data", "", text)
         text = re.sub(r"\brow \d+( of the data)?", "a row", text)
         error.args = (text.replace(TABLE, FRAME), *error.args[1:])
         raise
-
-
-class Shard(NamedTuple):
-    """The cases of a partition, and what text in order columns is: "number", "date", ..."""
-
-    events: EventSequences
-    families: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -265,36 +271,31 @@ class Reader:
     settings: dict[str, Any]
     nothing: EventSequences
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Shard | None:
-        """The shard of a partition; None if it has no rows."""
-        table = self.table_of(batches)
-        if table is None:
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> EventSequences | None:
+        """The cases of a partition; None if it has no rows."""
+        filled = [batch for batch in batches if batch.num_rows]
+        if not filled:
             return None
+        table = pa.Table.from_batches(filled).rename_columns(list(self.names))
         events, known = read_rows(table, self.settings), self.nothing.attributes
         if known is not None:
             nothing = Attributes((), np.zeros((len(events), 0), bool))
             present = (events.attributes or nothing).among(known.names)
             events = events.with_attributes(Attributes(known.names, present))
-        order = [table.column(name).drop_null() for name in self.settings["order_by"] or ()]
-        texts = [column[0].as_py() for column in order if is_text(column.type) and len(column)]
-        return Shard(events, tuple(family_of(text.strip()) for text in texts))
-
-    def table_of(self, batches: Iterable[pa.RecordBatch]) -> pa.Table | None:
-        """The rows of a partition, under the user's names; None if there are none."""
-        held = [batch for batch in batches if batch.num_rows]
-        return pa.Table.from_batches(held).rename_columns(list(self.names)) if held else None
+        return events
 
 
 # ---------------------------------------------------------------------- what all shards have together
 
 
-def survey(shard: Shard) -> Counter[Any]:
+def survey(source: MemorySource) -> Counter[Any]:
     """What is known of a shard before anything is counted, in numbers that add up."""
-    events, origin = shard.events, shard.events.origin or Origin()
+    events, origin = source.given, source.origin or Origin()
     weights = np.ones(len(events)) if events.weights is None else events.weights
     in_units(weights, FIXED_POINT if n_fractions(weights) else 1)  # refuses what cannot be counted
     found: dict[Any, Any] = {name: getattr(origin, name) for name in _NUMBERS}
-    found |= {("label", label): int(n) for label, n in zip(events.labels, events.label_counts, strict=True)}
+    counts = source.label_counts.tolist()
+    found |= {("label", label): n for label, n in zip(source.labels, counts, strict=True)}
     found |= {
         "shards": 1,
         "sequences": len(events),
@@ -305,7 +306,7 @@ def survey(shard: Shard) -> Counter[Any]:
         "fractions": n_fractions(weights),
         "weight": float(weights @ (events.lengths + 1)),
         "in NumPy": int(kernels.backend() != "native"),
-        ("kinds", events.time_unit, shard.families): int(events.n_events > 0),
+        ("unit", events.time_unit): int(events.n_events > 0),
         ("tied case", origin.tied_case): int(origin.tied_case is not None),
     }
     return Counter(found)
@@ -314,12 +315,11 @@ def survey(shard: Shard) -> Counter[Any]:
 def checked(n: Counter[Any], frame: Frame) -> tuple[dict[str, Any], int | None]:
     """What a source knows of all shards, from the sum of their surveys, and the unit of weights."""
     chosen, wanted, order = frame.chosen, frame.wanted, frame.chosen.order or ()
-    kinds = [key[1:] for key in n if key[0] == "kinds"]
-    if len(kinds) > 1:
-        told = ", ".join(sorted({family for _, families in kinds for family in families}))
+    units = [key[1] for key in n if key[0] == "unit" and n[key]]
+    if len(units) > 1:
         raise DataError(
-            f"the order columns of {FRAME} cannot be put in order: text in them is of several kinds "
-            f"({told}, whole or not); write all alike, or cast them to numbers or timestamps"
+            f"the order columns of {FRAME} cannot be put in order: the times of some cases are numbers and "
+            "those of others dates; write all alike, or cast them to numbers or timestamps"
         )
     tied = min((key[1] for key in n if key[0] == "tied case"), default=None)
     numbers: dict[str, Any] = {name: n[name] for name in (*_NUMBERS, "other_lifecycle")}
@@ -336,7 +336,7 @@ def checked(n: Counter[Any], frame: Frame) -> tuple[dict[str, Any], int | None]:
         )
     scale = None if chosen.weight is None else FIXED_POINT if n["fractions"] else 1
     refuse_overflow(n["weight"] * (scale or 1), scale or 1)
-    about: dict[str, Any] = {"origin": origin, "time_unit": kinds[0][0] if kinds else None}
+    about: dict[str, Any] = {"origin": origin, "time_unit": units[0] if units else None}
     about |= {"n_sequences": n["sequences"], "n_events": n["events"]}
     about |= {"has_ticks": n["ticks"] > 0, "tied_order": n["tied"]}
     return about, scale
@@ -349,9 +349,10 @@ def checked(n: Counter[Any], frame: Frame) -> tuple[dict[str, Any], int | None]:
 class Prepared:
     """What a worker does with the events of its shard before it counts; ``scale`` is that of weights."""
 
-    has_ends: bool
-    scale: int | None
+    has_ends: bool = False
+    scale: int | None = None
     steps: tuple[Step, ...] = ()
+    name: str = field(init=False, default_factory=lambda: uuid.uuid4().hex)
 
     def source(self, events: EventSequences) -> MemorySource:
         """The events after all steps, as functions are asked of them."""
@@ -363,10 +364,22 @@ class Prepared:
         weights = None if given is None else in_units(given, self.scale or 1)
         return MemorySource(events, sample_weight=weights)
 
+    def ask(self, function: Callable[[MemorySource], Any], batches: Iterable[pa.RecordBatch]) -> Any:
+        """What a function returns for a partition, on a worker, which may have it from another pass."""
+        data = list(batches)
+        key = self.name, _pyspark.TaskContext.get().partitionId(), sum(batch.nbytes for batch in data)
+        if not data or key in _kept:
+            return function(_kept[key]) if data else None
+        source = self.source(unpacked(b"".join(cells(data))))
+        for other in [name for name in _kept if name[0] != self.name]:
+            vars(_kept.pop(other)).clear()  # it refers to itself, and may be frozen
+        if source.n_events + sum(kept.n_events for kept in _kept.values()) <= KEPT_EVENTS:
+            _kept[key] = source
+        return function(source)
 
-def _on_shard(function: Callable[[Shard], Any], batches: Iterable[pa.RecordBatch]) -> Any:
-    data = b"".join(cells(batches))
-    return function(unpacked(data)) if data else None
+
+#: On a worker: the shards of the last source that was asked, by its name, their numbers and sizes.
+_kept: dict[tuple[str, int, int], MemorySource] = {}
 
 
 def _added(batches: Iterable[pa.RecordBatch]) -> Any:
@@ -382,13 +395,13 @@ class Shards:
         self.close = weakref.finalize(self, _forget, rows)
         self.close.atexit = False  # with Python the session ends too
 
-    def ask(self, function: Callable[[Shard], Any]) -> list[Any]:
+    def ask(self, prepared: Prepared, function: Callable[[MemorySource], Any]) -> list[Any]:
         """What a function returns for every shard; many answers are added up on the workers."""
         if not self.close.alive:
             raise DataError("this source is closed and its cached events are gone; make a new one")
         with explained():
             n = self.n_partitions
-            found = map_partitions(self.rows, partial(pack, partial(_on_shard, function), None))
+            found = map_partitions(self.rows, partial(pack, partial(prepared.ask, function), None))
             while n > FAN_IN:
                 n = -(-n // FAN_IN)
                 found = map_partitions(found.repartition(n), partial(pack, _added, None))
@@ -423,8 +436,8 @@ class SparkSource(EventSource):
         most_rows: int | None = None,
     ) -> Answer:
         """What a function returns for every shard; only the answers come back to the driver."""
-        prepared, ask = self._prepared, methodcaller("map", function, questions, most_rows)
-        answers = self._shards.ask(lambda shard: ask(prepared.source(shard.events)))
+        ask = methodcaller("map", function, questions, most_rows)
+        answers = self._shards.ask(self._prepared, ask)
         found: Answer = added(answers or [ask(self._nothing)])
         return found
 
@@ -499,17 +512,10 @@ def map_partitions(frame: Any, function: Callable[[Any], Any], schema: Any = "va
 
 
 def _on_worker(function: Callable[[Any], Any], driver: str, batches: Any) -> Any:
-    _keep_modules()
+    gc.freeze()  # Spark searches for garbage after every task: let that pass over modules, some 15 ms
     if driver != __version__:
         raise RuntimeError(f"SummarkovVersion: {__version__} on workers, {driver} on the driver")
     return function(batches)
-
-
-@cache
-def _keep_modules() -> None:
-    """Let the search for garbage after every task pass over modules, which saves some 30 ms of each."""
-    gc.collect()
-    gc.freeze()
 
 
 # ---------------------------------------------------------------------- objects as cells
