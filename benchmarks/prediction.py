@@ -19,6 +19,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +65,23 @@ def outcomes_of(labels: Sequence[str], targets: Sequence[str]) -> Any:
 
 
 def joint(train: sm.EventSequences, dev: sm.EventSequences, targets: Sequence[str]) -> Tuned:
-    """The boosted joint model as ``compare`` has it, stopped on dev."""
-    contender = JointContender("joint", sm.JointSuMM(), BOOSTED_GRID, ROUNDS, stop_on=dev)
-    for _, predictor in contender.fit_each(train, targets):
-        yield predictor.next_event
+    """The boosted joint model as ``compare`` has it, but that no more trees grow where dev gains no more.
+
+    They stop once two numbers of rounds in a row predict dev less well than an earlier one. 0 does not count,
+    as few trees are often worse than none.
+    """
+    happened = outcomes(dev, targets)
+    for settings in BOOSTED_GRID:
+        losses: dict[int, float] = {}
+        each = JointContender("joint", sm.JointSuMM(), [settings], ROUNDS).fit_each(train, targets)
+        for rounds, several in groupby(each, lambda pair: pair[0]["rounds"]):
+            for _, predictor in several:
+                yield predictor.next_event
+                loss = -np.log(predictor.next_event(dev)[np.arange(len(happened)), happened]).mean()
+                losses[rounds] = min(loss, losses.get(rounds, np.inf))
+            told = [losses[n] for n in losses if n]
+            if told and min(told[-2:]) > min(told):
+                break
 
 
 def lightgbm(train: sm.EventSequences, dev: sm.EventSequences, targets: Sequence[str]) -> Tuned:

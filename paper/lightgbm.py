@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from paper.network_contender import positives
-from summarkov.comparison.contenders import EventCache, clip, recency_features, window_features
+from paper.network_contender import EventCache, clip, positives
+from summarkov.comparison.contenders import recency_features, window_features
 from summarkov.engines import Target
 from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences

@@ -7,18 +7,47 @@ They take part in ``sm.compare(events, models=["bsumm", LstmContender()])`` by w
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from paper.network import label_probabilities, load_torch, reproducibly, seeded, train_epoch
-from summarkov.comparison.contenders import EventCache, clip
+from summarkov.comparison.contenders import TINY
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.settings import check_whole, is_number
 from summarkov.typing import FloatArray
+
+T = TypeVar("T")
+
+
+class EventCache(Generic[T]):
+    """Values by (events object, key), the least recently used forgotten first.
+
+    Events are compared by identity: they cannot be changed, and live here as long as their value does.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[tuple[int, Hashable], tuple[EventSequences, T]] = OrderedDict()
+
+    def get(self, events: EventSequences, key: Hashable, compute: Callable[[], T]) -> T:
+        """The value for these events and this key, computed if it is not known."""
+        place = (id(events), key)
+        if place not in self._kept:
+            self._kept[place] = (events, compute())
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(place)
+        return self._kept[place][1]
+
+
+def clip(probability: FloatArray) -> FloatArray:
+    """Keep probabilities away from 0 and 1 by ``TINY``."""
+    return np.asarray(np.clip(probability, TINY, 1 - TINY))
 
 
 def positives(name: str, values: object) -> None:

@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 from paper.lightgbm import Histories, LightgbmContender
+from paper.network_contender import EventCache
 
 import summarkov as sm
-from summarkov.comparison.contenders import EventCache
 from summarkov.errors import MissingLibraryError, SettingError
 from summarkov.events import EventSequences
 

@@ -121,7 +121,9 @@ def compare(given: Any) -> Document:
         if chosen := result.settings:
             yield ""
             yield "Settings that were best on dev for all labels together:"
-            yield from (f"{model}: {words}" for model, words in chosen.items())
+            for model, settings in chosen.items():
+                words = (", ".join(f"{name}={value}" for name, value in one.items()) for one in settings)
+                yield f"{model}: {'; '.join(dict.fromkeys(words))}"
 
     def save() -> Iterator[Part]:
         if output is not None:

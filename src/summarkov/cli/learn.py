@@ -79,11 +79,6 @@ def _check_learn(given: Any, is_joint: bool, is_single: bool) -> None:
             raise SettingError(f"{option} is not for --model joint; leave it out")
         if asked and is_single and option != "--joint":
             raise SettingError(f"{option} is about the edges of a graph; give no --target, or several")
-    if given.tune and not is_joint:
-        raise SettingError("--tune is for --model joint; compare chooses the settings of other models")
-    for setting in given.set or () if given.tune else ():
-        if (name := setting.partition("=")[0]) in ("penalty", "rounds", "contexts"):
-            raise SettingError(f"--tune chooses {name}; leave out one of them")
     if given.within is not None and given.order_test is False:
         raise SettingError("--within says how the order test shuffles; leave out --no-order-test")
 
@@ -96,11 +91,7 @@ def _fit(template: Any, events: EventSequences, given: Any, is_single: bool) -> 
     if is_joint(template):
         one = template.copy(targets=targets or None, n_jobs=jobs)
         with progress("Learning", 1, "steps at most") as advance:
-            if not given.tune:
-                return one.fit(events, progress=advance)
-            from summarkov.comparison import tune_joint
-
-            return tune_joint(events, model=one, progress=advance)
+            return one.fit(events, progress=advance)
     n_targets = len(set(targets or events.labels))
     if is_single:
         target = tuple(targets or events.labels)

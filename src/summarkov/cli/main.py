@@ -145,8 +145,6 @@ What to learn:
 What of the past counts:
 <lookback> Default 5; joint: a number from 20 on, 500.
 <settings>
---tune  joint: take the penalty, rounds of trees and contexts that best predict a fifth of the sequences,
-    held out; then learn from all.
 <opening>
 How sure they are:
 --all  Print every influence, also what is set aside.

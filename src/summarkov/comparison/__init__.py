@@ -14,7 +14,7 @@ from summarkov.comparison.contenders import (
     Predictor,
 )
 from summarkov.comparison.run import compare
-from summarkov.comparison.tuning import DEFAULT, NAMES, lineup, tune_joint
+from summarkov.comparison.tuning import DEFAULT, NAMES, lineup
 from summarkov.models.prediction import ReliabilityBin
 
 __all__ = [
@@ -30,5 +30,4 @@ __all__ = [
     "ReliabilityBin",
     "compare",
     "lineup",
-    "tune_joint",
 ]

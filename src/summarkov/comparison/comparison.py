@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
@@ -51,11 +50,6 @@ class Tuned:
     top_3: float | None
     next_event_log_loss: float | None = None
     one_for_all: bool = False  # whether all targets have the same settings
-
-    @property
-    def n_positions(self) -> int:
-        """The number of positions in the test part: events, or ticks where events happened together."""
-        return int(sum(row[0] for row in self.chosen[0].reliability))
 
     @property
     def log_likelihood(self) -> float:
@@ -213,15 +207,10 @@ class Comparison(Listed):
         return difference, paired_interval(apart, self.n_bootstrap, self.seed, self.sequences)
 
     @property
-    def settings(self) -> dict[str, str]:
-        """What was chosen, in words, for each contender that has the same settings for all targets."""
-        found = {}
-        for each in self._sorted:
-            if each[0].one_for_all:
-                chosen = Counter(in_words(tuned.chosen[0].settings) for tuned in each)
-                times = {words: f" ({plural(n, 'split')})" * (len(chosen) > 1) for words, n in chosen.items()}
-                found[each[0].name] = "; ".join(words + times[words] for words in chosen)
-        return found
+    def settings(self) -> dict[str, list[dict[str, Any]]]:
+        """What was chosen on each split, for each contender that has the same settings for all targets."""
+        same = (each for each in self._sorted if each[0].one_for_all)
+        return {each[0].name: [tuned.chosen[0].settings for tuned in each] for each in same}
 
     def summary(self) -> Sheet:
         """The lines, as a table that prints well and that notebooks show in HTML."""
@@ -249,16 +238,6 @@ class Comparison(Listed):
         ]
         tested = plural(sum(self.n_test), f"test {self.unit}")
         return Sheet(f"{plural(len(rows), 'contender')} on {tested}, the best first", head, rows, len(rows))
-
-
-def in_words(settings: Mapping[str, Any]) -> str:
-    """Settings, one after the other.
-
-    >>> in_words({"penalty": 10.0, "learning_rate": 0.05, "rounds": 20})
-    'penalty 10, learning rate 0.05, rounds 20'
-    """
-    values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in settings.items()}
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
 
 
 def _difference(line: Line) -> str:

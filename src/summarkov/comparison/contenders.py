@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from summarkov.engines import as_source
@@ -80,25 +78,16 @@ class Fitted:
 T = TypeVar("T")
 
 
-class EventCache(Generic[T]):
-    """Values by (events object, key), the least recently used forgotten first.
+def remembering(compute: Callable[[EventSequences], T]) -> Callable[[EventSequences], T]:
+    """The same function of events, which keeps what it last said: targets ask one after the other."""
+    last: list[tuple[EventSequences, T]] = []
 
-    Events are compared by identity: they cannot be changed, and live here as long as their value does.
-    """
+    def found(events: EventSequences) -> T:
+        if not last or last[0][0] is not events:
+            last[:] = [(events, compute(events))]
+        return last[0][1]
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[tuple[int, Hashable], tuple[EventSequences, T]] = OrderedDict()
-
-    def get(self, events: EventSequences, key: Hashable, compute: Callable[[], T]) -> T:
-        """The value for these events and this key, computed if it is not known."""
-        place = (id(events), key)
-        if place not in self._kept:
-            self._kept[place] = (events, compute())
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(place)
-        return self._kept[place][1]
+    return found
 
 
 # ---------------------------------------------------------------------- models of single targets
@@ -132,7 +121,8 @@ class ModelContender:
         every = [
             dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())
         ]
-        indexes: EventCache[Index] = EventCache(most=2)
+        labels = as_source(train).labels
+        index_of = remembering(lambda events: Rows.of(recoded(events, labels, "ignore")).index())
 
         def fitted(some: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
             models = [self.template.copy(**settings) for settings in some]
@@ -143,9 +133,7 @@ class ModelContender:
         def predictor(models: Mapping[str, SummaryModel]) -> Fitted:
             def probability(events: EventSequences, target: str) -> FloatArray:
                 one = models[target].fitted  # which no graph has normalised
-                index = indexes.get(
-                    events, one.labels, lambda: Rows.of(recoded(events, one.labels, "ignore")).index()
-                )
+                index = index_of(events)
                 return np.asarray(one.theta[one.predict(index), 0][index.begins])
 
             return Fitted(probability, lambda target: models[target].influencers_)
@@ -168,34 +156,10 @@ class ModelContender:
 
 @dataclass(frozen=True)
 class JointPredictor:
-    """A fitted joint model, asked for one label after the other."""
+    """A fitted joint model, and its distribution at every position of events."""
 
     fitted: FittedJoint
-    #: What weights and trees say, which is the same for all shares of the last labels.
-    said: EventCache[tuple[FloatArray, CodeArray]] = field(
-        default_factory=lambda: EventCache(most=2), repr=False
-    )
-    _kept: EventCache[FloatArray] = field(default_factory=lambda: EventCache(most=2), repr=False)
-
-    def next_event(self, events: EventSequences) -> FloatArray:
-        """The distribution at every position."""
-
-        def said() -> tuple[FloatArray, CodeArray]:
-            data = events.recode(self.fitted.labels, unknown="ignore")
-            return self.fitted.without_last(
-                self.fitted.summary.of(Index(data.codes, data.offsets, len(data.labels)))
-            )
-
-        return self._kept.get(events, "p", lambda: self.fitted.with_last(*self.said.get(events, "p", said)))
-
-    def loss(self, events: EventSequences) -> float:
-        """Weighted log loss of the next event, per event of a known label."""
-        data = events.recode(self.fitted.labels, unknown="ignore")
-        happened = self.fitted.features.target.outcome_of()[data.codes]
-        known = np.flatnonzero(happened >= 0)
-        weights = None if events.weights is None else np.repeat(events.weights, events.lengths)[known]
-        said = self.next_event(events)[known, happened[known]]
-        return float(-np.average(np.log(said), weights=weights))
+    next_event: Callable[[EventSequences], FloatArray]
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:
         """The target's share of the distribution."""
@@ -203,8 +167,7 @@ class JointPredictor:
 
     def influencers(self, target: str) -> tuple[str, ...] | None:
         """As learned."""
-        chosen = self.fitted.chosen[:, self._outcome(target)]
-        return tuple(label for label, use in zip(self.fitted.labels, chosen, strict=True) if use)
+        return tuple(itertools.compress(self.fitted.labels, self.fitted.chosen[:, self._outcome(target)]))
 
     def _outcome(self, target: str) -> int:
         return self.fitted.features.target.codes.index(self.fitted.labels.index(target))
@@ -226,17 +189,12 @@ class JointContender:
         One fit each. ``contexts`` may be several shares, all of which one fit has.
     rounds : sequence of int
         After how many rounds the trees of a fit may be stopped; they grow.
-    stop_on : events, optional
-        Grow no more trees once two of these numbers in a row predict these events less well than an earlier
-        one; 0 does not count, as few trees are often worse than none. Give the events that settings are
-        chosen on, never those that are measured.
     """
 
     name: str
     template: JointSuMM
     grid: Sequence[Mapping[str, Any]]
     rounds: Sequence[int] = (0,)
-    stop_on: EventSequences | None = field(default=None, repr=False)
     n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
     one_for_all: ClassVar[bool] = True  # with settings of their own, labels would not sum to 1
 
@@ -249,22 +207,32 @@ class JointContender:
         model = self.template.copy(targets=some, n_jobs=self.n_jobs)
         data = model._count(source)
         for settings in self.grid:
-            losses: list[float] = []
             given = settings.get("contexts", model.contexts)
             shares = given if isinstance(given, tuple) else (given,)
             one = model.copy(**{**settings, "contexts": shares[0]})
             one._check()
             learned = learn_each(data, source, one.get_params(deep=False), self.rounds, shares)
-            for rounds, each in zip(self.rounds, learned, strict=False):
-                said: EventCache[tuple[FloatArray, CodeArray]] = EventCache(most=2)
-                predictors = [JointPredictor(fitted, said) for fitted in each]
-                for share, predictor in zip(shares, predictors, strict=True):
+            for rounds, each in zip(self.rounds, learned, strict=True):
+                # what weights and trees say is the same for all shares of the last labels
+                said = remembering(partial(_without_last, each[0]))
+                for share, fitted in zip(shares, each, strict=True):
                     told = {"contexts": share} if "contexts" in settings else {}
-                    yield {**settings, **told, "rounds": rounds}, predictor
-                if self.stop_on is not None and rounds:
-                    losses.append(min(predictor.loss(self.stop_on) for predictor in predictors))
-                    if min(losses[-2:]) > min(losses):
-                        break
+                    next_event = remembering(partial(_with_last, fitted, said))
+                    yield {**settings, **told, "rounds": rounds}, JointPredictor(fitted, next_event)
+
+
+_Said = tuple[FloatArray, CodeArray]
+
+
+def _without_last(fitted: FittedJoint, events: EventSequences) -> _Said:
+    data = events.recode(fitted.labels, unknown="ignore")
+    return fitted.without_last(fitted.summary.of(Index(data.codes, data.offsets, len(data.labels))))
+
+
+def _with_last(
+    fitted: FittedJoint, said: Callable[[EventSequences], _Said], events: EventSequences
+) -> FloatArray:
+    return fitted.with_last(*said(events))
 
 
 # ---------------------------------------------------------------------- learners of matrices
@@ -349,11 +317,6 @@ def recency_features(
     return np.hstack([matrix, at.has])
 
 
-def clip(probability: npt.ArrayLike) -> FloatArray:
-    """Keep probabilities away from 0 and 1 by ``TINY``."""
-    return np.clip(np.asarray(probability, dtype=np.float64), TINY, 1 - TINY)
-
-
 def is_target(events: EventSequences, target: str) -> BoolArray:
     """Whether the target is at each position."""
     occurred = events.codes == events.code(target)
@@ -412,7 +375,6 @@ class MatrixContender:
     ) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """One per setting; a target that never, or always, occurs has its base rate instead of a model."""
         labels, attributes = train.labels, () if train.attributes is None else train.attributes.names
-        kept: EventCache[Any] = EventCache(most=4)
 
         def features(events: EventSequences) -> Any:
             known = events.recode(labels, unknown="ignore")
@@ -420,8 +382,7 @@ class MatrixContender:
                 return recency_features(known, attributes)
             return window_features(known, self.lookback, self.features, attributes)
 
-        def matrix(events: EventSequences) -> Any:
-            return kept.get(events, "", lambda: features(events))
+        rows, matrix = features(train), remembering(features)
 
         def predictor(models: Mapping[str, Any]) -> Fitted:
             def probability(events: EventSequences, target: str) -> FloatArray:
@@ -430,7 +391,7 @@ class MatrixContender:
                     return np.full(events.n_ticks, model if isinstance(model, float) else 0.0)
                 with threadpool_limits(limits=1):
                     odds = model.decision_function(matrix(events))
-                return clip(np.exp(-np.logaddexp(0.0, -odds)))
+                return np.asarray(np.clip(np.exp(-np.logaddexp(0.0, -odds)), TINY, 1 - TINY))
 
             def influencers(target: str) -> tuple[str, ...] | None:
                 """What has a coefficient other than zero; None of trees, which may look at anything."""
@@ -457,5 +418,5 @@ class MatrixContender:
                 with threadpool_limits(limits=1), warnings.catch_warnings():
                     # Without a penalty it may not converge, since separable data have no optimum.
                     warnings.filterwarnings("ignore", ".*(failed to converge|[Ii]ncrease the number of iter)")
-                    models[target] = made(**settings).fit(matrix(train), outcomes)
+                    models[target] = made(**settings).fit(rows, outcomes)
             yield dict(settings), predictor(models)

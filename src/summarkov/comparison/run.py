@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,7 +17,6 @@ from summarkov.engines import Layout, as_events, make_source
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.draws import split_by_key
-from summarkov.events.rows import cuts
 from summarkov.events.vocabulary import Label, vocabulary_of
 from summarkov.models import SummaryModel
 from summarkov.models.prediction import binned, hits
@@ -29,8 +27,6 @@ from summarkov.typing import BoolArray, FloatArray, HashArray
 Progress = Callable[[int, int, str], None] | bool | None
 #: How far outside 0 to 1 a probability may be.
 _ROUNDING = 1e-9
-#: Rows to ask about at once, and numbers to keep of them, at most (unless one sequence has more).
-_MOST_ROWS, _MOST_CELLS = 1 << 22, 10**8
 
 
 class Split(NamedTuple):
@@ -42,12 +38,6 @@ class Split(NamedTuple):
 
 
 # ---------------------------------------------------------------------- probabilities
-
-
-def pieces(events: EventSequences, n_targets: int) -> list[EventSequences]:
-    """Events in pieces of whole sequences, small enough to keep the probabilities of all targets."""
-    most = min(_MOST_ROWS, _MOST_CELLS // max(1, n_targets))
-    return [events] if events.n_rows <= most else [events[a:b] for a, b in cuts(events.offsets, most)]
 
 
 class Answer(NamedTuple):
@@ -103,13 +93,9 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
     """
     start, best = time.perf_counter(), dict[str, _Best]()
     one_for_all: bool = getattr(contender, "one_for_all", False)
-    dev = pieces(split.dev, len(targets))
     for settings, predictor in contender.fit_each(split.train, targets):
-        sums: dict[str, list[float]] = {target: [] for target in targets}
-        for part in dev:  # one after the other, so that what predictors keep of a piece is at hand
-            for target in targets:
-                sums[target].append(float(ask(contender.name, predictor, part, target).by_sequence.sum()))
-        on_dev = {target: math.fsum(each) for target, each in sums.items()}
+        answers = ((x, ask(contender.name, predictor, split.dev, x)) for x in targets)
+        on_dev = {x: float(answer.by_sequence.sum()) for x, answer in answers}
         if best and one_for_all and sum(on_dev.values()) <= sum(one.dev for one in best.values()):
             continue
         for target, found in on_dev.items():
@@ -117,48 +103,40 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
                 best[target] = _Best(found, plain(settings), predictor)
     if not best:
         raise SettingError(f"{contender.name} has no settings to choose from, or there are no targets")
-    chosen, by_sequence, top = _on_test(contender.name, split, best)
-    seconds = time.perf_counter() - start
-    return Tuned(contender.name, chosen, by_sequence, seconds, *top, one_for_all)
+    on_test = {x: ask(contender.name, one.predictor, split.test, x) for x, one in best.items()}
+    chosen = tuple(_chosen(x, best[x], answer) for x, answer in on_test.items())
+    mean = np.mean([answer.by_sequence for answer in on_test.values()], axis=0)
+    by_sequence, next_event = mean[np.argsort(split.test.sequence_keys())], _next_event(split, on_test)
+    return Tuned(contender.name, chosen, by_sequence, time.perf_counter() - start, *next_event, one_for_all)
 
 
-def _on_test(
-    name: str, split: Split, best: Mapping[str, _Best]
-) -> tuple[tuple[Chosen, ...], FloatArray, tuple[float | None, float | None, float | None]]:
-    """The targets as they do on test, each test sequence, and how well the next event is predicted."""
-    train, test, targets = split.train, split.test, sorted(best)
+def _chosen(target: str, best: _Best, answer: Answer) -> Chosen:
+    """How one target does on test."""
+    p, occurred = answer.p, answer.occurred
+    return Chosen(
+        target=target,
+        settings=best.settings,
+        dev_log_likelihood=best.dev,
+        influencers=best.predictor.influencers(target),
+        log_likelihood=float(answer.by_sequence.sum()),
+        brier=float(((p - occurred) ** 2).sum()) / max(1, len(p)),
+        reliability=binned(p, np.ones(len(p), np.int64), occurred.astype(np.int64)).tolist(),
+    )
+
+
+def _next_event(
+    split: Split, answers: Mapping[str, Answer]
+) -> tuple[float | None, float | None, float | None]:
+    """How often the next event was among the most likely one and three, and its log loss."""
+    train, test, targets = split.train, split.test, sorted(answers)
     occurring = {x for x, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n}
-    next_event = test.attributes is None and not test.has_ticks and occurring <= set(best)
-    column_of = np.array([*(targets.index(x) if x in best else -1 for x in test.labels), -1])
-    sums: dict[str, list[tuple[float, float, FloatArray]]] = {target: [] for target in best}
-    by_sequence = []
-    top_1 = top_3 = known = 0
-    log_sum = 0.0
-    for part in pieces(test, len(best)):
-        together, mean = np.empty((part.n_rows, len(targets) if next_event else 0)), np.zeros(len(part))
-        for at, target in enumerate(targets):
-            p, occurred, each = ask(name, best[target].predictor, part, target)
-            bins = binned(p, np.ones(len(p), np.int64), occurred.astype(np.int64))
-            sums[target].append((float(each.sum()), float(((p - occurred) ** 2).sum()), bins))
-            mean += each
-            if next_event:
-                together[:, at] = p
-        by_sequence.append(mean / len(targets))
-        if next_event:
-            codes = column_of[part.codes]
-            logs = logs_among_all(codes, together)
-            top_1, top_3 = top_1 + hits(codes, together, 1), top_3 + hits(codes, together, 3)
-            known, log_sum = known + len(logs), log_sum + float(logs.sum())
-    n, chosen = max(1, test.n_ticks), []
-    for target, one in best.items():
-        logs_of, squares, tables = zip(*sums[target], strict=True)
-        measured = (math.fsum(logs_of), math.fsum(squares) / n, np.sum(tables, axis=0).tolist())
-        influencers = one.predictor.influencers(target)
-        chosen.append(Chosen(target, one.settings, one.dev, influencers, *measured))
-    top: tuple[float | None, float | None, float | None] = (None, None, None)
-    if next_event:
-        top = (top_1 / n, top_3 / n, abs(log_sum) / known if known else None)
-    return tuple(chosen), np.concatenate(by_sequence)[np.argsort(test.sequence_keys())], top
+    if test.attributes is not None or test.has_ticks or not occurring <= set(targets):
+        return None, None, None
+    column_of = np.array([*(targets.index(x) if x in answers else -1 for x in test.labels), -1])
+    codes, p = column_of[test.codes], np.column_stack([answers[target].p for target in targets])
+    logs, n = logs_among_all(codes, p), max(1, len(codes))
+    loss = abs(float(logs.sum())) / len(logs) if len(logs) else None
+    return hits(codes, p, 1) / n, hits(codes, p, 3) / n, loss
 
 
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,27 +216,23 @@ def compare(
     contenders = lineup(default_models(layout) if models is None else models, n_jobs=n_jobs)
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")
-    total = len(parts) * len(contenders)
+    known = [_known(split, names) for split, _ in parts]
 
-    def tuned(number: int) -> Iterator[Tuned]:
-        """Each contender on one split."""
-        split, chosen = _known(parts[number][0], names)
-        for done, contender in enumerate(contenders, number * len(contenders)):
-            what = contender.name if len(parts) == 1 else f"{contender.name}, split {number + 1}"
+    def tuned(at: int) -> Iterator[Tuned]:
+        """One contender on each split."""
+        name, total = contenders[at].name, len(parts) * len(contenders)
+        for number, (split, chosen) in enumerate(known, start=1):
+            done, what = at * len(parts) + number, name + f", split {number}" * (len(parts) > 1)
+            tell(done - 1, total, what)
+            yield tune(contenders[at], split, chosen)
             tell(done, total, what)
-            yield tune(contender, split, chosen)
-            tell(done + 1, total, what)
 
-    if len(parts) == 1:
-        results = [[one] for one in until_interrupted(tuned(0), total, "models")]
-    else:
-        each = until_interrupted((list(tuned(number)) for number in range(len(parts))), len(parts), "splits")
-        results = [list(of_all) for of_all in zip(*each, strict=True)]
+    each = (list(tuned(at)) for at in range(len(contenders)))
     return Comparison(
-        results,
-        [tuned.n_positions for tuned in results[0]],
+        list(until_interrupted(each, len(contenders), "models")),
+        [one.test.n_ticks for one, _ in known],
         unit="tick" if layout.together else "event",
-        sequences=[keys for _, keys in parts[: len(results[0])]],
+        sequences=[keys for _, keys in parts],
         n_bootstrap=n_bootstrap,
         seed=seed,
     )

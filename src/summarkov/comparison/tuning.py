@@ -1,4 +1,4 @@
-"""Contenders by name, each with its grid of settings; a joint model with the settings that predict best."""
+"""Contenders by name, each with its grid of settings."""
 
 from __future__ import annotations
 
@@ -7,19 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from summarkov.comparison.contenders import (
     FEATURES,
     Contender,
     JointContender,
-    JointPredictor,
     MatrixContender,
     ModelContender,
 )
-from summarkov.engines import EventSource, Layout, as_source
-from summarkov.errors import DataError, SettingError, nearest
-from summarkov.events.vocabulary import label_text
+from summarkov.engines import Layout
+from summarkov.errors import SettingError, nearest
 from summarkov.models import (
     BSuMM,
     CSuMM,
@@ -30,10 +26,7 @@ from summarkov.models import (
     TreeSuMM,
     VariableOrderChain,
 )
-from summarkov.models.learning import check_in_a_row
-from summarkov.read import read_events
-from summarkov.settings import Duration, Progress, check_level, check_seed, read_time, reporter
-from summarkov.wording import plural
+from summarkov.settings import Duration, read_time
 
 #: The grids of the paper.
 ALPHAS = (0.1, 1, 5, 10)
@@ -161,80 +154,3 @@ def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | No
         if hasattr(contender, "require"):
             contender.require()
     return contenders
-
-
-# ---------------------------------------------------------------------- a joint model of its own
-
-#: With fewer sequences hardly any would be held out.
-_LEAST_SEQUENCES = 10
-
-
-def tune_joint(
-    events: Any,
-    *,
-    model: JointSuMM | None = None,
-    holdout: float = 0.2,
-    random_state: int = 0,
-    progress: Progress = None,
-) -> JointSuMM:
-    """Fit a joint model with the settings that best predict sequences that it has not seen.
-
-    Some sequences are held out at random. The penalty, the trees and ``contexts`` are those of
-    ``joint-boosted`` in :func:`compare` with the smallest log loss of the next event on them; the model with
-    these settings is then fitted to all events. All other settings stay as they are.
-
-    Parameters
-    ----------
-    events : events
-        As for ``JointSuMM.fit``; they must be in memory.
-    model : JointSuMM, optional
-        What to tune, with the default settings if it is not given. ``gamma=0`` keeps all influencers, which
-        predicts best and reads worst.
-    holdout : float
-        The share of sequences to choose on.
-    random_state : int
-        Of the choice of these sequences.
-    progress : bool or function
-        Called as ``progress(done, total)`` after each of the settings; it may end early.
-
-    Returns
-    -------
-    JointSuMM
-        A new model. Its parameters tell what was chosen.
-
-    Examples
-    --------
-    >>> model = tune_joint([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 10)
-    >>> model.predict_next([["A"]]).most_likely
-    ('B',)
-    """
-    template = JointSuMM() if model is None else model
-    if not isinstance(template, JointSuMM):
-        raise SettingError(f"model must be a JointSuMM, not {template!r}; compare chooses among other models")
-    check_level("holdout", holdout)
-    if isinstance(events, EventSource):
-        raise SettingError(
-            "settings are chosen on events in memory; read them with read_events (some of the sequences if "
-            "they are too many), then fit the model that was found to this source"
-        )
-    data, tell = read_events(events), reporter(progress)
-    check_in_a_row("JointSuMM", Layout.of(as_source(data)))
-    train, held = data.split((1 - holdout, holdout), random_state=check_seed(random_state))
-    if len(data) < _LEAST_SEQUENCES or not train.n_events or not held.n_events:
-        raise DataError(
-            f"too few to hold some out and choose settings on them: {plural(len(data), 'sequence')}; fit a "
-            "JointSuMM with settings of your own"
-        )
-    grid = [{name: value for name, value in each.items() if name != "gamma"} for each in BOOSTED_GRID]
-    targets = data.labels if template.targets is None else tuple(map(label_text, template.targets))
-    contender = JointContender("joint", template, grid, ROUNDS, stop_on=held, n_jobs=template.n_jobs)
-    losses: list[tuple[float, dict[str, Any]]] = []
-    total = len(ROUNDS) * sum(len(np.atleast_1d(each["contexts"])) for each in grid) + 1
-    for settings, predictor in contender.fit_each(train, targets):
-        assert isinstance(predictor, JointPredictor)
-        losses.append((predictor.loss(held), settings))
-        tell(len(losses), total)
-    _, chosen = min(losses, key=lambda each: each[0])
-    found = template.copy(**chosen).fit(data)
-    tell(total, total)
-    return found

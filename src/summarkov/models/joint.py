@@ -467,7 +467,7 @@ class JointSuMM(GraphPredictor):
     penalty : float, optional
         How strongly weights are held to 0. If it is not given, that of 0.1, 1, ..., 10,000 with the best AIC,
         ``penalty_``. To predict as well as possible choose it, ``rounds`` and ``contexts`` on held-out
-        sequences: ``summarkov.comparison.tune_joint``.
+        sequences: ``joint-boosted`` of :func:`summarkov.compare`.
     gamma : float
         Weight of an influencer's cost, log(N) / 2 for each of its weights that the penalty leaves free; 0
         leaves out none.

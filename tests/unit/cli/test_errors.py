@@ -193,8 +193,6 @@ LEARN, CASES, CONVERT = "learn events.jsonl", "outcome cases.csv", "convert even
             f"{LEARN} --within month",
             "--within must be a number of positions or a time such as 7d, not 'month'",
         ),
-        (f"{LEARN} --tune", "--tune is for --model joint"),
-        (f"{LEARN} -m joint --tune --set rounds=3", "--tune chooses rounds"),
         (f"{LEARN} -m joint --set cap=3", "cap is not a setting of --model joint"),
         (f"{LEARN} -m joint --confidence 9", "--confidence is not for --model"),
         # joint models

@@ -8,7 +8,6 @@ import pytest
 
 import summarkov as sm
 from commands import printed
-from summarkov.comparison import tune_joint
 from summarkov.evidence.words import headline
 from summarkov.simulate.example import web_shop
 from summarkov.wording import percent
@@ -54,13 +53,6 @@ def test_it_is_learned_shown_and_told_as_json(saved, tmp_path):
     assert one["gains"] == model.gains_[target]
     assert one["recency"] == model.recency_[target]
     assert f"on '{target}', learned from" in " ".join(printed("show", tmp_path / "m", "-t", target).split())
-
-
-def test_its_settings_are_chosen_if_asked(saved, tmp_path):
-    folder, _, events = saved
-    printed("learn", folder / "events.jsonl", "-m", "joint", "--tune", "--gamma", 0.1, "-o", tmp_path / "m")
-    model = tune_joint(events, model=sm.JointSuMM(gamma=0.1))
-    assert sm.load(tmp_path / "m").get_params() == model.get_params()
 
 
 def test_what_comes_next_and_why(saved):

@@ -229,8 +229,8 @@ def test_settings_of_contenders_that_have_the_same_for_all_targets():
     joint = [one("joint", penalty) for penalty in (10.0, 300.0, 10.0)]
     other = [one("other", 1.0)] * 3
     result = Comparison([[tuned("each", [-1.0, -2.0])] * 3, joint, other], [5, 5, 5])
+    settings = {"penalty": 10.0, "learning_rate": 0.05, "rounds": 20}
     assert result.settings == {
-        "joint": "penalty 10, learning rate 0.05, rounds 20 (2 splits); "
-        "penalty 300, learning rate 0.05, rounds 20 (1 split)",
-        "other": "penalty 1, learning rate 0.05, rounds 20",
+        "joint": [settings, {**settings, "penalty": 300.0}, settings],
+        "other": [{**settings, "penalty": 1.0}] * 3,
     }

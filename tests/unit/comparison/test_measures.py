@@ -1,14 +1,12 @@
-"""Every measure against a loop that anyone can check, however the events are cut; the next event by hand."""
+"""Every measure against a loop that anyone can check; the next event by hand."""
 
 import math
-from unittest import mock
 
 import numpy as np
 import pytest
 
 import oracle_next
 import summarkov as sm
-from summarkov.comparison import run as measures
 from summarkov.comparison.comparison import Tuned
 from summarkov.comparison.run import Split, logs_among_all, tune
 from summarkov.events import EventSequences
@@ -19,29 +17,26 @@ pytestmark = pytest.mark.cut_off
 
 
 class Given:
-    """Says what it was given, a column per target, position by position."""
+    """Says what it was given, a column per target."""
 
     name = "given"
 
     def __init__(self, p, targets):
-        self.p, self.at = {x: np.asarray(p, float)[:, at] for at, x in enumerate(targets)}, {}
+        self.p = {x: np.asarray(p, float)[:, at] for at, x in enumerate(targets)}
 
     def fit_each(self, train, targets):
         yield {}, self
 
     def probability(self, events, target):
-        start = self.at.get(target, 0) % max(1, len(self.p[target]))  # all of dev, then all of test
-        self.at[target] = start + events.n_events
-        return self.p[target][start : start + events.n_events]
+        return self.p[target]
 
     def influencers(self, target):
         return None
 
 
-def measured(events, p, targets, cut=1 << 20) -> Tuned:
-    """What is told of some targets, from pieces of about ``cut`` events."""
-    with mock.patch.object(measures, "_MOST_ROWS", cut):
-        return tune(Given(p, targets), Split(events, events, events), targets)
+def measured(events, p, targets) -> Tuned:
+    """What is told of some targets."""
+    return tune(Given(p, targets), Split(events, events, events), targets)
 
 
 def random_case():
@@ -71,18 +66,6 @@ def test_measures_against_loops():
     assert found.log_likelihood == pytest.approx(means.sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize("cut", [1, 3, 13])
-def test_cuts_change_nothing(cut):
-    _, events, matrix = random_case()
-    whole, cut_up = (measured(events, matrix, "abc", most) for most in (1 << 20, cut))
-    assert cut_up.by_sequence.tolist() == whole.by_sequence.tolist()
-    assert (cut_up.top_1, cut_up.top_3) == (whole.top_1, whole.top_3)
-    assert cut_up.next_event_log_loss == pytest.approx(whole.next_event_log_loss, rel=1e-12)
-    for one, other in zip(cut_up.chosen, whole.chosen, strict=True):
-        assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)
-        assert np.array(one.reliability) == pytest.approx(np.array(other.reliability), rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("p", "bin"), [(0.0, 0), (0.0099, 0), (0.01, 1), (0.05, 3), (0.5, 8), (0.8999, 11), (0.9, 12), (1.0, 12)]
 )
@@ -97,12 +80,12 @@ def test_certainty_and_what_was_ruled_out():
     found = measured(EventSequences.from_lists([["a", "b"]]), [[1.0], [0.0]], "a")
     assert (found.by_sequence.tolist(), found.chosen[0].brier) == ([0.0], 0)
     events = EventSequences.from_lists([["a"], ["b", "a"], ["b"]])
-    found = measured(events, [[0.5], [1.0], [0.5], [0.5]], "a", cut=2)
+    found = measured(events, [[0.5], [1.0], [0.5], [0.5]], "a")
     assert found.by_sequence.tolist() == [math.log(0.5), -math.inf, math.log(0.5)]
     assert found.log_likelihood == -math.inf
     nothing = measured(EventSequences.from_lists([[], []], labels=["a"]), np.empty((0, 1)), "a")
     assert nothing.by_sequence.tolist() == [0.0, 0.0]
-    assert (nothing.chosen[0].brier, nothing.n_positions, nothing.log_likelihood) == (0.0, 0, 0.0)
+    assert (nothing.chosen[0].brier, nothing.log_likelihood) == (0.0, 0.0)
 
 
 def test_a_sequence_is_summed_on_its_own():
@@ -123,7 +106,7 @@ def test_hits_against_a_loop(k):
         expected += "abc".index(label) in ranked[:k]
     assert hits(events.codes, matrix, k) == expected
     if k != 2:
-        assert getattr(measured(events, matrix, "abc", 4), f"top_{k}") == expected / events.n_events
+        assert getattr(measured(events, matrix, "abc"), f"top_{k}") == expected / events.n_events
     unknown = EventSequences.from_lists([["a", "b", "b"]]).recode(["a"], unknown="ignore")
     assert hits(unknown.codes, np.ones((3, 1)), 1) == 1
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.comparison import tune_joint
 from summarkov.engines import MemorySource
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.simulate.example import web_shop
@@ -67,7 +66,6 @@ REFUSES = {
         f"{kind}.to_html": (lambda e, model=model: model.to_html(events=e), IN_MEMORY)
         for kind, model in KINDS.items()
     },
-    "tune_joint": (tune_joint, "read them with read_events"),
     "compare": (sm.compare, "on events of this machine, and train is a MemorySource; read them with"),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS), IN_MEMORY),
     "JointSuMM.explain_next": (lambda e: JOINT.explain_next(e), "and a MemorySource holds many; give one"),
@@ -127,7 +125,7 @@ def test_nothing_is_left_out_of_the_table():
     takes = {"events", "train", "source", "first", "sequences", "dataframe", "history", "histories"}
     found = set()
     publics = {name: getattr(sm, name) for name in sm.__all__}
-    for name, public in {**publics, "tune_joint": tune_joint}.items():
+    for name, public in publics.items():
         if inspect.isclass(public):
             public_methods = [
                 m for m in dir(public) if not m.startswith("_") and callable(getattr(public, m))
