@@ -58,7 +58,7 @@ def load_and_use(data: bytes) -> None:
     model = hand_over(data, sm.load)
     if model is None:
         return
-    events = _as_learned(model.layout_)
+    events = as_learned(model.layout_)
     try:
         p = model.predict_proba(events, unknown="ignore")
     except SummarkovError:  # a graph of some labels has no distribution over all
@@ -84,7 +84,7 @@ def is_graph_of_ticks(model: Any) -> bool:
     return isinstance(model, InfluenceGraph) and model.layout_.together
 
 
-def _as_learned(layout: Layout) -> Any:
+def as_learned(layout: Layout) -> Any:
     """Events with what those had that a model was learned from: ticks, times, attributes."""
     values = dict(name.partition("=")[::2] for name in layout.attributes)
     if not (layout.together or layout.time or values):
@@ -108,7 +108,8 @@ def _as_learned(layout: Layout) -> Any:
 def documents() -> list[Any]:
     """The models of the corpus, parsed, without their checksums."""
     found = []
-    for path in sorted((CORPUS / "model").glob("*.json")):
+    paths = (CORPUS / "model").glob("*.json")
+    for path in sorted(paths, key=lambda path: (path.stem.startswith("old_"), path)):
         document = json.loads(path.read_bytes())
         document.pop("checksum", None)
         found.append(document)

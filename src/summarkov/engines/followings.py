@@ -45,20 +45,20 @@ class Occurrences:
 
 @dataclass(frozen=True)
 class Following:
-    """What was counted of an influencer z and a target x.
+    """What was counted of an influencer z and a target x; None: not known, as in old files.
 
     ``cases_with`` are sequences with z, ``cases_followed`` those in which x follows z in the window,
     ``cases_both`` those with z and x, ``cases_first`` those of them in which the first z comes before the
-    first x; None where that has no meaning. ``own`` are occurrences of z, ``others`` all positions at which
-    z does not stand. A row of ``lags`` is 0 (own) or 1 (others), 0 (followed first after that lag) or 1
+    first x; None too where that has no meaning. ``own`` are occurrences of z, ``others`` all positions at
+    which z does not stand. A row of ``lags`` is 0 (own) or 1 (others), 0 (followed first after that lag) or 1
     (not followed before the sequence was cut off after that lag), the bin of the lag, and a number; they
     are there only where windows of z were cut off.
     """
 
-    cases_with: float
     cases_followed: float
-    own: Occurrences
-    others: Occurrences
+    cases_with: float | None = None
+    own: Occurrences | None = None
+    others: Occurrences | None = None
     lags: FloatArray | None = None
     cases_both: float | None = None
     cases_first: float | None = None
@@ -104,7 +104,7 @@ def count_followed(source: EventSource, asked: Sequence[Asked]) -> list[Followed
         with_, followed, *order = own[:4].tolist()
         z, rest = (Occurrences(*each.tolist()) for each in (own[4:], others))
         return Following(
-            with_, followed, z, rest, lags_of(mine, every) if z.n_whole < z.n else None, *order * is_ordered
+            followed, with_, z, rest, lags_of(mine, every) if z.n_whole < z.n else None, *order * is_ordered
         )
 
     def lags_of(mine: int, every: int) -> FloatArray:

@@ -521,14 +521,15 @@ def follow_numbers(counted: Following) -> dict[str, Any]:
     names = ("cases_with", "cases_followed", "cases_both", "cases_first")
     found: dict[str, Any] = {name: getattr(counted, name) for name in names}
     own, lags = counted.own, counted.lags
-    is_cut, is_estimated = lags is not None, 2 * own.n_whole < own.n
+    if own is None or counted.others is None:
+        return found
+    is_cut, is_estimated = own.n_whole < own.n, 2 * own.n_whole < own.n and lags is not None
     found["follow_rule"] = "product-limit" if is_estimated else "complete windows" if is_cut else "counted"
     found["left_out"] = own.n - own.n_whole if is_cut and not is_estimated else 0.0
     for row, (name, each) in enumerate((("", own), ("_other", counted.others))):
         n, followed = (each.n, each.followed) if is_estimated else (each.n_whole, each.followed_whole)
         rate = followed / n if n else None
-        if n and is_estimated:
-            assert lags is not None
+        if n and is_estimated and lags is not None:
             rate = product_limit(n, lags[lags[:, 0] == row, 1:])
         found |= {f"occurrences{name}": n, f"followed{name}": followed, f"follow_rate{name}": rate}
     return found

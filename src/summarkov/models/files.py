@@ -43,6 +43,7 @@ from summarkov.models.joint_parts import (
 )
 from summarkov.models.learning import check_layout, for_layout
 from summarkov.models.model import SummaryModel, all_families
+from summarkov.models.old_files import upgraded
 from summarkov.models.outcome import FittedOutcome, OpenCases, OutcomeModel, moment_of
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Certificate, Problem, Scorer, SearchResult
@@ -51,7 +52,7 @@ from summarkov.store import Place, check_seal, checked, read_document
 from summarkov.summaries import CustomSummary, Names, Summary, registered_summary
 from summarkov.typing import FloatArray
 
-#: Of the format. Earlier ones were of versions that were never released.
+#: Of the format that is written; earlier ones are read too.
 VERSION = 3
 #: Settings that are lists of numbers; other lists are sets of labels.
 _NUMBERS = ("lookback", "lookbacks", "counts", "starts")
@@ -80,18 +81,26 @@ def load(path: Place) -> Model:
         version = document.get("version")
         if type(version) is not int or version < 1:
             raise StoreError.expected("a 'version' from 1 on", version)
-        if version != VERSION:
-            what = "install a newer summarkov" if version > VERSION else "learn the model again"
+        if version > VERSION:
             raise StoreError(
-                f"written in version {version} of the format, and this program reads {VERSION}; {what}"
+                f"written in version {version} of the format, but this program reads versions 1 to "
+                f"{VERSION}; install a newer summarkov"
             )
         try:
-            model = _read_joint(document) if document.get("kind") == "JointSuMM" else _read_models(document)
+            current = document if version == VERSION else upgraded(document, _read_models)
+            model = _read_joint(current) if current.get("kind") == "JointSuMM" else _read_models(current)
         except StoreError:
             raise
         except (SettingError, DataError) as problem:
             raise StoreError(f".settings: {problem}") from None
-        except (LookupError, ValueError, ArithmeticError, TypeError, AssertionError) as problem:
+        except (
+            LookupError,
+            ValueError,
+            ArithmeticError,
+            TypeError,
+            AttributeError,
+            AssertionError,
+        ) as problem:
             raise StoreError(
                 f"its parts do not fit together ({problem or type(problem).__name__}); learn the model again"
             ) from None
@@ -458,15 +467,16 @@ def _check_counted(read: _Target, n_influencers: int, n_labels: int) -> None:
 
 def _check_following(found: Following) -> None:
     """Refuse more of a part than of the whole."""
-    parts = [(found.cases_followed, found.cases_with), (found.cases_first or 0, found.cases_both or 0)]
-    for one in (found.own, found.others):
+    with_ = found.cases_followed if found.cases_with is None else found.cases_with
+    parts = [(found.cases_followed, with_), (found.cases_first or 0, found.cases_both or 0)]
+    for one in filter(None, (found.own, found.others)):
         parts += [(one.followed, one.n), (one.n_whole, one.n)]
         parts += [(one.followed_whole, one.followed), (one.followed_whole, one.n_whole)]
     if not all(0 <= some <= whole for some, whole in parts):
         raise StoreError("expected parts that are no larger than the whole")
     if (lags := found.lags) is None:
         return
-    totals = np.array([one.n * (1 + 1e-9) for one in (found.own, found.others)])
+    totals = np.array([0.0 if one is None else one.n * (1 + 1e-9) for one in (found.own, found.others)])
     is_off = (lags < 0).any() or (lags[:, :3] % 1).any() or (lags[:, :3] > (1, 1, LAG_BINS - 1)).any()
     if is_off or (np.bincount(lags[:, 0].astype(int), lags[:, 3], 2) > totals).any():
         raise StoreError("expected rows of 'lags': 0 or 1, 0 or 1, the bin of a lag, and parts of 'n'")

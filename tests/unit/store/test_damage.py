@@ -110,7 +110,7 @@ S = (*T, "states")
 EDITS = [
     # what it is
     ("binary", put("format", "pickle"), ": not a summarkov model; its 'format' is not 'summarkov'"),
-    ("binary", put("version", 4), ": written in version 4 of the format, and this program reads 3; install"),
+    ("binary", put("version", 4), ": written in version 4 of the format, but this program reads versions 1"),
     ("binary", put("kind", "ForestSuMM"), ".kind: expected one of BSuMM, CSuMM"),
     ("binary", put("kind", "OSuMM"), ".targets: a OSuMM has one target of its own kind"),
     # keys that are missing
