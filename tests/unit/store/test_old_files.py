@@ -152,6 +152,17 @@ def test_sequences_that_were_counted_alone():
     assert edge.cases_followed is None
 
 
+def test_without_lags_complete_windows_alone_are_told():
+    """Few windows are complete, and nothing says how soon the others were cut off."""
+    document = edited("graph", "targets", 0, "followings", "a", "b", "lags", ...)
+    own = document["targets"][0]["followings"]["a"]["b"]["own"]
+    own |= {"n_whole": 4.0, "followed_whole": 3.0}
+    for each in (document, loaded(document).to_document()):
+        edge = next(e for e in loaded(each).edges_ if (e.influencer, e.target) == ("a", "b"))
+        assert (edge.follow_rule, edge.occurrences, edge.follow_rate) == ("complete windows", 4, 0.75)
+        assert edge.left_out == own["n"] - 4
+
+
 def test_settings_that_are_younger_or_were_called_otherwise():
     tree = sm.load(FILES["rules"])
     assert (tree.max_depth, tree.lookbacks) == (12, (1, 2))
